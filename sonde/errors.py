@@ -1,0 +1,64 @@
+"""What can go wrong, as a tree.
+
+    SondeError
+    ├── UsageError            the command or call was wrong
+    ├── DataError             the data was wrong
+    │   ├── CorpusError       … at a file and a line
+    │   └── TooFewError       … there is not enough of it
+    ├── EncoderError          the encoder was wrong
+    │   ├── ShapeError        … its output does not fit its input
+    │   ├── NotInstalled      … it needs a package that is not here
+    │   └── Offline           … it needs the network and there is none
+    └── RunError              a run folder cannot be used
+
+A message says what was met, what was expected and what to do, and names the thing the user typed.
+"""
+
+from __future__ import annotations
+
+
+class SondeError(Exception):
+    """Something the user can put right; shown without a traceback at the command line."""
+
+
+class UsageError(SondeError):
+    """The command or call was wrong."""
+
+
+class DataError(SondeError):
+    """The data was wrong."""
+
+
+class CorpusError(DataError):
+    """A corpus file is malformed at a known place."""
+
+    def __init__(self, path: str, line: int, met: str, expected: str) -> None:
+        super().__init__(path, line, met, expected)
+        self.path, self.line, self.met, self.expected = path, line, met, expected
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: met {self.met}; expected {self.expected}"
+
+
+class TooFewError(DataError):
+    """There is not enough data for what was asked."""
+
+
+class EncoderError(SondeError):
+    """The encoder was wrong."""
+
+
+class ShapeError(EncoderError):
+    """The encoder's output does not fit its input."""
+
+
+class NotInstalled(EncoderError):
+    """The encoder needs a package that is not installed."""
+
+
+class Offline(EncoderError):
+    """The encoder needs the network and there is none."""
+
+
+class RunError(SondeError):
+    """A run folder cannot be used."""
