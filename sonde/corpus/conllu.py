@@ -1,0 +1,279 @@
+"""CoNLL-U files: a fast streaming reader with errors that name file and line, and a writer.
+
+A block of lines is turned into columns at once and checked by a few whole-column comparisons. Only a block that fails
+one of them is looked at line by line, to say what is wrong with it and where.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import TextIO
+
+from sonde.corpus.faults import EMPTY_NODE, FEATS, RANGE, find_fault
+from sonde.corpus.files import open_bytes, stem, undecodable
+from sonde.corpus.sentence import Sentence
+from sonde.errors import CorpusError, DataError
+
+RUN = 256
+"""Sentences are dealt to shards in runs of this many."""
+
+_LONGEST = 1 << 23
+"""No sentence takes 8 MiB; a block that does is a file of another kind, which must not be gathered up in memory."""
+
+_COMMENT = re.compile(r"^#[ \t]*(sent_id|text|newdoc(?:[ \t]+id)?)[ \t]*(?:= ?(.*))?$", re.M)
+_HEADER = re.compile(rb"(?:#[^\n]*(?:\n|$))*")
+
+Mwt = tuple[int, int, str]
+
+
+def read_conllu(
+    path: str, *, shard: int = 0, of: int = 1, on_bad: Callable[[CorpusError], None] | None = None
+) -> Iterator[Sentence]:
+    """Yield the sentences of a CoNLL-U file, or every ``of``-th run of 256 of them beginning with run ``shard``.
+
+    A malformed sentence raises CorpusError, or is handed to ``on_bad`` and left out. Multi-word tokens become ``mwts``,
+    empty nodes (``8.1``) are skipped. ``lemmas`` and ``feats`` are always there, ``_`` where the file has nothing;
+    ``upos`` and ``xpos`` are None in a sentence that has none, ``heads`` and ``deprels`` where every HEAD is ``_``.
+    """
+    name = stem(path)
+    feats_seen: set[str] = {"_"}
+    doc: str | None = None
+    docs = count = 0
+    for line, raw in _blocks(path, on_bad):
+        mine = count // RUN % of == shard
+        words_at = _HEADER.match(raw).end()  # type: ignore[union-attr]  # it matches the empty string
+        has_words = words_at < len(raw)
+        count += has_words
+        if not mine and b"newdoc" not in raw:
+            continue
+        try:
+            header = raw[:words_at]
+            notes = _notes(path, line, header, strict=mine)
+            if "newdoc" in notes:
+                docs += 1
+                doc = notes["newdoc"] or f"{name}-doc{docs}"
+            if not mine:
+                continue
+            if not has_words:
+                if "sent_id" in notes or "text" in notes:
+                    raise CorpusError(path, line, "comments without words", "the words of the sentence right below")
+                continue
+            first = line + header.count(b"\n")
+            try:
+                rows = raw[words_at:].decode().split("\n")
+            except UnicodeDecodeError as error:
+                raise undecodable(path, first, error) from None
+            sentence = _sentence(path, first, rows, notes, doc, name, feats_seen)
+        except CorpusError as error:
+            if on_bad is None:
+                raise
+            on_bad(error)
+        else:
+            yield sentence
+
+
+def _blocks(path: str, on_bad: Callable[[CorpusError], None] | None) -> Iterator[tuple[int, bytes]]:
+    """Yield (line number, block) for every run of lines between empty lines."""
+    line = 1
+    rest = b""
+    try:
+        for piece in open_bytes(path):
+            blocks = (rest + piece if rest else piece).split(b"\n\n")
+            rest = blocks.pop()
+            for block in blocks:
+                if lead := len(block) - len(block.lstrip(b"\n")):  # an empty line too many, before the block
+                    line += lead
+                    block = block[lead:]
+                if block:
+                    yield line, block
+                line += block.count(b"\n") + 2
+            if len(rest) > _LONGEST:
+                raise CorpusError(path, line, f"{len(rest) >> 20} MiB without an empty line", "CoNLL-U sentences")
+    except CorpusError as error:  # nothing can be read after this place; what was read so far stands
+        if on_bad is None:
+            raise
+        on_bad(error)
+        return
+    stripped = rest.strip(b"\n")
+    if stripped:
+        yield line + len(rest) - len(rest.lstrip(b"\n")), stripped
+
+
+def _notes(path: str, line: int, header: bytes, strict: bool) -> dict[str, str]:
+    """The comments that matter: sent_id, text, and newdoc (empty when the document has no name)."""
+    try:
+        found = _COMMENT.findall(header.decode())
+    except UnicodeDecodeError as error:
+        if strict:
+            raise undecodable(path, line, error) from None
+        found = _COMMENT.findall(header.decode(errors="replace"))
+    return {"newdoc" if k[0] == "n" else k: v if k == "text" else v.strip() for k, v in found}
+
+
+@lru_cache(maxsize=8)
+def _table(size: int) -> tuple[tuple[str, ...], dict[str, int]]:
+    """The ids 1..size as written, and 0-based head positions by HEAD as written."""
+    return tuple(map(str, range(1, size + 1))), {str(i): i - 1 for i in range(size + 1)}
+
+
+def _sentence(
+    path: str, line: int, rows: list[str], notes: dict[str, str], doc: str | None, name: str, feats_seen: set[str]
+) -> Sentence:
+    """Turn the word lines of one block into a Sentence."""
+    mwts: tuple[Mwt, ...] = ()
+    glued: dict[int, bool] = {}
+    size = 256 if len(rows) <= 256 else 1 << len(rows).bit_length()
+    written, position = _table(size)
+    try:
+        columns = list(zip(*[row.split("\t") for row in rows], strict=True))
+        ids, forms, lemmas, upos, xpos, feats, head, deprels, _, misc = columns
+        if ids != written[: len(ids)]:
+            keep = [i for i, one in enumerate(ids) if "-" not in one and "." not in one]
+            if len(keep) == len(ids):
+                raise ValueError
+            mwts, glued = _ranges(columns)
+            ids, forms, lemmas, upos, xpos, feats, head, deprels, misc = (
+                tuple([column[i] for i in keep]) for column in (*columns[:8], misc)
+            )
+            if ids != written[: len(ids)]:
+                raise ValueError
+        if not (all(forms) and all(lemmas) and all(upos) and all(xpos) and all(deprels)):
+            raise ValueError
+        if not feats_seen.issuperset(feats):
+            for one in feats:
+                if not FEATS.fullmatch(one):
+                    raise ValueError
+            feats_seen.update(feats)
+        heads: tuple[int, ...] | None = None
+        if head[0] != "_":
+            heads = tuple([position[h] for h in head])
+            if not _is_tree(heads):
+                raise ValueError
+        elif set(head) != {"_"}:
+            raise ValueError
+    except (ValueError, KeyError, IndexError):
+        raise find_fault(path, line, rows) from None
+    space = [m == "_" or "SpaceAfter=No" not in m or "SpaceAfter=No" not in m.split("|") for m in misc]
+    for i, after in glued.items():
+        space[i] = after
+    space[-1] = True
+    return Sentence(
+        notes.get("sent_id") or f"{name}:{line}",
+        notes.get("text") or _surface(forms, space, mwts),
+        forms,
+        lemmas,
+        None if upos[0] == "_" and set(upos) == {"_"} else upos,
+        None if xpos[0] == "_" and set(xpos) == {"_"} else xpos,
+        feats,
+        heads,
+        None if heads is None else deprels,
+        tuple(space),
+        mwts,
+        doc,
+    )
+
+
+def _is_tree(heads: tuple[int, ...]) -> bool:
+    """Whether every word leads up to one root; each word is stepped on once."""
+    n = len(heads)
+    if heads.count(-1) != 1 or max(heads) >= n:
+        return False
+    walk_of = [0] * n
+    for walk, at in enumerate(heads, 1):
+        if walk_of[walk - 1]:
+            continue
+        walk_of[walk - 1] = walk
+        while at >= 0 and not walk_of[at]:
+            walk_of[at] = walk
+            at = heads[at]
+        if at >= 0 and walk_of[at] == walk:
+            return False
+    return True
+
+
+def _ranges(columns: Sequence[tuple[str, ...]]) -> tuple[tuple[Mwt, ...], dict[int, bool]]:
+    """The multi-word tokens, and for every word inside one whether white space follows it."""
+    mwts: list[Mwt] = []
+    glued: dict[int, bool] = {}
+    words = end = 0
+    for one, form, misc in zip(columns[0], columns[1], columns[9], strict=True):
+        if m := RANGE.fullmatch(one):
+            first, last = int(m[1]) - 1, int(m[2])
+            if first != words or last <= first + 1 or last > len(columns[0]) or first < end or not form:
+                raise ValueError
+            mwts.append((first, last, form))
+            glued |= dict.fromkeys(range(first, last - 1), False)
+            glued[last - 1] = "SpaceAfter=No" not in misc.split("|")
+            end = last
+        elif "-" not in one and "." not in one:
+            words += 1
+        elif not EMPTY_NODE.fullmatch(one):
+            raise ValueError
+    if end > words:
+        raise ValueError
+    return tuple(mwts), glued
+
+
+def _surface(forms: Sequence[str], space: Sequence[bool], mwts: Sequence[Mwt]) -> str:
+    """The text as it can be put together from the tokens."""
+    out: list[str] = []
+    at = 0
+    for first, end, form in (*mwts, (len(forms), len(forms), "")):
+        out += [forms[i] + " " if space[i] else forms[i] for i in range(at, first)]
+        if form:
+            out.append(form + " " if space[end - 1] else form)
+        at = end
+    return "".join(out).strip()
+
+
+def write_conllu(sentences: Iterable[Sentence], out: TextIO) -> None:
+    """Write sentences as CoNLL-U; what was written reads back equal, but for ``tree`` and for columns that are None.
+
+    A missing column is written as ``_``. A ``newdoc`` comment stands where the document changes.
+    """
+    doc: str | None = None
+    for s in sentences:
+        if s.doc is not None and s.doc != doc:
+            out.write(f"# newdoc id = {_one_line(s.doc)}\n")
+        doc = s.doc
+        out.write(f"# sent_id = {_one_line(s.id)}\n# text = {_one_line(s.text)}\n")
+        out.write(_rows(s))
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"[\r\n]+", " ", text)
+
+
+def _rows(s: Sentence) -> str:
+    n = len(s)
+    blank = ("_",) * n
+    heads = blank if s.heads is None else tuple(str(h + 1) for h in s.heads)
+    space = [True] * n if s.space_after is None else list(s.space_after)
+    above: dict[int, str] = {}
+    for first, end, form in s.mwts:
+        glued = "_" if space[end - 1] or end == n else "SpaceAfter=No"
+        above[first] = "\t".join((f"{first + 1}-{end}", form, *("_",) * 7, glued)) + "\n"
+        space[first:end] = [True] * (end - first)  # said once, on the line of the range
+    space[-1:] = [True]
+    columns = (
+        s.forms,
+        s.lemmas or blank,
+        s.upos or blank,
+        s.xpos or blank,
+        s.feats or blank,
+        heads,
+        s.deprels or blank,
+    )
+    lines: list[str] = []
+    for i, (cells, after) in enumerate(zip(zip(*columns, strict=True), space, strict=True)):
+        cells = (str(i + 1), *cells, "_", "_" if after else "SpaceAfter=No")
+        if not all(cells) or any(c in cell for cell in (*cells, above.get(i, "")[:-1]) for c in "\r\n"):
+            raise DataError(
+                f"sentence {s.id!r}, word {i + 1}: an empty value or one with a line break has no CoNLL-U form"
+            )
+        if any("\t" in cell for cell in cells):
+            raise DataError(f"sentence {s.id!r}, word {i + 1}: a value with a tab has no CoNLL-U form")
+        lines.append(above.get(i, "") + "\t".join(cells) + "\n")
+    return "".join((*lines, "\n"))

@@ -1,0 +1,355 @@
+"""Phrases below the clause, built word by word: columns and constituents grow together in a Draft.
+
+Words are put in surface order, so positions are final at once. A dependent put before its head waits in a list of
+positions until the head takes it. In trees an int stands for the word at that position.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from random import Random
+from typing import NamedTuple, TypeVar
+
+from sonde.corpus.lexicon import (
+    Lexicon,
+    Noun,
+    NounClass,
+    Table,
+    Word,
+    adjective,
+    adverb,
+    capital,
+    lexicon,
+    name,
+    verb_forms,
+    word,
+    zipf,
+)
+from sonde.corpus.sentence import Tree
+
+T = TypeVar("T")
+PUNCTUATION = {",": ",", ".": ".", "?": ".", "!": ".", ";": ":", "``": "``", "''": "''"}
+"""Penn tags of the punctuation marks; both quotation marks are written as the plain double quote."""
+
+
+class Nominal(NamedTuple):
+    """A finished noun phrase: its tree, its head's position, agreement, and noun class."""
+
+    tree: Tree
+    head: int
+    agreement: str
+    kind: NounClass
+    pronoun: bool = False
+
+
+class Draft:
+    """A sentence in the making."""
+
+    __slots__ = ("bits", "deep", "heads", "lex", "multiwords", "negative", "opening", "relations", "rng", "words")
+
+    def __init__(self, rng: Random, deep: int) -> None:
+        self.rng = rng
+        self.lex: Lexicon = lexicon()
+        self.deep = deep
+        self.bits = 0.0
+        self.opening = True
+        self.negative = False
+        self.words: list[Word] = []
+        self.heads: list[int] = []
+        self.relations: list[str] = []
+        self.multiwords: list[tuple[int, int, str]] = []
+
+    def pick(self, table: Table[T]) -> T:
+        """Draw from a table and count the surprise."""
+        item, bits = table.draw(self.rng)
+        self.bits += bits
+        return item
+
+    def coin(self, p: float) -> bool:
+        """Say yes with probability p and count the surprise."""
+        yes = self.rng.random() < p
+        self.bits -= math.log2(p if yes else 1 - p)
+        return yes
+
+    def upto(self, n: int) -> int:
+        """Draw a latent size from 1 to n; sizes follow from the words, so their surprise is not counted."""
+        return 1 + int(self.rng.random() * n)
+
+    def room(self, end: int) -> int:
+        """Return how many words are left before position ``end``."""
+        return end - len(self.words)
+
+    def put(self, w: Word, relation: str, head: int = -1) -> int:
+        """Append a word; return its position."""
+        if self.opening:
+            w = capital(w)
+            self.opening = w.upos == "PUNCT"
+        self.words.append(w)
+        self.heads.append(head)
+        self.relations.append(relation)
+        return len(self.words) - 1
+
+    def cling(self, w: Word, relation: str, head: int = -1) -> int:
+        """Append a clitic: one surface token together with the word before it."""
+        at = self.put(w, relation, head)
+        self.multiwords.append((at - 1, at + 1, self.words[at - 1].form + w.form))
+        return at
+
+    def mark(self, sign: str, head: int) -> int:
+        """Append a punctuation mark."""
+        form = '"' if sign in ("``", "''") else sign
+        return self.put(word(form, form, "PUNCT", PUNCTUATION[sign]), "punct", head)
+
+    def take(self, head: int, dependents: list[int]) -> None:
+        """Give waiting dependents their head."""
+        for at in dependents:
+            self.heads[at] = head
+
+    def node(self, label: str, *parts: int | Tree | None) -> Tree:
+        """Return a constituent over words (by position) and constituents."""
+        words = self.words
+        return Tree(
+            label, tuple(words[p].leaf if p.__class__ is int else p for p in parts if p is not None)  # type: ignore[index, misc]
+        )
+
+
+# ---------------------------------------------------------------- closed classes
+
+_PRONOUNS = {
+    # agreement, form: nominative, accusative, genitive, features after Case
+    "I": ("1s", "me", "my", "Number=Sing|Person=1"),
+    "you": ("2s", "you", "your", "Person=2"),
+    "he": ("3s", "him", "his", "Gender=Masc|Number=Sing|Person=3"),
+    "she": ("3s", "her", "her", "Gender=Fem|Number=Sing|Person=3"),
+    "it": ("3s", "it", "its", "Gender=Neut|Number=Sing|Person=3"),
+    "we": ("1p", "us", "our", "Number=Plur|Person=1"),
+    "they": ("3p", "them", "their", "Number=Plur|Person=3"),
+}
+
+
+def personal(lemma: str, case: str) -> Word:
+    """Return a personal pronoun in a case (Nom, Acc, Gen)."""
+    _, accusative, genitive, feats = _PRONOUNS[lemma]
+    if case == "Gen":
+        return word(genitive, genitive, "PRON", "PRP$", f"Case=Gen|{feats}|Poss=Yes|PronType=Prs")
+    form = accusative if case == "Acc" else lemma
+    return word(form, lemma, "PRON", "PRP", f"Case={case}|{feats}|PronType=Prs")
+
+
+def determiner(form: str) -> Word:
+    """Return a determiner; numerals and quantifying adjectives too."""
+    if form in ("a", "an"):
+        return word(form, "a", "DET", "DT", "Definite=Ind|PronType=Art")
+    if form in ("many", "several", "few", "other"):
+        return adjective(form)
+    if form == "most":
+        return word(form, "most", "ADJ", "JJS", "Degree=Sup")
+    if form == "more":
+        return word(form, "more", "ADJ", "JJR", "Degree=Cmp")
+    feats = {"the": "Definite=Def|PronType=Art", "no": "PronType=Neg"}
+    feats |= {w: "PronType=Ind" for w in ("some", "any", "another")}
+    feats |= {w: "PronType=Tot" for w in ("every", "each", "all", "both")}
+    feats |= {w: "Number=Sing|PronType=Dem" for w in ("this", "that")}
+    feats |= {w: "Number=Plur|PronType=Dem" for w in ("these", "those")}
+    if form in feats:
+        return word(form, {"these": "this", "those": "that"}.get(form, form), "DET", "DT", feats[form])
+    return word(form, form, "NUM", "CD", f"NumForm={'Digit' if form.isdigit() else 'Word'}|NumType=Card")
+
+
+_RELATION = {"DET": "det", "ADJ": "amod", "NUM": "nummod"}
+_SINGULAR = "the:48 a:34 this:5 that:4 every:2 another:3 each:1 no:2 one:1"
+_PLURAL = "the:46 :14 some:8 these:4 those:4 many:5 several:5 a+few:3 all+:2 no:1 most:1 the+other:1"
+_MASS = "the:48 :28 some:14 this:4 that:2 no:2 more:2"
+_NUMERALS = "two:6 three:5 four:3 five:3 six:2 seven:1 eight:1 nine:1 ten:2 twelve:1 twenty:1 fifty:1 12:1 15:1 30:1 100:1"
+
+
+def _weights(text: str, without: str = "", extra: str = "") -> Table[tuple[str, ...]]:
+    pairs = [p.split(":") for p in f"{text} {extra}".split()]
+    banned = without.split()
+    return Table(
+        [(tuple(w for w in d.split("+") if w), float(n)) for d, n in pairs if not {*banned} & {*d.split("+")}]
+    )
+
+
+@cache
+def determiners(number: str, mood: str) -> Table[tuple[str, ...]]:
+    """Return the determiners for a number (s, p, m) in a mood: plain, negative, indefinite."""
+    text = {"s": _SINGULAR, "p": _PLURAL + " " + _NUMERALS, "m": _MASS}[number]
+    if mood == "negative":  # no double negation, and "any" instead of "some"
+        return _weights(text, "some no several most many every each", "any:12" if number != "s" else "any:2")
+    if mood == "indefinite":
+        return _weights(text, "the this that these those all most every each")
+    return _weights(text)
+
+
+@cache
+def pronouns(human: bool, case: str) -> Table[str]:
+    """Return the personal pronouns that may stand for a human, or for a thing."""
+    if not human:
+        return Table([("it", 3.0), ("they", 2.0)])
+    last = 1.0 if case == "Nom" else 0.6
+    return Table([("I", 3 * last), ("you", 2.0), ("he", 4.0), ("she", 4.0), ("we", 2.0), ("they", 3.0)])
+
+
+@cache
+def _names(key: str) -> Table[Word]:
+    return Table(zipf([name(w) for w in lexicon().words("name", key)]))
+
+
+@cache
+def listed(section: str, key: str) -> Table[Word]:
+    """Return a list of adverbs of the lexicon as a table."""
+    return Table(zipf([adverb(w) for w in lexicon().words(section, key)]))
+
+
+@cache
+def listed_adjectives(key: str) -> Table[Word]:
+    """Return a list of adjectives of the lexicon's function words as a table."""
+    return Table(zipf([adjective(w) for w in lexicon().words("function", key)]))
+
+
+# ---------------------------------------------------------------- noun phrases without clauses
+
+BE = verb_forms("be/was/been", "AUX")
+POSSESSIVES = Table([(p, w) for p, w in zip(_PRONOUNS, (4.0, 2.0, 4.0, 4.0, 0.6, 2.5, 3.0), strict=True)])
+
+
+def pronoun(d: Draft, case: str, relation: str, kind: NounClass, lemma: str = "") -> Nominal:
+    """Put a personal pronoun for a noun of a class."""
+    human = kind.name in ("person", "kin", "NAME")
+    lemma = lemma or d.pick(pronouns(human, case))
+    at = d.put(personal(lemma, case), relation)
+    return Nominal(d.node("NP", at), at, _PRONOUNS[lemma][0], kind, True)
+
+
+def proper(d: Draft, kind: NounClass, room: int, relation: str) -> Nominal:
+    """Put a person's name: a first name, a full name, or a title and a family name."""
+    first = _names("female" if d.rng.random() < 0.5 else "male")
+    if room < 2 or d.coin(0.4):
+        at = d.put(d.pick(first), relation)
+        return Nominal(d.node("NP", at), at, "3s", kind)
+    if d.coin(0.3):
+        title = d.put(d.pick(_names("title")), "nmod:desc")
+        at = d.put(d.pick(_names("family")), relation)
+        d.heads[title] = at
+        return Nominal(d.node("NP", title, at), at, "3s", kind)
+    at = d.put(d.pick(first), relation)
+    return Nominal(d.node("NP", at, d.put(d.pick(_names("family")), "flat", at)), at, "3s", kind)
+
+
+def grade(d: Draft, w: Word, degree: str) -> Word | None:
+    """Return the comparative (Cmp) or superlative (Sup) in one word, None where English takes two."""
+    forms = d.lex.grades.get(w.form)
+    return forms and word(forms[degree == "Sup"], w.form, "ADJ", "JJR" if degree == "Cmp" else "JJS", f"Degree={degree}")
+
+
+def modifiers(d: Draft, kind: NounClass, count: int) -> list[Word]:
+    """Draw adjectives of different sets for a noun class, in their order."""
+    sets = list(kind.adjectives)
+    drawn: list[tuple[int, Word]] = []
+    while sets and len(drawn) < count:
+        order, table = sets.pop(int(d.rng.random() * len(sets)))
+        drawn.append((order, d.pick(table)))
+    return [w for _, w in sorted(drawn, key=lambda pair: pair[0])]
+
+
+def bare(
+    d: Draft, noun: Noun, room: int, relation: str, *, want: str = "", mood: str = "plain", det: str = ""
+) -> Nominal:
+    """Put determiner, modifiers and noun within about ``room`` words; ``want`` (s or p) forces the number."""
+    kind = noun.kind
+    if kind.name == "CITY" and noun.singular:
+        at = d.put(noun.singular, relation)
+        return Nominal(d.node("NP", at), at, "3s", kind)
+    if noun.singular is None or (noun.plural and (want == "p" or (not want and _plural(d, kind, room)))):
+        head_word, number = noun.plural, "p"
+    else:
+        head_word, number = noun.singular, "s" if noun.plural else "m"
+    assert head_word is not None  # a noun has at least one of its forms
+    parts: list[int | Tree] = []
+    waiting: list[int] = []
+    if kind.own and mood == "plain" and not det and (room > 1 or number == "s"):
+        _possessor(d, kind, room, parts, waiting)
+    words: tuple[str, ...] = ()
+    if det:
+        words = (det,)
+    elif not waiting and (room > 1 or number == "s"):
+        table = determiners(number, "negative" if mood == "plain" and d.negative else mood)
+        words = d.pick(table)
+    spare = room - 1 - len(words) - len(waiting)
+    count = min(spare, 3) if spare > 0 and kind.adjectives else 0
+    if count and d.coin(0.25):
+        count -= 1
+    adjectives = modifiers(d, kind, count)
+    noun_first = d.pick(kind.compound) if kind.compound and spare > len(adjectives) and d.coin(0.4) else None
+    if noun_first is not None and noun_first.form == head_word.lemma:
+        noun_first = None
+    following = [*adjectives, *([noun_first] if noun_first else []), head_word]
+    rich = spare > len(adjectives) + bool(noun_first) and bool(adjectives) and d.coin(0.5)
+    superlative = grade(d, adjectives[0], "Sup") if words == ("the",) and adjectives and d.coin(0.12) else None
+    if superlative:
+        following[0] = superlative
+        rich = False
+    if adjectives and rich and adjectives[0].form in d.lex.absolute:
+        rich = False
+    intensifier = d.pick(_intensifiers("plain")) if rich else None
+    for i, form in enumerate(words):
+        after = determiner(words[i + 1]) if i + 1 < len(words) else intensifier or following[0]
+        w = determiner("an" if form == "a" and after.vowel else form)
+        waiting.append(d.put(w, _RELATION[w.upos]))
+        parts.append(waiting[-1])
+    if intensifier:
+        very = d.put(intensifier, "advmod")
+        d.heads[very] = waiting_adjective = d.put(following.pop(0), "amod")
+        waiting.append(waiting_adjective)
+        parts.append(d.node("ADJP", very, waiting_adjective))
+    for w in following[:-1]:
+        waiting.append(d.put(w, "amod" if w.upos == "ADJ" else "compound"))
+        parts.append(waiting[-1])
+    at = d.put(head_word, relation)
+    d.take(at, waiting)
+    return Nominal(d.node("NP", *parts, at), at, "3p" if number == "p" else "3s", kind)
+
+
+@cache
+def _intensifiers(use: str) -> Table[Word]:
+    words = [w for w in lexicon().words("function", "intensifiers") if use == "predicate" or w not in ("so", "too", "quite", "rather")]
+    return Table(zipf([adverb(w) for w in words]))
+
+
+def _plural(d: Draft, kind: NounClass, room: int) -> bool:
+    if room < 2 and kind.plural >= 0.4:
+        return True
+    return kind.plural > 0 and d.coin(kind.plural)
+
+
+def _possessor(d: Draft, kind: NounClass, room: int, parts: list[int | Tree], waiting: list[int]) -> None:
+    """Put a possessive pronoun or a genitive phrase before the noun, or nothing."""
+    if not d.coin(0.9 if kind.name in ("kin", "body") else kind.own * 0.45):
+        return
+    if room > 2 and kind.name != "body" and d.coin(0.35):
+        spec = "NAME person" if d.coin(0.8) else "kin"
+        owner = d.pick(d.lex.nouns(spec))
+        if owner.kind.name == "NAME":
+            phrase = proper(d, owner.kind, 1 if room < 5 else 2, "nmod:poss")
+        else:
+            phrase = bare(d, owner, 2, "nmod:poss", want="s", det="" if owner.kind.name == "kin" else "the")
+        clitic = word("'s", "'s", "PART", "POS")
+        parts.append(Tree("NP", (*phrase.tree.children, d.words[d.cling(clitic, "case", phrase.head)].leaf)))
+        waiting.append(phrase.head)
+    else:
+        at = d.put(personal(d.pick(POSSESSIVES), "Gen"), "nmod:poss")
+        parts.append(at)
+        waiting.append(at)
+
+
+def adjectival(d: Draft, kind: NounClass, table: Table[Word] | None, room: int) -> tuple[list[int | Tree], int]:
+    """Put a predicate adjective of a class, perhaps intensified; return the parts of its ADJP and the head."""
+    drawn = d.pick(table) if table else (modifiers(d, kind, 1) or [adjective("new")])[0]
+    if room > 1 and drawn.form not in d.lex.absolute and d.coin(0.6):
+        very = d.put(d.pick(_intensifiers("predicate")), "advmod")
+        d.heads[very] = at = d.put(drawn, "")
+        return [very, at], at
+    at = d.put(drawn, "")
+    return [at], at

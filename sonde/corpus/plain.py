@@ -1,0 +1,72 @@
+"""Plain text, one sentence per line: a reader with a small tokeniser that suits many languages."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import groupby
+
+from sonde.corpus.conllu import RUN
+from sonde.corpus.files import open_bytes, stem, undecodable
+from sonde.corpus.sentence import Sentence
+from sonde.errors import CorpusError
+
+
+def read_plain(
+    path: str, *, shard: int = 0, of: int = 1, on_bad: Callable[[CorpusError], None] | None = None
+) -> Iterator[Sentence]:
+    """Yield a sentence for every line that is not blank, or every ``of``-th run of 256 beginning with run ``shard``.
+
+    The text stays as it is, but for white space at its ends. The id is the name of the file with the line number.
+    """
+    name = stem(path)
+    number = count = 0
+    try:
+        for piece in open_bytes(path):
+            for raw in piece.removesuffix(b"\n").split(b"\n"):
+                number += 1
+                if not raw or raw.isspace():
+                    continue
+                mine = count // RUN % of == shard
+                count += 1
+                if not mine:
+                    continue
+                try:
+                    text = raw.decode().strip()
+                except UnicodeDecodeError as error:
+                    bad = undecodable(path, number, error)
+                    if on_bad is None:
+                        raise bad from None
+                    on_bad(bad)
+                    continue
+                forms, space_after = tokenise(text)
+                if forms:
+                    yield Sentence(f"{name}:{number}", text, forms, space_after=space_after)
+    except CorpusError as error:  # the file breaks off; what was read so far stands
+        if on_bad is None:
+            raise
+        on_bad(error)
+
+
+def tokenise(text: str) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+    """Cut a text into words and single punctuation marks, and say after which of them white space stands.
+
+    A word keeps its inner apostrophes and hyphens (*l'été-là*, *rock'n'roll*) and its combining marks. Scripts without
+    spaces are not segmented: a run of Han or Thai letters is one word.
+    """
+    found = list(_token().finditer(text))
+    ends = [m.end() for m in found]
+    space = [end == len(text) or text[end].isspace() for end in ends]
+    return tuple([m[0] for m in found]), tuple(space)
+
+
+@lru_cache(maxsize=1)
+def _token() -> re.Pattern[str]:
+    """The pattern of a token. Python's ``\\w`` lacks the combining marks without which Hindi words fall apart."""
+    marks = (c for c in range(0x300, 0x11A00) if unicodedata.category(chr(c))[0] == "M")
+    runs = [[c for _, c in run] for _, run in groupby(enumerate(marks), lambda pair: pair[1] - pair[0])]
+    mark = "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
+    letter = rf"[\w{mark}\u200c\u200d]"  # zero-width joiners stand inside Persian and Indic words
+    return re.compile(rf"{letter}+(?:['’ʼ\-‐‑·]{letter}+)*|[^\w\s]")

@@ -1,0 +1,184 @@
+"""Questions about one sentence's dependency tree and constituency tree.
+
+Dependency questions need ``heads`` and ``deprels``; constituency questions need ``tree``. Positions are 0-based words.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from sonde.corpus.sentence import Sentence, Tree
+
+PENN = {
+    "NN": "NOUN", "NNS": "NOUN", "NNP": "PROPN", "NNPS": "PROPN", "JJ": "ADJ", "JJR": "ADJ", "JJS": "ADJ",
+    "RB": "ADV", "RBR": "ADV", "RBS": "ADV", "WRB": "ADV", "VB": "VERB", "VBD": "VERB", "VBG": "VERB",
+    "VBN": "VERB", "VBP": "VERB", "VBZ": "VERB", "MD": "AUX", "DT": "DET", "PDT": "DET", "WDT": "DET",
+    "IN": "ADP", "TO": "PART", "RP": "ADP", "CC": "CCONJ", "CD": "NUM", "PRP": "PRON", "PRP$": "PRON",
+    "WP": "PRON", "WP$": "PRON", "EX": "PRON", "POS": "PART", "UH": "INTJ", "FW": "X", "LS": "X", "GW": "X",
+    "SYM": "SYM", "$": "SYM", "#": "SYM",
+}  # fmt: skip
+"""Penn tag → the nearest UD part of speech; every other Penn tag is punctuation."""
+
+NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
+CLOSED = frozenset({".", ",", ":", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP"})
+
+
+def tags(s: Sentence) -> tuple[str, ...]:
+    """UD parts of speech, read off Penn tags where the corpus has only those; empty strings where it has neither."""
+    if s.upos is not None:
+        return s.upos
+    if s.xpos is not None:
+        return tuple(PENN.get(t, "PUNCT") for t in s.xpos)
+    return ("",) * len(s)
+
+
+@lru_cache(maxsize=1 << 14)
+def features(feats: str) -> dict[str, str]:
+    """UD feature string → dict, ``Number=Sing|Case=Nom`` → ``{"Number": "Sing", "Case": "Nom"}``. Do not modify it."""
+    return {} if feats == "_" else dict(pair.split("=", 1) for pair in feats.split("|") if "=" in pair)
+
+
+def feature(s: Sentence, i: int, name: str) -> str | None:
+    """The value of one UD feature of word ``i``, or None."""
+    return None if s.feats is None else features(s.feats[i]).get(name)
+
+
+def root(s: Sentence) -> int:
+    """The position of the root word."""
+    assert s.heads is not None
+    return s.heads.index(-1)
+
+
+def children(s: Sentence, head: int) -> list[int]:
+    """The positions of the words that hang on ``head``, left to right."""
+    assert s.heads is not None
+    return [i for i, h in enumerate(s.heads) if h == head]
+
+
+def base(deprel: str) -> str:
+    """A relation without its subtype: ``nsubj:pass`` → ``nsubj``."""
+    return deprel.partition(":")[0]
+
+
+def depth(s: Sentence) -> int:
+    """The number of words on the longest path from the root down, both ends counted, punctuation left out."""
+    assert s.heads is not None
+    heads, pos, level = s.heads, tags(s), [0] * len(s)
+    deepest = 0
+    for i in range(len(heads)):
+        if pos[i] == "PUNCT":
+            continue
+        path, j = [], i
+        while j != -1 and not level[j]:
+            path.append(j)
+            j = heads[j]
+        above = level[j] if j != -1 else 0
+        for j in reversed(path):
+            above += 1
+            level[j] = above
+        deepest = max(deepest, level[i])
+    return deepest
+
+
+def subtree(s: Sentence, top: int) -> list[int]:
+    """The positions under ``top``, itself included, in sentence order."""
+    assert s.heads is not None
+    inside = {top}
+    todo = [top]
+    while todo:
+        below = children(s, todo.pop())
+        inside.update(below)
+        todo.extend(below)
+    return sorted(inside)
+
+
+def subjects(s: Sentence, head: int) -> list[int]:
+    """The nominal and clausal subjects of ``head`` (``nsubj``, ``csubj`` and their subtypes)."""
+    assert s.deprels is not None
+    return [i for i in children(s, head) if base(s.deprels[i]) in ("nsubj", "csubj")]
+
+
+def finite(s: Sentence, head: int) -> int | None:
+    """The finite verb of the clause headed by ``head``: itself, or its auxiliary or copula."""
+    assert s.deprels is not None
+    if feature(s, head, "VerbForm") == "Fin":
+        return head
+    helpers = [i for i in children(s, head) if base(s.deprels[i]) in ("aux", "cop")]
+    return next((i for i in helpers if feature(s, i, "VerbForm") == "Fin"), None)
+
+
+# Constituency
+
+
+def sentence_node(tree: Tree) -> Tree:
+    """The node below ROOT: the sentence itself."""
+    return tree.nodes[0] if len(tree.nodes) == 1 and tree.category in ("ROOT", "TOP", "") else tree
+
+
+def height(tree: Tree) -> int:
+    """The number of labelled nodes on the longest path from ROOT to a pre-terminal, both counted, the word not."""
+    deepest, level = 0, [tree]
+    while level:
+        deepest += 1
+        level = [child for node in level for child in node.nodes]
+    return deepest
+
+
+def main_clause(node: Tree) -> tuple[Tree | None, Tree | None]:
+    """The subject NP and the VP of a declarative main clause ``S → … NP … VP …``; None for what is missing."""
+    if node.category != "S":
+        return None, None
+    verb = next((c for c in node.nodes if c.category == "VP"), None)
+    if verb is None:
+        return None, None
+    before = node.nodes[: node.nodes.index(verb)]
+    subject = next((c for c in reversed(before) if c.category == "NP"), None)
+    marked = next((c for c in before if "SBJ" in c.label.split("-")), None)
+    return marked or subject, verb
+
+
+def position(tree: Tree, leaf: Tree) -> int:
+    """The word position of a pre-terminal, found by identity."""
+    at, stack = 0, [tree]
+    while stack:
+        node = stack.pop()
+        if node is leaf:
+            return at
+        if isinstance(node.children[0], str):
+            at += 1
+        else:
+            stack.extend(reversed(node.nodes))
+    raise ValueError("the leaf is not in the tree")
+
+
+def finite_verb(s: Sentence, phrase: Tree) -> int | None:
+    """The position of the first verb or modal of a VP, which carries its tense."""
+    assert s.tree is not None
+    inner: Tree | None = phrase
+    while inner is not None:
+        for c in inner.nodes:
+            if c.label in ("VBD", "VBZ", "VBP", "VB", "VBN", "VBG", "MD", "TO"):
+                return position(s.tree, c)
+        inner = next((c for c in inner.nodes if c.category == "VP"), None)
+    return None
+
+
+def lexical_phrase(verb: Tree) -> Tree:
+    """The innermost VP of a chain of auxiliaries: ``has been eating fish`` → ``eating fish``."""
+    while inner := next((c for c in verb.nodes if c.category == "VP"), None):
+        verb = inner
+    return verb
+
+
+def head_noun(s: Sentence, phrase: Tree) -> int | None:
+    """The position of a noun phrase's head: the last noun of its leftmost base NP. None for other heads or coordination."""
+    assert s.tree is not None
+    while True:
+        if any(c.label in ("CC", "CONJP") for c in phrase.nodes):
+            return None
+        inner = phrase.nodes[0] if phrase.nodes else None
+        if inner is None or inner.category != "NP" or any(c.label == "POS" for c in inner.nodes):
+            break
+        phrase = inner
+    words = [c for c in phrase.nodes if isinstance(c.children[0], str) and c.label not in CLOSED]
+    return position(s.tree, words[-1]) if words and words[-1].label in NOUNS else None

@@ -1,0 +1,177 @@
+"""A probing set: labelled rows in three splits, with the manifest that says how they came about."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sonde.errors import DataError
+from sonde.task import SPLITS, Example
+
+MANIFEST, ROWS = "manifest.json", "rows.parquet"
+CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Rows per split. ``name`` is ``suite/task``; ``manifest`` is plain data, complete enough to make the set again."""
+
+    name: str
+    task: str
+    version: int
+    language: str | None
+    labels: tuple[str, ...]
+    rows: Mapping[str, Sequence[Example]]
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.rows.values()))
+
+    def __iter__(self) -> Iterator[tuple[str, Example]]:
+        return ((split, row) for split in SPLITS for row in self.rows.get(split, ()))
+
+    @cached_property
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits over every split, label, token, text and further column, in order."""
+        state = hashlib.blake2b(digest_size=8)
+        for split, row in self:
+            cells = (split, row.label, *row.tokens, row.text, *(c for pair in row.extra for c in pair))
+            state.update("\x1f".join(cells).encode(errors="surrogatepass") + b"\n")
+        return state.hexdigest()
+
+    def save(self, folder: Path) -> None:
+        """Write the SentEval file, the Parquet file and, last, the manifest that marks the folder as complete."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / MANIFEST).unlink(missing_ok=True)
+        _atomically(folder / f"{self.task}.txt", "".join(map(_senteval, *zip(*self, strict=True))).encode())
+        _write_parquet(self, folder / ROWS)
+        manifest = {**self.manifest, "digest": self.digest}
+        _atomically(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest, order="deterministic")))
+
+    @classmethod
+    def load(cls, folder: Path | str) -> Dataset:
+        """Read what ``save`` wrote, and make sure that it is what was written."""
+        folder = Path(folder)
+        manifest = read_manifest(folder)
+        found = cls(
+            name=manifest["name"],
+            task=manifest["task"],
+            version=manifest["version"],
+            language=manifest["language"],
+            labels=tuple(manifest["labels"]),
+            rows=_read_parquet(folder / ROWS),
+            manifest=manifest,
+        )
+        if found.digest != manifest["digest"]:
+            raise DataError(
+                f"{folder / ROWS} is not what the manifest describes: met digest {found.digest}, expected "
+                f"{manifest['digest']}. The file was altered or is damaged; make the set again."
+            )
+        return found
+
+
+def find(path: Path | str) -> list[Path]:
+    """The folders of sets under a path, sorted; the path may itself be one."""
+    path = Path(path)
+    if not path.exists():
+        raise DataError(f"There is no {path}; expected a folder that `sonde make` wrote.")
+    found = sorted(p.parent for p in ([path / MANIFEST] if (path / MANIFEST).exists() else path.rglob(MANIFEST)))
+    if not found:
+        raise DataError(f"{path} holds no probing set: expected a {MANIFEST} in it or below. `sonde make` writes one.")
+    return found
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of one set."""
+    path = folder / MANIFEST
+    try:
+        found = msgspec.json.decode(path.read_bytes())
+    except FileNotFoundError:
+        raise DataError(f"There is no {path}; expected a folder that `sonde make` wrote.") from None
+    except (msgspec.DecodeError, OSError) as e:
+        raise DataError(f"{path} cannot be read: {e}. Make the set again.") from e
+    missing = {"name", "task", "version", "language", "labels", "digest"} - set(found if isinstance(found, dict) else ())
+    if missing:
+        raise DataError(f"{path} is no manifest of a probing set: it lacks {', '.join(sorted(missing))}.")
+    return dict(found)
+
+
+LINE_BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+def _senteval(split: str, row: Example) -> str:
+    """One line of SentEval's format: partition, label, further columns, and the sentence last."""
+    cells = (split, row.label, *(value for _, value in row.extra), " ".join(row.tokens))
+    return "\t".join(LINE_BREAKS.sub(" ", c) for c in cells) + "\n"
+
+
+def _atomically(path: Path, content: bytes) -> None:
+    """Write under a temporary name, sync, rename."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        part.replace(path)
+    except OSError as e:
+        part.unlink(missing_ok=True)
+        raise DataError(f"{path} cannot be written: {e.strerror}. Free some space or choose another folder.") from e
+
+
+def _write_parquet(dataset: Dataset, path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = list(dataset)
+    extra = sorted({name for _, row in rows for name, _ in row.extra})
+    names = pa.dictionary(pa.int32(), pa.string())
+    table = {
+        "split": pa.array([split for split, _ in rows], names),
+        "label": pa.array([row.label for _, row in rows], names),
+        "text": pa.array([row.text for _, row in rows]),
+        "tokens": pa.array([row.tokens for _, row in rows], pa.list_(pa.string())),
+        "source": pa.array([row.source for _, row in rows]),
+        "key": pa.array([row.key for _, row in rows], pa.string()),
+        "stratum": pa.array([row.stratum for _, row in rows], names),
+        "marks": pa.array([row.marks for _, row in rows], pa.list_(pa.int32())),
+        **{name: pa.array([dict(row.extra).get(name) for _, row in rows], pa.string()) for name in extra},
+    }
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        pq.write_table(pa.table(table), part, compression="zstd")
+        part.replace(path)
+    except OSError as e:
+        part.unlink(missing_ok=True)
+        raise DataError(f"{path} cannot be written: {e}. Free some space or choose another folder.") from e
+
+
+def _read_parquet(path: Path) -> dict[str, list[Example]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+    except FileNotFoundError:
+        raise DataError(f"There is no {path} beside the manifest. Make the set again.") from None
+    except (pa.ArrowException, OSError) as e:
+        raise DataError(f"{path} cannot be read as Parquet: {e}. Make the set again.") from e
+    known = ("split", "label", "text", "tokens", "source", "key", "stratum", "marks")
+    missing = set(known) - set(table.column_names)
+    if missing:
+        raise DataError(f"{path} lacks the column {', '.join(sorted(missing))}. Make the set again.")
+    extra = [name for name in table.column_names if name not in known]
+    rows: dict[str, list[Example]] = {split: [] for split in SPLITS}
+    columns = [table[name].to_pylist() for name in (*known, *extra)]
+    for split, label, text, tokens, source, key, stratum, marks, *more in zip(*columns, strict=True):
+        pairs = tuple((name, value) for name, value in zip(extra, more, strict=True) if value is not None)
+        rows[split].append(Example(label, tuple(tokens), text, source, key, stratum, tuple(marks), pairs))
+    return rows

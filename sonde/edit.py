@@ -1,0 +1,46 @@
+"""Changing a sentence and keeping its text natural."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sonde.corpus.sentence import Sentence
+from sonde.task import Example, token_positions
+
+
+def plain_words(s: Sentence) -> set[int]:
+    """Positions of words that are surface tokens of their own and have a letter in them."""
+    inside = {i for first, end, _ in s.mwts for i in range(first, end)}
+    return {i for i, form in enumerate(s.forms) if i not in inside and any(map(str.isalpha, form))}
+
+
+def spaces(s: Sentence) -> list[bool]:
+    """Whether white space follows each surface token."""
+    if s.space_after is None:
+        return [True] * len(s.tokens)
+    ends = dict.fromkeys(range(len(s)))
+    for first, end, _ in s.mwts:
+        for i in range(first, end - 1):
+            del ends[i]
+    return [s.space_after[i] for i in ends]
+
+
+def render(tokens: Sequence[str], space_after: Sequence[bool]) -> str:
+    """The text of these tokens."""
+    return "".join(t + " " if space else t for t, space in zip(tokens, space_after, strict=True)).strip()
+
+
+def replaced(
+    s: Sentence,
+    label: str,
+    words: Mapping[int, str],
+    *,
+    key: str | None = None,
+    extra: tuple[tuple[str, str], ...] = (),
+) -> Example:
+    """The sentence with plain words at some positions replaced, the spacing of their places kept."""
+    tokens = list(s.tokens)
+    where = token_positions(s, words)
+    for at, form in zip(where, words.values(), strict=True):
+        tokens[at] = form
+    return Example(label, tuple(tokens), render(tokens, spaces(s)), s.id, key, marks=where, extra=extra)

@@ -1,0 +1,316 @@
+"""Corpus + tasks → probing sets: count, propose, finish."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from random import Random
+from statistics import correlation, fmean
+from typing import Any, Literal, TypeVar
+
+from sonde import __version__
+from sonde.audit import audit
+from sonde.corpus.corpus import Corpus
+from sonde.dataset import Dataset
+from sonde.errors import TooFewError, UsageError
+from sonde.sketch import Candidate, Job, Pool, Seen, count_shard, lowest, propose_shard, strata_of
+from sonde.split import Selection, select
+from sonde.task import SPLITS, Counts, Example, Policy, Task, mix
+
+COVERAGE = 0.1
+"""A reading is used if at least this share of the sentences has its columns."""
+SLACK = 4
+"""A pool holds up to this many times the rows asked for, to leave a choice of lengths and target forms."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with a stage, shards done and shards in all."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Unmade:
+    """A set that cannot be made, and why."""
+
+    name: str
+    task: str
+    reason: str
+    kind: Literal["columns", "too few"]
+
+
+def make(
+    corpus: Corpus,
+    tasks: Sequence[tuple[str, Task, Policy]],
+    *,
+    seed: int = 1111,
+    jobs: int = 1,
+    exclude: Collection[int] = (),
+    exclusive: bool = False,
+    skip_bad: bool = False,
+    progress: Progress | None = None,
+) -> Iterator[Dataset | Unmade]:
+    """Make a set for every (suite, task, policy), one after the other, from two passes over the corpus.
+
+    ``exclude`` are near-duplicate keys of sentences to withhold; ``exclusive`` uses a sentence in one task only.
+    """
+    if not tasks:
+        raise UsageError("There is nothing to make: name a suite or a task.")
+    tell = progress or (lambda stage, done, of: None)
+    counts, seen = count(corpus, [t for _, t, _ in tasks], jobs, skip_bad, tell)
+    if not counts.sentences:
+        raise TooFewError(f"The corpus {corpus.name} has no sentences.")
+    ready: list[Job] = []
+    for suite, task, policy in tasks:
+        reading = choose_reading(task, policy, counts)
+        if isinstance(reading, str):
+            plan = task.plan(counts, policy, reading) if task.plan else None
+            ready.append(Job(task, policy, suite, reading, plan, seed))
+        else:
+            yield Unmade(f"{suite}/{task.name}", task.name, reading.args[0], "columns")
+    facts = _corpus_facts(corpus, counts, seen)
+    counts.words.clear()
+    counts.firsts.clear()
+    counts.bigrams.clear()
+    pools = propose(corpus, ready, jobs, exclude, tell)
+    order = range(len(ready))
+    if exclusive:  # the scarcest first, or they would find their few sentences taken
+        order = sorted(order, key=lambda i: (sum(pools[i].proposed.values()), ready[i].task.name))  # type: ignore[assignment]
+    used: set[int] = set()
+    for i in order:
+        yield finish(ready[i], pools[i], corpus, facts, used if exclusive else None)
+        pools[i] = Pool(1)
+
+
+def count(
+    corpus: Corpus, tasks: Sequence[Task], jobs: int, skip_bad: bool, tell: Progress
+) -> tuple[Counts, Seen]:
+    """The first pass: count in every shard and add up."""
+    counts, seen = Counts(), Seen()
+    shards = _shards(jobs)
+    calls = [(count_shard, (corpus, shard, shards, tasks, skip_bad)) for shard in range(shards)]
+    for part, noted in _fan_out(calls, jobs, "count", tell):
+        counts.add(part)
+        seen.add(noted)
+    return counts, seen
+
+
+def propose(
+    corpus: Corpus, ready: Sequence[Job], jobs: int, exclude: Collection[int], tell: Progress
+) -> list[Pool]:
+    """The second pass: fill a pool per job in every shard and merge."""
+    pools = [_empty(job) for job in ready]
+    if not ready:
+        return pools
+    shards = _shards(jobs)
+    excluded = frozenset(exclude)
+    calls = [
+        (propose_shard, (corpus, shard, shards, ready, [_empty(j) for j in ready], excluded))
+        for shard in range(shards)
+    ]
+    for part in _fan_out(calls, jobs, "propose", tell):
+        for mine, theirs in zip(pools, part, strict=True):
+            mine.merge(theirs)
+    return pools
+
+
+def finish(job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used: set[int] | None) -> Dataset | Unmade:
+    """The last step: drop duplicates, balance, split, and write the manifest."""
+    name = f"{job.suite}/{job.task.name}"
+    cells, dropped = _distinct(pool, used)
+    try:
+        chosen = select(cells, job.task, job.policy)
+        rows = {split: _rows(job, split, chosen.splits[split]) for split in SPLITS}
+        _check(name, rows, chosen)
+    except TooFewError as e:
+        return Unmade(name, job.task.name, str(e), "too few")
+    if used is not None:
+        used.update(c[2] for items in chosen.splits.values() for c in items)
+    dataset = Dataset(name, job.task.name, job.task.version, corpus.language, chosen.labels, rows)
+    findings = audit(dataset, disjoint=job.policy.disjoint)
+    manifest = {
+        "format": "sonde.manifest.v1",
+        "name": name,
+        "suite": job.suite,
+        "task": job.task.name,
+        "version": job.task.version,
+        "question": job.task.question,
+        "paper": job.task.paper,
+        "language": corpus.language,
+        "labels": list(chosen.labels),
+        "corpus": dict(facts),
+        "reading": {"name": job.reading, "columns": sorted(job.task.readings[job.reading])},
+        "seed": job.seed,
+        "policy": {k: v for k, v in asdict(job.policy).items() if v != getattr(Policy(), k) or k in ALWAYS},
+        "sizes": {"asked": dict(zip(SPLITS, job.policy.sizes, strict=True)), "made": _lengths(rows)},
+        "stages": {
+            "proposed": dict(sorted(pool.proposed.items())),
+            "rejected": dict(pool.rejected.most_common()),
+            "kept in the pool": {label: n for label, n in sorted(_pooled(cells).items())},
+            "dropped as near-duplicates": dropped,
+            "cap per target form": chosen.cap,
+        },
+        **describe(dataset),
+        "audit": [asdict(f) for f in findings],
+        "versions": {"sonde": __version__, "python": platform.python_version()},
+    }
+    return replace(dataset, manifest=manifest)
+
+
+ALWAYS = frozenset({"sizes", "length", "balance", "strata", "disjoint"})
+
+
+def describe(dataset: Dataset) -> dict[str, Any]:
+    """What a reader wants to know of the rows: balance, lengths, correlation, target overlap."""
+    counts = {split: Counter(row.label for row in dataset.rows[split]) for split in SPLITS}
+    histogram: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for _, row in dataset:
+        histogram[row.label][len(row.tokens)] += 1
+    keys = {split: {row.key for row in dataset.rows[split] if row.key} for split in SPLITS}
+    return {
+        "counts": {split: dict(sorted(c.items())) for split, c in counts.items()},
+        "majority": {split: round(max(c.values()) / sum(c.values()), 4) for split, c in counts.items()},
+        "lengths": {label: {str(n): k for n, k in sorted(c.items())} for label, c in sorted(histogram.items())},
+        "label_length_correlation": {split: length_correlation(dataset, split) for split in SPLITS},
+        "targets": {
+            "forms": {split: len(keys[split]) for split in SPLITS},
+            "shared": len(keys["tr"] & keys["va"] | keys["tr"] & keys["te"] | keys["va"] & keys["te"]),
+        },
+    }
+
+
+def length_correlation(dataset: Dataset, split: str) -> float:
+    """How far the label tells the length: Pearson's r for numbers and pairs of labels, otherwise the correlation ratio."""
+    rows = dataset.rows[split]
+    lengths = [float(len(row.tokens)) for row in rows]
+    if len(set(lengths)) < 2:
+        return 0.0
+    if len(dataset.labels) == 2 or all(label.isdigit() for label in dataset.labels):
+        order = {label: i for i, label in enumerate(dataset.labels)}
+        values = [float(row.label) if row.label.isdigit() else float(order[row.label]) for row in rows]
+        return round(correlation(values, lengths), 4) if len(set(values)) > 1 else 0.0
+    groups: defaultdict[str, list[float]] = defaultdict(list)
+    for row, n in zip(rows, lengths, strict=True):
+        groups[row.label].append(n)
+    mean = fmean(lengths)
+    between = sum(len(g) * (fmean(g) - mean) ** 2 for g in groups.values())
+    return round((between / sum((n - mean) ** 2 for n in lengths)) ** 0.5, 4)
+
+
+def choose_reading(task: Task, policy: Policy, counts: Counts) -> str | UsageError:
+    """The first reading whose columns the corpus has, or an error that says which columns are missing."""
+    missing: list[str] = []
+    for reading in policy.readings or tuple(task.readings):
+        lacks = [c for c in sorted(task.readings[reading]) if counts.columns[c] < COVERAGE * counts.sentences]
+        if not lacks:
+            return reading
+        missing.append(f"{' and '.join(COLUMN_NAMES.get(c, c) for c in lacks)} ({reading} reading)")
+    return UsageError(f"the corpus lacks {', and '.join(missing)}")
+
+
+COLUMN_NAMES = {
+    "upos": "UD parts of speech",
+    "feats": "UD features",
+    "heads": "dependency heads",
+    "tree": "constituency trees",
+    "penn": "Penn tags",
+}
+
+
+def _shards(jobs: int) -> int:
+    return 1 if jobs == 1 else jobs
+
+
+def _empty(job: Job) -> Pool:
+    """A pool large enough for the sizes asked for, and no larger."""
+    rows = sum(job.policy.sizes)
+    fixed = job.task.labels if isinstance(job.task.labels, tuple) else job.policy.classes
+    n_classes = 1 if job.policy.balance == "natural" else fixed if isinstance(fixed, int) else len(fixed or "12345")
+    n_strata = max(1, len(set(strata_of(job.policy).values())))
+    per_class = -(-rows // n_classes)
+    limit = max(64, min(per_class, SLACK * per_class // n_strata) + 64)
+    cap = None
+    if job.policy.cap is not None:
+        cap = max(8, int(job.policy.cap * per_class) + 1)
+    return Pool(limit, cap)
+
+
+def _fan_out(calls: Sequence[tuple[Callable[..., T], tuple[Any, ...]]], jobs: int, stage: str, tell: Progress) -> Iterator[T]:
+    """Run the calls here or in worker processes, and hand back results as they come."""
+    tell(stage, 0, len(calls))
+    if jobs == 1:
+        for done, (call, arguments) in enumerate(calls, 1):
+            yield call(*arguments)
+            tell(stage, done, len(calls))
+        return
+    from joblib import Parallel, delayed
+
+    results = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(f)(*a) for f, a in calls)
+    for done, result in enumerate(results, 1):
+        yield result
+        tell(stage, done, len(calls))
+
+
+def _distinct(pool: Pool, used: set[int] | None) -> tuple[dict[tuple[str, str], list[Candidate]], int]:
+    """The cells without near-duplicates of each other and without sentences that other tasks use."""
+    owner: dict[int, tuple[tuple[int, str, str], tuple[str, str]]] = {}
+    for cell, items in pool.cells.items():
+        for c in items:
+            mine = ((c[0], c[1], c[3].label), cell)
+            owner[c[2]] = min(owner.get(c[2], mine), mine)
+    cells: dict[tuple[str, str], list[Candidate]] = {}
+    dropped = 0
+    for cell, items in sorted(pool.cells.items()):
+        kept = [c for c in items if owner[c[2]][1] == cell and (used is None or c[2] not in used)]
+        dropped += len(items) - len(kept)
+        cells[cell] = lowest(kept, pool.limit, pool.cap)
+    return cells, dropped
+
+
+def _rows(job: Job, split: str, items: Sequence[Candidate]) -> list[Example]:
+    """The rows of one split in an order that says nothing."""
+    shuffled = [c[3] for c in sorted(items, key=lambda c: (mix(c[0] ^ 0x5DEECE66D), c[1]))]
+    if job.task.complete is None:
+        return shuffled
+    rng = Random(f"{job.seed}/{job.task.name}/{split}")
+    rows = job.task.complete(shuffled, rng)
+    rng.shuffle(rows)
+    return rows
+
+
+def _check(name: str, rows: Mapping[str, Sequence[Example]], chosen: Selection) -> None:
+    """No split is empty, lacks a class, or has one class only."""
+    for split, found in rows.items():
+        labels = {row.label for row in found}
+        wanted = set(chosen.labels)
+        if len(labels) < 2 or wanted - labels:
+            missing = ", ".join(sorted(wanted - labels)[:5]) or "a second class"
+            raise TooFewError(
+                f"{name}: the corpus is too small: {split} would have {len(found)} rows and no {missing}. "
+                "Give a larger corpus, or a larger share to this split with --sizes."
+            )
+
+
+def _pooled(cells: Mapping[tuple[str, str], Sequence[Candidate]]) -> Counter[str]:
+    out: Counter[str] = Counter()
+    for (label, _), items in cells.items():
+        out[label] += len(items)
+    return out
+
+
+def _lengths(rows: Mapping[str, Sequence[Example]]) -> dict[str, int]:
+    return {split: len(found) for split, found in rows.items()}
+
+
+def _corpus_facts(corpus: Corpus, counts: Counts, seen: Seen) -> dict[str, Any]:
+    return {
+        "name": corpus.name,
+        "language": corpus.language,
+        "synthetic": corpus.is_synthetic,
+        "digest": f"{seen.digest:032x}"[:16],
+        "sentences": counts.sentences,
+        "words": counts.tokens,
+        "columns": dict(sorted(counts.columns.items())),
+        "files": [f.rsplit("/", 1)[-1] for f in (*corpus.files, *corpus.trees)],
+        "skipped": {"sentences": seen.bad, "listed": seen.listed},
+    }

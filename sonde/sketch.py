@@ -1,0 +1,233 @@
+"""The two passes of ``make`` over a corpus: count, then propose. Shards are independent and merge in any order.
+
+A pool keeps, per (class, stratum), the candidates with the lowest priorities, and at most a given number per target form.
+The priority is a hash of seed, task and the sentence's near-duplicate key, so what is kept depends neither on the order of
+the corpus nor on the number of workers, near-duplicates meet in the same place, and memory is bounded by the sizes asked
+for, not by the corpus.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from sonde.corpus.corpus import Corpus, digest_of
+from sonde.corpus.sentence import Sentence
+from sonde.corpus.syntax import PENN, tags
+from sonde.errors import CorpusError
+from sonde.task import Context, Counts, Example, Policy, Task, mix
+
+ADDRESS = re.compile(r"https?:|www\.|\w@\w|\.(?:com|org|net|html?)\b", re.IGNORECASE)
+PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"), ("-LRB-", "-RRB-"), ("``", "''"))
+NOT_WORD = re.compile(r"[\W_]+")
+DIGITS = re.compile(r"\d+")
+LISTED = 100
+"""How many skipped sentences are listed in full; all are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A task under a policy, ready to propose from one corpus."""
+
+    task: Task
+    policy: Policy
+    suite: str
+    reading: str = ""
+    plan: object = None
+    seed: int = 0
+
+    @property
+    def salt(self) -> int:
+        """What sets this job's priorities apart from every other job's."""
+        return hash_64(f"{self.seed}/{self.policy.pool or self.task.name}")
+
+
+Candidate = tuple[int, str, int, Example]
+"""Priority, source, near-duplicate key, example; ordered by the first two."""
+
+
+@dataclass(slots=True)
+class Pool:
+    """The candidates of one job with the lowest priorities in every cell."""
+
+    limit: int
+    cap: int | None = None
+    cells: dict[tuple[str, str], list[Candidate]] = field(default_factory=dict)
+    proposed: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+
+    def add(self, cell: tuple[str, str], candidate: Candidate) -> None:
+        """Take in one candidate; the cell is cut back when it has grown to twice its limit."""
+        items = self.cells.setdefault(cell, [])
+        items.append(candidate)
+        if len(items) >= 2 * self.limit:
+            self.cells[cell] = lowest(items, self.limit, self.cap)
+
+    def merge(self, other: Pool) -> None:
+        """Take in another shard's pool."""
+        for cell, items in other.cells.items():
+            self.cells[cell] = lowest(self.cells.get(cell, []) + items, self.limit, self.cap)
+        self.proposed.update(other.proposed)
+        self.rejected.update(other.rejected)
+
+    def cut(self) -> Pool:
+        """Every cell cut to its limit."""
+        for cell, items in self.cells.items():
+            self.cells[cell] = lowest(items, self.limit, self.cap)
+        return self
+
+
+def lowest(items: Iterable[Candidate], limit: int, cap: int | None) -> list[Candidate]:
+    """The candidates of lowest priority, one per near-duplicate key, at most ``cap`` per target form."""
+    kept: list[Candidate] = []
+    last = None
+    per_key: Counter[str | None] = Counter()
+    for item in sorted(items, key=lambda c: (c[0], c[1], c[3].text)):
+        if len(kept) == limit:
+            break
+        if item[2] == last:
+            continue
+        last = item[2]
+        if cap is not None:
+            per_key[item[3].key] += 1
+            if per_key[item[3].key] > cap:
+                continue
+        kept.append(item)
+    return kept
+
+
+@dataclass(slots=True)
+class Seen:
+    """What a pass learns about the corpus besides counts: its digest and what could not be read."""
+
+    digest: int = 0
+    bad: int = 0
+    listed: list[str] = field(default_factory=list)
+
+    def note(self, error: CorpusError) -> None:
+        """Remember one unreadable sentence."""
+        self.bad += 1
+        self.listed.append(str(error))
+
+    def add(self, other: Seen) -> None:
+        """Add another shard's."""
+        self.digest = (self.digest + other.digest) % (1 << 128)
+        self.bad += other.bad
+        self.listed = sorted(self.listed + other.listed)[:LISTED]
+
+
+def count_shard(corpus: Corpus, shard: int, of: int, tasks: Sequence[Task], skip_bad: bool) -> tuple[Counts, Seen]:
+    """Count what the tasks need in one shard."""
+    counts, seen = Counts(), Seen()
+    tables = frozenset().union(*(t.tables for t in tasks))
+    own = [(t.name, t.count) for t in {t.name: t for t in tasks}.values() if t.count is not None]
+    tallies: dict[str, Counter[object]] = {name: Counter() for name, _ in own}
+    total = 0
+    for s in corpus.sentences(shard, of, on_bad=seen.note if skip_bad else None):
+        total += digest_of(s)
+        counts.sentences += 1
+        counts.tokens += len(s.forms)
+        counts.columns.update(columns(s))
+        if "words" in tables:
+            rows = list(zip(s.forms, tags(s), s.feats or s.xpos or ("",) * len(s), strict=True))
+            counts.firsts[rows[0]] += 1
+            counts.words.update(rows[1:])
+        if "bigrams" in tables:
+            low = ["", *(f.lower() for f in s.forms), ""]
+            counts.bigrams.update(zip(low, low[1:], strict=False))
+        for name, count in own:
+            tallies[name].update(count(s))
+    counts.tallies = tallies  # type: ignore[assignment]
+    seen.digest = total % (1 << 128)
+    return counts, seen
+
+
+def propose_shard(
+    corpus: Corpus, shard: int, of: int, jobs: Sequence[Job], pools: Sequence[Pool], excluded: Collection[int]
+) -> list[Pool]:
+    """Fill an empty pool per job from one shard."""
+    contexts = [Context(j.policy, j.reading, j.plan) for j in jobs]
+    salts = [j.salt for j in jobs]
+    work = [
+        (j.task.propose, c, salt, p, j.policy.length, strata_of(j.policy))
+        for j, c, salt, p in zip(jobs, contexts, salts, pools, strict=True)
+    ]
+    for s in corpus.sentences(shard, of, on_bad=_ignore):
+        n = len(s.tokens)
+        reason = unfit(s)
+        near = near_key(s.text) if reason is None else 0
+        if reason is None and near in excluded:
+            reason = "withheld by --exclude"
+        for propose, context, salt, pool, (low, high), stratum_of in work:
+            if reason is not None:
+                pool.rejected[reason] += 1
+                continue
+            if not low <= n <= high:
+                pool.rejected["length outside the window"] += 1
+                continue
+            priority = mix(near ^ salt)
+            context.state = priority
+            found = propose(s, context)
+            if found is None or isinstance(found, str):
+                pool.rejected[found or "the question does not apply"] += 1
+                continue
+            pool.proposed[found.label] += 1
+            pool.add((found.label, f"{found.stratum}/{stratum_of.get(n, '')}"), (priority, found.source, near, found))
+    return [p.cut() for p in pools]
+
+
+def _ignore(error: CorpusError) -> None:
+    """The counting pass has noted it or stopped."""
+
+
+def strata_of(policy: Policy) -> dict[int, str]:
+    """Sentence length → the name of the stratum it falls into; lengths outside all strata share one."""
+    if policy.strata == "exact":
+        return {n: f"{n:02d}" for n in range(policy.length[0], policy.length[1] + 1)}
+    return {n: f"{low:02d}-{high:02d}" for low, high in policy.strata for n in range(low, high + 1)}
+
+
+def columns(s: Sentence) -> list[str]:
+    """The optional columns of a sentence that say something, and ``penn`` if its language-specific tags are Penn's."""
+    found = []
+    if s.upos is not None:
+        found.append("upos")
+    if s.heads is not None:
+        found.append("heads")
+    if s.tree is not None:
+        found.append("tree")
+    if s.feats is not None and any(f != "_" for f in s.feats):
+        found.append("feats")
+    if s.xpos is not None and not PENN.keys().isdisjoint(s.xpos):
+        found.append("penn")
+    return found
+
+
+def unfit(s: Sentence) -> str | None:
+    """Why no task may use the sentence, or None."""
+    tokens, text = s.tokens, s.text
+    if any(" " in t or "\t" in t or "\xa0" in t for t in tokens):
+        return "white space inside a token"
+    if 2 * sum(any(map(str.isalpha, t)) for t in tokens) < len(tokens):
+        return "fewer than half of the tokens are words"
+    if ADDRESS.search(text):
+        return "web or mail address"
+    for left, right in PAIRS:
+        if text.count(left) != text.count(right):
+            return "unbalanced quotes or brackets"
+    if text.count('"') % 2:
+        return "unbalanced quotes or brackets"
+    return None
+
+
+def near_key(text: str) -> int:
+    """The same number for texts that differ only in case, digits, punctuation and spacing."""
+    return hash_64(DIGITS.sub("0", NOT_WORD.sub(" ", text.casefold())).strip())
+
+
+def hash_64(text: str) -> int:
+    """A 64-bit hash that is the same on every machine."""
+    return int.from_bytes(hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "little")

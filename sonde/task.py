@@ -1,0 +1,224 @@
+"""What a probing task is: a question, the columns it reads, and a function from a sentence to an example."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Literal
+
+from sonde.corpus.sentence import Sentence
+
+Range = tuple[int, int]
+LENGTHS: tuple[Range, ...] = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
+"""The length bins of the released SentEval sets; classes are balanced inside each, so that length says nothing."""
+SPLITS = ("tr", "va", "te")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One row of a probing set. ``key`` is the target form that must not be shared between splits."""
+
+    label: str
+    tokens: tuple[str, ...]
+    text: str
+    source: str = ""
+    key: str | None = None
+    stratum: str = ""
+    marks: tuple[int, ...] = ()
+    """Positions of the target or changed tokens."""
+    extra: tuple[tuple[str, str], ...] = ()
+    """Further columns by name: the word of Adi's tasks, the replaced word of odd man out."""
+
+    @classmethod
+    def of(
+        cls, s: Sentence, label: str, *, key: str | None = None, stratum: str = "", marks: Sequence[int] = ()
+    ) -> Example:
+        """The unchanged sentence under ``label``; ``marks`` are word positions here and become token positions."""
+        return cls(label, s.tokens, s.text, s.id, key, stratum, token_positions(s, marks))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Every choice a paper makes, or leaves open, in building a set. Data, not code."""
+
+    sizes: tuple[int, int, int] = (100_000, 10_000, 10_000)
+    """Rows in train, validation and test; scaled down together when the corpus is smaller."""
+    length: Range = (5, 28)
+    """Tokens in a sentence, both ends included."""
+    bins: tuple[Range, ...] = ()
+    """Length classes (sentence_length)."""
+    classes: int | tuple[str, ...] | None = None
+    """The labels, or how many there may be (the most frequent, and OTHER); None: what the task proposes."""
+    min_classes: int = 2
+    """Fewer classes than this and the set is not made."""
+    min_class: int = 24
+    """A class with fewer examples than this is left out, or the set is not made if its classes are fixed."""
+    balance: Literal["equal", "natural"] = "equal"
+    """Equal counts per class in every split and stratum, or the corpus's own distribution."""
+    remainder: Literal["spread", "drop"] = "spread"
+    """Rows left over when a size is no multiple of the class count: given to the largest pools, or not made."""
+    strata: tuple[Range, ...] | Literal["exact"] = LENGTHS
+    """Length bins inside which classes are balanced; ``exact``: every length is a bin of its own; empty: none."""
+    decorrelate: Literal["exact", "gaussian"] = "exact"
+    """Equal length histograms for every class, or SentEval's bivariate Gaussian over (length, label)."""
+    disjoint: bool = False
+    """A target form occurs in one split only."""
+    band: Range | None = None
+    """Occurrences of the target form in a corpus of ``band_tokens`` words, scaled to the corpus at hand."""
+    band_tokens: int = 203_000_000
+    """The source of the SentEval sets: 203 million words (Paperno et al. 2016, section 3)."""
+    trim: tuple[int, float] | None = None
+    """Drop target forms seen fewer than this many times, and this share of the most frequent form types."""
+    cap: float | None = None
+    """At most this share of a class's rows has one target form."""
+    readings: tuple[str, ...] = ()
+    """Which of the task's readings of the annotation may be used, best first; empty: all, as the task lists them."""
+    ranks: Range = (2001, 3000)
+    """Frequency ranks of the target words (word_content)."""
+    tolerance: float = 1.0
+    """Largest difference of log counts between an original and a replaced bigram, natural log (odd_man_out)."""
+    domain: tuple[str, ...] = ()
+    """UD parts of speech that may be replaced (odd_man_out); empty: any word."""
+    subtypes: bool = True
+    """Keep relation subtypes such as ``aux:pass`` in labels (top_dependencies)."""
+    upos: tuple[str, ...] = ()
+    """UD parts of speech the target must have; empty: any."""
+    tense: Literal["clause", "root"] = "clause"
+    """Drop roots whose finite auxiliary contradicts their Tense, or look at the root alone (past_present)."""
+    pool: str = ""
+    """Tasks with the same pool name draw the same sentences; empty: the task's own."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """What the first pass counts. Counts of shards add up to the counts of the whole."""
+
+    sentences: int = 0
+    tokens: int = 0
+    columns: Counter[str] = field(default_factory=Counter)
+    words: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """(form, part of speech, features) of every word but the first of its sentence."""
+    firsts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """The same for the first words, whose capital letter means nothing."""
+    bigrams: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Adjacent lower-cased forms; sentence edges are empty strings."""
+    tallies: dict[str, Counter[Any]] = field(default_factory=dict)
+    """What each task's own ``count`` yields, by task name."""
+
+    def add(self, other: Counts) -> None:
+        """Add another shard's counts to these."""
+        self.sentences += other.sentences
+        self.tokens += other.tokens
+        for mine, theirs in (
+            (self.columns, other.columns),
+            (self.words, other.words),
+            (self.firsts, other.firsts),
+            (self.bigrams, other.bigrams),
+        ):
+            mine.update(theirs)  # type: ignore[arg-type]
+        for name, tally in other.tallies.items():
+            self.tallies.setdefault(name, Counter()).update(tally)
+
+    def forms(self, *pos: str) -> Counter[str]:
+        """Occurrences of every lower-cased form, of these parts of speech only if any are given."""
+        out: Counter[str] = Counter()
+        for table in (self.words, self.firsts):
+            for (form, tag, _), n in table.items():
+                if not pos or tag in pos:
+                    out[form.lower()] += n
+        return out
+
+
+@dataclass(slots=True)
+class Context:
+    """What ``propose`` may look at besides the sentence; its draws depend on seed, task and sentence only."""
+
+    policy: Policy
+    reading: str
+    plan: Any
+    state: int = 0
+
+    def draw(self, n: int) -> int:
+        """A number in 0 … n-1, each as likely as the others."""
+        self.state = (self.state + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+        return mix(self.state) % n
+
+
+Proposal = Example | str | None
+"""The example, or the reason there is none; None: the question does not apply to the sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One probing task. ``readings`` names ways to read the label off the annotation, each with the columns it needs."""
+
+    name: str
+    version: int
+    question: str
+    paper: str
+    propose: Callable[[Sentence, Context], Proposal]
+    labels: tuple[str, ...] | str
+    """The labels, or a sentence that says what they are when they depend on the corpus."""
+    readings: Mapping[str, frozenset[str]] = field(default_factory=lambda: {"text": frozenset()})
+    policies: Mapping[str, Policy] = field(default_factory=lambda: {"default": Policy()})
+    """One policy per suite the task belongs to."""
+    tables: frozenset[str] = frozenset()
+    """Count tables the plan reads: ``words``, ``bigrams``."""
+    count: Callable[[Sentence], Iterable[Hashable]] | None = None
+    """Anything else to count in the first pass."""
+    plan: Callable[[Counts, Policy, str], Any] | None = None
+    """From counts to whatever ``propose`` needs, once per corpus; what it returns is sent to every worker."""
+    complete: Callable[[Sequence[Example], Random], list[Example]] | None = None
+    """From the chosen examples of one split to its rows (Adi's word tasks add the word and its opposite here)."""
+    solved_by: frozenset[str] = frozenset()
+    """Shallow cues that are the task's own answer, so that an audit expects them: ``length``, ``unigrams``, …"""
+
+
+def mix(x: int) -> int:
+    """A 64-bit finaliser (splitmix64): nearby inputs give unrelated outputs."""
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
+    return x ^ (x >> 31)
+
+
+def token_positions(s: Sentence, words: Iterable[int]) -> tuple[int, ...]:
+    """Where the surface tokens of these words stand; a word inside a multi-word token stands where that token does."""
+    if not s.mwts:
+        return tuple(words)
+    where: list[int] = []
+    starts = {first: end for first, end, _ in s.mwts}
+    word = token = 0
+    while word < len(s):
+        end = starts.get(word, word + 1)
+        where += [token] * (end - word)
+        word, token = end, token + 1
+    return tuple(where[w] for w in words)
+
+
+def targets(counts: Counts, policy: Policy, *pos: str) -> frozenset[str]:
+    """The lower-cased forms of these parts of speech that are neither too rare nor too frequent to be a target.
+
+    A band is scaled from ``band_tokens`` words to this corpus, but its lower end is never below 2 occurrences and it is
+    never narrower than the ratio of its ends, or a small treebank would have no targets at all.
+    """
+    seen = counts.forms(*pos)
+    low, high = 1.0, float("inf")
+    if policy.band is not None:
+        scale = counts.tokens / policy.band_tokens
+        low = max(2.0, policy.band[0] * scale)
+        high = max(policy.band[1] * scale, low * policy.band[1] / policy.band[0])
+    if policy.trim is not None:
+        rarest, share = policy.trim
+        low = max(low, rarest)
+        if top := int(len(seen) * share):
+            high = min(high, sorted(seen.values(), reverse=True)[top - 1] - 1)
+    return frozenset(form for form, n in seen.items() if low <= n <= high)
+
+
+def most_frequent(tally: Mapping[str, int], policy: Policy) -> frozenset[str]:
+    """The labels a class list of ``policy.classes`` keeps besides OTHER: the most frequent, none below ``min_class``."""
+    assert isinstance(policy.classes, int)
+    ranked = sorted(tally, key=lambda label: (-tally[label], label))
+    return frozenset(label for label in ranked[: policy.classes - 1] if tally[label] >= policy.min_class)

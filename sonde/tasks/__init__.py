@@ -1,0 +1,94 @@
+"""One file, one probing task; the file is named as the task is, and so is its name at the command line."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from sonde.errors import UsageError
+from sonde.task import Task
+
+SUITES: dict[str, tuple[str, ...]] = {
+    "conneau2018": (
+        "sentence_length", "word_content", "tree_depth", "top_constituents", "bigram_shift",
+        "past_present", "subj_number", "obj_number", "odd_man_out", "coordination_inversion",
+    ),
+    "universal2019": (
+        "sentence_length", "word_content", "tree_depth", "top_dependencies", "passive",
+        "past_present", "subj_number", "obj_number", "sentence_type",
+    ),
+    "xprobe2019": (
+        "sentence_length", "word_content", "tree_depth", "bigram_shift", "past_present",
+        "subj_number", "obj_number", "odd_man_out", "coordination_inversion",
+    ),
+    "adi2017": ("sentence_length", "word_presence", "word_order"),
+}  # fmt: skip
+"""The tasks of each suite, in the order of its paper. A task's file has the suite's policy."""
+
+PAPERS = {
+    "conneau2018": "Conneau, Kruszewski, Lample, Barrault, Baroni (2018): What you can cram into a single $&!#* vector",
+    "universal2019": "Krasnowska-Kieraś, Wróblewska (2019): Empirical linguistic study of sentence embeddings",
+    "xprobe2019": "Ravishankar, Øvrelid, Velldal (2019): Probing multilingual sentence representations with X-Probe",
+    "adi2017": "Adi, Kermany, Belinkov, Lavi, Goldberg (2017): Fine-grained analysis of sentence embeddings",
+}
+
+
+def names() -> list[str]:
+    """All task names: the built-in ones and those that installed packages offer as ``sonde.tasks`` entry points."""
+    built_in = [m.name for m in pkgutil.iter_modules(__path__)]
+    return sorted({*built_in, *(e.name for e in entry_points(group="sonde.tasks"))})
+
+
+def load(name: str) -> Task:
+    """The task called ``name``: built in, installed, ``package.module[:attribute]``, or a path to a Python file."""
+    if name.endswith(".py") or "/" in name:
+        return _checked(_from_file(Path(name)), name)
+    if name in (m.name for m in pkgutil.iter_modules(__path__)):
+        return _checked(importlib.import_module(f"sonde.tasks.{name}").task, name)
+    for entry in entry_points(group="sonde.tasks", name=name):
+        return _checked(entry.load(), name)
+    if "." in name or ":" in name:
+        module, _, attribute = name.partition(":")
+        try:
+            found = importlib.import_module(module)
+        except ModuleNotFoundError as e:
+            raise UsageError(f"The task {name!r} names the module {module!r}, which cannot be imported: {e}.") from e
+        return _checked(getattr(found, attribute or "task", None), name)
+    near = difflib.get_close_matches(name, names(), n=2)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise UsageError(f"There is no task {name!r}.{hint} `sonde ls tasks` lists all {len(names())}.")
+
+
+def suite(name: str) -> tuple[str, ...]:
+    """The task names of a suite."""
+    if name not in SUITES:
+        near = difflib.get_close_matches(name, SUITES, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise UsageError(f"There is no suite {name!r}.{hint} The suites are {', '.join(SUITES)}.")
+    return SUITES[name]
+
+
+def _from_file(path: Path) -> object:
+    if not path.is_file():
+        raise UsageError(f"There is no file {path} to load a task from.")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is not a Python file; a task file ends in .py and defines `task`.")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as e:
+        raise UsageError(f"The task file {path} does not run: {type(e).__name__}: {e}") from e
+    return getattr(module, "task", None)
+
+
+def _checked(found: object, name: str) -> Task:
+    if not isinstance(found, Task):
+        raise UsageError(
+            f"{name} defines no task: expected a variable `task` holding a sonde.Task, met {type(found).__name__}."
+        )
+    return found

@@ -1,0 +1,44 @@
+"""How many words does the sentence have?
+
+Conneau et al. (2018) and X-Probe use the bins of the released SentEval file (unequal at the end); Krasnowska-Kieraś and
+Wróblewska (2019) list seven intervals of three; Adi et al. (2017) use eight bins and leave the classes unbalanced.
+"""
+
+from sonde.corpus.sentence import Sentence
+from sonde.task import LENGTHS, Context, Example, Policy, Proposal, Task
+
+
+def propose(s: Sentence, context: Context) -> Proposal:
+    """The bin of the number of surface tokens, punctuation included."""
+    n = len(s.tokens)
+    for label, (low, high) in enumerate(context.policy.bins):
+        if low <= n <= high:
+            return Example.of(s, str(label))
+    return "outside all bins"
+
+
+THREES = ((3, 5), (6, 8), (9, 11), (12, 14), (15, 17), (18, 20), (21, 23))
+ADI = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 29), (30, 33), (34, 70))
+
+task = Task(
+    name="sentence_length",
+    version=1,
+    question="How many words does the sentence have?",
+    paper="conneau2018",
+    propose=propose,
+    labels="the number of the length bin, from 0",
+    policies={
+        "conneau2018": Policy(bins=LENGTHS, strata=()),
+        "universal2019": Policy(bins=THREES, length=(3, 23), strata=(), sizes=(75_000, 7_500, 7_500)),
+        "xprobe2019": Policy(bins=LENGTHS, strata=()),
+        "adi2017": Policy(
+            bins=ADI,
+            length=(5, 70),
+            strata=(),
+            balance="natural",
+            sizes=(150_000, 25_000, 25_000),
+            pool="adi2017",
+        ),
+    },
+    solved_by=frozenset({"length"}),
+)

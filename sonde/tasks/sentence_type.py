@@ -1,0 +1,33 @@
+"""Is the sentence a question, a command, or neither?
+
+``inter``: the sentence ends in a question mark. ``imper``: the root is imperative. ``other``: everything else. A question
+mark anywhere but at the end leaves the sentence out.
+"""
+
+from sonde.corpus.sentence import Sentence
+from sonde.corpus.syntax import feature, root
+from sonde.task import Context, Example, Policy, Proposal, Task
+
+
+def propose(s: Sentence, context: Context) -> Proposal:
+    """One of the three types."""
+    if "?" in s.forms[-1]:
+        return Example.of(s, "inter", marks=(len(s) - 1,))
+    if any("?" in form for form in s.forms):
+        return "question mark inside"
+    if feature(s, root(s), "Mood") == "Imp":
+        return Example.of(s, "imper", marks=(root(s),))
+    return Example.of(s, "other")
+
+
+task = Task(
+    name="sentence_type",
+    version=1,
+    question="Is the sentence a question, a command, or neither?",
+    paper="universal2019",
+    propose=propose,
+    labels=("imper", "inter", "other"),
+    readings={"ud": frozenset({"feats", "heads"})},
+    policies={"universal2019": Policy(length=(3, 28), strata=((3, 8), (9, 14), (15, 28)), sizes=(75_000, 7_500, 7_500))},
+    solved_by=frozenset({"punctuation", "unigrams"}),
+)

@@ -1,0 +1,70 @@
+"""Which phrases make up the sentence, from left to right?
+
+``constituency``: the categories of the children of the sentence node, ``ADVP NP VP .``; sequences with inner punctuation
+or quotes, or that do not end in a full stop, are left out altogether, as in the released SentEval set. ``dependency``:
+the core arguments of the root in order, with the root marked, ``nsubj ROOT obj``.
+"""
+
+from collections.abc import Iterable
+
+from sonde.corpus.sentence import Sentence
+from sonde.corpus.syntax import base, children, root, sentence_node
+from sonde.task import Context, Counts, Example, Policy, Proposal, Task, most_frequent
+
+CORE = frozenset({"nsubj", "csubj", "obj", "iobj", "ccomp", "xcomp"})
+PUNCTUATION = frozenset({",", ":", "``", "''", "-LRB-", "-RRB-", "NFP", "HYPH", ".", "$", "#", "SYM"})
+OTHER = "OTHER"
+
+
+def sequence(s: Sentence, reading: str) -> str | None:
+    """The label before rare ones become OTHER; None when the sentence is left out."""
+    if reading == "constituency":
+        parts = [c.category for c in sentence_node(s.tree).nodes] if s.tree else []
+        if len(parts) < 2 or parts[-1] != "." or not PUNCTUATION.isdisjoint(parts[:-1]):
+            return None
+        return " ".join(parts)
+    if s.heads is None or s.deprels is None:
+        return None
+    top = root(s)
+    parts = [
+        "ROOT" if i == top else base(s.deprels[i])
+        for i in sorted([top, *children(s, top)])
+        if i == top or base(s.deprels[i]) in CORE
+    ]
+    return " ".join(parts)
+
+
+def propose(s: Sentence, context: Context) -> Proposal:
+    """The sequence if it is among the most frequent, otherwise OTHER."""
+    label = sequence(s, context.reading)
+    if label is None:
+        return "inner punctuation or no full stop" if s.tree else "no tree"
+    return Example.of(s, label if label in context.plan else OTHER)
+
+
+def count(s: Sentence) -> Iterable[tuple[str, str]]:
+    """Both readings of the sentence, as (reading, sequence)."""
+    for reading in ("constituency", "dependency"):
+        label = sequence(s, reading)
+        if label is not None:
+            yield reading, label
+
+
+def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
+    """The most frequent sequences of the reading."""
+    tally = counts.tallies["top_constituents"]
+    return most_frequent({label: n for (r, label), n in tally.items() if r == reading}, policy)
+
+
+task = Task(
+    name="top_constituents",
+    version=1,
+    question="Which phrases make up the sentence, from left to right?",
+    paper="conneau2018",
+    propose=propose,
+    labels="the 19 most frequent sequences, and OTHER",
+    readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},
+    count=count,
+    plan=plan,
+    policies={"conneau2018": Policy(classes=20, min_classes=5, min_class=60, strata=())},
+)

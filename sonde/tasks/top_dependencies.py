@@ -1,0 +1,57 @@
+"""Which dependents does the root have, order aside?
+
+The multiset of relations between the root and its children, punctuation left out: *She has starred with many leading
+actors.* is ``aux nsubj obl``. Order does not count, because it does not mark functions in every language.
+"""
+
+from collections.abc import Iterable
+
+from sonde.corpus.sentence import Sentence
+from sonde.corpus.syntax import base, children, root
+from sonde.task import Context, Counts, Example, Policy, Proposal, Task, most_frequent
+
+OTHER = "OTHER"
+
+
+def relations(s: Sentence, subtypes: bool) -> str:
+    """The sorted relations of the root's children; a dash for a root without any."""
+    assert s.deprels is not None
+    found = sorted(s.deprels[i] for i in children(s, root(s)) if base(s.deprels[i]) != "punct")
+    return " ".join(found if subtypes else map(base, found)) or "-"
+
+
+def propose(s: Sentence, context: Context) -> Proposal:
+    """The multiset if it is among the most frequent, otherwise OTHER."""
+    if s.heads is None:
+        return "no heads"
+    label = relations(s, context.policy.subtypes)
+    return Example.of(s, label if label in context.plan else OTHER)
+
+
+def count(s: Sentence) -> Iterable[tuple[bool, str]]:
+    """The multiset with and without subtypes, as (subtypes, multiset)."""
+    if s.heads is not None:
+        yield True, relations(s, True)
+        yield False, relations(s, False)
+
+
+def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
+    """The most frequent multisets."""
+    tally = counts.tallies["top_dependencies"]
+    return most_frequent({label: n for (kept, label), n in tally.items() if kept == policy.subtypes}, policy)
+
+
+task = Task(
+    name="top_dependencies",
+    version=1,
+    question="Which dependents does the root have, order aside?",
+    paper="universal2019",
+    propose=propose,
+    labels="the 19 most frequent multisets of relations, and OTHER",
+    readings={"dependency": frozenset({"heads"})},
+    count=count,
+    plan=plan,
+    policies={
+        "universal2019": Policy(classes=20, min_classes=5, min_class=60, strata=(), sizes=(75_000, 7_500, 7_500))
+    },
+)

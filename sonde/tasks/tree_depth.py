@@ -1,0 +1,40 @@
+"""How deep is the syntactic tree?
+
+Conneau et al. (2018) take the constituency tree (nodes from ROOT to a part-of-speech node); the UD suites take the
+dependency tree (words from the root down, punctuation left out). Depth goes with length, so classes are drawn with the
+same length histogram (``decorrelate="exact"``) or from SentEval's Gaussian over length and depth (``"gaussian"``).
+"""
+
+from sonde.corpus.sentence import Sentence
+from sonde.corpus.syntax import depth, height
+from sonde.task import Context, Example, Policy, Proposal, Task
+
+
+def propose(s: Sentence, context: Context) -> Proposal:
+    """The number of nodes on the longest path."""
+    if context.reading == "constituency":
+        return Example.of(s, f"{height(s.tree):02d}") if s.tree else "no tree"
+    return Example.of(s, f"{depth(s):02d}") if s.heads else "no heads"
+
+
+task = Task(
+    name="tree_depth",
+    version=1,
+    question="How deep is the syntactic tree of the sentence?",
+    paper="conneau2018",
+    propose=propose,
+    labels="the depth in nodes, two digits",
+    readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},
+    policies={
+        "conneau2018": Policy(
+            classes=tuple(f"{d:02d}" for d in range(5, 13)),
+            strata="exact",
+            readings=("constituency", "dependency"),
+            min_classes=5,
+        ),
+        "universal2019": Policy(
+            strata="exact", readings=("dependency",), min_classes=5, sizes=(75_000, 7_500, 7_500)
+        ),
+        "xprobe2019": Policy(strata="exact", readings=("dependency",), min_classes=5),
+    },
+)

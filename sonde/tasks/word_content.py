@@ -1,0 +1,78 @@
+"""Which of a list of mid-frequency words does the sentence contain?
+
+The targets are words of four letters or more, no names, from a band of frequency ranks; a sentence qualifies if it has
+exactly one of them exactly once. In a corpus too small for the paper's band the targets are more frequent words: the
+rarest that still occur often enough, as many as leave most sentences with at most one.
+"""
+
+from collections import Counter
+
+from sonde.corpus.sentence import Sentence
+from sonde.task import Context, Counts, Example, Policy, Proposal, Task
+
+LETTERS = 4
+FUNCTION_WORDS = 100
+"""Ranks that are never targets, however small the corpus."""
+PER_SENTENCE = 0.8
+"""Most target words a sentence may have on average, so that one is the usual number."""
+
+
+def propose(s: Sentence, context: Context) -> Proposal:
+    """The one target of the sentence."""
+    found = [i for i, form in enumerate(s.forms) if form.lower() in context.plan]
+    if len(found) != 1:
+        return "no target word" if not found else "several target words"
+    return Example.of(s, s.forms[found[0]].lower(), marks=found)
+
+
+def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
+    """The target words."""
+    seen = counts.forms()
+    names = counts.forms("PROPN")
+    ranked = sorted(seen, key=lambda form: (-seen[form], form))
+    fit = [
+        (rank, form)
+        for rank, form in enumerate(ranked, 1)
+        if len(form) >= LETTERS and form.isalpha() and names[form] * 2 < seen[form]
+    ]
+    first, last = policy.ranks
+    most = last - first + 1
+    band = [form for rank, form in fit if rank >= first][:most]
+    if len(band) == most and seen[band[-1]] >= sum(policy.sizes) / most:
+        return frozenset(band)
+    return _frequent(seen, fit, counts, policy, most)
+
+
+def _frequent(
+    seen: Counter[str], fit: list[tuple[int, str]], counts: Counts, policy: Policy, most: int
+) -> frozenset[str]:
+    """The rarest words with enough occurrences, until sentences would have several."""
+    enough = [form for rank, form in fit if rank > FUNCTION_WORDS and seen[form] >= 1.5 * policy.min_class]
+    chosen: list[str] = []
+    total = 0
+    for form in reversed(enough):
+        total += seen[form]
+        if len(chosen) == most or total > PER_SENTENCE * counts.sentences:
+            break
+        chosen.append(form)
+    return frozenset(chosen)
+
+
+task = Task(
+    name="word_content",
+    version=1,
+    question="Which of a list of mid-frequency words does the sentence contain?",
+    paper="conneau2018",
+    propose=propose,
+    labels="the words, up to 1,000",
+    tables=frozenset({"words"}),
+    plan=plan,
+    policies={
+        "conneau2018": Policy(classes=1000, min_classes=20, min_class=36, strata=()),
+        "universal2019": Policy(
+            classes=750, min_classes=20, min_class=36, strata=(), ranks=(2001, 2750), sizes=(75_000, 7_500, 7_500)
+        ),
+        "xprobe2019": Policy(classes=1000, min_classes=20, min_class=36, strata=()),
+    },
+    solved_by=frozenset({"unigrams"}),
+)

@@ -1,0 +1,49 @@
+"""Which of two words of the sentence comes first? The probe reads the sentence vector and both words' vectors.
+
+Every sentence gives two rows, the pair in its true order and the same pair flipped; both words occur once.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+from sonde.corpus.sentence import Sentence
+from sonde.edit import plain_words
+from sonde.task import Context, Example, Policy, Proposal, Task, token_positions
+
+
+def propose(s: Sentence, context: Context) -> Proposal:
+    """Two words that occur once each, in the order of the sentence."""
+    times = Counter(form.lower() for form in s.forms)
+    words = [i for i in sorted(plain_words(s)) if times[s.forms[i].lower()] == 1]
+    if len(words) < 2:
+        return "no two words that occur once"
+    first = words.pop(context.draw(len(words)))
+    second = words[context.draw(len(words))]
+    pair = sorted((first, second))
+    extra = tuple(zip(("word1", "word2"), (s.forms[i].lower() for i in pair), strict=True))
+    return Example("1", s.tokens, s.text, s.id, marks=token_positions(s, pair), extra=extra)
+
+
+def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
+    """The pair as it stands, and flipped."""
+    rows: list[Example] = []
+    for e in examples:
+        (one, first), (two, second) = e.extra
+        rows += [e, replace(e, label="0", extra=((one, second), (two, first)))]
+    return rows
+
+
+task = Task(
+    name="word_order",
+    version=1,
+    question="Does the first of two words come before the second in the sentence?",
+    paper="adi2017",
+    propose=propose,
+    labels=("0", "1"),
+    complete=complete,
+    policies={
+        "adi2017": Policy(length=(5, 70), strata=(), balance="natural", sizes=(150_000, 25_000, 25_000), pool="adi2017")
+    },
+)

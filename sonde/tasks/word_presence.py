@@ -1,0 +1,64 @@
+"""Is this word in the sentence? The probe reads the sentence vector and the word's vector.
+
+One row per sentence has a word of its own, one has the word of another sentence of the same split that this one lacks.
+Taking the absent words from the present ones leaves nothing to learn from the word alone (Adi et al. 2017).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+from sonde.corpus.sentence import Sentence
+from sonde.edit import plain_words
+from sonde.task import Context, Example, Policy, Proposal, Task, token_positions
+
+
+def propose(s: Sentence, context: Context) -> Proposal:
+    """One word of the sentence, picked at random."""
+    words = sorted(plain_words(s))
+    if not words:
+        return "no word"
+    i = words[context.draw(len(words))]
+    return Example(
+        "1", s.tokens, s.text, s.id, marks=token_positions(s, (i,)), extra=(("word", s.forms[i].lower()),)
+    )
+
+
+def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
+    """Each sentence with its own word, and with the word of another sentence that it does not have.
+
+    The words are dealt out as a random exchange, so that every word is absent as often as it is present.
+    """
+    words = [dict(e.extra)["word"] for e in examples]
+    present = [{t.lower() for t in e.tokens} for e in examples]
+    order = list(range(len(words)))
+    rng.shuffle(order)
+    for i in range(len(order)):
+        if words[order[i]] not in present[i]:
+            continue
+        for _ in range(200):
+            j = rng.randrange(len(order))
+            if words[order[i]] not in present[j] and words[order[j]] not in present[i]:
+                order[i], order[j] = order[j], order[i]
+                break
+    rows: list[Example] = []
+    for i, e in enumerate(examples):
+        absent = words[order[i]]
+        if absent in present[i]:
+            continue
+        rows += [e, replace(e, label="0", marks=(), extra=(("word", absent),))]
+    return rows
+
+
+task = Task(
+    name="word_presence",
+    version=1,
+    question="Is this word in the sentence?",
+    paper="adi2017",
+    propose=propose,
+    labels=("0", "1"),
+    complete=complete,
+    policies={
+        "adi2017": Policy(length=(5, 70), strata=(), balance="natural", sizes=(150_000, 25_000, 25_000), pool="adi2017")
+    },
+)
