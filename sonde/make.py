@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -21,6 +22,8 @@ from sonde.task import SPLITS, Counts, Example, Policy, Task, mix
 
 COVERAGE = 0.1
 """A reading is used if at least this share of the sentences has its columns."""
+FEWEST = 10
+"""A split with fewer rows than this is not made."""
 SLACK = 4
 """A pool holds up to this many times the rows asked for, to leave a choice of lengths and target forms."""
 
@@ -45,6 +48,7 @@ def make(
     *,
     seed: int = 1111,
     jobs: int = 1,
+    shards: int | None = None,
     exclude: Collection[int] = (),
     exclusive: bool = False,
     skip_bad: bool = False,
@@ -52,12 +56,13 @@ def make(
 ) -> Iterator[Dataset | Unmade]:
     """Make a set for every (suite, task, policy), one after the other, from two passes over the corpus.
 
+    The corpus is read in ``shards`` parts (by default one per worker process, ``jobs``); the result is the same.
     ``exclude`` are near-duplicate keys of sentences to withhold; ``exclusive`` uses a sentence in one task only.
     """
     if not tasks:
         raise UsageError("There is nothing to make: name a suite or a task.")
     tell = progress or (lambda stage, done, of: None)
-    counts, seen = count(corpus, [t for _, t, _ in tasks], jobs, skip_bad, tell)
+    counts, seen = count(corpus, [t for _, t, _ in tasks], jobs, skip_bad, tell, shards or jobs)
     if not counts.sentences:
         raise TooFewError(f"The corpus {corpus.name} has no sentences.")
     ready: list[Job] = []
@@ -72,7 +77,7 @@ def make(
     counts.words.clear()
     counts.firsts.clear()
     counts.bigrams.clear()
-    pools = propose(corpus, ready, jobs, exclude, tell)
+    pools = propose(corpus, ready, jobs, exclude, tell, shards or jobs)
     order = range(len(ready))
     if exclusive:  # the scarcest first, or they would find their few sentences taken
         order = sorted(order, key=lambda i: (sum(pools[i].proposed.values()), ready[i].task.name))  # type: ignore[assignment]
@@ -83,11 +88,10 @@ def make(
 
 
 def count(
-    corpus: Corpus, tasks: Sequence[Task], jobs: int, skip_bad: bool, tell: Progress
+    corpus: Corpus, tasks: Sequence[Task], jobs: int, skip_bad: bool, tell: Progress, shards: int = 1
 ) -> tuple[Counts, Seen]:
     """The first pass: count in every shard and add up."""
     counts, seen = Counts(), Seen()
-    shards = _shards(jobs)
     calls = [(count_shard, (corpus, shard, shards, tasks, skip_bad)) for shard in range(shards)]
     for part, noted in _fan_out(calls, jobs, "count", tell):
         counts.add(part)
@@ -96,17 +100,15 @@ def count(
 
 
 def propose(
-    corpus: Corpus, ready: Sequence[Job], jobs: int, exclude: Collection[int], tell: Progress
+    corpus: Corpus, ready: Sequence[Job], jobs: int, exclude: Collection[int], tell: Progress, shards: int = 1
 ) -> list[Pool]:
     """The second pass: fill a pool per job in every shard and merge."""
     pools = [_empty(job) for job in ready]
     if not ready:
         return pools
-    shards = _shards(jobs)
     excluded = frozenset(exclude)
     calls = [
-        (propose_shard, (corpus, shard, shards, ready, [_empty(j) for j in ready], excluded))
-        for shard in range(shards)
+        (propose_shard, (corpus, shard, shards, ready, [_empty(j) for j in ready], excluded)) for shard in range(shards)
     ]
     for part in _fan_out(calls, jobs, "propose", tell):
         for mine, theirs in zip(pools, part, strict=True):
@@ -121,7 +123,7 @@ def finish(job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used:
     try:
         chosen = select(cells, job.task, job.policy)
         rows = {split: _rows(job, split, chosen.splits[split]) for split in SPLITS}
-        _check(name, rows, chosen)
+        _check(rows, chosen)
     except TooFewError as e:
         return Unmade(name, job.task.name, str(e), "too few")
     if used is not None:
@@ -146,7 +148,7 @@ def finish(job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used:
         "stages": {
             "proposed": dict(sorted(pool.proposed.items())),
             "rejected": dict(pool.rejected.most_common()),
-            "kept in the pool": {label: n for label, n in sorted(_pooled(cells).items())},
+            "kept in the pool": dict(sorted(_pooled(cells).items())),
             "dropped as near-duplicates": dropped,
             "cap per target form": chosen.cap,
         },
@@ -180,7 +182,7 @@ def describe(dataset: Dataset) -> dict[str, Any]:
 
 
 def length_correlation(dataset: Dataset, split: str) -> float:
-    """How far the label tells the length: Pearson's r for numbers and pairs of labels, otherwise the correlation ratio."""
+    """How far the label tells the length: Pearson's r for numbers and two labels, otherwise the correlation ratio."""
     rows = dataset.rows[split]
     lengths = [float(len(row.tokens)) for row in rows]
     if len(set(lengths)) < 2:
@@ -194,7 +196,7 @@ def length_correlation(dataset: Dataset, split: str) -> float:
         groups[row.label].append(n)
     mean = fmean(lengths)
     between = sum(len(g) * (fmean(g) - mean) ** 2 for g in groups.values())
-    return round((between / sum((n - mean) ** 2 for n in lengths)) ** 0.5, 4)
+    return round(math.sqrt(between / sum((n - mean) ** 2 for n in lengths)), 4)
 
 
 def choose_reading(task: Task, policy: Policy, counts: Counts) -> str | UsageError:
@@ -217,15 +219,14 @@ COLUMN_NAMES = {
 }
 
 
-def _shards(jobs: int) -> int:
-    return 1 if jobs == 1 else jobs
-
-
 def _empty(job: Job) -> Pool:
     """A pool large enough for the sizes asked for, and no larger."""
     rows = sum(job.policy.sizes)
-    fixed = job.task.labels if isinstance(job.task.labels, tuple) else job.policy.classes
-    n_classes = 1 if job.policy.balance == "natural" else fixed if isinstance(fixed, int) else len(fixed or "12345")
+    n_classes = (
+        len(job.task.labels) if isinstance(job.task.labels, tuple) else job.policy.classes or job.policy.min_classes
+    )
+    if job.policy.balance == "natural":
+        n_classes = 1
     n_strata = max(1, len(set(strata_of(job.policy).values())))
     per_class = -(-rows // n_classes)
     limit = max(64, min(per_class, SLACK * per_class // n_strata) + 64)
@@ -235,7 +236,9 @@ def _empty(job: Job) -> Pool:
     return Pool(limit, cap)
 
 
-def _fan_out(calls: Sequence[tuple[Callable[..., T], tuple[Any, ...]]], jobs: int, stage: str, tell: Progress) -> Iterator[T]:
+def _fan_out(
+    calls: Sequence[tuple[Callable[..., T], tuple[Any, ...]]], jobs: int, stage: str, tell: Progress
+) -> Iterator[T]:
     """Run the calls here or in worker processes, and hand back results as they come."""
     tell(stage, 0, len(calls))
     if jobs == 1:
@@ -278,16 +281,17 @@ def _rows(job: Job, split: str, items: Sequence[Candidate]) -> list[Example]:
     return rows
 
 
-def _check(name: str, rows: Mapping[str, Sequence[Example]], chosen: Selection) -> None:
+def _check(rows: Mapping[str, Sequence[Example]], chosen: Selection) -> None:
     """No split is empty, lacks a class, or has one class only."""
     for split, found in rows.items():
         labels = {row.label for row in found}
         wanted = set(chosen.labels)
-        if len(labels) < 2 or wanted - labels:
-            missing = ", ".join(sorted(wanted - labels)[:5]) or "a second class"
+        if len(labels) < 2 or wanted - labels or len(found) < FEWEST:
+            missing = ", ".join(sorted(wanted - labels)[:5])
             raise TooFewError(
-                f"{name}: the corpus is too small: {split} would have {len(found)} rows and no {missing}. "
-                "Give a larger corpus, or a larger share to this split with --sizes."
+                f"the corpus is too small: {split} would have {len(found)} rows{missing and f' and no {missing}'}; "
+                f"expected at least {FEWEST} rows and every class. "
+                "Give a larger corpus, or a larger share to this split with --sizes"
             )
 
 

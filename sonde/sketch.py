@@ -1,9 +1,9 @@
 """The two passes of ``make`` over a corpus: count, then propose. Shards are independent and merge in any order.
 
-A pool keeps, per (class, stratum), the candidates with the lowest priorities, and at most a given number per target form.
-The priority is a hash of seed, task and the sentence's near-duplicate key, so what is kept depends neither on the order of
-the corpus nor on the number of workers, near-duplicates meet in the same place, and memory is bounded by the sizes asked
-for, not by the corpus.
+A pool keeps, per (class, stratum), the candidates with the lowest priorities, and at most a given number per target
+form. The priority is a hash of seed, task and the sentence's near-duplicate key, so what is kept depends neither on the
+order of the corpus nor on the number of workers, near-duplicates meet in the same place, and memory is bounded by the
+sizes asked for, not by the corpus.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
 
 from sonde.corpus.corpus import Corpus, digest_of
 from sonde.corpus.sentence import Sentence
@@ -124,7 +126,7 @@ def count_shard(corpus: Corpus, shard: int, of: int, tasks: Sequence[Task], skip
     counts, seen = Counts(), Seen()
     tables = frozenset().union(*(t.tables for t in tasks))
     own = [(t.name, t.count) for t in {t.name: t for t in tasks}.values() if t.count is not None]
-    tallies: dict[str, Counter[object]] = {name: Counter() for name, _ in own}
+    tallies: dict[str, Counter[Any]] = {name: Counter() for name, _ in own}
     total = 0
     for s in corpus.sentences(shard, of, on_bad=seen.note if skip_bad else None):
         total += digest_of(s)
@@ -137,10 +139,10 @@ def count_shard(corpus: Corpus, shard: int, of: int, tasks: Sequence[Task], skip
             counts.words.update(rows[1:])
         if "bigrams" in tables:
             low = ["", *(f.lower() for f in s.forms), ""]
-            counts.bigrams.update(zip(low, low[1:], strict=False))
+            counts.bigrams.update(pairwise(low))
         for name, count in own:
             tallies[name].update(count(s))
-    counts.tallies = tallies  # type: ignore[assignment]
+    counts.tallies = tallies
     seen.digest = total % (1 << 128)
     return counts, seen
 

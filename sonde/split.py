@@ -1,7 +1,7 @@
 """From a pool of candidates to splits: which classes, how many of each, and who goes where.
 
-Everything here is exact and deterministic: candidates are taken in the order of their priorities, and equal classes have
-equal counts in every split and every stratum.
+Everything here is exact and deterministic: candidates are taken in the order of their priorities, and equal classes
+have equal counts in every split and every stratum.
 """
 
 from __future__ import annotations
@@ -33,23 +33,39 @@ class Selection:
 def select(cells: Cells, task: Task, policy: Policy) -> Selection:
     """Choose classes, then share the candidates out among the splits."""
     labels = classes(cells, task, policy)
-    kept = {cell: list(items) for cell, items in cells.items() if cell[0] in labels}
+    kept: Cells = {cell: items for cell, items in cells.items() if cell[0] in labels or task.complete}
     if policy.balance == "natural":
         strata = _by_stratum(kept)
-        chosen = _scaled({s: len(v) for s, v in strata.items()}, sum(policy.sizes))
-        return Selection(labels, _deal(strata, chosen, policy.sizes))
+        wanted = _scaled({s: len(v) for s, v in strata.items()}, sum(policy.sizes))
+        return Selection(labels, _deal(strata, wanted, quotas(policy, 1, sum(wanted.values()))))
     if policy.strata == "exact" and policy.decorrelate == "gaussian":
-        whole = {f"{label}/{stratum}": v for (label, stratum), v in kept.items()}
-        wanted = gaussian({cell: len(v) for cell, v in kept.items()}, sum(policy.sizes))
-        return Selection(labels, _deal(whole, {f"{d}/{s}": n for (d, s), n in wanted.items()}, policy.sizes))
-    quota = [size // len(labels) for size in policy.sizes]
+        drawn = gaussian({cell: len(v) for cell, v in kept.items()}, sum(policy.sizes))
+        whole = {"/".join(cell): v for cell, v in kept.items()}
+        wanted = {"/".join(cell): n for cell, n in drawn.items()}
+        return Selection(labels, _deal(whole, wanted, quotas(policy, 1, sum(wanted.values()))))
+    reach = _balanced(_sizes(kept), labels)
+    cap = None
     if policy.disjoint:
-        cap = None
         if policy.cap is not None:
-            cap = max(SMALLEST_CAP, math.ceil(policy.cap * min(sum(quota), _balanced(_sizes(kept), labels))))
+            cap = max(SMALLEST_CAP, math.ceil(policy.cap * min(sum(policy.sizes) // len(labels), reach)))
             kept = _capped(kept, cap)
-        return Selection(labels, _by_key(kept, labels, quota, policy), cap)
-    return Selection(labels, _by_class(kept, labels, quota, policy))
+            reach = _balanced(_sizes(kept), labels)
+        return Selection(labels, _by_key(kept, labels, quotas(policy, len(labels), reach), policy), cap)
+    return Selection(labels, _by_class(kept, labels, quotas(policy, len(labels), reach), policy))
+
+
+def quotas(policy: Policy, n_classes: int, reach: int) -> tuple[int, int, int]:
+    """Rows per class in each split: the sizes asked for, or a scaled-down version of them.
+
+    A small corpus gives validation and test at least ``policy.floor`` rows each, or a fifth of what there is: the
+    papers' ten to one to one would leave too few to tell two encoders apart.
+    """
+    asked = [size // n_classes for size in policy.sizes]
+    if sum(asked) <= reach:
+        return asked[0], asked[1], asked[2]
+    least = -(-policy.floor // n_classes)
+    va, te = (min(n, max(reach * n // sum(asked), min(least, reach // 5))) for n in asked[1:])
+    return min(asked[0], reach - va - te), va, te
 
 
 # Which classes
@@ -62,25 +78,25 @@ def classes(cells: Cells, task: Task, policy: Policy) -> tuple[str, ...]:
     for (label, _), n in sizes.items():
         totals[label] += n
     if isinstance(task.labels, tuple):
-        found: tuple[str, ...] = task.labels
-        short = [label for label in found if totals[label] < policy.min_class]
+        at_least, found = f"each of {', '.join(task.labels)}", task.labels
+        proposed = set(totals) if task.complete else set(found)  # some labels come only when the set is completed
+        sound = bool(proposed) and all(totals[label] >= policy.min_class for label in proposed)
     else:
-        allowed = [c for c in sorted(totals) if not isinstance(policy.classes, tuple) or c in policy.classes]
-        enough = [c for c in sorted(allowed, key=lambda c: (-totals[c], c)) if totals[c] >= policy.min_class]
-        if policy.strata == "exact":
-            found = _range(sizes, sorted(enough), policy)
-        else:
-            most = policy.classes if isinstance(policy.classes, int) else len(enough)
-            found = tuple(sorted(enough[:most]))
-        short = [] if len(found) >= max(2, policy.min_classes) else sorted(set(allowed) - set(found))
-    if not short and (isinstance(task.labels, tuple) or len(found) >= max(2, policy.min_classes)):
+        enough = [c for c in sorted(totals, key=lambda c: (-totals[c], c)) if totals[c] >= policy.min_class]
+        fewest = max(2, policy.min_classes)
+        at_least = f"each of {fewest} classes" + (" with the same lengths" if policy.strata == "exact" else "")
+        found = (
+            _range(sizes, sorted(enough), policy)
+            if policy.strata == "exact"
+            else tuple(sorted(enough[: policy.classes]))
+        )
+        sound = len(found) >= fewest
+    if sound:
         return found
     have = ", ".join(f"{label} {n}" for label, n in sorted(totals.items(), key=lambda p: -p[1])[:8]) or "none at all"
     raise TooFewError(
-        f"{task.name}: the corpus has too few candidates ({have}); "
-        f"expected at least {policy.min_class} of {'each of ' if isinstance(task.labels, tuple) else 'at least '}"
-        f"{len(task.labels) if isinstance(task.labels, tuple) else max(2, policy.min_classes)} classes. "
-        "Give a larger corpus, or leave the task out."
+        f"the corpus has too few candidates: {have}; expected at least {policy.min_class} of {at_least}. "
+        "Give a larger corpus, or leave the task out"
     )
 
 
@@ -170,8 +186,8 @@ def deal_keys(
 def gaussian(cells: Mapping[tuple[str, str], int], most: int) -> dict[tuple[str, str], int]:
     """Rows per (depth, length) cell under independent normals of depth and length, as SentEval drew them.
 
-    Means and deviations are the pool's own; the length deviation is narrowed until the cells can be filled, and the scale
-    is the largest that leaves less than 1 % of the rows short.
+    Means and deviations are the pool's own; the length deviation is narrowed until the cells can be filled, and the
+    scale is the largest that leaves less than 1 % of the rows short.
     """
     table = {(int(d), int(s.rpartition("/")[2])): n for (d, s), n in cells.items()}
     depths, lengths = sorted({d for d, _ in table}), sorted({n for _, n in table})

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any, Literal
 
 from sonde.corpus.sentence import Sentence
+from sonde.errors import UsageError
 
 Range = tuple[int, int]
 LENGTHS: tuple[Range, ...] = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
@@ -45,12 +46,14 @@ class Policy:
 
     sizes: tuple[int, int, int] = (100_000, 10_000, 10_000)
     """Rows in train, validation and test; scaled down together when the corpus is smaller."""
+    floor: int = 500
+    """Rows that validation and test keep when the sizes are scaled down, as long as that is at most a fifth each."""
     length: Range = (5, 28)
     """Tokens in a sentence, both ends included."""
     bins: tuple[Range, ...] = ()
     """Length classes (sentence_length)."""
-    classes: int | tuple[str, ...] | None = None
-    """The labels, or how many there may be (the most frequent, and OTHER); None: what the task proposes."""
+    classes: int | None = None
+    """How many classes there may be at most; None: as many as the task proposes."""
     min_classes: int = 2
     """Fewer classes than this and the set is not made."""
     min_class: int = 24
@@ -75,6 +78,8 @@ class Policy:
     """At most this share of a class's rows has one target form."""
     readings: tuple[str, ...] = ()
     """Which of the task's readings of the annotation may be used, best first; empty: all, as the task lists them."""
+    depths: Range = (5, 12)
+    """Smallest and largest depth of a constituency tree that may be a class (tree_depth)."""
     ranks: Range = (2001, 3000)
     """Frequency ranks of the target words (word_content)."""
     tolerance: float = 1.0
@@ -89,6 +94,12 @@ class Policy:
     """Drop roots whose finite auxiliary contradicts their Tense, or look at the root alone (past_present)."""
     pool: str = ""
     """Tasks with the same pool name draw the same sentences; empty: the task's own."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        ranges = (self.length, self.ranks, self.depths, *self.bins, *(() if self.strata == "exact" else self.strata))
+        if min(self.sizes) < 1 or any(low > high or low < 0 for low, high in ranges):
+            raise UsageError(f"A policy needs positive sizes and ranges from low to high, got {self}.")
 
 
 @dataclass(slots=True)
@@ -152,7 +163,7 @@ Proposal = Example | str | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One probing task. ``readings`` names ways to read the label off the annotation, each with the columns it needs."""
+    """One probing task. ``readings`` are ways to read the label off the annotation, each with the columns it needs."""
 
     name: str
     version: int
@@ -218,7 +229,7 @@ def targets(counts: Counts, policy: Policy, *pos: str) -> frozenset[str]:
 
 
 def most_frequent(tally: Mapping[str, int], policy: Policy) -> frozenset[str]:
-    """The labels a class list of ``policy.classes`` keeps besides OTHER: the most frequent, none below ``min_class``."""
+    """The labels that a list of ``policy.classes`` keeps besides OTHER: the most frequent, none below ``min_class``."""
     assert isinstance(policy.classes, int)
     ranked = sorted(tally, key=lambda label: (-tally[label], label))
     return frozenset(label for label in ranked[: policy.classes - 1] if tally[label] >= policy.min_class)

@@ -41,7 +41,9 @@ def _labels(dataset: Dataset) -> Iterator[Finding]:
         elif len(counts) == 1:
             label = next(iter(counts))
             message = f"{split} has one class only, {label}"
-            yield Finding("one-class", "error", message, "Every split needs every class.", split, counts[label], (label,))
+            yield Finding(
+                "one-class", "error", message, "Every split needs every class.", split, counts[label], (label,)
+            )
         elif missing := sorted(set(dataset.labels) - set(counts)):
             message = f"{split} lacks {len(missing)} of {len(dataset.labels)} classes"
             advice = "Scores of the missing classes cannot be told; drop them or give more data."
@@ -57,7 +59,9 @@ def _copies(dataset: Dataset) -> Iterator[Finding]:
     shared = sum(len(splits) > 1 for splits in where.values())
     if shared:
         message = f"{shared} sentences stand in several splits, up to case, digits and punctuation"
-        yield Finding("copies-across-splits", "error", message, "Remove near-duplicates before splitting.", None, shared)
+        yield Finding(
+            "copies-across-splits", "error", message, "Remove near-duplicates before splitting.", None, shared
+        )
     torn = [text for (text, _), found in labels.items() if len(found) > 1]
     if torn:
         message = f"{len(torn)} sentences have two labels"

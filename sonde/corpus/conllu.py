@@ -148,14 +148,15 @@ def _sentence(
             feats_seen.update(feats)
         heads: tuple[int, ...] | None = None
         if head[0] != "_":
-            heads = tuple([position[h] for h in head])
+            heads = tuple(map(position.__getitem__, head))
             if not _is_tree(heads):
                 raise ValueError
         elif set(head) != {"_"}:
             raise ValueError
     except (ValueError, KeyError, IndexError):
         raise find_fault(path, line, rows) from None
-    space = [m == "_" or "SpaceAfter=No" not in m or "SpaceAfter=No" not in m.split("|") for m in misc]
+    tight = {m for m in set(misc) if "SpaceAfter=No" in m and "SpaceAfter=No" in m.split("|")}
+    space = [m not in tight for m in misc] if tight else [True] * len(misc)
     for i, after in glued.items():
         space[i] = after
     space[-1] = True

@@ -37,7 +37,7 @@ def find_fault(path: str, line: int, rows: list[str]) -> CorpusError:
                 return CorpusError(path, at, f"the range {cell[0]} inside another", f"one that begins after {end}")
             if last <= first or last > n:
                 return CorpusError(
-                    path, at, f"the range {cell[0]}", f"an end after {first}, at most {n}, the last word"
+                    path, at, f"the range {cell[0]}", f"an end after {first} and up to {n}, the last"
                 )
             end = last
         elif cell[0].isdigit():

@@ -65,6 +65,7 @@ class NounClass(NamedTuple):
     name: str
     plural: float
     own: float
+    bare: bool
     adjectives: tuple[tuple[int, Table[Word]], ...]
     compound: Table[Word] | None
     modifiers: Table[tuple[Word, str]] | None
@@ -148,7 +149,7 @@ def inflect(entry: str) -> tuple[str, str, str, str, str]:
         participle = past
     if stem.endswith("ie"):
         ing = stem[:-2] + "ying"
-    elif stem.endswith("e") and not stem.endswith(("ee", "oe", "ye")):
+    elif stem.endswith("e") and len(stem) > 2 and not stem.endswith(("ee", "oe", "ye")):
         ing = stem[:-1] + "ing"
     else:
         ing = stem + stem[-1] * double + "ing"
@@ -232,7 +233,7 @@ class Lexicon:
         self.grades = {w.split("/")[0]: w.split("/")[1:] for w in data["grade"]["words"].split()}
         self.absolute = frozenset(data["grade"]["absolute"].split())
         self._specs: dict[str, Table[Noun]] = {}
-        self._frames: dict[tuple[str, str], Table[Verb]] = {}
+        self._frames: dict[tuple[str, str, str, bool], Table[Verb]] = {}
         self._places: dict[str, Table[tuple[Word, str]] | None] = {}
         self.classes = {k: self._class(k, v) for k, v in data["noun"].items()}
         self._nouns = {k: self._inflected(v, self.classes[k]) for k, v in data["noun"].items()}
@@ -258,15 +259,20 @@ class Lexicon:
             self._specs[spec] = Table(pairs)
         return self._specs[spec]
 
-    def frame(self, frame: str, kind: str, role: str = "subject") -> Table[Verb]:
-        """Return the verbs of a frame whose subject (or object) may be of a noun class; any class when it is empty."""
-        key = (f"{frame}/{role}", kind)
+    def frame(self, frame: str, kind: str, role: str = "subject", use: str = "") -> Table[Verb]:
+        """Return the verbs of a frame whose subject (or object) may be of a noun class; any class when it is empty.
+
+        A use other than "" leaves out the stative verbs; the role ``object`` those without passive.
+        """
+        key = (frame, kind, role, bool(use))
         if key not in self._frames:
             wanted = HUMAN if kind in HUMAN else {kind}
             fits = [
                 v
                 for v in self.verbs
                 if v.frame == frame
+                and not (use and v.stative)
+                and (v.passive or role == "subject")
                 and (not kind or wanted & {*self.expand(v.subject if role == "subject" else v.object)})
             ]
             groups: dict[tuple[str, str, str], list[Verb]] = {}
@@ -290,6 +296,7 @@ class Lexicon:
             key,
             entry.get("plural", 0.42),
             entry.get("own", 0.0),
+            entry.get("bare", False),
             tuple((order.index(a), self.adjectives[a]) for a in sets),
             Table(zipf([noun(w) for w in _words(entry["pre"])])) if entry.get("pre") else None,
             self.places(entry.get("mod", "")),

@@ -7,6 +7,7 @@ positions until the head takes it. In trees an int stands for the word at that p
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from random import Random
 from typing import NamedTuple, TypeVar
@@ -22,7 +23,6 @@ from sonde.corpus.lexicon import (
     capital,
     lexicon,
     name,
-    verb_forms,
     word,
     zipf,
 )
@@ -60,9 +60,11 @@ class Draft:
         self.relations: list[str] = []
         self.multiwords: list[tuple[int, int, str]] = []
 
-    def pick(self, table: Table[T]) -> T:
-        """Draw from a table and count the surprise."""
+    def pick(self, table: Table[T], fits: Callable[[T], bool] | None = None) -> T:
+        """Draw from a table, again until the item fits, and count the surprise of the item kept."""
         item, bits = table.draw(self.rng)
+        while fits and not fits(item):
+            item, bits = table.draw(self.rng)
         self.bits += bits
         return item
 
@@ -158,8 +160,8 @@ def determiner(form: str) -> Word:
 
 
 _RELATION = {"DET": "det", "ADJ": "amod", "NUM": "nummod"}
-_SINGULAR = "the:48 a:34 this:5 that:4 every:2 another:3 each:1 no:2 one:1"
-_PLURAL = "the:46 :14 some:8 these:4 those:4 many:5 several:5 a+few:3 all+:2 no:1 most:1 the+other:1"
+_SINGULAR = "the:48 a:34 this:5 that:4 every:1 another:3 no:1 one:1 each:0.5"
+_PLURAL = "the:46 :14 some:8 these:4 those:4 many:5 several:5 a+few:3 all:1 no:0.6 most:0.5 the+other:1"
 _MASS = "the:48 :28 some:14 this:4 that:2 no:2 more:2"
 _NUMERALS = "two:6 three:5 four:3 five:3 six:2 seven:1 eight:1 nine:1 ten:2 twelve:1 twenty:1 fifty:1 12:1 15:1 30:1 100:1"
 
@@ -211,8 +213,10 @@ def listed_adjectives(key: str) -> Table[Word]:
 
 # ---------------------------------------------------------------- noun phrases without clauses
 
-BE = verb_forms("be/was/been", "AUX")
-POSSESSIVES = Table([(p, w) for p, w in zip(_PRONOUNS, (4.0, 2.0, 4.0, 4.0, 0.6, 2.5, 3.0), strict=True)])
+
+@cache
+def _possessives() -> Table[str]:
+    return Table(zip(_PRONOUNS, (4.0, 2.0, 4.0, 4.0, 0.1, 2.5, 3.0), strict=True))
 
 
 def pronoun(d: Draft, case: str, relation: str, kind: NounClass, lemma: str = "") -> Nominal:
@@ -272,8 +276,8 @@ def bare(
     if kind.own and mood == "plain" and not det and (room > 1 or number == "s"):
         _possessor(d, kind, room, parts, waiting)
     words: tuple[str, ...] = ()
-    if det:
-        words = (det,)
+    if det or kind.bare:
+        words = () if kind.bare or det == "-" else (det,)
     elif not waiting and (room > 1 or number == "s"):
         table = determiners(number, "negative" if mood == "plain" and d.negative else mood)
         words = d.pick(table)
@@ -339,7 +343,7 @@ def _possessor(d: Draft, kind: NounClass, room: int, parts: list[int | Tree], wa
         parts.append(Tree("NP", (*phrase.tree.children, d.words[d.cling(clitic, "case", phrase.head)].leaf)))
         waiting.append(phrase.head)
     else:
-        at = d.put(personal(d.pick(POSSESSIVES), "Gen"), "nmod:poss")
+        at = d.put(personal(d.pick(_possessives()), "Gen"), "nmod:poss")
         parts.append(at)
         waiting.append(at)
 

@@ -171,7 +171,7 @@ def lexical_phrase(verb: Tree) -> Tree:
 
 
 def head_noun(s: Sentence, phrase: Tree) -> int | None:
-    """The position of a noun phrase's head: the last noun of its leftmost base NP. None for other heads or coordination."""
+    """The position of an NP's head, the last noun of its leftmost base NP; None for other heads and coordination."""
     assert s.tree is not None
     while True:
         if any(c.label in ("CC", "CONJP") for c in phrase.nodes):

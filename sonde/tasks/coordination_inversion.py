@@ -10,7 +10,7 @@ balanced over which clause comes out longer.
 from dataclasses import dataclass
 
 from sonde.corpus.sentence import Sentence
-from sonde.corpus.syntax import base, children, finite, root, sentence_node, subjects, subtree, tags
+from sonde.corpus.syntax import finite, root, sentence_node, subjects, subtree, tags
 from sonde.edit import render, spaces
 from sonde.task import Context, Counts, Example, Policy, Proposal, Task, token_positions
 

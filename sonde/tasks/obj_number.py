@@ -1,6 +1,6 @@
 """Is the direct object of the main clause singular or plural?
 
-The object is the one direct object of the root verb (or the first NP after the verb of the innermost VP), a common noun.
+The object is the one direct object of the root verb (or the last NP of the innermost VP), a common noun.
 """
 
 from sonde.corpus.sentence import Sentence
@@ -19,7 +19,9 @@ def propose(s: Sentence, context: Context) -> Proposal:
     inner = lexical_phrase(phrase)
     if inner.nodes[0].label in ("VBD", "VBZ", "VBP") and str(inner.nodes[0].children[0]).lower() in BE:
         return "copula"
-    nouns = [c for c in inner.nodes if c.category == "NP" and not {"TMP", "ADV", "PRD", "LGS"} & set(c.label.split("-"))]
+    nouns = [
+        c for c in inner.nodes if c.category == "NP" and not {"TMP", "ADV", "PRD", "LGS"} & set(c.label.split("-"))
+    ]
     return number(s, context, head_noun(s, nouns[-1]) if nouns else "no object")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import tags
 from sonde.edit import plain_words, replaced
-from sonde.task import Context, Counts, Example, Policy, Proposal, Task, targets
+from sonde.task import Context, Counts, Policy, Proposal, Task, targets
 
 
 @dataclass(frozen=True, slots=True)

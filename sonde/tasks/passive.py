@@ -1,8 +1,8 @@
 """Is the main clause passive?
 
-Passive: the root has an ``aux:pass`` child, is a verb or adjective, and carries Voice=Pass and VerbForm=Part. Active: the
-root is a verb without any of these signs. Roots that show only some of them (reflexive passives, participles without an
-auxiliary) are in neither class.
+Passive: the root has an ``aux:pass`` child, is a verb or adjective, and carries Voice=Pass and VerbForm=Part; where a
+treebank gives the participle no Voice at all, the auxiliary is enough. Active: the root is a verb without any of these
+signs. Roots that show only some of them (reflexive passives, participles without an auxiliary) are in neither class.
 """
 
 from sonde.corpus.sentence import Sentence
@@ -16,10 +16,11 @@ def propose(s: Sentence, context: Context) -> Proposal:
     assert s.deprels is not None
     head = root(s)
     below = {s.deprels[i] for i in children(s, head)}
-    passive = feature(s, head, "Voice") == "Pass"
-    if "aux:pass" in below and passive and feature(s, head, "VerbForm") == "Part" and s.upos[head] in ("VERB", "ADJ"):
+    voice = feature(s, head, "Voice")
+    participle = feature(s, head, "VerbForm") == "Part" and s.upos[head] in ("VERB", "ADJ")
+    if "aux:pass" in below and participle and voice in ("Pass", None):
         label = "1"
-    elif passive or s.upos[head] != "VERB" or not below.isdisjoint({"aux:pass", "nsubj:pass", "csubj:pass"}):
+    elif voice == "Pass" or s.upos[head] != "VERB" or not below.isdisjoint({"aux:pass", "nsubj:pass", "csubj:pass"}):
         return "neither clearly active nor clearly passive"
     else:
         label = "0"

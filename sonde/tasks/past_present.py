@@ -1,10 +1,10 @@
 """Is the main clause in the past or the present tense?
 
-``penn`` and ``constituency`` read the tag of the finite verb of the main clause (VBD against VBP and VBZ), as Conneau et
-al. (2018) do; with an auxiliary that is the auxiliary, and modals are out. ``ud`` reads the Tense feature of the root, as
-the UD suites do: *has starred* is past there, because the participle is. A participle says nothing about the tense of
-*is built* or *was eating*, so a root whose finite auxiliary contradicts it is dropped, the perfect excepted; the policy
-``tense="root"`` keeps it.
+``penn`` and ``constituency`` read the tag of the finite verb of the main clause (VBD against VBP and VBZ), as Conneau
+et al. (2018) do; with an auxiliary that is the auxiliary, and modals are out. ``ud`` reads the Tense feature of the
+root, as the UD suites do: *has starred* is past there, because the participle is. A participle says nothing about the
+tense of *is built* or *was eating*, so a root whose finite auxiliary contradicts it is dropped, the perfect excepted;
+the policy ``tense="root"`` keeps it.
 """
 
 from sonde.corpus.sentence import Sentence
@@ -88,8 +88,8 @@ task = Task(
     propose=propose,
     labels=("PAST", "PRES"),
     readings={
-        "penn": frozenset({"penn", "heads"}),
         "constituency": frozenset({"penn", "tree"}),
+        "penn": frozenset({"penn", "heads"}),
         "ud": frozenset({"upos", "feats", "heads"}),
     },
     tables=frozenset({"words"}),

@@ -1,7 +1,7 @@
 """Is the sentence a question, a command, or neither?
 
-``inter``: the sentence ends in a question mark. ``imper``: the root is imperative. ``other``: everything else. A question
-mark anywhere but at the end leaves the sentence out.
+``inter``: the sentence ends in a question mark. ``imper``: the root is imperative. ``other``: everything else. A
+question mark anywhere but at the end leaves the sentence out.
 """
 
 from sonde.corpus.sentence import Sentence
@@ -28,6 +28,8 @@ task = Task(
     propose=propose,
     labels=("imper", "inter", "other"),
     readings={"ud": frozenset({"feats", "heads"})},
-    policies={"universal2019": Policy(length=(3, 28), strata=((3, 8), (9, 14), (15, 28)), sizes=(75_000, 7_500, 7_500))},
+    policies={
+        "universal2019": Policy(length=(3, 28), strata=((3, 8), (9, 14), (15, 28)), sizes=(75_000, 7_500, 7_500))
+    },
     solved_by=frozenset({"punctuation", "unigrams"}),
 )

@@ -25,6 +25,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
 
 
 def argument(s: Sentence, relation: str) -> int | str:
+    """The one dependent of the root with this relation, or why there is none."""
     assert s.deprels is not None
     head = root(s)
     found = [i for i in children(s, head) if base(s.deprels[i]) == relation]
@@ -61,15 +62,13 @@ def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
 
 
 READINGS = {
-    "penn": frozenset({"penn", "heads"}),
     "constituency": frozenset({"penn", "tree"}),
+    "penn": frozenset({"penn", "heads"}),
     "ud": frozenset({"upos", "feats", "heads"}),
 }
 POLICIES = {
     "conneau2018": Policy(disjoint=True, band=(100, 5000)),
-    "universal2019": Policy(
-        disjoint=True, trim=(2, 0.001), cap=0.01, readings=("ud",), sizes=(75_000, 7_500, 7_500)
-    ),
+    "universal2019": Policy(disjoint=True, trim=(2, 0.001), cap=0.01, readings=("ud",), sizes=(75_000, 7_500, 7_500)),
     "xprobe2019": Policy(disjoint=True, readings=("ud",)),
 }
 

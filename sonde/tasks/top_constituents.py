@@ -1,8 +1,8 @@
 """Which phrases make up the sentence, from left to right?
 
-``constituency``: the categories of the children of the sentence node, ``ADVP NP VP .``; sequences with inner punctuation
-or quotes, or that do not end in a full stop, are left out altogether, as in the released SentEval set. ``dependency``:
-the core arguments of the root in order, with the root marked, ``nsubj ROOT obj``.
+``constituency``: the categories of the children of the sentence node, ``ADVP NP VP .``; sequences with inner
+punctuation or quotes, or that do not end in a full stop, are left out altogether, as in the released SentEval set.
+``dependency``: the core arguments of the root in order, with the root marked, ``nsubj ROOT obj``.
 """
 
 from collections.abc import Iterable
@@ -66,5 +66,5 @@ task = Task(
     readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},
     count=count,
     plan=plan,
-    policies={"conneau2018": Policy(classes=20, min_classes=5, min_class=60, strata=())},
+    policies={"conneau2018": Policy(classes=20, min_classes=5, strata=())},
 )

@@ -51,7 +51,5 @@ task = Task(
     readings={"dependency": frozenset({"heads"})},
     count=count,
     plan=plan,
-    policies={
-        "universal2019": Policy(classes=20, min_classes=5, min_class=60, strata=(), sizes=(75_000, 7_500, 7_500))
-    },
+    policies={"universal2019": Policy(classes=20, min_classes=5, strata=(), sizes=(75_000, 7_500, 7_500))},
 )

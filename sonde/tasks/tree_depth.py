@@ -13,7 +13,11 @@ from sonde.task import Context, Example, Policy, Proposal, Task
 def propose(s: Sentence, context: Context) -> Proposal:
     """The number of nodes on the longest path."""
     if context.reading == "constituency":
-        return Example.of(s, f"{height(s.tree):02d}") if s.tree else "no tree"
+        if s.tree is None:
+            return "no tree"
+        found = height(s.tree)
+        low, high = context.policy.depths
+        return Example.of(s, f"{found:02d}") if low <= found <= high else "depth outside the classes"
     return Example.of(s, f"{depth(s):02d}") if s.heads else "no heads"
 
 
@@ -26,15 +30,8 @@ task = Task(
     labels="the depth in nodes, two digits",
     readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},
     policies={
-        "conneau2018": Policy(
-            classes=tuple(f"{d:02d}" for d in range(5, 13)),
-            strata="exact",
-            readings=("constituency", "dependency"),
-            min_classes=5,
-        ),
-        "universal2019": Policy(
-            strata="exact", readings=("dependency",), min_classes=5, sizes=(75_000, 7_500, 7_500)
-        ),
+        "conneau2018": Policy(strata="exact", min_classes=5),
+        "universal2019": Policy(strata="exact", readings=("dependency",), min_classes=5, sizes=(75_000, 7_500, 7_500)),
         "xprobe2019": Policy(strata="exact", readings=("dependency",), min_classes=5),
     },
 )

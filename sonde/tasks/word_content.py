@@ -11,9 +11,11 @@ from sonde.corpus.sentence import Sentence
 from sonde.task import Context, Counts, Example, Policy, Proposal, Task
 
 LETTERS = 4
-FUNCTION_WORDS = 100
+FUNCTION_WORDS = 50
 """Ranks that are never targets, however small the corpus."""
-PER_SENTENCE = 0.8
+OCCURRENCES = 3
+"""Occurrences per row wanted: some sentences have two targets, or are too long, or otherwise unfit."""
+PER_SENTENCE = 1.0
 """Most target words a sentence may have on average, so that one is the usual number."""
 
 
@@ -47,7 +49,7 @@ def _frequent(
     seen: Counter[str], fit: list[tuple[int, str]], counts: Counts, policy: Policy, most: int
 ) -> frozenset[str]:
     """The rarest words with enough occurrences, until sentences would have several."""
-    enough = [form for rank, form in fit if rank > FUNCTION_WORDS and seen[form] >= 1.5 * policy.min_class]
+    enough = [form for rank, form in fit if rank > FUNCTION_WORDS and seen[form] >= OCCURRENCES * policy.min_class]
     chosen: list[str] = []
     total = 0
     for form in reversed(enough):
@@ -68,11 +70,11 @@ task = Task(
     tables=frozenset({"words"}),
     plan=plan,
     policies={
-        "conneau2018": Policy(classes=1000, min_classes=20, min_class=36, strata=()),
+        "conneau2018": Policy(classes=1000, min_classes=20, min_class=12, strata=()),
         "universal2019": Policy(
-            classes=750, min_classes=20, min_class=36, strata=(), ranks=(2001, 2750), sizes=(75_000, 7_500, 7_500)
+            classes=750, min_classes=20, min_class=12, strata=(), ranks=(2001, 2750), sizes=(75_000, 7_500, 7_500)
         ),
-        "xprobe2019": Policy(classes=1000, min_classes=20, min_class=36, strata=()),
+        "xprobe2019": Policy(classes=1000, min_classes=20, min_class=12, strata=()),
     },
     solved_by=frozenset({"unigrams"}),
 )

@@ -19,9 +19,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
     if not words:
         return "no word"
     i = words[context.draw(len(words))]
-    return Example(
-        "1", s.tokens, s.text, s.id, marks=token_positions(s, (i,)), extra=(("word", s.forms[i].lower()),)
-    )
+    return Example("1", s.tokens, s.text, s.id, marks=token_positions(s, (i,)), extra=(("word", s.forms[i].lower()),))
 
 
 def complete(examples: Sequence[Example], rng: Random) -> list[Example]:

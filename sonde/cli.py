@@ -1,0 +1,250 @@
+"""The command line: one verb per station. No logic here, and nothing heavy is imported before it is needed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import cyclopts
+from cyclopts import Parameter
+
+from sonde import __version__
+
+app = cyclopts.App(
+    name="sonde",
+    help="Ask a sentence encoder what it knows.\n\nExit codes: 0 done, 1 wrong use or bad input, "
+    "2 some of what was asked for could not be made, 130 interrupted (what was written is kept). "
+    "`--debug` shows the traceback of an error.",
+    version=__version__,
+    help_format="plaintext",
+)
+
+
+@app.command
+def make(
+    *corpus: str,
+    builtin: int = 0,
+    trees: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    suite: Annotated[tuple[str, ...], Parameter(("--suite", "-s"))] = (),
+    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
+    out: Annotated[Path, Parameter(("--out", "-o"))] = Path("probes"),
+    sizes: str = "",
+    length: str = "",
+    seed: int = 1111,
+    exclude: Path | None = None,
+    exclusive: Annotated[bool, Parameter(negative="")] = False,
+    set_: Annotated[tuple[str, ...], Parameter("--set")] = (),
+    jobs: Annotated[int, Parameter(("--jobs", "-j"))] = 1,
+    skip_bad: Annotated[bool, Parameter(negative="")] = False,
+    name: str | None = None,
+    language: str | None = None,
+    format: Literal["conllu", "brackets", "text"] | None = None,
+) -> int:
+    """Make probing sets from annotated text.
+
+    Parameters
+    ----------
+    corpus: str
+        CoNLL-U, bracketed or plain-text files (also .gz .bz2 .xz .zst), globs, folders, or - for standard input.
+    builtin: int
+        Use this many sentences of the built-in synthetic English corpus instead.
+    trees: tuple[str, ...]
+        Bracket files whose constituency trees belong to the same sentences.
+    suite: tuple[str, ...]
+        Make every task of a suite: conneau2018, universal2019 (the default), xprobe2019, adi2017. May be repeated.
+    task: tuple[str, ...]
+        Make only this task: a name, package.module:attribute, or a path to a Python file. May be repeated.
+    out: Path
+        The folder to write to.
+    sizes: str
+        Rows in train/validation/test, such as 10000/1000/1000. Default: the paper's sizes.
+    length: str
+        Fewest and most tokens of a sentence, such as 5-28. Default: the paper's window.
+    seed: int
+        All random choices derive from it.
+    exclude: Path
+        A file of sentences to withhold, one a line; case, digits and punctuation do not count.
+    exclusive: bool
+        Use a sentence in one task only.
+    set_: tuple[str, ...]
+        Change a policy, such as --set decorrelate=gaussian or --set odd_man_out.tolerance=0.5. May be repeated.
+    jobs: int
+        Worker processes.
+    skip_bad: bool
+        Go on past malformed sentences; the manifest counts and lists them.
+    name: str
+        What to call the corpus. Default: from the file names.
+    language: str
+        Its language code. Default: from the file names.
+    format: str
+        The format of the files. Default: from their names and contents.
+    """
+    from sonde.console import err, print_sets, progress
+    from sonde.corpus.corpus import Corpus
+    from sonde.dataset import Dataset
+    from sonde.errors import UsageError
+    from sonde.make import make as make_sets
+    from sonde.request import check_jobs, jobs_for, near_keys
+
+    if bool(corpus) == bool(builtin):
+        raise UsageError("Give corpus files, or --builtin N for the built-in corpus, not both and not neither.")
+    source = (
+        Corpus.synthetic(builtin)
+        if builtin
+        else Corpus.read(*corpus, name=name, language=language, format=format, trees=trees)
+    )
+    wanted = jobs_for(suite, task, sizes=sizes, length=length, settings=set_)
+    withheld = near_keys(exclude) if exclude else frozenset()
+    made: list[Any] = []
+    unmade: list[Any] = []
+    with progress() as tell:
+        for found in make_sets(
+            source, wanted, seed=seed, jobs=check_jobs(jobs), exclude=withheld, exclusive=exclusive,
+            skip_bad=skip_bad, progress=tell,
+        ):  # fmt: skip
+            if isinstance(found, Dataset):
+                found.save(out / found.name)
+                made.append(found.manifest)
+            else:
+                unmade.append(found)
+    if made:
+        print_sets(made)
+        facts = made[0]["corpus"]
+        kind = "synthetic sentences" if facts["synthetic"] else "sentences"
+        err().print(f"\n{len(made)} sets from {facts['sentences']:,} {kind} of {facts['name']}, written to {out}/")
+        if facts["skipped"]["sentences"]:
+            err().print(f"{facts['skipped']['sentences']} malformed sentences were skipped; the manifests list them.")
+        short = [m for m in made if sum(m["sizes"]["made"].values()) < sum(m["sizes"]["asked"].values()) * 0.99]
+        if short:
+            err().print(f"{len(short)} of them are smaller than asked: the corpus has no more to give.")
+    for lacking in unmade:
+        err().print(f"not made: {lacking.name}: {lacking.reason}", style="yellow", markup=False, soft_wrap=True)
+    return 0 if not unmade else 2 if made else 1
+
+
+@app.command
+def show(
+    path: Path,
+    /,
+    *,
+    examples: int = 0,
+    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
+    seed: int = 0,
+) -> int:
+    """Show probing sets: their sizes, or some of their rows.
+
+    Parameters
+    ----------
+    path: Path
+        A folder that `sonde make` wrote.
+    examples: int
+        Rows to print per class, picked at random; the target or changed words are marked.
+    task: tuple[str, ...]
+        Only these tasks.
+    seed: int
+        Picks other rows.
+    """
+    from random import Random
+
+    from sonde.console import example_line, out, print_sets
+    from sonde.dataset import Dataset, find, read_manifest
+    from sonde.errors import UsageError
+
+    folders = [f for f in find(path) if not task or f.name in task]
+    if not folders:
+        raise UsageError(f"{path} has no set of {', '.join(task)}; it has {', '.join(f.name for f in find(path))}.")
+    if not examples:
+        print_sets([read_manifest(f) for f in folders])
+        return 0
+    console = out()
+    for folder in folders:
+        dataset = Dataset.load(folder)
+        note = " (synthetic corpus)" if dataset.manifest["corpus"]["synthetic"] else ""
+        console.print(f"\n[bold]{dataset.name}[/bold]  {dataset.manifest['question']}{note}")
+        for label in dataset.labels:
+            rows = [row for _, row in dataset if row.label == label]
+            console.print(f"  {label}", style="cyan", markup=False)
+            for row in Random(seed).sample(rows, min(examples, len(rows))):
+                console.print("    ", example_line(row, console.is_terminal), soft_wrap=True, sep="")
+    return 0
+
+
+@app.command
+def check(task: str, /, *corpus: str) -> int:
+    """Check that a task keeps the rules: `sonde check my_task.py`.
+
+    Parameters
+    ----------
+    task: str
+        A task's name, package.module:attribute, or a path to a Python file.
+    corpus: str
+        Annotated text to try it on. Default: the built-in corpus.
+    """
+    from sonde.console import out
+    from sonde.corpus.corpus import Corpus
+    from sonde.tasks import load
+    from sonde.testing import examine_task
+
+    source = Corpus.read(*corpus) if corpus else Corpus.synthetic(3000)
+    failed = 0
+    for verdict in examine_task(load(task), source):
+        failed += not verdict.passed
+        mark = "[green]ok[/green]    " if verdict.passed else "[red]failed[/red]"
+        out().print(f"{mark} {verdict.rule}", "" if verdict.passed else f"\n       {verdict.detail}")
+    return 1 if failed else 0
+
+
+@app.command
+def ls(what: Literal["tasks", "suites"], /) -> int:
+    """List what there is.
+
+    Parameters
+    ----------
+    what: str
+        tasks or suites.
+    """
+    from rich.table import Table
+
+    from sonde.console import out
+    from sonde.tasks import PAPERS, SUITES, load, names
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    if what == "suites":
+        for column in ("suite", "tasks", "paper"):
+            table.add_column(column)
+        for suite, tasks in SUITES.items():
+            table.add_row(suite, ", ".join(tasks), PAPERS[suite])
+    else:
+        for column in ("task", "question", "needs", "suites"):
+            table.add_column(column)
+        for name in names():
+            found = load(name)
+            needs = " or ".join("+".join(sorted(columns)) or "text" for columns in found.readings.values())
+            table.add_row(name, found.question, needs, ", ".join(found.policies))
+    out().print(table)
+    return 0
+
+
+def main() -> None:
+    """Run the command line and end with the documented exit code."""
+    from sonde.errors import SondeError
+
+    arguments = [a for a in sys.argv[1:] if a != "--debug"]
+    debug = len(arguments) < len(sys.argv) - 1
+    try:
+        code = app(arguments, result_action="return_value", exit_on_error=False)
+    except cyclopts.CycloptsError:
+        code = 1  # cyclopts has said what is wrong
+    except SondeError as e:
+        if debug:
+            raise
+        sys.stderr.write(f"sonde: {e}\n")
+        code = 1
+    except KeyboardInterrupt:
+        sys.stderr.write("sonde: interrupted; what was already written is kept\n")
+        code = 130
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone, as in `sonde show … | head`
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)

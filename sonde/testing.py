@@ -1,0 +1,139 @@
+"""Conformance checks that anyone can run on their own parts; ``sonde check`` prints them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+from sonde.corpus.corpus import Corpus
+from sonde.corpus.sentence import COLUMNS, Sentence
+from sonde.errors import SondeError
+from sonde.make import Unmade, choose_reading, count, make
+from sonde.sketch import near_key, unfit
+from sonde.task import Context, Example, Policy, Proposal, Task, mix
+
+SENTENCES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One rule, and whether the part keeps it."""
+
+    rule: str
+    passed: bool
+    detail: str = ""
+
+
+def check_task(task: Task, corpus: Corpus) -> None:
+    """Raise SondeError at the first rule that the task breaks."""
+    for verdict in examine_task(task, corpus):
+        if not verdict.passed:
+            raise SondeError(f"The task {task.name} breaks a rule: {verdict.rule}. {verdict.detail}")
+
+
+def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
+    """Try a task on a corpus, under every policy it has, rule by rule."""
+    yield _verdict("its name, version, question and labels are filled in", _filled, task)
+    yield _verdict("its readings need columns that exist", _columns, task)
+    sentences = list(islice((s for s in corpus if unfit(s) is None), SENTENCES))
+    for suite, policy in task.policies.items():
+        try:
+            counts, _ = count(corpus, [task], 1, False, lambda stage, done, of: None)
+            reading = choose_reading(task, policy, counts)
+            if not isinstance(reading, str):
+                yield Verdict(f"{suite}: the corpus has the columns it needs", False, str(reading))
+                continue
+            context = Context(policy, reading, task.plan(counts, policy, reading) if task.plan else None)
+        except Exception as e:
+            yield Verdict(f"{suite}: it counts and plans", False, f"{type(e).__name__}: {e}")
+            continue
+        run = partial(_propose, task, context)
+        yield _verdict(f"{suite}: each sentence gets an example or a reason", _shapes, task, run, sentences)
+        yield _verdict(f"{suite}: the same sentence gets the same proposal, in any order", _repeats, run, sentences)
+        yield _verdict(f"{suite}: some sentence gets an example", _some, run, sentences)
+        yield _verdict(
+            f"{suite}: a set comes out, the same from one shard and three", _whole, task, suite, policy, corpus
+        )
+
+
+def _propose(task: Task, context: Context, s: Sentence) -> Proposal:
+    context.state = mix(near_key(s.text))
+    return task.propose(s, context)
+
+
+def _verdict(rule: str, test: Callable[..., str], *arguments: object) -> Verdict:
+    try:
+        detail = test(*arguments)
+    except Exception as e:
+        detail = f"{type(e).__name__}: {e}"
+    return Verdict(rule, not detail, detail)
+
+
+def _filled(task: Task) -> str:
+    if not task.name.isidentifier() or task.name != task.name.lower():
+        return f"The name must be a lower-case identifier, got {task.name!r}."
+    if task.version < 1:
+        return f"The version must be 1 or more, got {task.version}."
+    if not task.question.endswith("?"):
+        return f"The question must end in a question mark, got {task.question!r}."
+    if not task.labels or (isinstance(task.labels, tuple) and len(set(task.labels)) < 2):
+        return f"The labels must be two or more, or a sentence that describes them, got {task.labels!r}."
+    return "" if task.policies else "There must be at least one policy, got none."
+
+
+def _columns(task: Task) -> str:
+    known = {*COLUMNS, "penn"}
+    unknown = sorted({c for needed in task.readings.values() for c in needed} - known)
+    if unknown:
+        return f"Columns must be among {', '.join(sorted(known))}, got {', '.join(unknown)}."
+    for suite, policy in task.policies.items():
+        if missing := [r for r in policy.readings if r not in task.readings]:
+            return f"The policy {suite} names the reading {missing[0]}, which the task does not have."
+    return "" if task.readings else "There must be at least one reading, got none."
+
+
+def _shapes(task: Task, run: Callable[[Sentence], object], sentences: list[Sentence]) -> str:
+    for s in sentences:
+        found = run(s)
+        if found is None or isinstance(found, str):
+            continue
+        if not isinstance(found, Example):
+            return f"An example, a reason or None must come back, got {type(found).__name__} for {s.id}."
+        if not found.tokens or any(t.split() != [t] for t in found.tokens):
+            return f"Tokens must be words without white space, got {found.tokens} for {s.id}."
+        if isinstance(task.labels, tuple) and found.label not in task.labels:
+            return f"Labels must be among {task.labels}, got {found.label!r} for {s.id}."
+        if any(not 0 <= i < len(found.tokens) for i in found.marks):
+            return f"Marks must be positions of tokens, got {found.marks} for {s.id}."
+        if found.source != s.id:
+            return f"The source must be the sentence's id {s.id}, got {found.source!r}."
+    return ""
+
+
+def _repeats(run: Callable[[Sentence], Proposal], sentences: list[Sentence]) -> str:
+    forwards = [run(s) for s in sentences]
+    for s, first in zip(reversed(sentences), reversed(forwards), strict=True):
+        if run(copy.copy(s)) != first:
+            return f"{s.id} got another proposal the second time; draw with context.draw and keep no state."
+    return ""
+
+
+def _some(run: Callable[[Sentence], Proposal], sentences: list[Sentence]) -> str:
+    reasons = [p for s in sentences if not isinstance(p := run(s), Example)]
+    if len(reasons) < len(sentences):
+        return ""
+    return f"None of {len(sentences)} sentences qualified; the last reason was {reasons[-1] if reasons else None!r}."
+
+
+def _whole(task: Task, suite: str, policy: Policy, corpus: Corpus) -> str:
+    one = next(iter(make(corpus, [(suite, task, policy)])))
+    if isinstance(one, Unmade):
+        return one.reason
+    three = next(iter(make(corpus, [(suite, task, policy)], shards=3)))
+    if isinstance(three, Unmade) or one.digest != three.digest:
+        return "Three shards give another set than one; propose must not depend on other sentences."
+    errors = [f["message"] for f in one.manifest["audit"] if f["severity"] == "error"]
+    return f"The audit finds: {'; '.join(errors)}." if errors else ""
