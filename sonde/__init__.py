@@ -1,3 +1,59 @@
-"""Ask a sentence encoder what it knows."""
+"""Ask a sentence encoder what it knows.
+
+Importing sonde reads no file, opens no connection and loads nothing heavy: each name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0.dev0"
+
+if TYPE_CHECKING:
+    from sonde.audit import Finding as Finding
+    from sonde.audit import audit_set as audit_set
+    from sonde.corpus import Corpus as Corpus
+    from sonde.corpus import Sentence as Sentence
+    from sonde.corpus import Tree as Tree
+    from sonde.dataset import Dataset as Dataset
+    from sonde.errors import SondeError as SondeError
+    from sonde.make import Unmade as Unmade
+    from sonde.make import make_sets as make_sets
+    from sonde.request import wanted as wanted
+    from sonde.task import Example as Example
+    from sonde.task import Policy as Policy
+    from sonde.task import Task as Task
+    from sonde.tasks import load as load_task
+
+_HOMES = {
+    "Corpus": "sonde.corpus",
+    "Dataset": "sonde.dataset",
+    "Example": "sonde.task",
+    "Finding": "sonde.audit",
+    "Policy": "sonde.task",
+    "Sentence": "sonde.corpus",
+    "SondeError": "sonde.errors",
+    "Task": "sonde.task",
+    "Tree": "sonde.corpus",
+    "Unmade": "sonde.make",
+    "audit_set": "sonde.audit",
+    "load_task": "sonde.tasks:load",
+    "make_sets": "sonde.make",
+    "wanted": "sonde.request",
+}
+
+__all__ = [*_HOMES]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'sonde' has no attribute {name!r}")
+    from importlib import import_module
+
+    module, _, attribute = home.partition(":")
+    return getattr(import_module(module), attribute or name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

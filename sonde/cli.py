@@ -84,8 +84,8 @@ def make(
     from sonde.corpus.corpus import Corpus
     from sonde.dataset import Dataset
     from sonde.errors import UsageError
-    from sonde.make import make as make_sets
-    from sonde.request import check_jobs, jobs_for, near_keys
+    from sonde.make import make_sets
+    from sonde.request import check_jobs, wanted, near_keys
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Give corpus files, or --builtin N for the built-in corpus, not both and not neither.")
@@ -94,13 +94,13 @@ def make(
         if builtin
         else Corpus.read(*corpus, name=name, language=language, format=format, trees=trees)
     )
-    wanted = jobs_for(suite, task, sizes=sizes, length=length, settings=set_)
+    jobs_wanted = wanted(suite, task, sizes=sizes, length=length, settings=set_)
     withheld = near_keys(exclude) if exclude else frozenset()
     made: list[Any] = []
     unmade: list[Any] = []
     with progress() as tell:
         for found in make_sets(
-            source, wanted, seed=seed, jobs=check_jobs(jobs), exclude=withheld, exclusive=exclusive,
+            source, jobs_wanted, seed=seed, jobs=check_jobs(jobs), exclude=withheld, exclusive=exclusive,
             skip_bad=skip_bad, progress=tell,
         ):  # fmt: skip
             if isinstance(found, Dataset):

@@ -12,7 +12,7 @@ from statistics import correlation, fmean
 from typing import Any, Literal, TypeVar
 
 from sonde import __version__
-from sonde.audit import audit
+from sonde.audit import audit_set
 from sonde.corpus.corpus import Corpus
 from sonde.dataset import Dataset
 from sonde.errors import TooFewError, UsageError
@@ -42,7 +42,7 @@ class Unmade:
     kind: Literal["columns", "too few"]
 
 
-def make(
+def make_sets(
     corpus: Corpus,
     tasks: Sequence[tuple[str, Task, Policy]],
     *,
@@ -129,7 +129,7 @@ def finish(job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used:
     if used is not None:
         used.update(c[2] for items in chosen.splits.values() for c in items)
     dataset = Dataset(name, job.task.name, job.task.version, corpus.language, chosen.labels, rows)
-    findings = audit(dataset, disjoint=job.policy.disjoint)
+    findings = audit_set(dataset, disjoint=job.policy.disjoint)
     manifest = {
         "format": "sonde.manifest.v1",
         "name": name,

@@ -21,7 +21,7 @@ from sonde.tasks import load, suite
 DEFAULT_SUITE = "universal2019"
 
 
-def jobs_for(
+def wanted(
     suites: Sequence[str],
     tasks: Sequence[str],
     *,

@@ -11,7 +11,7 @@ from itertools import islice
 from sonde.corpus.corpus import Corpus
 from sonde.corpus.sentence import COLUMNS, Sentence
 from sonde.errors import SondeError
-from sonde.make import Unmade, choose_reading, count, make
+from sonde.make import Unmade, choose_reading, count, make_sets
 from sonde.sketch import near_key, unfit
 from sonde.task import Context, Example, Policy, Proposal, Task, mix
 
@@ -129,10 +129,10 @@ def _some(run: Callable[[Sentence], Proposal], sentences: list[Sentence]) -> str
 
 
 def _whole(task: Task, suite: str, policy: Policy, corpus: Corpus) -> str:
-    one = next(iter(make(corpus, [(suite, task, policy)])))
+    one = next(iter(make_sets(corpus, [(suite, task, policy)])))
     if isinstance(one, Unmade):
         return one.reason
-    three = next(iter(make(corpus, [(suite, task, policy)], shards=3)))
+    three = next(iter(make_sets(corpus, [(suite, task, policy)], shards=3)))
     if isinstance(three, Unmade) or one.digest != three.digest:
         return "Three shards give another set than one; propose must not depend on other sentences."
     errors = [f["message"] for f in one.manifest["audit"] if f["severity"] == "error"]

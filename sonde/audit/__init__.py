@@ -27,7 +27,7 @@ class Finding:
     examples: tuple[str, ...] = ()
 
 
-def audit(dataset: Dataset, *, disjoint: bool = False) -> tuple[Finding, ...]:
+def audit_set(dataset: Dataset, *, disjoint: bool = False) -> tuple[Finding, ...]:
     """Everything that is wrong with the rows themselves; ``disjoint`` says that target forms must not be shared."""
     found = [*_labels(dataset), *_copies(dataset), *_targets(dataset, disjoint), *_size(dataset)]
     return tuple(sorted(found, key=lambda f: (("error", "warning", "note").index(f.severity), f.code, f.split or "")))

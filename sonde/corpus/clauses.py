@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from sonde.corpus.lexicon import HUMAN, Table, Verb, Word, adposition, lexicon, verb_forms, word
+from sonde.corpus.lexicon import HUMAN, NounClass, Table, Verb, Word, adposition, lexicon, verb_forms, word
 from sonde.corpus.phrases import (
     Draft,
     Nominal,
@@ -28,7 +28,7 @@ from sonde.corpus.times import adverbial
 
 
 @cache
-def _shapes(room: int, deep: int, flags: str) -> Table[str]:
+def _shapes(room: int, deep: int, without: frozenset[str]) -> Table[str]:
     by_depth = {
         "plain": (3.0, 2.0, 0.7),
         "pp": (2.0, 4.0, 3.0),
@@ -40,8 +40,27 @@ def _shapes(room: int, deep: int, flags: str) -> Table[str]:
     }
     fewest = {"plain": 1, "pp": 4, "rel": 4, "part": 4, "coord": 3, "list": 6, "appos": 6}
     most = {"plain": 6}
-    pairs = [(s, w[deep]) for s, w in by_depth.items() if fewest[s] <= room <= most.get(s, 99) and s[0] not in flags]
-    return Table(pairs or [("plain", 1.0)])
+    pairs = [(s, w[deep]) for s, w in by_depth.items() if fewest[s] <= room <= most.get(s, 99) and s not in without]
+    return Table(pairs if any(w for _, w in pairs) else [("plain", 1.0)])
+
+
+@cache
+def _relatable(kind: str) -> bool:
+    """Say whether something can be told of a noun class in a relative clause."""
+    return kind != "CITY" and bool(lexicon().frame("tv", kind, "object").items or frames(kind, 3, 1, "").items)
+
+
+@cache
+def _barred(kind: NounClass, want: str, case: str, negative: bool) -> frozenset[str]:
+    """Return the shapes a noun phrase cannot take."""
+    barred = {"coord", "list"} if want == "s" or kind.name == "CITY" else set()
+    if case != "Nom" or kind.name not in HUMAN or want == "p":
+        barred.add("appos")
+    if kind.name == "NAME" or negative or not _relatable(kind.name):
+        barred.add("rel")
+    if kind.name == "NAME" or not kind.modifiers:
+        barred |= {"pp", "part"}
+    return frozenset(barred)
 
 
 def nominal(
@@ -60,22 +79,20 @@ def nominal(
     if pron and room < 3 and not want and mood == "plain" and kind.name != "CITY" and d.coin(pron):
         return pronoun(d, case, relation, kind)
     human = kind.name in HUMAN
-    flags = ("cl" if want == "s" or kind.name == "CITY" else "") + ("" if kind.modifiers and kind.name != "NAME" else "p")
-    flags += "" if case == "Nom" and human and want != "p" else "a"
-    flags += "r" if kind.name in ("NAME", "CITY") or d.negative else ""
-    shape = d.pick(_shapes(min(room, 30), d.deep, flags)) if room > 2 else "plain"
-    if kind.name == "NAME" and shape in ("pp", "part"):
-        shape = "plain"
+    shape = d.pick(_shapes(min(room, 30), d.deep, _barred(kind, want, case, d.negative))) if room > 2 else "plain"
     size = room if shape == "plain" else max(2, min(4, d.upto(room - 2)))
-    if shape == "appos" and kind.name != "NAME":
-        want = "s"
+    the = ""
+    if shape == "appos":
+        want, the = "s", "the" if kind.name == "person" else ""
+    if shape in ("coord", "list") and mood == "plain":
+        mood = "listed"
     before = len(d.words)
-    first = proper(d, kind, size, relation) if kind.name == "NAME" else bare(d, drawn, size, relation, want=want, mood=mood)
+    first = proper(d, kind, size, relation) if kind.name == "NAME" else bare(d, drawn, size, relation, want=want, mood=mood, det=the)
     if shape == "plain" or len(d.words) - before > room:
         return first
     if shape == "pp" and kind.modifiers:
         prep, spec = d.pick(kind.modifiers)
-        phrase, _ = prepositional(d, prep, spec, end, "nmod", first.head)
+        phrase, _ = prepositional(d, prep, spec, end, "nmod", first.head, first.agreement[1] if spec in _PARTS else "")
         return first._replace(tree=Tree("NP", (first.tree, phrase)))
     if shape == "rel":
         return first._replace(tree=Tree("NP", (first.tree, relative(d, first, end))))
@@ -84,7 +101,7 @@ def nominal(
         return first._replace(tree=Tree("NP", (first.tree, phrase_or_none))) if phrase_or_none else first
     if shape == "appos":
         comma = d.mark(",", -1)
-        second = bare(d, d.pick(d.lex.nouns("p_person person")), min(5, max(3, d.room(end) - 1)), "appos", want="s", mood="indefinite")
+        second = bare(d, d.pick(d.lex.nouns("p_person")), min(5, max(3, d.room(end) - 1)), "appos", want="s", mood="indefinite")
         d.heads[second.head] = first.head
         d.heads[comma] = second.head
         return first._replace(tree=d.node("NP", first.tree, comma, second.tree, d.mark(",", second.head)))
@@ -111,7 +128,7 @@ def _coordinated(d: Draft, spec: str, first: Nominal, end: int, shape: str, case
         if drawn.kind.name == "NAME":
             item = proper(d, drawn.kind, 1, "conj")
         else:
-            item = bare(d, drawn, share, "conj")
+            item = bare(d, drawn, share, "conj", mood="listed")
         seen.add(d.words[item.head].lemma)
         d.heads[item.head] = first.head
         for at in (comma, cc):
@@ -122,10 +139,15 @@ def _coordinated(d: Draft, spec: str, first: Nominal, end: int, shape: str, case
     return Nominal(d.node("NP", *parts), first.head, "3p", first.kind)
 
 
-def prepositional(d: Draft, prep: Word, spec: str, end: int, relation: str, head: int) -> tuple[Tree, int]:
+_PARTS = frozenset({"outfit", "feature"})  # what each of several people has one of
+
+
+def prepositional(d: Draft, prep: Word, spec: str, end: int, relation: str, head: int, want: str = "") -> tuple[Tree, int]:
     """Put a prepositional phrase; return it and the position of its noun."""
     case = d.put(prep, "case")
-    inside = nominal(d, spec, max(end, len(d.words) + 1), relation, pron=0.12 if spec in ("human", "person", "being") else 0.0)
+    mood = "indefinite" if want else "plain"
+    pron = 0.12 if spec in ("human", "person", "being") else 0.0
+    inside = nominal(d, spec, max(end, len(d.words) + 1), relation, want=want, mood=mood, pron=pron)
     d.heads[case] = inside.head
     d.heads[inside.head] = head
     return d.node("PP", case, inside.tree), inside.head

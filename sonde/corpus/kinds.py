@@ -63,7 +63,7 @@ def _fronted(front: str) -> Callable[[Draft, int, str], Tree]:
         dated = "t" in front
         share = max(4, min(end - 4, 2 + d.upto(max(1, end - 6))))
         left = max(1, end - (share if front[-1] in "sgup" else 1) - 3)
-        p = plan(d, left, "person" if human else "", use="event" if human else "")
+        p = plan(d, left, "person" if human else "", use="event" if human else "dated" if dated else "")
         while "p" in front and (p.verb is None or p.verb.places is None):
             p = plan(d, left)
         for letter in front:
@@ -78,7 +78,7 @@ def _fronted(front: str) -> Callable[[Draft, int, str], Tree]:
                 at = d.put(word(form, form, "INTJ", "UH", feats), "discourse")
                 parts.append(d.node("INTJ", at))
             elif letter == "a":
-                at = d.put(d.pick(listed("stance", "words")), "advmod")
+                at = d.put(d.pick(listed("stance", "words"), lambda w: "c" not in front or w.form != "however"), "advmod")
                 parts.append(d.node("ADVP", at))
             elif letter == "b":
                 at = d.put(d.pick(listed("stance", time)), "advmod")
@@ -226,23 +226,23 @@ def extraposed(d: Draft, size: int, mark: str) -> Tree:
 def clausal_subject(d: Draft, size: int, mark: str) -> Tree:
     """That …, whether … or a gerund as the subject."""
     share = 3 + d.upto(max(1, size - 8))
-    head_after = _reaction
-    if d.coin(0.5):
+    if gerund := d.coin(0.5):
         anyone = Nominal(Tree("NP", ()), -1, "3s", d.lex.classes["person"])
         subject = infinitive(d, share - 1, anyone, "csubj", -1, "ger")
     else:
-        subject = complement(d, share, "past" if d.coin(0.6) else "pres", "csubj", -1, "that" if d.coin(0.7) else "whether", False)
+        marker = "that" if d.coin(0.7) else "whether"
+        subject = complement(d, share, "past" if d.coin(0.6) else "pres", "csubj", -1, marker, False)
     at = _last(d, "csubj")
-    rest, head = head_after(d, size - 1, at)
+    rest, head = _reaction(d, size - 1, at, "task_adj" if gerund else "fact_adj" if marker == "that" else "doubt_adj")
     return _close(d, "S", mark, head, subject, rest)
 
 
-def _reaction(d: Draft, end: int, subject: int) -> tuple[Tree, int]:
+def _reaction(d: Draft, end: int, subject: int, adjectives: str) -> tuple[Tree, int]:
     """Put what one says of a fact: surprised everyone, was important."""
     time = "past" if d.coin(0.6) else "pres"
-    if d.room(end) < 3 or d.coin(0.4):
+    if d.room(end) < 3 or adjectives == "doubt_adj" or d.coin(0.4):
         be = d.put(auxiliary("be")[time + "3s"], "cop")
-        at = d.put(d.pick(listed_adjectives("task_adj")), "root")
+        at = d.put(d.pick(listed_adjectives(adjectives)), "root")
         d.take(at, [be, subject])
         return d.node("VP", be, d.node("ADJP", at)), at
     p = plan(d, d.room(end), "idea", among="tv")

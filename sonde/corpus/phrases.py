@@ -176,10 +176,12 @@ def _weights(text: str, without: str = "", extra: str = "") -> Table[tuple[str, 
 
 @cache
 def determiners(number: str, mood: str) -> Table[tuple[str, ...]]:
-    """Return the determiners for a number (s, p, m) in a mood: plain, negative, indefinite."""
+    """Return the determiners for a number (s, p, m) in a mood: plain, negative, listed, indefinite."""
     text = {"s": _SINGULAR, "p": _PLURAL + " " + _NUMERALS, "m": _MASS}[number]
     if mood == "negative":  # no double negation, and "any" instead of "some"
         return _weights(text, "some no several most many every each", "any:12" if number != "s" else "any:2")
+    if mood == "listed":  # conjuncts stand side by side only with determiners that do not count them
+        return _weights(text, "no every each all most")
     if mood == "indefinite":
         return _weights(text, "the this that these those all most every each")
     return _weights(text)
@@ -273,7 +275,7 @@ def bare(
     assert head_word is not None  # a noun has at least one of its forms
     parts: list[int | Tree] = []
     waiting: list[int] = []
-    if kind.own and mood == "plain" and not det and (room > 1 or number == "s"):
+    if kind.own and mood in ("plain", "listed") and not det and (room > 1 or number == "s"):
         _possessor(d, kind, room, parts, waiting)
     words: tuple[str, ...] = ()
     if det or kind.bare:

@@ -10,7 +10,7 @@ from sonde.corpus.phrases import Draft
 
 EMBEDDING = frozenset({"that", "whether", "inf", "ger", "ask", "let"})
 COPULAR = frozenset({"cop_adj", "cop_np", "cop_pp"})
-_STATES = COPULAR | {"link", "become", "pass"}
+_STATES = COPULAR | {"link", "become"}
 _QUALITY = "human animal edible clothing tool container device vehicle building area town idea event document artwork plant seat org feeling"
 _NAMING = "human animal dish tool vehicle building town idea event document artwork org jewel feeling natural"
 _PLACING = "human animal dish produce tool clothing container device vehicle document artwork toy jewel plant furniture"
@@ -70,18 +70,20 @@ def modal(form: str) -> Word:
 def frames(kind: str, room: int, deep: int, use: str) -> Table[str]:
     """Return the frames for a subject of a class (any when empty), a size, a taste for depth, and a use.
 
-    The use ``event`` admits what can be done on purpose or happen; ``act`` that without a clause inside; "" anything.
+    The use ``dated`` admits what happens at a time; ``event`` that in the active; ``act`` that without a clause inside.
     """
     lex = lexicon()
     pairs = []
     for frame, (fewest, most, weight) in _FRAMES.items():
         if not fewest <= room <= most or (use and frame in _STATES) or (use == "act" and frame in EMBEDDING):
             continue
+        if frame == "pass" and use in ("event", "act"):
+            continue
         if kind and frame in COPULAR:
             entry = lex.classes[kind]
             fits = bool({"cop_np": entry.predicate, "cop_pp": entry.places, "cop_adj": entry.adjectives}[frame])
         elif frame == "pass":
-            fits = bool(lex.frame("tv", kind, "object").items)
+            fits = bool(lex.frame("tv", kind, "object", use).items)
         else:
             fits = frame in COPULAR or bool(lex.frame(frame, kind, "subject", use).items)
         if fits:
@@ -92,11 +94,12 @@ def frames(kind: str, room: int, deep: int, use: str) -> Table[str]:
 def plan(d: Draft, room: int, kind: str = "", *, use: str = "", among: str = "") -> Plan:
     """Draw a predicate of about ``room`` words for a subject of a class (any class when empty)."""
     kind = "person" if kind in HUMAN else kind
-    frame = among or d.pick(frames(kind, max(1, min(room, 30)), d.deep, use))
+    table = frames(kind, max(1, min(room, 30)), d.deep, use)
+    frame = among or d.pick(table if table.items else frames(kind, 9, d.deep, use))
     if frame in COPULAR:
         return Plan(frame, None, {"cop_adj": _QUALITY, "cop_np": _NAMING, "cop_pp": _PLACING}[frame])
     if frame == "pass":
-        verb = d.pick(d.lex.frame("tv", kind, "object"))
+        verb = d.pick(d.lex.frame("tv", kind, "object", use))
         return Plan(frame, verb, verb.object, True)
     verb = d.pick(d.lex.frame(frame, kind, "subject", use))
     return Plan(frame, verb, verb.subject)
