@@ -42,7 +42,22 @@ _HOMES = {
     "wanted": "sonde.request",
 }
 
-__all__ = [*_HOMES]  # noqa: PLE0604
+__all__ = [
+    "Corpus",
+    "Dataset",
+    "Example",
+    "Finding",
+    "Policy",
+    "Sentence",
+    "SondeError",
+    "Task",
+    "Tree",
+    "Unmade",
+    "audit_set",
+    "load_task",
+    "make_sets",
+    "wanted",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -85,7 +85,7 @@ def make(
     from sonde.dataset import Dataset
     from sonde.errors import UsageError
     from sonde.make import make_sets
-    from sonde.request import check_jobs, wanted, near_keys
+    from sonde.request import check_jobs, near_keys, wanted
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Give corpus files, or --builtin N for the built-in corpus, not both and not neither.")

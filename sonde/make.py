@@ -22,6 +22,8 @@ from sonde.task import SPLITS, Counts, Example, Policy, Task, mix
 
 COVERAGE = 0.1
 """A reading is used if at least this share of the sentences has its columns."""
+SPARE = 64
+"""Room that even the smallest pool has."""
 FEWEST = 10
 """A split with fewer rows than this is not made."""
 SLACK = 4
@@ -221,18 +223,15 @@ COLUMN_NAMES = {
 
 def _empty(job: Job) -> Pool:
     """A pool large enough for the sizes asked for, and no larger."""
-    rows = sum(job.policy.sizes)
-    n_classes = (
-        len(job.task.labels) if isinstance(job.task.labels, tuple) else job.policy.classes or job.policy.min_classes
-    )
-    if job.policy.balance == "natural":
-        n_classes = 1
-    n_strata = max(1, len(set(strata_of(job.policy).values())))
-    per_class = -(-rows // n_classes)
-    limit = max(64, min(per_class, SLACK * per_class // n_strata) + 64)
-    cap = None
-    if job.policy.cap is not None:
-        cap = max(8, int(job.policy.cap * per_class) + 1)
+    policy, labels = job.policy, job.task.labels
+    rows = sum(policy.sizes)
+    fewest = len(labels) if isinstance(labels, tuple) else policy.min_classes
+    most = len(labels) if isinstance(labels, tuple) else policy.classes or len(policy.bins) or fewest
+    if policy.balance == "natural":
+        fewest = most = 1
+    strata = max(1, len(set(strata_of(policy).values())))
+    limit = min(rows // fewest, SLACK * rows // (most * strata)) + SPARE
+    cap = None if policy.cap is None else int(policy.cap * rows / fewest) + SPARE
     return Pool(limit, cap)
 
 

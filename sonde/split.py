@@ -88,7 +88,7 @@ def classes(cells: Cells, task: Task, policy: Policy) -> tuple[str, ...]:
         found = (
             _range(sizes, sorted(enough), policy)
             if policy.strata == "exact"
-            else tuple(sorted(enough[: policy.classes]))
+            else tuple(sorted(enough[: policy.most_classes]))
         )
         sound = len(found) >= fewest
     if sound:

@@ -95,6 +95,12 @@ class Policy:
     pool: str = ""
     """Tasks with the same pool name draw the same sentences; empty: the task's own."""
 
+    @property
+    def most_classes(self) -> int:
+        """The most classes there may be; few rows cannot be shared among many classes."""
+        affordable = max(2, self.min_classes, sum(self.sizes) // self.min_class)
+        return min(self.classes or affordable, affordable)
+
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
         ranges = (self.length, self.ranks, self.depths, *self.bins, *(() if self.strata == "exact" else self.strata))

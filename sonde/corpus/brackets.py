@@ -45,7 +45,7 @@ Parsed = tuple[Tree, tuple[str, ...], tuple[str, ...], list[str]]
 """A tree, its tags, its words, and its words as they were written."""
 
 
-class _Misfit(Exception):  # noqa: N818 - it never leaves this file
+class _Misfit(Exception):
     """Something wrong at the n-th token of a text; n = -1 for its end."""
 
     def __init__(self, token: int, met: str, expected: str) -> None:
@@ -114,6 +114,7 @@ def _units(path: str, on_bad: OnBad | None) -> Iterator[tuple[int, str | None, b
     open_lines: list[tuple[int, bytes]] = []  # of the tree that is open
     again: list[tuple[int, bytes]] = []  # lines to be looked at a second time, the next one last
     depth = size = 0
+    wary = False  # after a first fault a bracket in column 0 begins a tree; or every fault would read on to the end
     doc: str | None = None
     source = _lines(path, on_bad)
 
@@ -124,7 +125,9 @@ def _units(path: str, on_bad: OnBad | None) -> Iterator[tuple[int, str | None, b
         number, line = again.pop() if again else next(source, (0, b""))
         names, tab, rest = line.partition(b"\t")
         starts = bool(tab) and b"(" not in names and bool(names.strip()) and rest.lstrip()[:1] == b"("
-        if depth and (not number or starts or size > _LONGEST or not line.strip()):
+        starts_again = starts or (wary and line[:1] == b"(")
+        if depth and (not number or starts_again or size > _LONGEST or not line.strip()):
+            wary = True
             first = open_lines[0][0]
             # where another tree seems to begin, reading is taken up again
             restart = next((i for i, (_, t) in enumerate(open_lines) if i and t[:1] == b"("), len(open_lines))

@@ -33,8 +33,8 @@ OnBad = Callable[[CorpusError], None]
 class Corpus:
     """A re-iterable stream of sentences; a small value that names its source, cheap to send to another process.
 
-    ``trees`` are bracket files whose trees are joined to the sentences of ``files``. Sentence ids need not be unique
-    across files.
+    ``trees`` are bracket files whose trees are joined to the sentences of ``files`` by document and words; where the
+    same words stand several times in a document, all get the first tree. Ids need not be unique across files.
     """
 
     name: str
@@ -136,9 +136,9 @@ class Corpus:
         some = False
         for sentence in self._unjoined(shard, of, on_bad):
             first = first or sentence
-            if tree := index.find(sentence):
+            if found := index.find(sentence):
                 some = True
-                sentence = _with_tree(sentence, tree)
+                sentence = _with_tree(sentence, found)
             yield sentence
         if first is not None and not some:
             if of > 1:  # another shard may have them all
@@ -164,15 +164,15 @@ def digest_of(sentence: Sentence) -> int:
 
 @dataclass(frozen=True)
 class _Trees:
-    """Trees by their words, and by document and words."""
+    """Sentences with trees by their words, and by document and words."""
 
-    by_words: dict[str, Tree]
-    by_doc: dict[tuple[str, str], Tree]
+    by_words: dict[str, Sentence]
+    by_doc: dict[tuple[str, str], Sentence]
     docs: frozenset[str]
     first: Sentence | None
 
-    def find(self, sentence: Sentence) -> Tree | None:
-        """The tree over the same words; from the same document, if both sides know that document."""
+    def find(self, sentence: Sentence) -> Sentence | None:
+        """The tree's sentence with the same words; from the same document, if both sides know that document."""
         words = _key(sentence.forms)
         if sentence.doc is not None and sentence.doc in self.docs:
             return self.by_doc.get((sentence.doc, words))
@@ -180,22 +180,20 @@ class _Trees:
 
 
 @lru_cache(maxsize=2)
-def _tree_index(files: tuple[str, ...], stamps: tuple[tuple[int, int], ...]) -> _Trees:  # noqa: ARG001
+def _tree_index(files: tuple[str, ...], stamps: tuple[tuple[int, int], ...]) -> _Trees:
     """Index the trees of files. ``stamps`` makes a file that was changed a file of its own."""
-    by_words: dict[str, Tree] = {}
-    by_doc: dict[tuple[str, str], Tree] = {}
+    by_words: dict[str, Sentence] = {}
+    by_doc: dict[tuple[str, str], Sentence] = {}
     docs: set[str] = set()
     first = None
     for file in files:
         for s in read_brackets(file):
             first = first or s
-            tree = s.tree
-            assert tree is not None
             words = _key(s.forms)
-            by_words.setdefault(words, tree)  # the first of several trees, whatever the shard that asks
+            by_words.setdefault(words, s)  # the first of several trees, whatever the shard that asks
             if s.doc is not None:
                 docs.add(s.doc)
-                by_doc.setdefault((s.doc, words), tree)
+                by_doc.setdefault((s.doc, words), s)
     return _Trees(by_words, by_doc, frozenset(docs), first)
 
 
@@ -221,12 +219,17 @@ def _key(forms: Sequence[str]) -> str:
     )
 
 
-def _with_tree(sentence: Sentence, tree: Tree) -> Sentence:
-    """Give a sentence a tree, lettered with the sentence's own forms."""
-    words = iter(sentence.forms)
-    tags: list[str] = []
+def _with_tree(sentence: Sentence, found: Sentence) -> Sentence:
+    """Give a sentence the tree of another one, lettered with its own forms."""
+    tree = found.tree
+    if tree is not None and sentence.forms != found.forms:
+        tree = _lettered(tree, sentence.forms)
+    return replace(sentence, tree=tree, xpos=sentence.xpos or found.xpos)
 
-    # children before parents, without recursion: nodes are opened, and closed when their children are done
+
+def _lettered(tree: Tree, forms: Sequence[str]) -> Tree:
+    """The same tree over other words; children come before parents on a stack, so that depth does not matter."""
+    words = iter(forms)
     done: list[Tree] = []
     stack: list[tuple[Tree, bool]] = [(tree, False)]
     while stack:
@@ -241,8 +244,7 @@ def _with_tree(sentence: Sentence, tree: Tree) -> Sentence:
             stack.extend((child, False) for child in reversed(nodes))
         else:
             done.append(Tree(node.label, (next(words),)))
-            tags.append(node.label)
-    return replace(sentence, tree=done[0], xpos=sentence.xpos or tuple(tags))
+    return done[0]
 
 
 def _name(typed: Sequence[str]) -> str:

@@ -36,9 +36,7 @@ def find_fault(path: str, line: int, rows: list[str]) -> CorpusError:
             if first <= end:
                 return CorpusError(path, at, f"the range {cell[0]} inside another", f"one that begins after {end}")
             if last <= first or last > n:
-                return CorpusError(
-                    path, at, f"the range {cell[0]}", f"an end after {first} and up to {n}, the last"
-                )
+                return CorpusError(path, at, f"the range {cell[0]}", f"an end after {first} and up to {n}, the last")
             end = last
         elif cell[0].isdigit():
             if cell[0] != str(expected):

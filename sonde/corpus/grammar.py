@@ -1,20 +1,23 @@
 """The built-in corpus: any number of distinct English sentences with gold columns and gold constituents.
 
-A sentence depends on its index and the seed alone, so any range of it can be made anywhere, in any order. A derivation
-adds up the surprise of its choices; one that was too likely to be drawn twice is drawn again, which keeps half a million
-sentences distinct without remembering any of them.
+A sentence depends on its index and the seed alone, so any range of it can be made anywhere, in any order. A
+derivation adds up the surprise of its choices; one that was too likely to be drawn twice is drawn again, which keeps
+half a million sentences distinct without remembering any of them.
 """
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import count, islice
 from random import Random
 
-from sonde.corpus.kinds import KINDS
+from sonde.corpus import questions as q
+from sonde.corpus import statements as s
 from sonde.corpus.lexicon import Table
 from sonde.corpus.phrases import Draft
+from sonde.corpus.relatives import attach
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import UsageError
 
@@ -31,8 +34,8 @@ def sentence(index: int, seed: int = 0) -> Sentence:
     rng = Random(seed << 64 | index)
     for attempt in count():
         if attempt % _TRIES_AT_A_LENGTH == 0:
-            length, length_bits = _lengths().draw(rng)
-        draft = Draft(rng, int(rng.random() * 3))
+            length, length_bits = _length(rng)
+        draft = Draft(rng, _taste(rng.random(), length), attach)
         kind, mark = draft.pick(_kinds(length))
         tree = kind(draft, length, mark)
         if SHORTEST <= len(draft.words) <= LONGEST and draft.bits + length_bits - 1.5 >= _ENOUGH_BITS:
@@ -46,26 +49,84 @@ def sentences(n: int, seed: int = 0, start: int = 0, step: int = 1) -> Iterator[
         yield sentence(index, seed)
 
 
+def _length(rng: Random) -> tuple[int, float]:
+    """Draw a length to aim at; return it with its bits."""
+    table = _lengths()
+    at = bisect(table.cumulative, rng.random())
+    return table.items[at], table.bits[at]
+
+
 @cache
 def _lengths() -> Table[int]:
-    """Return the lengths to aim at; the shortest are asked for more often because fewer of them are accepted."""
-    return Table([(n, 2.0 if n < 6 else 1.3 if n < 18 else 1.0) for n in range(SHORTEST, 29)])
+    """Return the lengths to aim at."""
+    return Table([(n, 0.3 if n == 4 else 1.3 if n < 18 else 1.0) for n in range(SHORTEST, 29)])
+
+
+def _taste(u: float, length: int) -> int:
+    """Return a taste for embedding, 0 to 2; it falls with the length so that depth does not just follow length."""
+    flat = 0.12 + 0.016 * length
+    return 0 if u < flat else 1 if u < flat + 0.3 else 2
 
 
 @cache
 def _kinds(length: int) -> Table[tuple[Callable[[Draft, int, str], Tree], str]]:
-    """Return the kinds of sentences that fit a length."""
-    return Table([((kind, mark), weight) for kind, mark, fewest, weight in KINDS if fewest <= length])
+    """Return the kinds of sentences that fit a length, each with its final mark."""
+    rows: tuple[tuple[Callable[[Draft, int, str], Tree], str, int, float], ...] = (
+        # kind, final mark, fewest words, weight
+        (s.plain, ".", 4, 30.0),
+        (s.plain, "!", 4, 1.5),
+        (s.fronted("t"), ".", 6, 4.5),
+        (s.fronted("p"), ".", 8, 4.0),
+        (s.fronted("b"), ".", 5, 3.0),
+        (s.fronted("a"), ".", 6, 2.5),
+        (s.fronted("s"), ".", 10, 5.0),
+        (s.fronted("g"), ".", 9, 2.5),
+        (s.fronted("u"), ".", 10, 1.5),
+        (s.fronted("c"), ".", 5, 2.5),
+        (s.fronted("ca"), ".", 7, 0.8),
+        (s.fronted("ct"), ".", 8, 1.5),
+        (s.fronted("cs"), ".", 11, 1.0),
+        (s.fronted("i"), ".", 6, 1.5),
+        (s.fronted("at"), ".", 9, 1.5),
+        (s.fronted("bp"), ".", 9, 1.0),
+        (s.parenthetical, ".", 8, 1.5),
+        (s.coordinated, ".", 8, 13.0),
+        (s.tripled, ".", 14, 1.5),
+        (s.paratactic, ".", 9, 3.0),
+        (s.twofold, ".", 7, 4.0),
+        (s.there, ".", 6, 2.0),
+        (s.extraposed, ".", 8, 1.5),
+        (s.clausal_subject, ".", 9, 2.0),
+        (s.inverted, ".", 7, 1.0),
+        (s.spoken, ".", 11, 2.0),
+        (s.reported, ".", 8, 1.2),
+        (q.asked, "?", 5, 5.0),
+        (q.wondered, "?", 6, 2.5),
+        (q.who, "?", 4, 1.5),
+        (q.what, "?", 5, 2.5),
+        (q.tagged, "?", 9, 0.8),
+        (q.commanded(""), ".", 4, 2.5),
+        (q.commanded(""), "!", 4, 0.5),
+        (q.commanded("p"), ".", 5, 1.2),
+        (q.commanded("n"), ".", 6, 1.0),
+        (q.commanded("v"), ".", 6, 0.8),
+        (q.commanded("l"), ".", 7, 0.6),
+        (q.lets, ".", 5, 0.8),
+        (q.exclaimed, "!", 8, 0.8),
+        (q.how, "!", 6, 0.8),
+    )
+    return Table([((kind, mark), weight) for kind, mark, fewest, weight in rows if fewest <= length])
 
 
 def _finished(d: Draft, tree: Tree, index: int, seed: int) -> Sentence:
     forms, lemmas, upos, xpos, feats, *_ = zip(*d.words, strict=True)
-    inner = {first for first, _, _ in d.multiwords}
-    last = len(forms) - 1
-    spaces = tuple(
-        i != last and i not in inner and xpos[i] != "``" and (upos[i + 1] != "PUNCT" or xpos[i + 1] == "``")
-        for i in range(last + 1)
-    )
+    spaces = [True] * len(forms)
+    spaces[-1] = False
+    for first, _, _ in d.multiwords:
+        spaces[first] = False
+    for at, kind in enumerate(upos):
+        if kind == "PUNCT":
+            spaces[at - (xpos[at] != "``")] = False
     return Sentence(
         id=f"builtin-{seed}-{index}",
         text="".join([form + " " if space else form for form, space in zip(forms, spaces, strict=True)]),
@@ -76,7 +137,7 @@ def _finished(d: Draft, tree: Tree, index: int, seed: int) -> Sentence:
         feats=feats,
         heads=tuple(d.heads),
         deprels=tuple(d.relations),
-        space_after=spaces,
+        space_after=tuple(spaces),
         mwts=tuple(d.multiwords),
         doc=f"builtin-{index // SENTENCES_PER_DOCUMENT:04d}",
         tree=Tree("ROOT", (tree,)),

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import math
 import tomllib
-from bisect import bisect
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import accumulate
-from random import Random
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from sonde.corpus.sentence import Tree
@@ -49,14 +47,9 @@ class Table(Generic[T]):
         kept = [(item, weight) for item, weight in pairs if weight > 0]
         total = sum(weight for _, weight in kept)
         self.items = [item for item, _ in kept]
-        # The last sum is set to one so that rounding can never leave a draw without an item.
-        self.cumulative = [*accumulate(weight / total for _, weight in kept)][:-1] + [1.0] if kept else []
+        self.cumulative = [*accumulate(weight / total for _, weight in kept)]
+        self.cumulative[-1:] = [1.0] * bool(kept)  # so that rounding can never leave a draw without an item
         self.bits = [-math.log2(weight / total) for _, weight in kept]
-
-    def draw(self, rng: Random) -> tuple[T, float]:
-        """Draw an item; return it with its bits."""
-        at = bisect(self.cumulative, rng.random())
-        return self.items[at], self.bits[at]
 
 
 class NounClass(NamedTuple):
@@ -191,32 +184,37 @@ def zipf(items: Sequence[T], total: float = 1.0) -> list[tuple[T, float]]:
     return [(item, weight * scale) for item, weight in zip(items, weights, strict=True)]
 
 
+@cache
 def adverb(form: str) -> Word:
     """Return an adverb with the features it has in the treebank."""
     feats = {"never": "PronType=Neg", "always": "PronType=Tot", "sometimes": "PronType=Ind", "then": "PronType=Dem"}
-    feats |= {w: "Degree=Pos" for w in ("soon", "badly", "well", "hard", "late", "early")}
-    feats |= {w: "NumForm=Word|NumType=Mult" for w in ("once", "twice")}
-    feats |= {w: "PronType=Dem" for w in ("here", "there", "now")}
+    feats |= dict.fromkeys(("soon", "badly", "well", "hard", "late", "early"), "Degree=Pos")
+    feats |= dict.fromkeys(("once", "twice"), "NumForm=Word|NumType=Mult")
+    feats |= dict.fromkeys(("here", "there", "now"), "PronType=Dem")
     if form == "later":
         return word("later", "late", "ADV", "RBR", "Degree=Cmp")
     return word(form, form, "ADV", "RB", feats.get(form, "_"))
 
 
+@cache
 def adjective(form: str) -> Word:
     """Return an adjective in the positive degree."""
     return word(form, form, "ADJ", "JJ", "Degree=Pos")
 
 
+@cache
 def noun(form: str, lemma: str | None = None, number: str = "Sing") -> Word:
     """Return a common noun form."""
     return word(form, lemma or form, "NOUN", "NN" if number == "Sing" else "NNS", f"Number={number}")
 
 
+@cache
 def name(form: str) -> Word:
     """Return a proper noun."""
     return word(form, form, "PROPN", "NNP", "Number=Sing")
 
 
+@cache
 def adposition(form: str) -> Word:
     """Return a preposition."""
     return word(form, form, "ADP", "IN")
@@ -228,6 +226,7 @@ class Lexicon:
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
         self._macros: dict[str, str] = data["macro"]
+        self._expanded: dict[str, list[str]] = {}
         self.adjectives = {k: Table(zipf([adjective(w) for w in _words(v)])) for k, v in data["adj"].items()}
         self.adverbs = {k: Table(zipf([adverb(w) for w in _words(v)])) for k, v in data["adv"].items()}
         self.grades = {w.split("/")[0]: w.split("/")[1:] for w in data["grade"]["words"].split()}
@@ -247,7 +246,9 @@ class Lexicon:
 
     def expand(self, spec: str) -> list[str]:
         """Return the classes (or places) of a specification with its macros replaced."""
-        return [part for token in spec.split() for part in self._macros.get(token, token).split()]
+        if spec not in self._expanded:
+            self._expanded[spec] = [p for token in spec.split() for p in self._macros.get(token, token).split()]
+        return self._expanded[spec]
 
     def nouns(self, spec: str) -> Table[Noun]:
         """Return the table of nouns for classes and macros, each class with weight by the root of its size."""

@@ -7,25 +7,23 @@ positions until the head takes it. In trees an int stands for the word at that p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import cache
+from bisect import bisect
+from collections.abc import Callable, Collection
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from sonde.corpus.lexicon import (
-    Lexicon,
-    Noun,
-    NounClass,
-    Table,
-    Word,
-    adjective,
-    adverb,
-    capital,
-    lexicon,
-    name,
-    word,
-    zipf,
+from sonde.corpus.closed import (
+    PRONOUNS,
+    RELATION,
+    determiner,
+    determiners,
+    intensifiers,
+    names,
+    personal,
+    possessives,
+    pronouns,
 )
+from sonde.corpus.lexicon import Lexicon, Noun, NounClass, Table, Word, adjective, capital, lexicon, word
 from sonde.corpus.sentence import Tree
 
 T = TypeVar("T")
@@ -44,12 +42,28 @@ class Nominal(NamedTuple):
 
 
 class Draft:
-    """A sentence in the making."""
+    """A sentence in the making.
 
-    __slots__ = ("bits", "deep", "heads", "lex", "multiwords", "negative", "opening", "relations", "rng", "words")
+    ``attach`` puts a clause after a noun; it is given because clauses are made of noun phrases in turn.
+    """
 
-    def __init__(self, rng: Random, deep: int) -> None:
+    __slots__ = (
+        "attach",
+        "bits",
+        "deep",
+        "heads",
+        "lex",
+        "multiwords",
+        "negative",
+        "opening",
+        "relations",
+        "rng",
+        "words",
+    )
+
+    def __init__(self, rng: Random, deep: int, attach: Callable[[Draft, Nominal, str, int], Tree | None]) -> None:
         self.rng = rng
+        self.attach = attach
         self.lex: Lexicon = lexicon()
         self.deep = deep
         self.bits = 0.0
@@ -62,11 +76,12 @@ class Draft:
 
     def pick(self, table: Table[T], fits: Callable[[T], bool] | None = None) -> T:
         """Draw from a table, again until the item fits, and count the surprise of the item kept."""
-        item, bits = table.draw(self.rng)
-        while fits and not fits(item):
-            item, bits = table.draw(self.rng)
-        self.bits += bits
-        return item
+        at = bisect(table.cumulative, self.rng.random())
+        if fits:
+            while not fits(table.items[at]):
+                at = bisect(table.cumulative, self.rng.random())
+        self.bits += table.bits[at]
+        return table.items[at]
 
     def coin(self, p: float) -> bool:
         """Say yes with probability p and count the surprise."""
@@ -111,114 +126,10 @@ class Draft:
     def node(self, label: str, *parts: int | Tree | None) -> Tree:
         """Return a constituent over words (by position) and constituents."""
         words = self.words
-        return Tree(
-            label, tuple(words[p].leaf if p.__class__ is int else p for p in parts if p is not None)  # type: ignore[index, misc]
-        )
-
-
-# ---------------------------------------------------------------- closed classes
-
-_PRONOUNS = {
-    # agreement, form: nominative, accusative, genitive, features after Case
-    "I": ("1s", "me", "my", "Number=Sing|Person=1"),
-    "you": ("2s", "you", "your", "Person=2"),
-    "he": ("3s", "him", "his", "Gender=Masc|Number=Sing|Person=3"),
-    "she": ("3s", "her", "her", "Gender=Fem|Number=Sing|Person=3"),
-    "it": ("3s", "it", "its", "Gender=Neut|Number=Sing|Person=3"),
-    "we": ("1p", "us", "our", "Number=Plur|Person=1"),
-    "they": ("3p", "them", "their", "Number=Plur|Person=3"),
-}
-
-
-def personal(lemma: str, case: str) -> Word:
-    """Return a personal pronoun in a case (Nom, Acc, Gen)."""
-    _, accusative, genitive, feats = _PRONOUNS[lemma]
-    if case == "Gen":
-        return word(genitive, genitive, "PRON", "PRP$", f"Case=Gen|{feats}|Poss=Yes|PronType=Prs")
-    form = accusative if case == "Acc" else lemma
-    return word(form, lemma, "PRON", "PRP", f"Case={case}|{feats}|PronType=Prs")
-
-
-def determiner(form: str) -> Word:
-    """Return a determiner; numerals and quantifying adjectives too."""
-    if form in ("a", "an"):
-        return word(form, "a", "DET", "DT", "Definite=Ind|PronType=Art")
-    if form in ("many", "several", "few", "other"):
-        return adjective(form)
-    if form == "most":
-        return word(form, "most", "ADJ", "JJS", "Degree=Sup")
-    if form == "more":
-        return word(form, "more", "ADJ", "JJR", "Degree=Cmp")
-    feats = {"the": "Definite=Def|PronType=Art", "no": "PronType=Neg"}
-    feats |= {w: "PronType=Ind" for w in ("some", "any", "another")}
-    feats |= {w: "PronType=Tot" for w in ("every", "each", "all", "both")}
-    feats |= {w: "Number=Sing|PronType=Dem" for w in ("this", "that")}
-    feats |= {w: "Number=Plur|PronType=Dem" for w in ("these", "those")}
-    if form in feats:
-        return word(form, {"these": "this", "those": "that"}.get(form, form), "DET", "DT", feats[form])
-    return word(form, form, "NUM", "CD", f"NumForm={'Digit' if form.isdigit() else 'Word'}|NumType=Card")
-
-
-_RELATION = {"DET": "det", "ADJ": "amod", "NUM": "nummod"}
-_SINGULAR = "the:48 a:34 this:5 that:4 every:1 another:3 no:1 one:1 each:0.5"
-_PLURAL = "the:46 :14 some:8 these:4 those:4 many:5 several:5 a+few:3 all:1 no:0.6 most:0.5 the+other:1"
-_MASS = "the:48 :28 some:14 this:4 that:2 no:2 more:2"
-_NUMERALS = "two:6 three:5 four:3 five:3 six:2 seven:1 eight:1 nine:1 ten:2 twelve:1 twenty:1 fifty:1 12:1 15:1 30:1 100:1"
-
-
-def _weights(text: str, without: str = "", extra: str = "") -> Table[tuple[str, ...]]:
-    pairs = [p.split(":") for p in f"{text} {extra}".split()]
-    banned = without.split()
-    return Table(
-        [(tuple(w for w in d.split("+") if w), float(n)) for d, n in pairs if not {*banned} & {*d.split("+")}]
-    )
-
-
-@cache
-def determiners(number: str, mood: str) -> Table[tuple[str, ...]]:
-    """Return the determiners for a number (s, p, m) in a mood: plain, negative, listed, indefinite."""
-    text = {"s": _SINGULAR, "p": _PLURAL + " " + _NUMERALS, "m": _MASS}[number]
-    if mood == "negative":  # no double negation, and "any" instead of "some"
-        return _weights(text, "some no several most many every each", "any:12" if number != "s" else "any:2")
-    if mood == "listed":  # conjuncts stand side by side only with determiners that do not count them
-        return _weights(text, "no every each all most")
-    if mood == "indefinite":
-        return _weights(text, "the this that these those all most every each")
-    return _weights(text)
-
-
-@cache
-def pronouns(human: bool, case: str) -> Table[str]:
-    """Return the personal pronouns that may stand for a human, or for a thing."""
-    if not human:
-        return Table([("it", 3.0), ("they", 2.0)])
-    last = 1.0 if case == "Nom" else 0.6
-    return Table([("I", 3 * last), ("you", 2.0), ("he", 4.0), ("she", 4.0), ("we", 2.0), ("they", 3.0)])
-
-
-@cache
-def _names(key: str) -> Table[Word]:
-    return Table(zipf([name(w) for w in lexicon().words("name", key)]))
-
-
-@cache
-def listed(section: str, key: str) -> Table[Word]:
-    """Return a list of adverbs of the lexicon as a table."""
-    return Table(zipf([adverb(w) for w in lexicon().words(section, key)]))
-
-
-@cache
-def listed_adjectives(key: str) -> Table[Word]:
-    """Return a list of adjectives of the lexicon's function words as a table."""
-    return Table(zipf([adjective(w) for w in lexicon().words("function", key)]))
+        return Tree(label, tuple([words[p].leaf if isinstance(p, int) else p for p in parts if p is not None]))
 
 
 # ---------------------------------------------------------------- noun phrases without clauses
-
-
-@cache
-def _possessives() -> Table[str]:
-    return Table(zip(_PRONOUNS, (4.0, 2.0, 4.0, 4.0, 0.1, 2.5, 3.0), strict=True))
 
 
 def pronoun(d: Draft, case: str, relation: str, kind: NounClass, lemma: str = "") -> Nominal:
@@ -226,28 +137,30 @@ def pronoun(d: Draft, case: str, relation: str, kind: NounClass, lemma: str = ""
     human = kind.name in ("person", "kin", "NAME")
     lemma = lemma or d.pick(pronouns(human, case))
     at = d.put(personal(lemma, case), relation)
-    return Nominal(d.node("NP", at), at, _PRONOUNS[lemma][0], kind, True)
+    return Nominal(d.node("NP", at), at, PRONOUNS[lemma][0], kind, True)
 
 
-def proper(d: Draft, kind: NounClass, room: int, relation: str) -> Nominal:
-    """Put a person's name: a first name, a full name, or a title and a family name."""
-    first = _names("female" if d.rng.random() < 0.5 else "male")
+def proper(d: Draft, kind: NounClass, room: int, relation: str, seen: Collection[str] = ()) -> Nominal:
+    """Put a person's name: a first name, a full name, or a title and a family name; none that was seen."""
+    first = names("female" if d.rng.random() < 0.5 else "male")
     if room < 2 or d.coin(0.4):
-        at = d.put(d.pick(first), relation)
+        at = d.put(d.pick(first, lambda w: w.form not in seen), relation)
         return Nominal(d.node("NP", at), at, "3s", kind)
     if d.coin(0.3):
-        title = d.put(d.pick(_names("title")), "nmod:desc")
-        at = d.put(d.pick(_names("family")), relation)
+        title = d.put(d.pick(names("title")), "nmod:desc")
+        at = d.put(d.pick(names("family")), relation)
         d.heads[title] = at
         return Nominal(d.node("NP", title, at), at, "3s", kind)
     at = d.put(d.pick(first), relation)
-    return Nominal(d.node("NP", at, d.put(d.pick(_names("family")), "flat", at)), at, "3s", kind)
+    return Nominal(d.node("NP", at, d.put(d.pick(names("family")), "flat", at)), at, "3s", kind)
 
 
 def grade(d: Draft, w: Word, degree: str) -> Word | None:
     """Return the comparative (Cmp) or superlative (Sup) in one word, None where English takes two."""
     forms = d.lex.grades.get(w.form)
-    return forms and word(forms[degree == "Sup"], w.form, "ADJ", "JJR" if degree == "Cmp" else "JJS", f"Degree={degree}")
+    return forms and word(
+        forms[degree == "Sup"], w.form, "ADJ", "JJR" if degree == "Cmp" else "JJS", f"Degree={degree}"
+    )
 
 
 def modifiers(d: Draft, kind: NounClass, count: int) -> list[Word]:
@@ -282,7 +195,8 @@ def bare(
         words = () if kind.bare or det == "-" else (det,)
     elif not waiting and (room > 1 or number == "s"):
         table = determiners(number, "negative" if mood == "plain" and d.negative else mood)
-        words = d.pick(table)
+        # A sentence does not begin with a figure.
+        words = d.pick(table, (lambda w: not w or not w[0].isdigit()) if d.opening and number == "p" else None)
     spare = room - 1 - len(words) - len(waiting)
     count = min(spare, 3) if spare > 0 and kind.adjectives else 0
     if count and d.coin(0.25):
@@ -299,11 +213,11 @@ def bare(
         rich = False
     if adjectives and rich and adjectives[0].form in d.lex.absolute:
         rich = False
-    intensifier = d.pick(_intensifiers("plain")) if rich else None
+    intensifier = d.pick(intensifiers("plain")) if rich else None
     for i, form in enumerate(words):
         after = determiner(words[i + 1]) if i + 1 < len(words) else intensifier or following[0]
         w = determiner("an" if form == "a" and after.vowel else form)
-        waiting.append(d.put(w, _RELATION[w.upos]))
+        waiting.append(d.put(w, RELATION[w.upos]))
         parts.append(waiting[-1])
     if intensifier:
         very = d.put(intensifier, "advmod")
@@ -316,12 +230,6 @@ def bare(
     at = d.put(head_word, relation)
     d.take(at, waiting)
     return Nominal(d.node("NP", *parts, at), at, "3p" if number == "p" else "3s", kind)
-
-
-@cache
-def _intensifiers(use: str) -> Table[Word]:
-    words = [w for w in lexicon().words("function", "intensifiers") if use == "predicate" or w not in ("so", "too", "quite", "rather")]
-    return Table(zipf([adverb(w) for w in words]))
 
 
 def _plural(d: Draft, kind: NounClass, room: int) -> bool:
@@ -345,7 +253,7 @@ def _possessor(d: Draft, kind: NounClass, room: int, parts: list[int | Tree], wa
         parts.append(Tree("NP", (*phrase.tree.children, d.words[d.cling(clitic, "case", phrase.head)].leaf)))
         waiting.append(phrase.head)
     else:
-        at = d.put(personal(d.pick(_possessives()), "Gen"), "nmod:poss")
+        at = d.put(personal(d.pick(possessives()), "Gen"), "nmod:poss")
         parts.append(at)
         waiting.append(at)
 
@@ -354,7 +262,7 @@ def adjectival(d: Draft, kind: NounClass, table: Table[Word] | None, room: int) 
     """Put a predicate adjective of a class, perhaps intensified; return the parts of its ADJP and the head."""
     drawn = d.pick(table) if table else (modifiers(d, kind, 1) or [adjective("new")])[0]
     if room > 1 and drawn.form not in d.lex.absolute and d.coin(0.6):
-        very = d.put(d.pick(_intensifiers("predicate")), "advmod")
+        very = d.put(d.pick(intensifiers("predicate")), "advmod")
         d.heads[very] = at = d.put(drawn, "")
         return [very, at], at
     at = d.put(drawn, "")

@@ -10,8 +10,12 @@ from sonde.corpus.phrases import Draft
 
 EMBEDDING = frozenset({"that", "whether", "inf", "ger", "ask", "let"})
 COPULAR = frozenset({"cop_adj", "cop_np", "cop_pp"})
+_AIMLESS = frozenset({"iv", "be_at"})
 _STATES = COPULAR | {"link", "become"}
-_QUALITY = "human animal edible clothing tool container device vehicle building area town idea event document artwork plant seat org feeling"
+_QUALITY = (
+    "human animal edible clothing tool container device vehicle building area town"
+    " idea event document artwork plant seat org feeling"
+)
 _NAMING = "human animal dish tool vehicle building town idea event document artwork org jewel feeling natural"
 _PLACING = "human animal dish produce tool clothing container device vehicle document artwork toy jewel plant furniture"
 # frame: (fewest words after the subject, most words it uses well, weight)
@@ -70,14 +74,15 @@ def modal(form: str) -> Word:
 def frames(kind: str, room: int, deep: int, use: str) -> Table[str]:
     """Return the frames for a subject of a class (any when empty), a size, a taste for depth, and a use.
 
-    The use ``dated`` admits what happens at a time; ``event`` that in the active; ``act`` that without a clause inside.
+    The use ``dated`` admits what happens at a time; ``event`` that in the active; ``act`` that without a clause inside;
+    ``goal`` what one does something else for.
     """
     lex = lexicon()
     pairs = []
     for frame, (fewest, most, weight) in _FRAMES.items():
-        if not fewest <= room <= most or (use and frame in _STATES) or (use == "act" and frame in EMBEDDING):
+        if not fewest <= room <= most or (use and frame in _STATES) or (use in ("act", "goal") and frame in EMBEDDING):
             continue
-        if frame == "pass" and use in ("event", "act"):
+        if (frame == "pass" and use != "dated" and use) or (frame in _AIMLESS and use == "goal"):
             continue
         if kind and frame in COPULAR:
             entry = lex.classes[kind]
@@ -110,19 +115,33 @@ def _aspects(time: str, stative: bool) -> Table[tuple[str, bool, bool]]:
     """Return (modal, perfect, progressive) for a time."""
     prog = 0.0 if stative else 1.0
     if time == "past":
-        return Table([(("", False, False), 78), (("", False, True), 9 * prog), (("", True, False), 9), (("could", False, False), 3)])
+        return Table(
+            [
+                (("", False, False), 78),
+                (("", False, True), 9 * prog),
+                (("", True, False), 9),
+                (("could", False, False), 3),
+            ]
+        )
     if time == "pres":
         rest = [("can", 5 * prog), ("must", 3), ("should", 3), ("may", 2), ("might", 2)]
         return Table(
-            [(("", False, False), 55), (("", False, True), 17 * prog), (("", True, False), 14), (("", True, True), 1.5 * prog)]
+            [
+                (("", False, False), 55),
+                (("", False, True), 17 * prog),
+                (("", True, False), 14),
+                (("", True, True), 1.5 * prog),
+            ]
             + [((m, False, False), w) for m, w in rest]
         )
-    return Table([((m, False, False), w) for m, w in [("will", 80), ("might", 6), ("should", 4), ("may", 4), ("would", 4)]])
+    return Table(
+        [((m, False, False), w) for m, w in [("will", 80), ("might", 6), ("should", 4), ("may", 4), ("would", 4)]]
+    )
 
 
 def chain(d: Draft, p: Plan, time: str, agreement: str, *, simple: bool = False, support: bool = False) -> Chain:
     """Draw tense, aspect and mood; ``simple`` allows no perfect, ``support`` asks for an auxiliary (do)."""
-    stative = p.frame in COPULAR or p.frame in ("link", "become", "be_at") or (p.verb is not None and p.verb.stative)
+    stative = p.frame in COPULAR or p.frame in ("link", "become") or (p.verb is not None and p.verb.stative)
     mode, perfect, progressive = d.pick(_aspects(time, stative))
     if simple and (perfect or progressive or (time != "fut" and mode)):
         mode, perfect, progressive = ("will" if time == "fut" else ""), False, False
@@ -145,5 +164,10 @@ def chain(d: Draft, p: Plan, time: str, agreement: str, *, simple: bool = False,
     elif support and not out:
         out.append((auxiliary("do")[key], "aux"))
         key = "inf"
-    when = "fut" if mode else "perf" if perfect else "prog" if progressive and time == "pres" else time
-    return Chain(out, key, when if mode != "could" else "past")
+    if time == "past":
+        when = "had" if perfect or mode else "past"
+    elif mode:
+        when = "fut"
+    else:
+        when = "long" if perfect and progressive else "perf" if perfect else "prog" if progressive else time
+    return Chain(out, key, when)

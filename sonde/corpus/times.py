@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from functools import cache
 
+from sonde.corpus.closed import determiner
 from sonde.corpus.lexicon import Table, adjective, adposition, adverb, lexicon, name, noun, plural, zipf
-from sonde.corpus.phrases import Draft, determiner
+from sonde.corpus.phrases import Draft
 from sonde.corpus.sentence import Tree
 
 _KINDS = {
     "past": "word:2 last:3 ago:3 day:2 point:1 part:1 meal:1 month:1 year:1",
     "past+": "word:2 last:3 ago:3 day:2 point:1 part:1 meal:1 month:1 year:1 for:3",
-    "pres": "every:5 day:1 point:1 part:2 meal:1 times:1",
+    "pres": "every:5 day:1 point:1 part:2 meal:1",
     "prog": "now:3 today:3",
     "perf": "times:2 recently:1",
     "perf+": "since:2 for:2 recently:1",
+    "had": "day:1 point:1 part:1 meal:2",
+    "long": "since:2 for:2 recently:1",
     "fut": "word:2 next:4 day:2 soon:1 point:1 part:1 meal:1 month:1 today:1",
     "": "meal:1 point:1 part:2",
 }

@@ -24,6 +24,8 @@ def propose(s: Sentence, context: Context) -> Proposal:
     found = [i for i, form in enumerate(s.forms) if form.lower() in context.plan]
     if len(found) != 1:
         return "no target word" if not found else "several target words"
+    if any(first <= found[0] < end for first, end, _ in s.mwts):
+        return "target inside a multi-word token"
     return Example.of(s, s.forms[found[0]].lower(), marks=found)
 
 
@@ -38,9 +40,9 @@ def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
         if len(form) >= LETTERS and form.isalpha() and names[form] * 2 < seen[form]
     ]
     first, last = policy.ranks
-    most = last - first + 1
+    most = min(last - first + 1, policy.most_classes)
     band = [form for rank, form in fit if rank >= first][:most]
-    if len(band) == most and seen[band[-1]] >= sum(policy.sizes) / most:
+    if len(band) == most and seen[band[-1]] >= max(sum(policy.sizes) / most, OCCURRENCES * policy.min_class):
         return frozenset(band)
     return _frequent(seen, fit, counts, policy, most)
 

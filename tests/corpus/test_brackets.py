@@ -93,8 +93,8 @@ def test_escapes_are_resolved_in_forms_and_leaves():
     ("tokens", "text"),
     [
         ("PRP/I MD/ca RB/n't VB/go ,/, MD/can PRP/you ./?", "I can't go, can you?"),
-        ("NNP/Ann POS/'s `/`` NN/cat '/'' VBZ/'s JJ/big ./...", 'Ann\'s "cat"\'s big...'),
-        ("SYM/\" NN/a SYM/\" CC/and SYM/\" NN/b SYM/\"", '"a" and "b"'),
+        ("NNP/Ann POS/'s `/`` NN/cat '/'' VBZ/'s JJ/big ./...", "Ann's \"cat\"'s big..."),
+        ('SYM/" NN/a SYM/" CC/and SYM/" NN/b SYM/"', '"a" and "b"'),
         ("NN/x -LRB-/-LRB- NN/y -RRB-/-RRB- :/; $/$ CD/5 NN/%", "x (y); $5%"),
         ("JJ/well HYPH/- VBN/known NNS/dogs POS/'", "well-known dogs'"),
         ("PRP/we MD/can RB/not VB/gon TO/na VB/stay ./!!", "we cannot gonna stay!!"),
@@ -121,7 +121,13 @@ def test_depth_is_bound_by_the_limit_and_not_by_the_interpreter(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("", "0 trees"), ("(A (B c)) (A (B c))", "2 trees"), ("(A (B c)", "still open"), ("(A)", "empty node"), ("a", "outside")],
+    [
+        ("", "0 trees"),
+        ("(A (B c)) (A (B c))", "2 trees"),
+        ("(A (B c)", "still open"),
+        ("(A)", "empty node"),
+        ("a", "outside"),
+    ],
 )
 def test_a_string_that_is_not_one_tree_is_refused(text, message):
     with pytest.raises(DataError, match=message):
@@ -129,7 +135,18 @@ def test_a_string_that_is_not_one_tree_is_refused(text, message):
 
 
 def test_after_a_lost_bracket_reading_goes_on_with_the_next_tree(tmp_path):
-    lines = ["(S (X a))", "(S (X b)", "(S (X c))", "", "(S", "  (X d)", "", "(S (X e))", "doc\t(S (X f)", "doc\t(S (X g))"]
+    lines = [
+        "(S (X a))",
+        "(S (X b)",
+        "(S (X c))",
+        "",
+        "(S",
+        "  (X d)",
+        "",
+        "(S (X e))",
+        "doc\t(S (X f)",
+        "doc\t(S (X g))",
+    ]
     bad: list[CorpusError] = []
     got = list(read_brackets(write(tmp_path / "x.mrg", "\n".join(lines)), on_bad=bad.append))
     assert [s.text for s in got] == ["a", "c", "e", "g"]
@@ -158,11 +175,15 @@ def test_shards_make_the_whole_with_the_same_ids(tmp_path, of):
     assert {s.id: s for s in parts} == {s.id: s for s in whole}
 
 
-WORD = st.text(st.sampled_from("abcÄ.,()[]%'é-"), min_size=1, max_size=5).filter(lambda w: "''" not in w and "B-" not in w)
+WORD = st.text(st.sampled_from("abcÄ.,()[]%'é-"), min_size=1, max_size=5).filter(
+    lambda w: "''" not in w and "B-" not in w
+)
 LABEL = st.sampled_from(["S", "NP-SBJ", "VP", "PP=2", "-LRB-", "."])
 NODE = st.recursive(
     st.builds(lambda tag, word: Tree(tag, (word,)), LABEL, WORD),
-    lambda inner: st.builds(lambda label, kids: Tree(label, tuple(kids)), LABEL, st.lists(inner, min_size=1, max_size=3)),
+    lambda inner: st.builds(
+        lambda label, kids: Tree(label, tuple(kids)), LABEL, st.lists(inner, min_size=1, max_size=3)
+    ),
     max_leaves=8,
 )
 

@@ -86,13 +86,17 @@ def test_line_ends_and_the_last_blank_line_do_not_matter(tmp_path, end, crlf):
 
 
 def test_made_up_ids_and_documents_say_file_and_place(tmp_path):
-    text = "# newdoc\n" + row(1, "a", 0, "root") + "\n" + row(1, "b", 0, "root") + "\n# newdoc\n" + row(1, "c", 0, "root")
+    text = (
+        "# newdoc\n" + row(1, "a", 0, "root") + "\n" + row(1, "b", 0, "root") + "\n# newdoc\n" + row(1, "c", 0, "root")
+    )
     got = list(read_conllu(write(tmp_path / "x.conllu", text)))
     assert [(s.id, s.doc) for s in got] == [("x:2", "x-doc1"), ("x:4", "x-doc1"), ("x:7", "x-doc2")]
 
 
 def test_comments_without_spaces_and_lookalikes_are_told_apart(tmp_path):
-    text = "#sent_id=a b \n# text_en = no\n# text = yes \n# sent_ident = no\n# newdocument id = no\n" + row(1, "a", 0, "r")
+    text = "#sent_id=a b \n# text_en = no\n# text = yes \n# sent_ident = no\n# newdocument id = no\n" + row(
+        1, "a", 0, "r"
+    )
     (s,) = read_conllu(write(tmp_path / "x.conllu", text))
     assert (s.id, s.text, s.doc) == ("a b", "yes ", None)
 
@@ -131,7 +135,8 @@ def test_an_empty_file_has_no_sentences(tmp_path):
 def test_shards_make_the_whole_with_the_same_ids_and_documents(tmp_path, of):
     parts = []
     for i in range(5 * RUN + 11):
-        newdoc = f"# newdoc{' id = d%d' % i if i % 3 else ''}\n" if i % 100 == 0 else ""
+        name = f" id = d{i}" if i % 3 else ""
+        newdoc = f"# newdoc{name}\n" if i % 100 == 0 else ""
         parts.append(newdoc + row(1, f"w{i}", 0, "root") + "\n")
     path = tmp_path / "x.conllu.gz"
     path.write_bytes(gzip.compress("".join(parts).encode()))

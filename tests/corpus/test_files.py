@@ -6,6 +6,7 @@ import io
 import lzma
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +21,7 @@ def test_a_directory_stands_for_its_corpus_files_sorted_and_recursively(tmp_path
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     found = [os.path.relpath(f, tmp_path) for f in expand([str(tmp_path)])]
-    assert found == ["b.conllu", "c.mrg", "d.trees.tsv", os.path.join("deep", "a.conllu.gz")]
+    assert found == ["b.conllu", "c.mrg", "d.trees.tsv", str(Path("deep", "a.conllu.gz"))]
 
 
 def test_raw_text_beside_annotated_files_is_left_out_of_a_directory(tmp_path):
@@ -105,10 +106,9 @@ def test_what_precedes_a_truncation_is_still_read(tmp_path):
     whole = gzip.compress("".join(lines).encode())
     file = tmp_path / "x.txt.gz"
     file.write_bytes(whole[: len(whole) // 2])
-    seen = []
+    seen: list[str] = []
     with pytest.raises(CorpusError) as caught:
-        for line in open_text(str(file)):
-            seen.append(line)  # noqa: PERF402 - the error comes in the middle
+        seen.extend(open_text(str(file)))
     assert len(seen) > 5_000
     assert seen == lines[: len(seen)]
     assert caught.value.line == len(seen) + 1

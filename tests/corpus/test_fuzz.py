@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -39,8 +40,34 @@ doc\t(ROOT (INTJ (UH Oh)))
 PLAIN = "First, a “line” – naïve.\n\nSecond line's here!\r\nनमस्ते\n"
 SEEDS = {".conllu": CONLLU, ".mrg": BRACKETS, ".txt": PLAIN}
 PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
-ODD = [b"\x00", b"\xff", b"\n", b"\n\n", b"\r", b"\t", b" ", b"(", b")", b"#", b"-", b"1-9", b"99999999999", b"\xe2\x80\xa8", b"_"]
-ODD += [b"1" * 5000, b"\xef\xbb\xbf", b"SpaceAfter=No", b"=", b"|", "٣".encode(), "²".encode(), b"# newdoc\n", b"# sent_id\n"]
+ODD = [
+    b"\x00",
+    b"\xff",
+    b"\n",
+    b"\n\n",
+    b"\r",
+    b"\t",
+    b" ",
+    b"(",
+    b")",
+    b"#",
+    b"-",
+    b"1-9",
+    b"99999999999",
+    b"\xe2\x80\xa8",
+    b"_",
+]
+ODD += [
+    b"1" * 5000,
+    b"\xef\xbb\xbf",
+    b"SpaceAfter=No",
+    b"=",
+    b"|",
+    "٣".encode(),
+    "²".encode(),
+    b"# newdoc\n",
+    b"# sent_id\n",
+]
 
 
 @st.composite
@@ -86,15 +113,12 @@ def check(path):
     corpus = Corpus.read(path)
     faults: list[CorpusError] = []
     kept = list(corpus.sentences(on_bad=faults.append))
-    try:
-        whole = list(corpus)
-    except CorpusError as error:
-        assert str(error) == str(faults[0])
-    except SondeError:
-        assert not kept
+    if faults:
+        with pytest.raises(CorpusError) as caught:
+            list(corpus)
+        assert str(caught.value) == str(faults[0])
     else:
-        assert whole == kept
-        assert not faults
+        assert list(corpus) == kept
     for s in kept:
         n = len(s.forms)
         assert n
@@ -108,8 +132,9 @@ def check(path):
             assert all(_climbs(s.heads, i) for i in range(n))
         if s.tree is not None:
             assert tuple(word for _, word in s.tree.leaves()) == s.forms
-    lines = corpus_lines(path)
-    assert all(1 <= e.line <= lines for e in faults)
+    if Path(path).suffix in SEEDS:
+        lines = Path(path).read_bytes().count(b"\n") + 1
+        assert all(1 <= e.line <= lines for e in faults)
     return faults
 
 
@@ -119,12 +144,6 @@ def _climbs(heads, at):
         if at == -1:
             return True
     return False
-
-
-def corpus_lines(path):
-    with open(path, "rb") as file:
-        data = file.read()
-    return data.count(b"\n") + 1 if kind(path) and path.rpartition(".")[2] in ("conllu", "mrg", "txt") else 1 << 40
 
 
 FUZZ = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -176,9 +195,10 @@ def test_files_of_unknown_name_are_told_apart_or_refused(tmp_path, content):
     path = tmp_path / "unknown"
     path.write_bytes(content)
     try:
-        assert kind(str(path)) in ("conllu", "brackets")
+        found = kind(str(path))
     except SondeError as error:
-        assert str(path) in str(error)
+        found = str(error)
+    assert found in ("conllu", "brackets") or str(path) in found
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,361 @@
+"""Statements of the built-in corpus: what stands at the top of the tree and who is the root.
+
+Every kind takes a draft, the number of words to aim at, and the final mark; it returns the sentence node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from sonde.corpus.clauses import (
+    clause,
+    complement,
+    existential,
+    infinitive,
+    predicate,
+    subordinate,
+)
+from sonde.corpus.closed import listed, listed_adjectives, personal
+from sonde.corpus.lexicon import Table, Word, adverb, verb_forms, word
+from sonde.corpus.nominals import nominal, prepositional
+from sonde.corpus.phrases import Draft, Nominal
+from sonde.corpus.plans import auxiliary, chain, plan
+from sonde.corpus.sentence import Tree
+from sonde.corpus.times import adverbial
+
+
+@cache
+def _times() -> Table[str]:
+    return Table([("past", 55.0), ("pres", 35.0), ("fut", 10.0)])
+
+
+def close(d: Draft, label: str, mark: str, head: int, *parts: int | Tree) -> Tree:
+    """Make ``head`` the root, put the final mark, and return the sentence node."""
+    d.relations[head], d.heads[head] = "root", -1
+    return d.node(label, *parts, d.mark(mark, head))
+
+
+def _and(d: Draft, among: Table[str]) -> Word:
+    form = d.pick(among)
+    return word(form, form, "CCONJ", "CC")
+
+
+@cache
+def _joining() -> Table[str]:
+    return Table([("and", 50.0), ("but", 32.0), ("or", 10.0), ("yet", 4.0)])
+
+
+_OPENING = Table([("but", 5.0), ("and", 5.0), ("or", 0.3), ("yet", 1.0)])
+
+
+# ---------------------------------------------------------------- declaratives
+
+
+def plain(d: Draft, size: int, mark: str) -> Tree:
+    """One clause."""
+    kids, head = clause(d, size - 1, d.pick(_times()), "root")
+    return close(d, "S", mark, head, *kids)
+
+
+def fronted(front: str) -> Callable[[Draft, int, str], Tree]:
+    """Return the kind whose clause follows these openers, written as letters."""
+
+    def kind(d: Draft, size: int, mark: str) -> Tree:
+        end = size - 1
+        time = d.pick(_times())
+        parts: list[int | Tree] = []
+        waiting: list[int] = []
+        human = "g" in front or "u" in front
+        dated = "t" in front
+        share = max(4, min(end - 4, 2 + d.upto(max(1, end - 6))))
+        left = max(1, end - (share if front[-1] in "sgup" else 1) - 3)
+        p = plan(d, left, "person" if human else "", use="event" if human else "dated" if dated else "")
+        while "p" in front and (p.verb is None or p.verb.places is None):
+            p = plan(d, left)
+        for letter in front:
+            comma = True
+            if letter == "c":
+                waiting.append(d.put(_and(d, _OPENING), "cc"))
+                parts.append(waiting[-1])
+                continue
+            if letter == "i":
+                form = d.pick(_interjections())
+                feats = {"yes": "Polarity=Pos", "no": "Polarity=Neg"}.get(form, "_")
+                at = d.put(word(form, form, "INTJ", "UH", feats), "discourse")
+                parts.append(d.node("INTJ", at))
+            elif letter == "a":
+                at = d.put(
+                    d.pick(listed("stance", "words"), lambda w: "c" not in front or w.form != "however"), "advmod"
+                )
+                parts.append(d.node("ADVP", at))
+            elif letter == "b":
+                at = d.put(d.pick(listed("stance", time)), "advmod")
+                parts.append(d.node("ADVP", at))
+                comma = d.coin(0.25)
+            elif letter == "t":
+                tree, at = adverbial(d, time, -1)
+                parts.append(tree)
+                comma = d.coin(0.5)
+            elif letter == "p" and p.verb and p.verb.places:
+                prep, spec = d.pick(p.verb.places)
+                tree, at = prepositional(d, prep, spec, len(d.words) + min(share, 6), "obl", -1)
+                parts.append(tree)
+                comma = d.coin(0.7)
+            elif letter == "s":
+                parts.append(subordinate(d, len(d.words) + share, time, -1))
+                at = _last(d, "advcl")
+            else:
+                controller = Nominal(Tree("NP", ()), -1, "3s", d.lex.classes["person"])
+                parts.append(
+                    infinitive(d, len(d.words) + share - 1, controller, "advcl", -1, "part" if letter == "g" else "inf")
+                )
+                at = _last(d, "advcl")
+            waiting.append(at)
+            if comma:
+                parts.append(d.mark(",", at))
+        kids, head = clause(
+            d,
+            end,
+            time,
+            "root",
+            p=p,
+            waiting=waiting,
+            simple=dated or human or "b" in front,
+            dated=dated,
+            affirm=human or "b" in front,
+        )
+        return close(d, "S", mark, head, *parts, *kids)
+
+    return kind
+
+
+def _last(d: Draft, relation: str) -> int:
+    """Return the word that has the relation and still waits for its head."""
+    return next(i for i, r in enumerate(d.relations) if r == relation and d.heads[i] == -1)
+
+
+@cache
+def _interjections() -> Table[str]:
+    return Table(
+        [("well", 4.0), ("oh", 4.0), ("yes", 3.0), ("no", 3.0), ("hey", 1.0), ("ah", 1.0), ("okay", 1.0), ("wow", 1.0)]
+    )
+
+
+def parenthetical(d: Draft, size: int, mark: str) -> Tree:
+    """A sentence adverb between commas after the subject."""
+    end = size - 1
+    share = d.upto(max(1, min(6, end // 2 - 1)))
+    p = plan(d, max(1, end - share - 3))
+    subject = nominal(d, p.subject, share, "nsubj:pass" if p.passive else "nsubj", case="Nom", pron=0.0)
+    first = d.mark(",", -1)
+    at = d.put(d.pick(listed("stance", "words")), "advmod")
+    second = d.mark(",", at)
+    d.heads[first] = at
+    steps = chain(d, p, d.pick(_times()), subject.agreement)
+    before, rest, head = predicate(d, p, subject, steps, end, [subject.head, at], affirm=True)
+    return close(d, "S", mark, head, subject.tree, first, d.node("ADVP", at), second, *before, *rest)
+
+
+def coordinated(d: Draft, size: int, mark: str) -> Tree:
+    """Two main clauses and a conjunction, with or without a comma."""
+    return _joined(d, size, mark, 2)
+
+
+def tripled(d: Draft, size: int, mark: str) -> Tree:
+    """Three main clauses."""
+    return _joined(d, size, mark, 3)
+
+
+def _joined(d: Draft, size: int, mark: str, clauses: int) -> Tree:
+    time = d.pick(_times())
+    first_end = (
+        (size - 3) // clauses if d.rng.random() < 0.4 else 2 + d.upto(max(1, size - 7 if clauses == 2 else size // 3))
+    )
+    kids, head = clause(d, first_end, time, "root", simple=d.coin(0.6))
+    parts: list[int | Tree] = [Tree("S", tuple(kids))]
+    with_comma = clauses == 3 or d.coin(0.65)
+    conjunction = _and(d, _joining())
+    for left in range(clauses - 1, 0, -1):
+        waiting = []
+        if with_comma:
+            waiting.append(d.mark(",", -1))
+        if left == 1:
+            waiting.append(d.put(conjunction, "cc"))
+        parts += waiting
+        end = size - 1 if left == 1 else len(d.words) + max(3, (size - len(d.words)) // 2)
+        kids, at = clause(
+            d, max(end, len(d.words) + 2), time if d.coin(0.8) else d.pick(_times()), "conj", waiting=waiting
+        )
+        d.heads[at] = head
+        parts.append(Tree("S", tuple(kids)))
+    return close(d, "S", mark, head, *parts)
+
+
+def paratactic(d: Draft, size: int, mark: str) -> Tree:
+    """Two main clauses with a semicolon, or with a comma and so."""
+    kids, head = clause(d, 2 + d.upto(max(1, size - 7)), time := d.pick(_times()), "root")
+    first = Tree("S", tuple(kids))
+    so = d.coin(0.5)
+    sign = d.mark("," if so else ";", -1)
+    waiting = [sign]
+    front: list[Tree] = []
+    if so:
+        waiting.append(d.put(adverb("so"), "advmod"))
+        front.append(d.node("ADVP", waiting[-1]))
+    kids, at = clause(d, max(size - 1, len(d.words) + 2), time, "parataxis", waiting=waiting)
+    d.heads[at] = head
+    return close(d, "S", mark, head, first, sign, Tree("S", (*front, *kids)))
+
+
+def twofold(d: Draft, size: int, mark: str) -> Tree:
+    """One subject with two verb phrases."""
+    end = size - 1
+    share = d.upto(max(1, min(5, end // 3)))
+    p = plan(d, max(1, (end - share) // 2))
+    subject = nominal(d, p.subject, share, "nsubj:pass" if p.passive else "nsubj", case="Nom", pron=0.2)
+    time = d.pick(_times())
+    middle = share + max(2, d.upto(max(1, end - share - 3)))
+    before, rest, head = predicate(
+        d, p, subject._replace(pronoun=False), chain(d, p, time, subject.agreement, simple=True), middle, [subject.head]
+    )
+    cc = d.put(_and(d, _pairing()), "cc")
+    q = plan(d, max(1, d.room(end)), subject.kind.name)
+    again, rest_again, at = predicate(
+        d, q, subject._replace(pronoun=False), chain(d, q, time, subject.agreement, simple=True), end, [cc]
+    )
+    d.relations[at], d.heads[at] = "conj", head
+    first, second = Tree("VP", (*before, *rest[0].children)), Tree("VP", (*again, *rest_again[0].children))
+    return close(d, "S", mark, head, subject.tree, d.node("VP", first, cc, second))
+
+
+@cache
+def _pairing() -> Table[str]:
+    return Table([("and", 8.0), ("but", 1.5), ("or", 0.5)])
+
+
+def there(d: Draft, size: int, mark: str) -> Tree:
+    """An existential sentence."""
+    kids, head = existential(d, size - 1, d.pick(_times()), "root", [])
+    return close(d, "S", mark, head, *kids)
+
+
+def extraposed(d: Draft, size: int, mark: str) -> Tree:
+    """It is clear that …, it was hard to …"""
+    time = "past" if d.coin(0.5) else "pres"
+    it = d.put(personal("it", "Nom"), "expl")
+    be = d.put(auxiliary("be")[time + "3s"], "cop")
+    that = d.coin(0.6)
+    at = d.put(d.pick(listed_adjectives("fact_adj" if that else "task_adj")), "root")
+    d.take(at, [it, be])
+    if that:
+        inner = complement(d, size - 1, time, "csubj", at, "that", False)
+    else:
+        anyone = Nominal(Tree("NP", ()), -1, "3s", d.lex.classes["person"])
+        inner = infinitive(d, size - 1, anyone, "csubj", at, "inf")
+    return close(d, "S", mark, at, d.node("NP", it), d.node("VP", be, d.node("ADJP", at), inner))
+
+
+def clausal_subject(d: Draft, size: int, mark: str) -> Tree:
+    """That …, whether … or a gerund as the subject."""
+    share = 3 + d.upto(max(1, size - 8))
+    if gerund := d.coin(0.5):
+        anyone = Nominal(Tree("NP", ()), -1, "3s", d.lex.classes["person"])
+        subject = infinitive(d, share - 1, anyone, "csubj", -1, "ger")
+    else:
+        marker = "that" if d.coin(0.7) else "whether"
+        subject = complement(d, share, "past" if d.coin(0.6) else "pres", "csubj", -1, marker, False)
+    at = _last(d, "csubj")
+    rest, head = _reaction(d, size - 1, at, "task_adj" if gerund else "fact_adj" if marker == "that" else "doubt_adj")
+    return close(d, "S", mark, head, subject, *rest)
+
+
+def _reaction(d: Draft, end: int, subject: int, adjectives: str) -> tuple[list[Tree], int]:
+    """Put what one says of a fact: surprised everyone, was important."""
+    time = "past" if d.coin(0.6) else "pres"
+    if d.room(end) < 3 or adjectives == "doubt_adj" or d.coin(0.4):
+        be = d.put(auxiliary("be")[time + "3s"], "cop")
+        at = d.put(d.pick(listed_adjectives(adjectives)), "root")
+        d.take(at, [be, subject])
+        return [d.node("VP", be, d.node("ADJP", at))], at
+    p = plan(d, d.room(end), "idea", among="tv")
+    idea = Nominal(Tree("NP", ()), subject, "3s", d.lex.classes["idea"])
+    before, rest, head = predicate(d, p, idea, chain(d, p, time, "3s", simple=True), end, [subject])
+    return [*before, *rest], head
+
+
+def inverted(d: Draft, size: int, mark: str) -> Tree:
+    """A place first, then the verb, then the subject."""
+    thing = d.coin(0.6)
+    p = plan(d, 4, "tool" if thing else "person", among="be_at")
+    assert p.verb is not None  # only copular plans have none
+    assert p.verb.ways is not None  # every verb of the frame has its places
+    prep, spec = d.pick(p.verb.ways)
+    front, at = prepositional(d, prep, spec, max(3, min(6, size - 5)), "obl", -1)
+    number = "s" if d.coin(0.5) else "p"
+    head = d.put(p.verb.forms["past3" + number], "root")
+    subject = nominal(
+        d, p.subject if thing else "person", size - 1, "nsubj", case="Acc", want=number, mood="indefinite", pron=0
+    )
+    d.take(head, [at, subject.head])
+    return close(d, "SINV", mark, head, front, d.node("VP", head), subject.tree)
+
+
+# ---------------------------------------------------------------- speech
+
+
+@cache
+def _saying() -> Table[str]:
+    return Table(
+        [
+            ("say/said/said", 10.0),
+            ("whisper", 2.0),
+            ("shout", 2.0),
+            ("reply/replied/replied", 2.0),
+            ("explain", 1.5),
+            ("announce", 1.0),
+            ("admit+", 1.0),
+            ("mutter", 1.0),
+            ("insist", 1.0),
+            ("complain", 1.0),
+            ("add", 1.0),
+        ]
+    )
+
+
+def spoken(d: Draft, size: int, mark: str) -> Tree:
+    """Direct speech, then who said it; with a name the verb may come first."""
+    opening = d.mark("``", -1)
+    kids, said = clause(d, max(4, size - 6), d.pick(_times()), "ccomp")
+    comma, closing = d.mark(",", said), d.mark("''", said)
+    d.heads[opening] = said
+    quoted = Tree("S", tuple(kids))
+    forms = verb_forms(d.pick(_saying()))
+    turn = d.coin(0.35)
+    if turn:
+        head = d.put(forms["past3s"], "root")
+    speaker = nominal(
+        d, "NAME person kin", max(size - 2, len(d.words) + 1), "nsubj", case="Acc" if turn else "Nom", want="s", pron=0
+    )
+    if not turn:
+        head = d.put(forms["past" + speaker.agreement], "root")
+    d.take(head, [said, speaker.head])
+    verb = d.node("VP", head)
+    rest = (verb, speaker.tree) if turn else (speaker.tree, verb)
+    return close(d, "SINV" if turn else "S", mark, head, opening, quoted, comma, closing, *rest)
+
+
+_NOT_AFTER = frozenset(
+    {"forget", "deny", "doubt", "learn", "discover", "pretend", "emphasize", "feel", "understand", "dream"}
+)
+
+
+def reported(d: Draft, size: int, mark: str) -> Tree:
+    """A thought with its thinker at the end."""
+    kids, said = clause(d, max(4, size - 4), "past", "ccomp")
+    comma = d.mark(",", said)
+    verb = d.pick(d.lex.frame("that", "person"), lambda v: v.forms["inf"].form not in _NOT_AFTER)
+    speaker = nominal(d, "human", max(size - 2, len(d.words) + 1), "nsubj", case="Nom", pron=0.4)
+    head = d.put(verb.forms["past" + speaker.agreement], "root")
+    d.take(head, [said, speaker.head])
+    return close(d, "S", mark, head, Tree("S", tuple(kids)), comma, speaker.tree, d.node("VP", head))

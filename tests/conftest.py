@@ -1,0 +1,25 @@
+import pytest
+
+from sonde.corpus import Corpus
+from sonde.make import make_sets
+from sonde.request import wanted
+
+
+@pytest.fixture(scope="session")
+def builtin():
+    """Six thousand sentences of the built-in corpus, held in memory."""
+    return Corpus.of(list(Corpus.synthetic(6000)), name="builtin", language="en")
+
+
+@pytest.fixture(scope="session")
+def conneau(builtin):
+    """The sets of conneau2018 made from them, by task."""
+    made = make_sets(builtin, wanted(["conneau2018"], [], sizes="1200/240/240"))
+    return {found.task: found for found in made}
+
+
+@pytest.fixture(scope="session")
+def universal(builtin):
+    """The sets of universal2019 made from them, by task."""
+    made = make_sets(builtin, wanted(["universal2019"], [], sizes="1200/240/240"))
+    return {found.task: found for found in made}

@@ -1,0 +1,105 @@
+import pytest
+
+from sonde.corpus.brackets import parse_tree
+from sonde.corpus.syntax import (
+    base,
+    children,
+    depth,
+    feature,
+    features,
+    finite,
+    finite_verb,
+    head_noun,
+    height,
+    lexical_phrase,
+    main_clause,
+    root,
+    sentence_node,
+    subjects,
+    subtree,
+    tags,
+)
+from tests.writing import PAINT, PAINT_TREE, STARRED, TWO_CLAUSES, sentence
+
+
+def test_dependency_questions():
+    s = sentence(STARRED)
+    assert root(s) == 2
+    assert children(s, 2) == [0, 1, 6, 7]
+    assert subtree(s, 6) == [3, 4, 5, 6]
+    assert subjects(s, 2) == [0]
+    assert finite(s, 2) == 1
+    assert feature(s, 6, "Number") == "Plur"
+    assert feature(s, 3, "Number") is None
+    assert base("nsubj:pass") == "nsubj"
+
+
+def test_depth_counts_words_and_leaves_punctuation_out():
+    # "depth 3" is the value Krasnowska-Kieraś and Wróblewska (2019, section 3.2) give for this sentence
+    assert depth(sentence(STARRED)) == 3
+    deep = sentence(
+        """
+        a X X _ 2 dep
+        b X X _ 3 dep
+        c X X _ 0 root
+        ! PUNCT . _ 1 punct
+        """
+    )
+    assert depth(deep) == 3
+
+
+def test_features_of_an_empty_or_odd_string():
+    assert features("_") == {}
+    assert features("Number=Sing|Case=Nom") == {"Number": "Sing", "Case": "Nom"}
+
+
+def test_penn_tags_stand_in_for_ud_ones():
+    s = sentence(STARRED, upos=None)
+    assert tags(s) == ("PRON", "VERB", "VERB", "ADP", "ADJ", "ADJ", "NOUN", "PUNCT")
+    assert tags(sentence(STARRED, upos=None, xpos=None)) == ("",) * 8
+
+
+def test_height_is_the_number_of_nodes_from_root_to_tag():
+    # Conneau et al. (2018, section 2): a 22-word sentence of this shape (S over NP, VP over NP) has depth 5
+    tree = parse_tree("(ROOT (S (NP (PRP$ my) (NNS fears)) (VP (VBD were) (NP (PRP$ my) (NN business))) (. .)))")
+    assert height(tree) == 5
+    assert height(parse_tree("(NN dog)")) == 2
+
+
+def test_main_clause_and_its_parts():
+    s = sentence(PAINT, tree=PAINT_TREE)
+    subject, verb = main_clause(sentence_node(s.tree))
+    assert head_noun(s, subject) == 1
+    assert finite_verb(s, verb) == 2
+    assert main_clause(parse_tree("(FRAG (NP (NN dog)))")) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("bracketed", "head"),
+    [
+        ("(NP (DT the) (NN stone) (NN wall))", 2),
+        ("(NP (NP (DT the) (NNS roofs)) (PP (IN of) (NP (DT the) (NN town))))", 1),
+        ("(NP (NP (NP (DT the) (NN baker) (POS 's))) (NN dog))", None),
+        ("(NP (NP (DT the) (NN baker) (POS 's)) (NN dog))", 3),
+        ("(NP (NP (DT a) (NN cat)) (CC and) (NP (DT a) (NN dog)))", None),
+        ("(NP (PRP she))", None),
+        ("(NP (DT the) (NN cat) (, ,))", 1),
+    ],
+)
+def test_head_of_a_noun_phrase(bracketed, head):
+    tree = parse_tree(bracketed)
+    words = [w for _, w in tree.leaves()]
+    rows = "\n".join(f"{w} X X _ {0 if i == 0 else 1} dep" for i, w in enumerate(words))
+    s = sentence(rows, tree=bracketed)
+    assert head_noun(s, sentence_node(s.tree)) == head
+
+
+def test_lexical_phrase_is_the_innermost():
+    tree = parse_tree("(VP (VBZ has) (VP (VBN been) (VP (VBG eating) (NP (NN fish)))))")
+    assert [w for _, w in lexical_phrase(sentence_node(tree)).leaves()] == ["eating", "fish"]
+
+
+def test_two_clauses_have_their_own_finite_verbs():
+    s = sentence(TWO_CLAUSES)
+    assert finite(s, 2) == 1
+    assert finite(s, 7) == 7

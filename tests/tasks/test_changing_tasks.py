@@ -1,0 +1,206 @@
+"""Tasks that change a sentence, and tasks about its words."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from sonde.task import Counts, Example, Policy
+from sonde.tasks import load
+from sonde.tasks.odd_man_out import Plan, candidates
+from tests.tasks.asking import ask, reason
+from tests.writing import PAINT, STARRED, TWO_CLAUSES, TWO_CLAUSES_TREE, sentence
+
+
+def both_labels(task, s, **named):
+    """The task's proposals over many states of its generator, by label."""
+    found = {}
+    for state in range(0, 1 << 16, 997):
+        example = ask(task, s, state=state, **named)
+        if isinstance(example, Example):
+            found.setdefault(example.label, []).append(example)
+    return found
+
+
+def test_bigram_shift_exchanges_two_inner_words_and_keeps_the_text_natural():
+    s = sentence(STARRED)
+    found = both_labels(load("bigram_shift"), s)
+    assert set(found) == {"I", "O"}
+    assert {e.text for e in found["O"]} == {"She has starred with many leading actors."}
+    texts = {e.text for e in found["I"]}
+    assert texts == {
+        "She starred has with many leading actors.",
+        "She has with starred many leading actors.",
+        "She has starred many with leading actors.",
+        "She has starred with leading many actors.",
+        "She has starred with many actors leading.",
+    }
+    for e in found["I"]:
+        assert e.tokens[0] == "She"
+        assert e.tokens[-1] == "."
+        assert Counter(e.tokens) == Counter(s.tokens)
+
+
+def test_bigram_shift_leaves_multi_word_tokens_and_glued_words_alone():
+    rows = "Wir PRON X _ 2 nsubj\ngehen VERB X _ 0 root\nzu ADP X _ 5 case\ndem DET X _ 5 det\nSee NOUN X _ 2 obl\nheute ADV X _ 2 advmod"
+    found = both_labels(load("bigram_shift"), sentence(rows, mwts=((2, 4, "zum"),)))
+    assert {e.text for e in found["I"]} == {"Wir gehen zum heute See"}
+    glued = sentence("A X X _ 0 root\nb X X _ 1 dep\nc X X _ 1 dep", glued=(1,))
+    assert reason(load("bigram_shift"), glued) == "no two words to exchange"
+
+
+def test_bigram_shift_leaves_out_quotes_and_equal_words():
+    quoted = sentence('He X X _ 2 nsubj\nsaid X X _ 0 root\n" PUNCT X _ 2 punct\nyes X X _ 2 obj\n" PUNCT X _ 2 punct')
+    assert reason(load("bigram_shift"), quoted) == "double quotes"
+    doubled = sentence("So X X _ 0 root\nvery X X _ 1 dep\nVery X X _ 1 dep")
+    assert reason(load("bigram_shift"), doubled) == "no two words to exchange"
+
+
+@pytest.mark.parametrize("reading", ["dependency", "constituency"])
+def test_coordination_inversion_repairs_case_comma_and_full_stop(reading):
+    s = sentence(TWO_CLAUSES, tree=TWO_CLAUSES_TREE)
+    found = both_labels(load("coordination_inversion"), s, reading=reading, plan=frozenset({"I"}))
+    assert {e.text for e in found["O"]} == {"They had left early, but we stayed."}
+    assert {e.text for e in found["I"]} == {"We stayed, but they had left early."}
+    assert {e.stratum for e in found["O"]} == {"first longer"}
+    assert {e.stratum for e in found["I"]} == {"second longer"}
+    for e in (*found["O"], *found["I"]):
+        assert [e.tokens[i] for i in e.marks] == [",", "but"]
+
+
+def test_coordination_inversion_keeps_names_and_i():
+    name = TWO_CLAUSES.replace("They  PRON ", "Otto  PROPN")
+    found = both_labels(load("coordination_inversion"), sentence(name), reading="dependency", plan=frozenset())
+    assert found["I"][0].text == "We stayed, but Otto had left early."
+    pronoun = TWO_CLAUSES.replace("They ", "I    ")
+    found = both_labels(load("coordination_inversion"), sentence(pronoun), reading="dependency", plan=frozenset({"I"}))
+    assert found["I"][0].text == "We stayed, but I had left early."
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("8 cc", "8 discourse", "not exactly one coordination"),
+        ("8 nsubj", "8 obj", "a conjunct is no clause with a subject and a finite verb"),
+        (",     PUNCT ,", ";     PUNCT :", "a semicolon, dash or colon between the clauses"),
+        ("early ADV   RB", '"     PUNCT "', "quotes or brackets"),
+    ],
+)
+def test_coordination_inversion_says_why_not(old, new, why):
+    s = sentence(TWO_CLAUSES.replace(old, new))
+    assert reason(load("coordination_inversion"), s, reading="dependency") == why
+
+
+def test_capitals_are_learnt_from_the_inside_of_sentences():
+    counts = Counts(
+        words=Counter({("I", "PRON", "_"): 5, ("i", "PRON", "_"): 1, ("The", "DET", "_"): 1, ("the", "DET", "_"): 9})
+    )
+    assert load("coordination_inversion").plan(counts, Policy(), "dependency") == {"I"}
+
+
+KIND = ("NOUN", "Number=Sing")
+
+
+def plan_with(**counts):
+    """Candidates for `the _ barked`: word → (count after `the`, count before `barked`)."""
+    return Plan(
+        kinds={w: frozenset({KIND}) for w in counts},
+        after={"the": {w: a for w, (a, _) in counts.items()}},
+        before={"barked": {w: b for w, (_, b) in counts.items()}},
+    )
+
+
+def test_replacements_have_bigrams_as_frequent_as_the_original():
+    plan = plan_with(dog=(11, 11), cat=(10, 10), hen=(27, 10), ewe=(28, 10), ox=(3, 10), elk=(4, 4))
+    # ten other occurrences each side; within a factor e: 4 to 27
+    assert candidates(plan, KIND, "the", "dog", "barked", 1.0) == ["cat", "elk", "hen"]
+    assert candidates(plan, KIND, "the", "dog", "barked", 0.0) == ["cat"]
+    assert candidates(plan, ("NOUN", "Number=Plur"), "the", "dog", "barked", 1.0) == []
+
+
+def test_a_bigram_seen_only_here_gives_no_replacement():
+    assert candidates(plan_with(dog=(1, 5), cat=(1, 5)), KIND, "the", "dog", "barked", 1.0) == []
+
+
+def test_odd_man_out_uses_one_key_and_one_place_for_both_labels():
+    s = sentence(
+        "Then ADV X _ 3 advmod\nthe DET X _ 3 det\ndog NOUN X Number=Sing 4 nsubj\nbarked VERB X _ 0 root\n. PUNCT X _ 4 punct"
+    )
+    found = both_labels(load("odd_man_out"), s, plan=plan_with(dog=(5, 5), cat=(4, 4)))
+    assert {e.text for e in found["C"]} == {"Then the cat barked."}
+    assert {e.text for e in found["O"]} == {"Then the dog barked."}
+    for e in (*found["C"], *found["O"]):
+        assert (e.key, e.marks, dict(e.extra)) == ("cat", (2,), {"original": "dog", "replacement": "cat"})
+
+
+def test_odd_man_out_indexes_only_the_band_and_domain():
+    counts = Counts(
+        tokens=100,
+        words=Counter({("dog", "NOUN", "Number=Sing"): 5, ("very", "ADV", "_"): 5, ("rare", "NOUN", "_"): 1}),
+        bigrams=Counter({("the", "dog"): 3, ("dog", "ran"): 2, ("the", "very"): 4, ("the", "rare"): 1}),
+    )
+    task = load("odd_man_out")
+    plan = task.plan(counts, task.policies["conneau2018"], "tags")
+    assert plan == Plan({"dog": frozenset({KIND})}, {"the": {"dog": 3}}, {"ran": {"dog": 2}})
+
+
+def test_word_content_wants_one_target_once():
+    task = load("word_content")
+    s = sentence(PAINT)
+    found = ask(task, s, plan={"fences"})
+    assert (found.label, found.marks) == ("fences", (4,))
+    assert reason(task, s, plan={"fences", "quickly"}) == "several target words"
+    twice = sentence("Fences X X _ 0 root\nmeet X X _ 1 dep\nfences X X _ 1 dep")
+    assert reason(task, twice, plan={"fences"}) == "several target words"
+    assert reason(task, s, plan={"walls"}) == "no target word"
+
+
+def test_word_content_takes_the_paper_s_ranks_when_the_corpus_is_large_enough():
+    task = load("word_content")
+    words = {f"w{chr(97 + i // 676)}{chr(97 + i // 26 % 26)}{chr(97 + i % 26)}": 9000 - i for i in range(4000)}
+    counts = Counts(sentences=10**6, words=Counter({(w, "NOUN", "_"): n for w, n in words.items()}))
+    chosen = task.plan(counts, task.policies["conneau2018"], "text")
+    assert chosen == set(list(words)[2000:3000])
+
+
+def test_word_content_in_a_small_corpus_takes_frequent_words_but_no_names_or_short_ones():
+    task = load("word_content")
+    words = Counter({(f"verb{chr(97 + i)}", "VERB", "_"): 40 for i in range(5)})
+    words.update({("Berlin", "PROPN", "_"): 40, ("cat", "NOUN", "_"): 40, ("seldom", "ADV", "_"): 2})
+    words.update({(f"f{i}", "X", "_"): 1000 for i in range(50)})
+    counts = Counts(sentences=10_000, words=words)
+    chosen = task.plan(counts, task.policies["conneau2018"], "text")
+    assert chosen == {f"verb{chr(97 + i)}" for i in range(5)}
+
+
+def many(task, n=40):
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    rng = Random(3)
+    out = []
+    for i in range(n):
+        words = rng.sample([a + b for a in letters for b in letters[:6]], 6)
+        s = sentence("\n".join(f"{w} X X _ {0 if k == 0 else 1} dep" for k, w in enumerate(words)), id=f"s{i}")
+        out.append(ask(task, s, state=i * 977))
+    return out
+
+
+def test_word_presence_deals_every_word_once_as_present_and_once_as_absent():
+    task = load("word_presence")
+    rows = task.complete(many(task), Random(1))
+    assert Counter(r.label for r in rows) == {"1": 40, "0": 40}
+    for r in rows:
+        assert (dict(r.extra)["word"] in r.tokens) == (r.label == "1")
+    present = Counter(dict(r.extra)["word"] for r in rows if r.label == "1")
+    absent = Counter(dict(r.extra)["word"] for r in rows if r.label == "0")
+    assert present == absent
+
+
+def test_word_order_gives_the_pair_both_ways():
+    task = load("word_order")
+    rows = task.complete(many(task), Random(1))
+    assert Counter(r.label for r in rows) == {"1": 40, "0": 40}
+    for r in rows:
+        first, second = (r.tokens.index(dict(r.extra)[w]) for w in ("word1", "word2"))
+        assert (first < second) == (r.label == "1")
+    doubled = sentence("a X X _ 0 root\nb X X _ 1 dep\nA X X _ 1 dep")
+    assert reason(task, doubled) == "no two words that occur once"

@@ -1,0 +1,31 @@
+import pytest
+
+from sonde import errors
+
+
+def test_the_tree_is_as_drawn():
+    drawn = {
+        "UsageError": "SondeError",
+        "DataError": "SondeError",
+        "CorpusError": "DataError",
+        "TooFewError": "DataError",
+        "EncoderError": "SondeError",
+        "ShapeError": "EncoderError",
+        "NotInstalled": "EncoderError",
+        "Offline": "EncoderError",
+        "RunError": "SondeError",
+    }
+    found = {c.__name__: c.__base__.__name__ for c in vars(errors).values() if isinstance(c, type)}
+    assert found == drawn | {"SondeError": "Exception"}
+    for name in drawn:
+        assert name in errors.__doc__
+
+
+def test_a_corpus_error_names_its_place_and_survives_pickling():
+    import pickle  # workers send errors back this way
+
+    error = errors.CorpusError("a.conllu", 7, "9 columns", "10")
+    assert str(error) == "a.conllu:7: met 9 columns; expected 10"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    with pytest.raises(errors.DataError):
+        raise error

@@ -1,0 +1,113 @@
+"""What importing costs, what is public, and who may import whom."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import sonde
+
+ROOT = Path(sonde.__file__).parent
+LINE = [
+    ["errors", "console"],
+    ["corpus"],
+    ["task"],
+    ["edit"],
+    ["tasks"],
+    ["sketch"],
+    ["split"],
+    ["dataset"],
+    ["audit"],
+    ["make"],
+    ["request"],
+    ["testing"],
+    ["cli"],
+]
+"""Rooms from left to right; a room imports only rooms to its left."""
+
+
+def run(code, *, cwd=None):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=cwd).stdout
+
+
+def test_exactly_these_names_are_public():
+    assert sonde.__all__ == [
+        "Corpus", "Dataset", "Example", "Finding", "Policy", "Sentence", "SondeError", "Task", "Tree", "Unmade",
+        "audit_set", "load_task", "make_sets", "wanted",
+    ]  # fmt: skip
+    for name in sonde.__all__:
+        assert getattr(sonde, name).__doc__
+    assert set(dir(sonde)) == {*sonde.__all__, "__version__"}
+
+
+def test_importing_sonde_loads_nothing_heavy():
+    loaded = run("import sys, sonde; print(*sorted(m.split('.')[0] for m in sys.modules))").split()
+    heavy = {"numpy", "pyarrow", "torch", "scipy", "sklearn", "pandas", "joblib", "rich", "cyclopts", "msgspec"}
+    assert heavy.isdisjoint(loaded)
+
+
+def test_help_loads_no_numbers_and_no_sentences():
+    code = (
+        "import sys; sys.argv = ['sonde', '--help']\n"
+        "from sonde.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(*sorted(sys.modules))"
+    )
+    loaded = run(code).splitlines()[-1].split()
+    assert "cyclopts" in loaded
+    heavy = {"numpy", "pyarrow", "torch", "scipy", "sklearn", "joblib", "sonde.make", "sonde.corpus.corpus"}
+    assert heavy.isdisjoint(loaded)
+
+
+def test_help_takes_under_300_milliseconds_of_processor_time():
+    # processor time of the best of seven: a busy machine does not count against us, a heavy import does
+    code = (
+        "import resource, subprocess, sys\n"
+        "subprocess.run([sys.executable, '-m', 'sonde', '--help'], stdout=subprocess.DEVNULL, check=True)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "print(used.ru_utime + used.ru_stime)"
+    )
+    assert min(float(run(code)) for _ in range(7)) < 0.3
+
+
+def test_importing_sonde_writes_nothing(tmp_path):
+    run("import sonde; sonde.Task, sonde.make_sets, sonde.Corpus", cwd=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("sonde."):
+            yield node.module.split(".")[1]
+        elif isinstance(node, ast.Import):
+            yield from (a.name.split(".")[1] for a in node.names if a.name.startswith("sonde."))
+
+
+def test_modules_import_only_what_is_left_of_them():
+    place = {room: i for i, rooms in enumerate(LINE) for room in rooms}
+    wrong = []
+    for path in ROOT.rglob("*.py"):
+        room = path.relative_to(ROOT).parts[0].removesuffix(".py")
+        if room in ("__init__", "__main__"):
+            continue
+        assert room in place, f"{room} is new: give it a place in the line"
+        for other in imports(path):
+            typing_only = room == "console"  # it names types of rooms to its right, and imports none of them
+            if place[other] > place[room] and not typing_only:
+                wrong.append(f"{path.name} imports {other}")
+    assert wrong == []
+
+
+def test_no_room_without_a_name():
+    banned = {"utils.py", "helpers.py", "common.py", "base.py", "manager.py", "misc.py"}
+    assert [p for p in ROOT.rglob("*.py") if p.name in banned] == []
+
+
+def test_no_print_pickle_or_eval_in_the_library():
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in ("print", "eval", "exec"), path
+            if isinstance(node, ast.Import):
+                assert "pickle" not in {a.name for a in node.names}, path
