@@ -87,7 +87,12 @@ def test_another_seed_is_another_corpus() -> None:
 
 def test_ids_and_documents_follow_the_index() -> None:
     assert sentence(69, seed=2).id == "builtin-2-69"
-    assert [sentence(i).doc for i in (0, 19, 20, 79)] == ["builtin-0000", "builtin-0000", "builtin-0001", "builtin-0003"]
+    assert [sentence(i).doc for i in (0, 19, 20, 79)] == [
+        "builtin-0000",
+        "builtin-0000",
+        "builtin-0001",
+        "builtin-0003",
+    ]
 
 
 @pytest.mark.parametrize(("index", "seed"), [(-1, 0), (0, -1)])
@@ -235,7 +240,10 @@ def test_articles_follow_the_next_sound(corpus: list[Sentence]) -> None:
 
 
 def test_determiners_agree_with_their_nouns(corpus: list[Sentence]) -> None:
-    only = {"Sing": {"a", "an", "this", "that", "every", "each", "another", "one"}, "Plur": {"these", "those", "many", "several", "few", "two", "both"}}
+    only = {
+        "Sing": {"a", "an", "this", "that", "every", "each", "another", "one"},
+        "Plur": {"these", "those", "many", "several", "few", "two", "both"},
+    }
     for s in corpus:
         assert s.heads is not None
         assert s.feats is not None
@@ -498,5 +506,17 @@ def test_every_mark_occurs(corpus: list[Sentence], mark: str) -> None:
 
 def test_contractions_are_multi_word_tokens(corpus: list[Sentence]) -> None:
     forms = {form.lower() for s in corpus for _, _, form in s.mwts}
-    assert {"don't", "doesn't", "didn't", "won't", "can't", "isn't", "wasn't", "let's", "i'm", "he's", "they'll"} <= forms
+    assert {
+        "don't",
+        "doesn't",
+        "didn't",
+        "won't",
+        "can't",
+        "isn't",
+        "wasn't",
+        "let's",
+        "i'm",
+        "he's",
+        "they'll",
+    } <= forms
     assert not {form for form in forms if re.search(r"(will|cann|am|may|might)n't", form)}

@@ -1,0 +1,149 @@
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sonde.dataset import Dataset, find, read_manifest
+from sonde.errors import DataError
+from sonde.task import SPLITS, Example
+
+WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=8)
+ROWS = st.builds(
+    lambda label, tokens, key, mark, word: Example(
+        label, tuple(tokens), " ".join(tokens), "s1", key, "x", (0,) if mark else (), (("word", word),) if word else ()
+    ),
+    st.sampled_from(["A", "B"]),
+    st.lists(WORDS, min_size=1, max_size=5),
+    st.none() | WORDS,
+    st.booleans(),
+    st.none() | WORDS,
+)
+
+
+def dataset(rows, **manifest):
+    facts = {"name": "mine/t", "task": "t", "version": 1, "language": "en", "labels": ["A", "B"]}
+    return Dataset("mine/t", "t", 1, "en", ("A", "B"), rows, facts | manifest)
+
+
+def small():
+    rows = [
+        Example(label, ("one", "two", word), f"one two{word}", f"s{i}") for i, (label, word) in enumerate(["A.", "B!"])
+    ]
+    return dataset(dict.fromkeys(SPLITS, rows))
+
+
+@given(st.lists(ROWS, max_size=5), st.lists(ROWS, max_size=3))
+def test_what_is_saved_is_loaded(tmp_path_factory, train, test):
+    folder = tmp_path_factory.mktemp("set")
+    made = dataset({"tr": train, "va": [], "te": test})
+    made.save(folder)
+    again = Dataset.load(folder)
+    assert {s: list(again.rows[s]) for s in SPLITS} == {s: list(made.rows[s]) for s in SPLITS}
+    assert again.digest == made.digest
+    assert again.labels == made.labels
+
+
+def test_the_text_file_is_senteval_s(tmp_path):
+    row = Example("1", ("a", "b"), "a b", extra=(("word1", "a"), ("word2", "b")))
+    dataset({"tr": [row], "va": [row], "te": [row]}).save(tmp_path)
+    lines = (tmp_path / "t.txt").read_text("utf-8").splitlines()
+    assert lines == ["tr\t1\ta\tb\ta b", "va\t1\ta\tb\ta b", "te\t1\ta\tb\ta b"]
+
+
+def test_lines_and_tabs_in_a_sentence_cannot_break_the_text_file(tmp_path):
+    row = Example("A", ("a\tb", "c\nd", "e\u2028f"), "x")
+    dataset({"tr": [row], "va": [], "te": []}).save(tmp_path)
+    (line,) = (tmp_path / "t.txt").read_text("utf-8").splitlines()
+    assert line.split("\t") == ["tr", "A", "a b c d e f"]
+
+
+def test_the_parquet_file_has_all_columns(tmp_path):
+    import pyarrow.parquet as pq
+
+    small().save(tmp_path)
+    names = pq.read_table(tmp_path / "rows.parquet").column_names
+    assert names == ["split", "label", "text", "tokens", "source", "key", "stratum", "marks"]
+
+
+def test_the_digest_depends_on_every_row():
+    one = small()
+    rows = {s: list(one.rows[s]) for s in SPLITS}
+    rows["te"] = rows["te"][::-1]
+    assert dataset(rows).digest != one.digest
+
+
+def test_an_altered_file_is_noticed(tmp_path):
+    small().save(tmp_path)
+    other = dataset({"tr": [Example("A", ("x",), "x")], "va": [], "te": []})
+    other.save(tmp_path / "other")
+    (tmp_path / "other/rows.parquet").replace(tmp_path / "rows.parquet")
+    with pytest.raises(DataError, match="is not what the manifest describes"):
+        Dataset.load(tmp_path)
+
+
+@pytest.mark.parametrize("damage", [b"", b"PAR1 no", None])
+def test_a_damaged_or_missing_parquet_file_is_said_so(tmp_path, damage):
+    small().save(tmp_path)
+    path = tmp_path / "rows.parquet"
+    if damage is None:
+        path.unlink()
+    else:
+        path.write_bytes(damage)
+    with pytest.raises(DataError, match="Make the set again"):
+        Dataset.load(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"name": "x"}'])
+def test_a_damaged_manifest_is_said_so(tmp_path, text):
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(DataError, match="manifest"):
+        read_manifest(tmp_path)
+
+
+def test_the_manifest_marks_a_complete_folder(tmp_path, monkeypatch):
+    made = small()
+    made.save(tmp_path)
+    # a crash between the files: the old manifest must not vouch for the new rows
+    monkeypatch.setattr("sonde.dataset._write_parquet", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        made.save(tmp_path)
+    with pytest.raises(DataError, match="holds no probing set"):
+        find(tmp_path)
+
+
+def test_a_full_disk_is_a_plain_message_and_leaves_no_half_file(tmp_path):
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("no /dev/full here")
+    target = tmp_path / "t.txt"
+
+    from sonde import dataset as module
+
+    original = Path.open
+
+    def open_(self, *arguments, **named):
+        return original(full if self.name.startswith(".t.txt") else self, *arguments, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "open", open_)
+        with pytest.raises(DataError, match=r"t\.txt cannot be written: No space left on device"):
+            module._atomically(target, b"x" * 10_000)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sets_are_found_below_a_folder(tmp_path):
+    small().save(tmp_path / "a/t")
+    small().save(tmp_path / "b/t")
+    assert find(tmp_path) == [tmp_path / "a/t", tmp_path / "b/t"]
+    assert find(tmp_path / "a/t") == [tmp_path / "a/t"]
+    with pytest.raises(DataError, match="There is no"):
+        find(tmp_path / "c")
+
+
+def test_the_manifest_is_readable_json(tmp_path):
+    small().save(tmp_path)
+    text = (tmp_path / "manifest.json").read_text("utf-8")
+    assert json.loads(text)["digest"] == small().digest
+    assert "\n" in text
