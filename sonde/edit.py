@@ -14,6 +14,25 @@ def plain_words(s: Sentence) -> set[int]:
     return {i for i, form in enumerate(s.forms) if i not in inside and any(map(str.isalpha, form))}
 
 
+def free_words(s: Sentence) -> set[int]:
+    """Plain words that nothing is glued to but closing punctuation, so that another word may take their place.
+
+    French *l'* and the halves of a hyphenated word are not free.
+    """
+    space = s.space_after or (True,) * len(s)
+    return {
+        i
+        for i in plain_words(s)
+        if s.forms[i][0].isalnum()
+        and s.forms[i][-1].isalnum()
+        and (i == 0 or space[i - 1])
+        and (i + 1 == len(s) or space[i] or s.forms[i + 1] in CLOSING)
+    }
+
+
+CLOSING = frozenset({".", ",", ";", ":", "!", "?", "…", "...", ")", "]", "”", "»"})
+
+
 def spaces(s: Sentence) -> list[bool]:
     """Whether white space follows each surface token."""
     if s.space_after is None:

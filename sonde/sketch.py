@@ -23,7 +23,7 @@ from sonde.errors import CorpusError
 from sonde.task import Context, Counts, Example, Policy, Task, mix
 
 ADDRESS = re.compile(r"https?:|www\.|\w@\w|\.(?:com|org|net|html?)\b", re.IGNORECASE)
-PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"), ("-LRB-", "-RRB-"), ("``", "''"))
+PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("«", "»"), ("-LRB-", "-RRB-"), ("``", "''"))
 NOT_WORD = re.compile(r"[\W_]+")
 DIGITS = re.compile(r"\d+")
 LISTED = 100
@@ -220,7 +220,7 @@ def unfit(s: Sentence) -> str | None:
     for left, right in PAIRS:
         if text.count(left) != text.count(right):
             return "unbalanced quotes or brackets"
-    if text.count('"') % 2:
+    if text.count('"') % 2 or sum(map(text.count, "„“”")) % 2:
         return "unbalanced quotes or brackets"
     return None
 

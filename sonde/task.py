@@ -144,7 +144,7 @@ class Counts:
         for table in (self.words, self.firsts):
             for (form, tag, _), n in table.items():
                 if not pos or tag in pos:
-                    out[form.lower()] += n
+                    out[fold(form)] += n
         return out
 
 
@@ -193,6 +193,11 @@ class Task:
     """Shallow cues that are the task's own answer, so that an audit expects them: ``length``, ``unigrams``, …"""
 
 
+def fold(form: str) -> str:
+    """A form as a key: lower case, one kind of apostrophe."""
+    return form.lower().replace("’", "'")
+
+
 def mix(x: int) -> int:
     """A 64-bit finaliser (splitmix64): nearby inputs give unrelated outputs."""
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
@@ -215,7 +220,7 @@ def token_positions(s: Sentence, words: Iterable[int]) -> tuple[int, ...]:
 
 
 def targets(counts: Counts, policy: Policy, *pos: str) -> frozenset[str]:
-    """The lower-cased forms of these parts of speech that are neither too rare nor too frequent to be a target.
+    """The folded forms of these parts of speech, two letters or more, neither too rare nor too frequent to be a target.
 
     A band is scaled from ``band_tokens`` words to this corpus, but its lower end is never below 2 occurrences and it is
     never narrower than the ratio of its ends, or a small treebank would have no targets at all.
@@ -231,7 +236,7 @@ def targets(counts: Counts, policy: Policy, *pos: str) -> frozenset[str]:
         low = max(low, rarest)
         if top := int(len(seen) * share):
             high = min(high, sorted(seen.values(), reverse=True)[top - 1] - 1)
-    return frozenset(form for form, n in seen.items() if low <= n <= high)
+    return frozenset(form for form, n in seen.items() if low <= n <= high and len(form) > 1 and form.isalpha())
 
 
 def most_frequent(tally: Mapping[str, int], policy: Policy) -> frozenset[str]:

@@ -66,14 +66,16 @@ def _weights(text: str, without: str = "", extra: str = "") -> Table[tuple[str, 
 
 @cache
 def determiners(number: str, mood: str) -> Table[tuple[str, ...]]:
-    """Return the determiners for a number (s, p, m) in a mood: plain, negative, listed, indefinite."""
+    """Return the determiners for a number (s, p, m) in a mood: plain, negative, listed, worn, indefinite, counted."""
     text = {"s": _SINGULAR, "p": _PLURAL + " " + _NUMERALS, "m": _MASS}[number]
     if mood == "negative":  # no double negation, and "any" instead of "some"
         return _weights(text, "some no several most many every each", "any:12" if number != "s" else "any:2")
     if mood == "listed":  # conjuncts stand side by side only with determiners that do not count them
         return _weights(text, "no every each all most")
-    if mood == "indefinite":
-        return _weights(text, "the this that these those all most every each")
+    if mood == "worn":  # in a hat, in hats
+        return _weights("a:1" if number == "s" else ":1")
+    if mood in ("indefinite", "counted"):
+        return _weights(text, ("no " if mood == "counted" else "") + "the this that these those all most every each")
     return _weights(text)
 
 
@@ -107,7 +109,7 @@ def listed_adjectives(key: str) -> Table[Word]:
 @cache
 def possessives() -> Table[str]:
     """Return the pronouns that may own something."""
-    return Table(zip(PRONOUNS, (4.0, 2.0, 4.0, 4.0, 0.1, 2.5, 3.0), strict=True))
+    return Table(zip(PRONOUNS, (4.0, 2.0, 4.0, 4.0, 0.0, 2.5, 3.0), strict=True))
 
 
 @cache

@@ -15,8 +15,9 @@ from random import Random
 
 from sonde.corpus import questions as q
 from sonde.corpus import statements as s
+from sonde.corpus.clauses import clause, infinitive
 from sonde.corpus.lexicon import Table
-from sonde.corpus.phrases import Draft
+from sonde.corpus.phrases import Draft, Rules, Stuck
 from sonde.corpus.relatives import attach
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import UsageError
@@ -25,6 +26,7 @@ SHORTEST, LONGEST = 4, 30
 SENTENCES_PER_DOCUMENT = 20
 _ENOUGH_BITS = 36.5  # a probability of 1e-11
 _TRIES_AT_A_LENGTH = 12
+_RULES = Rules(attach, clause, infinitive)
 
 
 def sentence(index: int, seed: int = 0) -> Sentence:
@@ -35,9 +37,12 @@ def sentence(index: int, seed: int = 0) -> Sentence:
     for attempt in count():
         if attempt % _TRIES_AT_A_LENGTH == 0:
             length, length_bits = _length(rng)
-        draft = Draft(rng, _taste(rng.random(), length), attach)
+        draft = Draft(rng, _taste(rng.random(), length), _RULES, named=length < 6)
         kind, mark = draft.pick(_kinds(length))
-        tree = kind(draft, length, mark)
+        try:
+            tree = kind(draft, length, mark)
+        except Stuck:
+            continue
         if SHORTEST <= len(draft.words) <= LONGEST and draft.bits + length_bits - 1.5 >= _ENOUGH_BITS:
             break
     return _finished(draft, tree, index, seed)
@@ -59,7 +64,7 @@ def _length(rng: Random) -> tuple[int, float]:
 @cache
 def _lengths() -> Table[int]:
     """Return the lengths to aim at."""
-    return Table([(n, 0.3 if n == 4 else 1.3 if n < 18 else 1.0) for n in range(SHORTEST, 29)])
+    return Table([(n, {4: 0.3, 5: 1.6, 6: 1.6}.get(n, 1.2 if n < 18 else 1.0)) for n in range(SHORTEST, 29)])
 
 
 def _taste(u: float, length: int) -> int:
@@ -104,6 +109,7 @@ def _kinds(length: int) -> Table[tuple[Callable[[Draft, int, str], Tree], str]]:
         (q.wondered, "?", 6, 2.5),
         (q.who, "?", 4, 1.5),
         (q.what, "?", 5, 2.5),
+        (q.pied, "?", 7, 0.8),
         (q.tagged, "?", 9, 0.8),
         (q.commanded(""), ".", 4, 2.5),
         (q.commanded(""), "!", 4, 0.5),

@@ -45,7 +45,7 @@ class Table(Generic[T]):
 
     def __init__(self, pairs: Iterable[tuple[T, float]]) -> None:
         kept = [(item, weight) for item, weight in pairs if weight > 0]
-        total = sum(weight for _, weight in kept)
+        total = math.fsum(weight for _, weight in kept)  # the same in every Python, unlike sum
         self.items = [item for item, _ in kept]
         self.cumulative = [*accumulate(weight / total for _, weight in kept)]
         self.cumulative[-1:] = [1.0] * bool(kept)  # so that rounding can never leave a draw without an item
@@ -180,7 +180,7 @@ def verb_forms(entry: str, upos: str = "VERB") -> dict[str, Word]:
 def zipf(items: Sequence[T], total: float = 1.0) -> list[tuple[T, float]]:
     """Weight items by rank; the weights sum to ``total``."""
     weights = [1 / (rank + 5) for rank in range(len(items))]
-    scale = total / sum(weights)
+    scale = total / math.fsum(weights)
     return [(item, weight * scale) for item, weight in zip(items, weights, strict=True)]
 
 

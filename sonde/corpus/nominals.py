@@ -22,9 +22,9 @@ def _shapes(room: int, deep: int, without: frozenset[str]) -> Table[str]:
         "part": (0.3, 1.0, 2.0),
         "coord": (2.5, 1.2, 0.5),
         "list": (4.0, 1.0, 0.2),
-        "appos": (1.2, 0.8, 0.4),
+        "appos": (3.5, 2.5, 1.2),
     }
-    fewest = {"plain": 1, "pp": 4, "rel": 4, "part": 4, "coord": 3, "list": 6, "appos": 6}
+    fewest = {"plain": 1, "pp": 4, "rel": 4, "part": 4, "coord": 3, "list": 6, "appos": 5}
     most = {"plain": 6}
     pairs = [(s, w[deep]) for s, w in by_depth.items() if fewest[s] <= room <= most.get(s, 99) and s not in without]
     return Table(pairs if any(w for _, w in pairs) else [("plain", 1.0)])
@@ -36,10 +36,15 @@ def _relatable(kind: str) -> bool:
     return kind != "CITY" and bool(lexicon().frame("tv", kind, "object").items or frames(kind, 3, 1, "").items)
 
 
+_PLACES = frozenset({"room", "area", "field", "water", "town", "shop", "landmark", "road"})
+
+
 @cache
 def _barred(kind: NounClass, want: str, case: str, negative: bool) -> frozenset[str]:
     """Return the shapes a noun phrase cannot take."""
     barred = {"coord", "list"} if want == "s" or kind.name == "CITY" else set()
+    if kind.name in _PLACES:
+        barred.add("list")
     if case != "Nom" or kind.name not in HUMAN or want == "p":
         barred.add("appos")
     if kind.name == "NAME" or negative or not _relatable(kind.name):
@@ -59,9 +64,11 @@ def nominal(
     want: str = "",
     mood: str = "plain",
     pron: float = 0.2,
+    apposition: bool = True,
 ) -> Nominal:
     """Put a noun phrase of the classes in ``spec``."""
     room = max(1, d.room(end))
+    bits = d.bits
     table = d.lex.nouns(spec)
     if want == "p":
         drawn = d.pick(table, lambda n: n.plural is not None and n.kind.plural > 0)
@@ -70,16 +77,20 @@ def nominal(
     else:
         drawn = d.pick(table)
     kind = drawn.kind
-    if pron and room < 3 and not want and mood == "plain" and kind.name != "CITY" and d.coin(pron):
+    if pron and not d.named and room < 3 and not want and mood == "plain" and kind.name != "CITY" and d.coin(pron):
+        d.bits = bits  # the noun is not seen, so it makes nothing rarer
         return pronoun(d, case, relation, kind)
     human = kind.name in HUMAN
-    shape = d.pick(_shapes(min(room, 30), d.deep, _barred(kind, want, case, d.negative))) if room > 2 else "plain"
+    shape = "plain"
+    if room > 2:
+        barred = _barred(kind, want, case if apposition else "", d.negative)
+        shape = d.pick(_shapes(min(room, 30), d.deep, barred))
     size = room if shape == "plain" else max(2, min(4, d.upto(room - 2)))
     the = ""
     if shape == "appos":
         want, the = "s", "the" if kind.name == "person" else ""
-    if shape in ("coord", "list") and mood == "plain":
-        mood = "listed"
+    if shape in ("coord", "list"):
+        mood = {"plain": "listed", "indefinite": "counted"}.get(mood, mood)
     before = len(d.words)
     first = (
         proper(d, kind, size, relation)
@@ -93,12 +104,18 @@ def nominal(
         phrase, _ = prepositional(d, prep, spec, end, "nmod", first.head, first.agreement[1] if spec in _PARTS else "")
         return first._replace(tree=Tree("NP", (first.tree, phrase)))
     if shape in ("rel", "part"):
-        inner = d.attach(d, first, shape, end)
+        inner = d.rules.attach(d, first, shape, end)
         return first._replace(tree=Tree("NP", (first.tree, inner))) if inner else first
     if shape == "appos":
         comma = d.mark(",", -1)
         second = bare(
-            d, d.pick(d.lex.nouns("p_person")), min(5, max(3, d.room(end) - 1)), "appos", want="s", mood="indefinite"
+            d,
+            d.pick(d.lex.nouns("p_person")),
+            min(5, max(3, d.room(end) - 1)),
+            "appos",
+            want="s",
+            mood="indefinite",
+            det="a",
         )
         d.heads[second.head] = first.head
         d.heads[comma] = second.head
@@ -147,7 +164,7 @@ def prepositional(
 ) -> tuple[Tree, int]:
     """Put a prepositional phrase; return it and the position of its noun."""
     case = d.put(prep, "case")
-    mood = "indefinite" if want else "plain"
+    mood = "worn" if want else "plain"
     pron = 0.12 if spec in ("human", "person", "being") else 0.0
     inside = nominal(d, spec, max(end, len(d.words) + 1), relation, want=want, mood=mood, pron=pron)
     d.heads[case] = inside.head

@@ -6,9 +6,9 @@ positions until the head takes it. In trees an int stands for the word at that p
 
 from __future__ import annotations
 
-import math
 from bisect import bisect
 from collections.abc import Callable, Collection
+from math import log2
 from random import Random
 from typing import NamedTuple, TypeVar
 
@@ -27,6 +27,7 @@ from sonde.corpus.lexicon import Lexicon, Noun, NounClass, Table, Word, adjectiv
 from sonde.corpus.sentence import Tree
 
 T = TypeVar("T")
+_MOST_TRIES = 100
 PUNCTUATION = {",": ",", ".": ".", "?": ".", "!": ".", ";": ":", "``": "``", "''": "''"}
 """Penn tags of the punctuation marks; both quotation marks are written as the plain double quote."""
 
@@ -41,31 +42,49 @@ class Nominal(NamedTuple):
     pronoun: bool = False
 
 
+class Rules(NamedTuple):
+    """The rules by which a grammar comes back to itself.
+
+    ``attach`` puts a clause after a noun, ``clause`` one with a subject, ``infinitive`` one without.
+    """
+
+    attach: Callable[[Draft, Nominal, str, int], Tree | None]
+    clause: Callable[..., tuple[list[Tree], int]]
+    infinitive: Callable[[Draft, int, Nominal, str, int, str], Tree]
+
+
+class Stuck(Exception):
+    """No item of a table fits what was said so far."""
+
+
 class Draft:
     """A sentence in the making.
 
-    ``attach`` puts a clause after a noun; it is given because clauses are made of noun phrases in turn.
+    It is given the rules that put clauses, because phrases hold clauses and clauses are made of phrases.
+    ``named`` asks for nouns where pronouns could stand: a short sentence needs them to be one of a kind.
     """
 
     __slots__ = (
-        "attach",
         "bits",
         "deep",
         "heads",
         "lex",
         "multiwords",
+        "named",
         "negative",
         "opening",
         "relations",
         "rng",
+        "rules",
         "words",
     )
 
-    def __init__(self, rng: Random, deep: int, attach: Callable[[Draft, Nominal, str, int], Tree | None]) -> None:
+    def __init__(self, rng: Random, deep: int, rules: Rules, *, named: bool) -> None:
         self.rng = rng
-        self.attach = attach
+        self.rules = rules
         self.lex: Lexicon = lexicon()
         self.deep = deep
+        self.named = named
         self.bits = 0.0
         self.opening = True
         self.negative = False
@@ -78,15 +97,18 @@ class Draft:
         """Draw from a table, again until the item fits, and count the surprise of the item kept."""
         at = bisect(table.cumulative, self.rng.random())
         if fits:
+            tries = 0
             while not fits(table.items[at]):
                 at = bisect(table.cumulative, self.rng.random())
+                if (tries := tries + 1) > _MOST_TRIES:
+                    raise Stuck
         self.bits += table.bits[at]
         return table.items[at]
 
     def coin(self, p: float) -> bool:
         """Say yes with probability p and count the surprise."""
         yes = self.rng.random() < p
-        self.bits -= math.log2(p if yes else 1 - p)
+        self.bits -= log2(p if yes else 1 - p)
         return yes
 
     def upto(self, n: int) -> int:
@@ -169,7 +191,7 @@ def modifiers(d: Draft, kind: NounClass, count: int) -> list[Word]:
     drawn: list[tuple[int, Word]] = []
     while sets and len(drawn) < count:
         order, table = sets.pop(int(d.rng.random() * len(sets)))
-        drawn.append((order, d.pick(table)))
+        drawn.append((order, d.pick(table, lambda w: all(w is not other for _, other in drawn))))
     return [w for _, w in sorted(drawn, key=lambda pair: pair[0])]
 
 

@@ -22,7 +22,7 @@ _PLACING = "human animal dish produce tool clothing container device vehicle doc
 _FRAMES = {
     "iv": (1, 14, 11.0),
     "tv": (2, 30, 30.0),
-    "pass": (2, 20, 9.0),
+    "pass": (2, 20, 12.0),
     "go": (3, 16, 7.0),
     "be_at": (3, 14, 4.0),
     "pp": (3, 16, 7.0),

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from sonde.corpus.clauses import (
-    HOSTS,
-    UNCONTRACTED,
-    clause,
-    infinitive,
-    negate,
-    predicate,
-)
+from sonde.corpus.clauses import HOSTS, UNCONTRACTED, clause, infinitive, negate, predicate
 from sonde.corpus.closed import determiner
 from sonde.corpus.lexicon import HUMAN, Table, Word, verb_forms, word
 from sonde.corpus.nominals import nominal
@@ -102,6 +95,7 @@ def who(d: Draft, size: int, mark: str) -> Tree:
 
 def what(d: Draft, size: int, mark: str) -> Tree:
     """A question about the object: what, which book, how many books."""
+    bits = d.bits
     p = plan(d, max(2, size - 4), "person", among="tv")
     assert p.verb is not None  # a transitive plan has its verb
     classes = {*d.lex.expand(p.verb.object)}
@@ -109,6 +103,7 @@ def what(d: Draft, size: int, mark: str) -> Tree:
         number = "s" if d.coin(0.5) else "p"
         drawn = d.pick(d.lex.nouns(p.verb.object))
         if not drawn.plural or not drawn.singular:
+            d.bits = bits
             return what(d, size, mark)
         if number == "p" and d.coin(0.5):
             how = d.put(word("how", "how", "ADV", "WRB", "PronType=Int"), "advmod")
@@ -128,6 +123,29 @@ def what(d: Draft, size: int, mark: str) -> Tree:
         front = d.node("WHNP", at)
     parts, head = _inversion(d, p, size - 1, [at], False, gap=True)
     return close(d, "SBARQ", mark, head, front, d.node("SQ", *parts))
+
+
+def pied(d: Draft, size: int, mark: str) -> Tree:
+    """A question that begins with a preposition: in which town, about which plan."""
+    p = plan(d, max(3, size - 6), "person", among=d.pick(_pied_frames()))
+    assert p.verb is not None  # only copular plans have none
+    prep, spec = d.pick(p.verb.ways) if p.verb.ways else (p.verb.preposition, p.verb.object)
+    assert prep is not None  # these frames have the one or the other
+    drawn = d.pick(d.lex.nouns(spec), lambda n: bool(n.singular and n.plural))
+    case = d.put(prep, "case")
+    which = d.put(word("which", "which", "DET", "WDT", "PronType=Int"), "det")
+    form = drawn.plural if d.coin(0.3) else drawn.singular
+    assert form is not None  # only nouns with both numbers fit
+    at = d.put(form, "obl")
+    d.take(at, [case, which])
+    parts, head = _inversion(d, p, size - 1, [at], False, gap=True)
+    front = d.node("WHPP", case, d.node("WHNP", which, at))
+    return close(d, "SBARQ", mark, head, front, d.node("SQ", *parts))
+
+
+@cache
+def _pied_frames() -> Table[str]:
+    return Table([("be_at", 2.0), ("go", 2.0), ("pp", 2.0)])
 
 
 def tagged(d: Draft, size: int, mark: str) -> Tree:
@@ -198,9 +216,12 @@ def lets(d: Draft, size: int, mark: str) -> Tree:
     return close(d, "S", mark, head, d.node("VP", head, Tree("S", (ours.tree, *inner.children))))
 
 
+_MASS = frozenset({"drink", "hobby", "material", "ingredient"})
+
+
 def exclaimed(d: Draft, size: int, mark: str) -> Tree:
     """What a house they built!"""
-    verb = d.pick(d.lex.frame("tv", "person", use="act"), lambda v: v.object not in ("drink", "hobby", "material"))
+    verb = d.pick(d.lex.frame("tv", "person", use="act"), lambda v: v.object not in _MASS)
     drawn = d.pick(d.lex.nouns(verb.object), lambda n: bool(n.singular and n.plural and n.kind.adjectives))
     p = Plan("tv", verb, verb.subject)
     wh = d.put(word("what", "what", "DET", "WDT", "PronType=Int"), "det:predet")

@@ -8,15 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from sonde.corpus.clauses import (
-    clause,
-    complement,
-    existential,
-    infinitive,
-    predicate,
-    subordinate,
-)
+from sonde.corpus.adjuncts import subordinate
+from sonde.corpus.clauses import clause, existential, infinitive, predicate
 from sonde.corpus.closed import listed, listed_adjectives, personal
+from sonde.corpus.complements import complement
 from sonde.corpus.lexicon import Table, Word, adverb, verb_forms, word
 from sonde.corpus.nominals import nominal, prepositional
 from sonde.corpus.phrases import Draft, Nominal
@@ -70,8 +65,10 @@ def fronted(front: str) -> Callable[[Draft, int, str], Tree]:
         dated = "t" in front
         share = max(4, min(end - 4, 2 + d.upto(max(1, end - 6))))
         left = max(1, end - (share if front[-1] in "sgup" else 1) - 3)
+        bits = d.bits
         p = plan(d, left, "person" if human else "", use="event" if human else "dated" if dated else "")
         while "p" in front and (p.verb is None or p.verb.places is None):
+            d.bits = bits
             p = plan(d, left)
         for letter in front:
             comma = True
@@ -147,7 +144,8 @@ def parenthetical(d: Draft, size: int, mark: str) -> Tree:
     end = size - 1
     share = d.upto(max(1, min(6, end // 2 - 1)))
     p = plan(d, max(1, end - share - 3))
-    subject = nominal(d, p.subject, share, "nsubj:pass" if p.passive else "nsubj", case="Nom", pron=0.0)
+    use = "nsubj:pass" if p.passive else "nsubj"
+    subject = nominal(d, p.subject, share, use, case="Nom", pron=0.0, apposition=False)
     first = d.mark(",", -1)
     at = d.put(d.pick(listed("stance", "words")), "advmod")
     second = d.mark(",", at)
@@ -169,10 +167,10 @@ def tripled(d: Draft, size: int, mark: str) -> Tree:
 
 def _joined(d: Draft, size: int, mark: str, clauses: int) -> Tree:
     time = d.pick(_times())
-    first_end = (
-        (size - 3) // clauses if d.rng.random() < 0.4 else 2 + d.upto(max(1, size - 7 if clauses == 2 else size // 3))
-    )
+    even = d.rng.random() < 0.45
+    first_end = (size - 3) // clauses if even else 2 + d.upto(max(1, size - 7 if clauses == 2 else size // 3))
     kids, head = clause(d, first_end, time, "root", simple=d.coin(0.6))
+    first_size = len(d.words)
     parts: list[int | Tree] = [Tree("S", tuple(kids))]
     with_comma = clauses == 3 or d.coin(0.65)
     conjunction = _and(d, _joining())
@@ -184,6 +182,8 @@ def _joined(d: Draft, size: int, mark: str, clauses: int) -> Tree:
             waiting.append(d.put(conjunction, "cc"))
         parts += waiting
         end = size - 1 if left == 1 else len(d.words) + max(3, (size - len(d.words)) // 2)
+        if even:
+            end = len(d.words) + first_size
         kids, at = clause(
             d, max(end, len(d.words) + 2), time if d.coin(0.8) else d.pick(_times()), "conj", waiting=waiting
         )

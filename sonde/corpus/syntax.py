@@ -98,13 +98,29 @@ def subjects(s: Sentence, head: int) -> list[int]:
     return [i for i in children(s, head) if base(s.deprels[i]) in ("nsubj", "csubj")]
 
 
+def is_finite(s: Sentence, i: int) -> bool:
+    """Whether word ``i`` is a finite verb; a treebank may give its finite verbs a Mood and no VerbForm."""
+    form = feature(s, i, "VerbForm")
+    return form == "Fin" or (form is None and feature(s, i, "Mood") is not None)
+
+
+def auxiliaries(s: Sentence, head: int, *relations: str) -> list[int]:
+    """The children of ``head`` that are auxiliaries (``aux`` and its subtypes), or have one of these relations."""
+    assert s.deprels is not None
+    wanted = relations or ("aux",)
+    return [i for i in children(s, head) if base(s.deprels[i]) in wanted]
+
+
 def finite(s: Sentence, head: int) -> int | None:
     """The finite verb of the clause headed by ``head``: itself, or its auxiliary or copula."""
-    assert s.deprels is not None
-    if feature(s, head, "VerbForm") == "Fin":
+    if is_finite(s, head):
         return head
-    helpers = [i for i in children(s, head) if base(s.deprels[i]) in ("aux", "cop")]
-    return next((i for i in helpers if feature(s, i, "VerbForm") == "Fin"), None)
+    return next((i for i in auxiliaries(s, head, "aux", "cop") if is_finite(s, i)), None)
+
+
+def clause_as_predicate(s: Sentence, head: int) -> bool:
+    """Whether a verb stands as the predicate of a copula: *the answer is that they left* has the root *left*."""
+    return tags(s)[head] == "VERB" and bool(auxiliaries(s, head, "cop"))
 
 
 # Constituency

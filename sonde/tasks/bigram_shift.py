@@ -1,13 +1,14 @@
 """Were two adjacent words of the sentence exchanged?
 
 The pair is chosen before the label, and a sentence qualifies for either label only if it has such a pair: not the first
-word, no punctuation or symbol, two different words with white space between them and outside multi-word tokens.
-Sentences with double quotes are left out, as in the released SentEval set.
+word, no punctuation, symbol or interjection, two different words of different parts of speech (*Andy Warhol* is as good
+the other way round), with white space around them and outside multi-word tokens. Sentences with double quotes are left
+out, as in the released SentEval set. Some exchanges remain good sentences, more of them where word order is free.
 """
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import tags
-from sonde.edit import plain_words, replaced
+from sonde.edit import free_words, plain_words, replaced
 from sonde.task import Context, Example, Policy, Proposal, Task
 
 
@@ -15,16 +16,17 @@ def propose(s: Sentence, context: Context) -> Proposal:
     """I (inverted) or O (original) by the toss of a coin, once a pair is found."""
     if not QUOTES.isdisjoint(s.forms):
         return "double quotes"
-    words, pos = plain_words(s), tags(s)
+    words, pos = free_words(s), tags(s)
+    first = min(plain_words(s), default=0)
     pairs = [
         i
-        for i in range(1, len(s) - 1)
+        for i in range(first + 1, len(s) - 1)
         if i in words
         and i + 1 in words
-        and pos[i] not in ("PUNCT", "SYM")
-        and pos[i + 1] not in ("PUNCT", "SYM")
+        and pos[i] not in NEVER
+        and pos[i + 1] not in NEVER
+        and (pos[i] != pos[i + 1] or not pos[i])
         and s.forms[i].lower() != s.forms[i + 1].lower()
-        and (s.space_after is None or s.space_after[i])
     ]
     if not pairs:
         return "no two words to exchange"
@@ -34,6 +36,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
     return replaced(s, "I", {i: s.forms[i + 1], i + 1: s.forms[i]})
 
 
+NEVER = frozenset({"PUNCT", "SYM", "INTJ"})
 QUOTES = frozenset({'"', "``", "''", "“", "”", "„", "«", "»"})
 
 task = Task(

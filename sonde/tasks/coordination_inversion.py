@@ -1,16 +1,30 @@
 """Were the two coordinated main clauses of the sentence exchanged?
 
 From a constituency tree the sentence node is ``S (,) CC S .``; from dependencies the root and its one conjunct are
-clauses with a subject and a finite verb of their own, and the conjunct with its conjunction is one stretch at the end.
-The conjunction and the comma stay in the middle and the final punctuation stays final. The old first word loses its
-capital if the corpus writes it small inside sentences; the new first word gains one, in either class. Classes are
-balanced over which clause comes out longer.
+clauses, and the conjunct with its conjunction is one stretch at the end. The second clause has a subject of its own,
+or a verb whose person or number is not the first one's, in languages that leave pronouns out. The conjunction and the
+comma stay in the middle and the final punctuation stays final. The old first word loses its capital if it would have
+none inside a sentence; the new first word gains one, in either class. Left out is what would give the old order away:
+questions, opening interjections and vocatives, list numbers, titles in capitals, *either … or*. Classes are balanced
+over which clause comes out longer.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 from sonde.corpus.sentence import Sentence
-from sonde.corpus.syntax import finite, root, sentence_node, subjects, subtree, tags
+from sonde.corpus.syntax import (
+    children,
+    clause_as_predicate,
+    feature,
+    finite,
+    is_finite,
+    root,
+    sentence_node,
+    subjects,
+    subtree,
+    tags,
+)
 from sonde.edit import render, spaces
 from sonde.task import Context, Counts, Example, Policy, Proposal, Task, token_positions
 
@@ -24,22 +38,32 @@ class Clauses:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Capitals:
+    """Forms, and parts of speech, that have a capital inside sentences too: *I*, names, German nouns."""
+
+    forms: frozenset[str]
+    tags: frozenset[str]
+
+
 def propose(s: Sentence, context: Context) -> Proposal:
     """I (inverted) or O (original) by the toss of a coin, once two clauses are found."""
-    if not MARKS.isdisjoint(s.forms):
-        return "quotes or brackets"
+    problem = _betrays_order(s, context.plan)
+    if problem:
+        return problem
     found = _from_tree(s) if context.reading == "constituency" else _from_heads(s)
     if isinstance(found, str):
         return found
     tokens, space = list(s.tokens), spaces(s)
-    middle, second, end = token_positions(s, (found.middle, found.second, found.end - 1))
-    end += 1
-    if len(set(token_positions(s, (found.middle - 1, found.middle, found.second - 1, found.second)))) < 3:
+    edges = token_positions(s, (found.middle - 1, found.middle, found.second - 1, found.second, found.end - 1))
+    if edges[0] == edges[1] or edges[2] == edges[3]:
         return "clause edge inside a multi-word token"
+    middle, second, end = edges[1], edges[3], edges[4] + 1
     one, two = tokens[:middle], tokens[second:end]
     inverted = not context.draw(2)
     if inverted:
-        one[0] = one[0] if keeps_capital(s, context.plan) else one[0][:1].lower() + one[0][1:]
+        if not keeps_capital(s, context.plan):
+            one[0] = one[0][:1].lower() + one[0][1:]
         space[middle - 1], space[end - 1] = space[end - 1], space[middle - 1]
         tokens = two + tokens[middle:second] + one + tokens[end:]
         space = space[second:end] + space[middle:second] + space[:middle] + space[end:]
@@ -50,34 +74,57 @@ def propose(s: Sentence, context: Context) -> Proposal:
     return Example("I" if inverted else "O", tuple(tokens), render(tokens, space), s.id, None, relation, marks)
 
 
+def _betrays_order(s: Sentence, capitals: Capitals) -> str | None:
+    pos = tags(s)
+    if not MARKS.isdisjoint(s.forms):
+        return "quotes or brackets"
+    if "?" in s.forms[-1]:
+        return "question"
+    if not s.forms[0][0].isalpha() or pos[0] in ("INTJ", "CCONJ"):
+        return "opens with an interjection, conjunction or number"
+    if s.deprels is not None and (s.deprels[0] in ("discourse", "vocative") or "cc:preconj" in s.deprels):
+        return "opens with an address or has paired conjunctions"
+    second = s.forms[1] if len(s) > 1 else ""
+    if second[:1].isupper() and pos[1] not in capitals.tags and second not in capitals.forms:
+        return "title in capitals"
+    return None
+
+
 def _from_heads(s: Sentence) -> Clauses | str:
     assert s.deprels is not None
-    if sum(d == "cc" for d in s.deprels) != 1 or s.deprels.count("conj") != 1:
+    assert s.heads is not None
+    if s.deprels.count("cc") != 1 or s.deprels.count("conj") != 1:
         return "not exactly one coordination"
     top, cc, other = root(s), s.deprels.index("cc"), s.deprels.index("conj")
-    assert s.heads is not None
     if s.heads[other] != top or s.heads[cc] != other:
         return "the coordination is not at the top"
-    for head in (top, other):
-        if not subjects(s, head) or (s.feats is not None and finite(s, head) is None):
-            return "a conjunct is no clause with a subject and a finite verb"
+    if not (subjects(s, top) or finite(s, top) is not None) or not (subjects(s, other) or _other_person(s, top, other)):
+        return "a conjunct is no clause of its own"
+    if any(clause_as_predicate(s, h) or "mark" in (s.deprels[i] for i in children(s, h)) for h in (top, other)):
+        return "a conjunct is a subordinate clause"
+    if any(feature(s, i, "PronType") == "Rel" for i in subjects(s, other)):
+        return "a conjunct is a relative clause"
     pos = tags(s)
     end = len(s)
     while end and pos[end - 1] == "PUNCT":
         end -= 1
     span = [i for i in subtree(s, other) if i < end]
-    start = span[0]
-    if span != list(range(start, end)):
+    if span != list(range(span[0], end)):
         return "the second clause is not one stretch at the end"
-    middle = start
-    while middle and pos[middle - 1] == "PUNCT":
-        middle -= 1
-    second = start
+    second = span[0]
     while second < end and (second == cc or pos[second] == "PUNCT"):
         second += 1
-    if not middle <= cc < second:
+    if not span[0] <= cc < second:
         return "the conjunction is not between the clauses"
-    return _sound(s, Clauses(middle, second, end))
+    return _sound(s, span[0], second, end)
+
+
+def _other_person(s: Sentence, top: int, other: int) -> bool:
+    """Whether two finite verbs without pronouns must have different subjects."""
+    if not (is_finite(s, top) and is_finite(s, other)):
+        return False
+    pairs = [(feature(s, top, name), feature(s, other, name)) for name in ("Person", "Number")]
+    return any(a is not None and b is not None and a != b for a, b in pairs)
 
 
 def _from_tree(s: Sentence) -> Clauses | str:
@@ -90,36 +137,46 @@ def _from_tree(s: Sentence) -> Clauses | str:
         return "the sentence is not S (,) CC S"
     if sum(tag == "CC" for tag, _ in s.tree.leaves()) != 1:
         return "not exactly one coordination"
-    sizes = [sum(1 for _ in c.leaves()) for c in parts]
     if any(not {"NP", "VP"} <= {c.category for c in part.nodes} for part in parts if part.category == "S"):
-        return "a conjunct is no clause with a subject and a finite verb"
-    middle = sizes[0]
-    return _sound(s, Clauses(middle, sum(sizes[: len(inner) - 1]), sum(sizes[: len(inner)])))
-
-
-def _sound(s: Sentence, found: Clauses) -> Clauses | str:
-    """Only commas and the conjunction may stand in the middle, and each clause needs at least two words."""
-    if any(form not in COMMAS for form in s.forms[found.middle : found.second] if not form[0].isalpha()):
-        return "a semicolon, dash or colon between the clauses"
-    if found.middle < 2 or found.end - found.second < 2:
-        return "a clause of one word"
+        return "a conjunct is no clause of its own"
+    sizes = [sum(1 for _ in c.leaves()) for c in parts]
+    found = _sound(s, sizes[0], sum(sizes[: len(inner) - 1]), sum(sizes[: len(inner)]))
+    if isinstance(found, Clauses) and s.heads is not None and _from_heads(s) != found:
+        return "the two annotations disagree on the clauses"
     return found
 
 
-def keeps_capital(s: Sentence, capitals: frozenset[str]) -> bool:
+def _sound(s: Sentence, middle: int, second: int, end: int) -> Clauses | str:
+    """Only commas and the conjunction may stand in the middle, and each clause needs at least two words."""
+    pos = tags(s)
+    while middle and pos[middle - 1] == "PUNCT":
+        middle -= 1
+    if any(form not in COMMAS for form in s.forms[middle:second] if not form[0].isalpha()):
+        return "a semicolon, dash or colon between the clauses"
+    if middle < 2 or end - second < 2:
+        return "a clause of one word"
+    if s.forms[second].lower() == "else":
+        return "or else"
+    return Clauses(middle, second, end)
+
+
+def keeps_capital(s: Sentence, capitals: Capitals) -> bool:
     """Whether the first word would have its capital inside a sentence too: a name, *I*, an acronym."""
     first = s.forms[0]
-    return tags(s)[0] == "PROPN" or first in capitals or (len(first) > 1 and not first[1:].islower())
+    letters = "".join(filter(str.isalpha, first[1:]))
+    return tags(s)[0] in capitals.tags or first in capitals.forms or (bool(letters) and not letters.islower())
 
 
-def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
-    """Capitalised forms that the corpus writes with a capital inside sentences too: *I*, German nouns, names."""
-    inside: dict[str, int] = {}
-    for (form, _, _), n in counts.words.items():
-        inside[form] = inside.get(form, 0) + n
-    return frozenset(
-        form for form, n in inside.items() if form[:1].isupper() and n > inside.get(form[:1].lower() + form[1:], 0)
-    )
+def plan(counts: Counts, policy: Policy, reading: str) -> Capitals:
+    """What the corpus writes with a capital inside sentences more often than without."""
+    inside: Counter[str] = Counter()
+    by_tag: Counter[tuple[str, bool]] = Counter()
+    for (form, tag, _), n in counts.words.items():
+        inside[form] += n
+        by_tag[tag, form[:1].isupper()] += n
+    forms = (f for f, n in inside.items() if f[:1].isupper() and n > inside[f[:1].lower() + f[1:]])
+    upper = (tag for tag, capital in by_tag if capital and by_tag[tag, True] > by_tag[tag, False])
+    return Capitals(frozenset(forms), frozenset(upper) | {"PROPN"})
 
 
 COMMAS = frozenset({",", "،", "、", "，"})

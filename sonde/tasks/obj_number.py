@@ -1,6 +1,7 @@
 """Is the direct object of the main clause singular or plural?
 
-The object is the one direct object of the root verb (or the last NP of the innermost VP), a common noun.
+The object is the one direct object of the root, a finite verb (or the last plain NP of the innermost VP), and a common
+noun; the rest is as for the subject.
 """
 
 from sonde.corpus.sentence import Sentence
@@ -12,20 +13,24 @@ from sonde.tasks.subj_number import POLICIES, READINGS, argument, number, plan
 def propose(s: Sentence, context: Context) -> Proposal:
     """The number of the object; its form is the key."""
     if context.reading != "constituency":
-        return number(s, context, argument(s, "obj"))
+        return number(s, context, argument(s, "obj"), "obj")
     phrase = main_clause(sentence_node(s.tree))[1] if s.tree else None
     if phrase is None:
         return "no main clause with a verb"
     inner = lexical_phrase(phrase)
-    if inner.nodes[0].label in ("VBD", "VBZ", "VBP") and str(inner.nodes[0].children[0]).lower() in BE:
-        return "copula"
-    nouns = [
-        c for c in inner.nodes if c.category == "NP" and not {"TMP", "ADV", "PRD", "LGS"} & set(c.label.split("-"))
-    ]
-    return number(s, context, head_noun(s, nouns[-1]) if nouns else "no object")
+    if str(inner.nodes[0].children[0]).lower() in LINKING:
+        return "linking verb"
+    nouns = [c for c in inner.nodes if c.label == "NP"]  # function tags mark times, manners and vocatives
+    return number(s, context, head_noun(s, nouns[-1]) if nouns else "no object", "obj")
 
 
-BE = frozenset({"is", "are", "am", "was", "were", "'s", "'re", "'m"})
+LINKING = frozenset(
+    {
+        "be", "is", "are", "am", "was", "were", "been", "being", "'s", "’s", "'re", "’re", "'m", "’m",
+        "become", "becomes", "became", "becoming", "remain", "remains", "remained", "remaining",
+        "seem", "seems", "seemed", "seeming",
+    }
+)  # fmt: skip
 
 task = Task(
     name="obj_number",

@@ -2,61 +2,78 @@
 
 A position and a replacement are chosen before the label, and a sentence qualifies for either label only if it has both.
 The replacement has the part of speech and features of the original, and both its bigrams are attested in the corpus
-about as often as the original's. Replacements are shared out between the splits, and a sentence is used once.
+about as often as the original's. Where there are dependencies, a verb is replaced only by one seen with the same kinds
+of complements, and parts of compounds stay. Replacements are shared out between the splits, and a sentence is used
+once. Some changed sentences remain good ones: the human bound of the paper is 81 %.
 """
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sonde.corpus.sentence import Sentence
-from sonde.corpus.syntax import tags
-from sonde.edit import plain_words, replaced
-from sonde.task import Context, Counts, Policy, Proposal, Task, targets
+from sonde.corpus.syntax import children, feature, tags
+from sonde.edit import free_words, replaced
+from sonde.task import Context, Counts, Policy, Proposal, Task, fold, targets
+
+FRAME = frozenset({"obj", "iobj", "ccomp", "xcomp", "compound:prt"})
+"""Complements that a verb takes or does not take."""
+MAINLY = 0.5
+"""A form is of a kind if at least this share of its occurrences has that part of speech."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What may replace what, and where."""
+    """What may replace what, and where. Words are folded forms."""
 
+    spelling: dict[str, str]
+    """Word → its usual spelling inside sentences: German nouns have a capital."""
     kinds: dict[str, frozenset[tuple[str, str]]]
-    """Lower-cased form → its (part of speech, features)."""
+    """Word → its (part of speech, features)."""
+    frames: dict[str, frozenset[str]]
+    """Word → the complements it has been seen with."""
     after: dict[str, dict[str, int]]
-    """Left neighbour → candidate → count of the bigram."""
+    """Left neighbour → word → count of the bigram."""
     before: dict[str, dict[str, int]]
-    """Right neighbour → candidate → count of the bigram."""
+    """Right neighbour → word → count of the bigram."""
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
     """C (changed) or O (original) by the toss of a coin, once a position and a replacement are found."""
     plan: Plan = context.plan
-    words, pos = plain_words(s), tags(s)
+    pos, low = tags(s), [form.lower() for form in s.forms]
+    words = free_words(s)
     places = [
         i
         for i in range(1, len(s) - 1)
         if i in words
-        and s.forms[i] in plan.kinds
+        and plan.spelling.get(low[i]) == s.forms[i]
         and (pos[i] in context.policy.domain if context.policy.domain else pos[i] not in ("PUNCT", "SYM", "X"))
+        and feature(s, i, "Abbr") != "Yes"
+        and not _in_compound(s, i)
     ]
-    low = [form.lower() for form in s.forms]
     while places:
         i = places.pop(context.draw(len(places)))
         kind = (pos[i], s.feats[i] if s.feats else (s.xpos[i] if s.xpos else ""))
-        fit = candidates(plan, kind, low[i - 1], low[i], low[i + 1], context.policy.tolerance)
-        if not fit:
-            continue
-        new = fit[context.draw(len(fit))]
-        extra = (("original", s.forms[i]), ("replacement", new))
-        if context.draw(2):
-            example = replaced(s, "O", {i: s.forms[i]}, key=new, extra=extra)
-        else:
-            example = replaced(s, "C", {i: new}, key=new, extra=extra)
-        return example
+        fit = candidates(plan, kind, low[i - 1 : i + 2], _frame(s, i), context.policy.tolerance)
+        if fit:
+            new = fit[context.draw(len(fit))]
+            extra = (("original", s.forms[i]), ("replacement", plan.spelling[new]))
+            if context.draw(2):
+                return replaced(s, "O", {i: s.forms[i]}, key=new, extra=extra)
+            return replaced(s, "C", {i: plan.spelling[new]}, key=new, extra=extra)
     return "no word with a matching replacement"
 
 
-def candidates(plan: Plan, kind: tuple[str, str], left: str, word: str, right: str, tolerance: float) -> list[str]:
-    """Words of the same kind whose two bigrams are about as frequent as the original's, this occurrence not counted."""
+def candidates(
+    plan: Plan, kind: tuple[str, str], around: list[str], frame: frozenset[str], tolerance: float
+) -> list[str]:
+    """Words that may replace the middle one of three: same kind, and bigrams about as frequent as the original's.
+
+    The occurrence at hand is not counted, so that the original's bigrams are attested elsewhere, as the others' are.
+    """
+    left, word, right = around
     after, before = plan.after.get(left, {}), plan.before.get(right, {})
     one, two = after.get(word, 0) - 1, before.get(word, 0) - 1
     if one < 1 or two < 1:
@@ -68,18 +85,32 @@ def candidates(plan: Plan, kind: tuple[str, str], left: str, word: str, right: s
         if r in many
         and r != word
         and kind in plan.kinds[r]
+        and frame <= plan.frames.get(r, frozenset())
         and abs(math.log(after[r] / one)) <= tolerance
         and abs(math.log(before[r] / two)) <= tolerance
     )
 
 
+def count(s: Sentence) -> Iterable[tuple[str, str]]:
+    """(verb, complement) for every complement of every verb."""
+    if s.heads is not None and s.deprels is not None:
+        pos = tags(s)
+        for head, relation in zip(s.heads, s.deprels, strict=True):
+            if head >= 0 and relation in FRAME and pos[head] == "VERB":
+                yield s.forms[head].lower(), relation
+
+
 def plan(counts: Counts, policy: Policy, reading: str) -> Plan:
     """Index the bigrams of every form in the frequency band."""
     band = targets(counts, policy, *policy.domain)
+    seen, by_pos = counts.forms(), {tag: counts.forms(tag) for tag in {tag for _, tag, _ in counts.words}}
     kinds: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
-    for form, tag, feats in counts.words:
-        if form in band and (not policy.domain or tag in policy.domain):
-            kinds[form].add((tag, feats))
+    spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for (form, tag, feats), n in counts.words.items():
+        word = fold(form)
+        if word in band and (not policy.domain or tag in policy.domain) and by_pos[tag][word] >= MAINLY * seen[word]:
+            kinds[word].add((tag, feats))
+            spellings[word][form] += n
     after: defaultdict[str, dict[str, int]] = defaultdict(dict)
     before: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for (left, right), n in counts.bigrams.items():
@@ -87,7 +118,31 @@ def plan(counts: Counts, policy: Policy, reading: str) -> Plan:
             after[left][right] = n
         if left in kinds:
             before[right][left] = n
-    return Plan({form: frozenset(k) for form, k in kinds.items()}, dict(after), dict(before))
+    frames: defaultdict[str, set[str]] = defaultdict(set)
+    for verb, relation in counts.tallies.get("odd_man_out", ()):
+        if verb in kinds:
+            frames[verb].add(relation)
+    return Plan(
+        {word: min(c, key=lambda form: (-c[form], form)) for word, c in spellings.items()},
+        {word: frozenset(k) for word, k in kinds.items()},
+        {word: frozenset(f) for word, f in frames.items()},
+        dict(after),
+        dict(before),
+    )
+
+
+def _frame(s: Sentence, i: int) -> frozenset[str]:
+    if s.heads is None or s.deprels is None or tags(s)[i] != "VERB":
+        return frozenset()
+    return FRAME & {s.deprels[j] for j in children(s, i)}
+
+
+def _in_compound(s: Sentence, i: int) -> bool:
+    """Whether the word is part of a compound, which another noun may join as well: *student loan*."""
+    if s.heads is None or s.deprels is None:
+        return False
+    below = {s.deprels[j] for j in children(s, i)}
+    return s.deprels[i] == "compound" or not below.isdisjoint({"compound", "flat", "fixed"})
 
 
 COARSE = ((5, 12), (13, 18), (19, 28))
@@ -99,8 +154,9 @@ task = Task(
     paper="conneau2018",
     propose=propose,
     labels=("C", "O"),
-    readings={"tags": frozenset({"upos"}), "penn": frozenset({"penn"})},
+    readings={"ud": frozenset({"upos"}), "penn": frozenset({"penn"})},
     tables=frozenset({"words", "bigrams"}),
+    count=count,
     plan=plan,
     policies={
         "conneau2018": Policy(disjoint=True, band=(40, 400), domain=("NOUN", "VERB"), strata=COARSE),

@@ -1,13 +1,14 @@
 """Is the main clause passive?
 
 Passive: the root has an ``aux:pass`` child, is a verb or adjective, and carries Voice=Pass and VerbForm=Part; where a
-treebank gives the participle no Voice at all, the auxiliary is enough. Active: the root is a verb without any of these
-signs. Roots that show only some of them (reflexive passives, participles without an auxiliary) are in neither class.
+treebank gives the participle no Voice or VerbForm at all, the auxiliary is enough. Active: the root is a verb with a
+finite form and without any of these signs. Roots that show only some of them (reflexive passives, participles without
+an auxiliary, French *peut être utilisé*) are in neither class.
 """
 
 from sonde.corpus.sentence import Sentence
-from sonde.corpus.syntax import children, feature, root
-from sonde.task import Context, Counts, Example, Policy, Proposal, Task, targets
+from sonde.corpus.syntax import base, children, clause_as_predicate, feature, finite, root
+from sonde.task import Context, Counts, Example, Policy, Proposal, Task, fold, targets
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -17,15 +18,30 @@ def propose(s: Sentence, context: Context) -> Proposal:
     head = root(s)
     below = {s.deprels[i] for i in children(s, head)}
     voice = feature(s, head, "Voice")
-    participle = feature(s, head, "VerbForm") == "Part" and s.upos[head] in ("VERB", "ADJ")
+    participle = feature(s, head, "VerbForm") in ("Part", None) and s.upos[head] in ("VERB", "ADJ")
+    if clause_as_predicate(s, head):
+        return "the root is a clause in the place of a predicate"
     if "aux:pass" in below and participle and voice in ("Pass", None):
         label = "1"
-    elif voice == "Pass" or s.upos[head] != "VERB" or not below.isdisjoint({"aux:pass", "nsubj:pass", "csubj:pass"}):
+    elif voice in ("Pass", "Mid") or s.upos[head] != "VERB" or not below.isdisjoint(SIGNS) or _passive_below(s, head):
         return "neither clearly active nor clearly passive"
+    elif finite(s, head) is None:
+        return "no finite verb"
     else:
         label = "0"
-    key = s.forms[head].lower()
+    key = fold(s.forms[head])
     return Example.of(s, label, key=key, marks=(head,)) if key in context.plan else "form outside the frequency band"
+
+
+def _passive_below(s: Sentence, head: int) -> bool:
+    """Whether an infinitive under the root is passive: French *peut être utilisé*."""
+    assert s.deprels is not None
+    return any(
+        s.deprels[j] == "aux:pass" for i in children(s, head) if base(s.deprels[i]) == "xcomp" for j in children(s, i)
+    )
+
+
+SIGNS = frozenset({"aux:pass", "nsubj:pass", "csubj:pass", "expl:pass"})
 
 
 def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:

@@ -8,11 +8,23 @@ the policy ``tense="root"`` keeps it.
 """
 
 from sonde.corpus.sentence import Sentence
-from sonde.corpus.syntax import base, children, feature, finite_verb, main_clause, root, sentence_node, tags
-from sonde.task import Context, Counts, Example, Policy, Proposal, Task, targets
+from sonde.corpus.syntax import (
+    auxiliaries,
+    clause_as_predicate,
+    feature,
+    finite_verb,
+    is_finite,
+    main_clause,
+    root,
+    sentence_node,
+    tags,
+)
+from sonde.task import Context, Counts, Example, Policy, Proposal, Task, fold, targets
 
 PENN = {"VBD": "PAST", "VBP": "PRES", "VBZ": "PRES"}
 UD = {"Past": "PAST", "Pres": "PRES"}
+PERFECT = frozenset({"Past", "Pres", "Imp", "Pqp"})
+"""Tenses of the auxiliary of a perfect: *has*, *had*, *avait*; a future perfect is no past."""
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -26,7 +38,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
     if isinstance(found, str):
         return found
     verb, label = found
-    key = s.forms[verb].lower()
+    key = fold(s.forms[verb])
     return Example.of(s, label, key=key, marks=(verb,)) if key in context.plan else "form outside the frequency band"
 
 
@@ -41,10 +53,11 @@ def _from_tree(s: Sentence) -> tuple[int, str] | str:
 
 def _from_tags(s: Sentence) -> tuple[int, str] | str:
     """The root if tagged finite, otherwise its first finite auxiliary or copula."""
-    assert s.deprels is not None
     assert s.xpos is not None
     head = root(s)
-    verbs = [head] + [i for i in children(s, head) if base(s.deprels[i]) in ("aux", "cop")]
+    if clause_as_predicate(s, head):
+        return "the root is a clause in the place of a predicate"
+    verbs = [head, *auxiliaries(s, head, "aux", "cop")]
     verb = next((i for i in verbs if s.xpos[i] in PENN or s.xpos[i] == "MD"), None)
     if verb is None:
         return "no finite verb"
@@ -53,26 +66,46 @@ def _from_tags(s: Sentence) -> tuple[int, str] | str:
 
 
 def _from_features(s: Sentence, policy: Policy) -> tuple[int, str] | str:
-    assert s.deprels is not None
     verb = root(s)
     if policy.upos and tags(s)[verb] not in policy.upos:
         return "root is no verb"
-    tense = feature(s, verb, "Tense") or ""
+    tense = feature(s, verb, "Tense")
     if tense not in UD:
         return "no past or present tense"
-    if policy.tense == "clause":
-        for i in children(s, verb):
-            if base(s.deprels[i]) != "aux":
-                continue
-            if feature(s, i, "Mood") == "Cnd":
-                return "conditional"
-            if feature(s, i, "VerbForm") != "Fin":
-                continue
-            helper = feature(s, i, "Tense")
-            perfect = helper in UD and tense == "Past" and s.deprels[i] != "aux:pass"
-            if helper != tense and not perfect:
-                return "the auxiliary contradicts the participle"
-    return verb, UD[tense]
+    problem = _contradiction(s, verb, tense) if policy.tense == "clause" else None
+    return problem or (verb, UD[tense])
+
+
+def _contradiction(s: Sentence, verb: int, tense: str) -> str | None:
+    """Why the root's Tense is not the tense of its clause, or None."""
+    assert s.deprels is not None
+    helpers = auxiliaries(s, verb)
+    if clause_as_predicate(s, verb):
+        return "the root is a clause in the place of a predicate"
+    if feature(s, verb, "Mood") not in (None, "Ind"):
+        return "no indicative"
+    if (
+        any(feature(s, i, "Mood") == "Cnd" or s.deprels[i] in ("aux:cnd", "aux:imp") for i in helpers)
+        or "бы" in s.forms
+    ):
+        return "conditional or imperative"
+    finite = next((i for i in helpers if is_finite(s, i)), None)
+    if is_finite(s, verb):
+        return None if finite is None or feature(s, finite, "Tense") == tense else "the auxiliary has another tense"
+    if finite is None:
+        # the participles of Slavic past tenses are active; a bare passive one has a present copula left out
+        return None if feature(s, verb, "Voice") == "Act" else "no finite verb"
+    inner = [i for i in helpers if i != finite]
+    if any(not _past_participle(s, i) for i in inner):
+        return "the auxiliary is an infinitive or a progressive"
+    if feature(s, finite, "Tense") == tense and not (inner and tense == "Pres"):
+        return None
+    perfect = tense == "Past" and s.deprels[finite] != "aux:pass" and feature(s, finite, "Tense") in PERFECT
+    return None if perfect else "the auxiliary has another tense"
+
+
+def _past_participle(s: Sentence, i: int) -> bool:
+    return feature(s, i, "VerbForm") == "Part" and feature(s, i, "Tense") in ("Past", None)
 
 
 def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:

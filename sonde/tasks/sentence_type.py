@@ -1,23 +1,31 @@
 """Is the sentence a question, a command, or neither?
 
 ``inter``: the sentence ends in a question mark. ``imper``: the root is imperative. ``other``: everything else. A
-question mark anywhere but at the end leaves the sentence out.
+question mark anywhere but at the end leaves the sentence out, and so does a particle of command (Polish *niech*).
 """
 
 from sonde.corpus.sentence import Sentence
-from sonde.corpus.syntax import feature, root
+from sonde.corpus.syntax import auxiliaries, feature, root
 from sonde.task import Context, Example, Policy, Proposal, Task
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
     """One of the three types."""
-    if "?" in s.forms[-1]:
-        return Example.of(s, "inter", marks=(len(s) - 1,))
-    if any("?" in form for form in s.forms):
+    last, top = len(s) - 1, root(s)
+    if set(s.forms[last]) <= ENDS and not QUESTIONS.isdisjoint(s.forms[last]):
+        return Example.of(s, "inter", marks=(last,))
+    if any(not QUESTIONS.isdisjoint(form) for form in s.forms):
         return "question mark inside"
-    if feature(s, root(s), "Mood") == "Imp":
-        return Example.of(s, "imper", marks=(root(s),))
+    if feature(s, top, "Mood") == "Imp":
+        return Example.of(s, "imper", marks=(top,))
+    assert s.deprels is not None
+    if "aux:imp" in (s.deprels[i] for i in auxiliaries(s, top)):
+        return "command by a particle"
     return Example.of(s, "other")
+
+
+QUESTIONS = frozenset("?؟？")
+ENDS = QUESTIONS | {"!"}
 
 
 task = Task(

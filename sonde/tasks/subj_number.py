@@ -1,13 +1,24 @@
 """Is the subject of the main clause singular or plural?
 
-The subject is the one nominal subject of the root (or the NP before the VP of the sentence node), a common noun. Left
-out: coordinated subjects, whose number is not their head's, and heads whose finite verb disagrees with them in number
-(*a lot of people were*).
+The subject is the one nominal subject of the root (or the NP before the VP of the sentence node), a common noun; the
+noun of *there are two cats* counts as one. Left out: coordinated subjects, whose number is not their head's, nouns
+whose number a numeral governs, and heads whose finite verb disagrees with them (*a lot of people were*).
 """
 
 from sonde.corpus.sentence import Sentence
-from sonde.corpus.syntax import base, children, feature, finite, head_noun, main_clause, root, sentence_node
-from sonde.task import Context, Counts, Example, Policy, Proposal, Task, targets
+from sonde.corpus.syntax import (
+    base,
+    children,
+    clause_as_predicate,
+    feature,
+    finite,
+    head_noun,
+    main_clause,
+    root,
+    sentence_node,
+    tags,
+)
+from sonde.task import Context, Counts, Example, Policy, Proposal, Task, fold, targets
 
 PENN = {"NN": "NN", "NNS": "NNS"}
 UD = {"Sing": "NN", "Plur": "NNS"}
@@ -15,31 +26,22 @@ UD = {"Sing": "NN", "Plur": "NNS"}
 
 def propose(s: Sentence, context: Context) -> Proposal:
     """The number of the subject; its form is the key."""
-    noun: int | str | None
     if context.reading == "constituency":
         phrase = main_clause(sentence_node(s.tree))[0] if s.tree else None
-        noun = head_noun(s, phrase) if phrase else None
-    else:
-        noun = argument(s, "nsubj")
-    return number(s, context, noun)
+        return number(s, context, head_noun(s, phrase) if phrase else None, "nsubj")
+    return number(s, context, argument(s, "nsubj"), "nsubj")
 
 
 def argument(s: Sentence, relation: str) -> int | str:
     """The one dependent of the root with this relation, or why there is none."""
     assert s.deprels is not None
-    head = root(s)
-    found = [i for i in children(s, head) if base(s.deprels[i]) == relation]
-    if len(found) != 1:
-        return f"no {relation} of the root" if not found else f"several {relation}"
-    verb = finite(s, head)
-    if verb is not None and relation == "nsubj":
-        agreement = feature(s, verb, "Number")
-        if agreement is not None and agreement != feature(s, found[0], "Number"):
-            return "verb and subject disagree in number"
-    return found[0]
+    found = [i for i in children(s, root(s)) if base(s.deprels[i]) == relation]
+    if len(found) == 1:
+        return found[0]
+    return f"several {relation}" if found else f"no {relation} of the root"
 
 
-def number(s: Sentence, context: Context, noun: int | str | None) -> Proposal:
+def number(s: Sentence, context: Context, noun: int | str | None, relation: str) -> Proposal:
     """The example for a noun at a known position, under the reading's own idea of number."""
     if not isinstance(noun, int):
         return noun or "no common noun as head"
@@ -50,10 +52,37 @@ def number(s: Sentence, context: Context, noun: int | str | None) -> Proposal:
         label = PENN.get(s.xpos[noun]) if s.xpos else None
     if label is None:
         return "no common noun with a number"
-    if s.deprels is not None and any(s.deprels[i] == "conj" for i in children(s, noun)):
-        return "coordinated"
-    key = s.forms[noun].lower()
+    problem = _doubt(s, noun, relation, label) if s.heads is not None else None
+    if problem:
+        return problem
+    key = fold(s.forms[noun])
     return Example.of(s, label, key=key, marks=(noun,)) if key in context.plan else "form outside the frequency band"
+
+
+def _doubt(s: Sentence, noun: int, relation: str, label: str) -> str | None:
+    """What the dependencies have against a noun's number or its being the argument, or None."""
+    assert s.deprels is not None
+    assert s.heads is not None
+    head = root(s)
+    if s.heads[noun] != head or base(s.deprels[noun]) != relation:
+        return "the two annotations disagree on the argument"
+    below = {s.deprels[i] for i in children(s, noun)}
+    if "conj" in below:
+        return "coordinated"
+    if feature(s, noun, "Abbr") == "Yes":
+        return "abbreviation"
+    if not below.isdisjoint({"nummod:gov", "det:numgov"}) or (label == "NN" and "nummod" in below):
+        return "a numeral governs the number"
+    if relation == "nsubj":
+        verb = finite(s, head)
+        agreement = None if verb is None else feature(s, verb, "Number")
+        if agreement in UD and UD[agreement] != label:
+            return "verb and subject disagree in number"
+    elif clause_as_predicate(s, head):
+        return "the root is a clause in the place of a predicate"
+    elif s.feats is not None and (tags(s)[head] != "VERB" or finite(s, head) is None):
+        return "the root is no finite verb"
+    return None
 
 
 def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:

@@ -4,6 +4,7 @@ One row per sentence has a word of its own, one has the word of another sentence
 Taking the absent words from the present ones leaves nothing to learn from the word alone (Adi et al. 2017).
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -22,13 +23,17 @@ def propose(s: Sentence, context: Context) -> Proposal:
     return Example("1", s.tokens, s.text, s.id, marks=token_positions(s, (i,)), extra=(("word", s.forms[i].lower()),))
 
 
+APART = re.compile(r"\W+")
+"""*I've* has the word *I* in it."""
+
+
 def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
     """Each sentence with its own word, and with the word of another sentence that it does not have.
 
     The words are dealt out as a random exchange, so that every word is absent as often as it is present.
     """
     words = [dict(e.extra)["word"] for e in examples]
-    present = [{t.lower() for t in e.tokens} for e in examples]
+    present = [{piece for t in e.tokens for piece in (t.lower(), *APART.split(t.lower()))} for e in examples]
     order = list(range(len(words)))
     rng.shuffle(order)
     for i in range(len(order)):

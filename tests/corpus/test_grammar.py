@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import pytest
@@ -16,9 +16,9 @@ from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import UsageError
 
 SAMPLE = 20_000
-# sha256 over text, columns and trees of sentences 0..99 of seed 0, computed with Python 3.11 on Linux. A change here means
-# that every data set made from the built-in corpus changes: note it in the changelog.
-GOLDEN = "@GOLDEN@"
+# sha256 over text, columns and trees of sentences 0..99 of seed 0, computed with Python 3.11 on Linux. A change here
+# means that every data set made from the built-in corpus changes: note it in the changelog.
+GOLDEN = "257c36368c5c87cc013c40b359f81655ad45d14223a252b3717f09f68f8dd80f"
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,6 @@ def depth(tree: Tree) -> int:
 
 
 def top(s: Sentence) -> Tree:
-    assert s.tree is not None
     return s.tree.nodes[0]
 
 
@@ -40,12 +39,10 @@ def sequence(s: Sentence) -> str:
 
 
 def root(s: Sentence) -> int:
-    assert s.heads is not None
     return s.heads.index(-1)
 
 
 def children(s: Sentence, head: int) -> list[int]:
-    assert s.heads is not None
     return [i for i, h in enumerate(s.heads) if h == head]
 
 
@@ -59,8 +56,7 @@ def fields(feats: str) -> dict[str, str]:
     return dict(pair.split("=") for pair in feats.split("|")) if feats != "_" else {}
 
 
-def share(corpus: list[Sentence], holds: object) -> float:
-    assert callable(holds)
+def share(corpus: list[Sentence], holds: Callable[[Sentence], bool]) -> float:
     return sum(bool(holds(s)) for s in corpus) / len(corpus)
 
 
@@ -110,8 +106,6 @@ def test_no_two_sentences_are_the_same_even_with_case_and_digits_masked(corpus: 
 
 def test_every_sentence_is_a_projective_tree_with_one_root(corpus: list[Sentence]) -> None:
     for s in corpus:
-        assert s.heads is not None
-        assert s.deprels is not None
         assert [r == "root" for r in s.deprels] == [h == -1 for h in s.heads], s.text
         assert s.heads.count(-1) == 1, s.text
         assert all(-1 <= h < len(s) and h != i for i, h in enumerate(s.heads)), s.text
@@ -133,7 +127,6 @@ def test_columns_have_one_entry_per_word(corpus: list[Sentence]) -> None:
 
 def test_the_tree_spells_the_sentence(corpus: list[Sentence]) -> None:
     for s in corpus:
-        assert s.tree is not None
         assert s.tree.label == "ROOT"
         assert len(s.tree.children) == 1
         assert [*zip(*s.tree.leaves(), strict=True)] == [s.xpos, s.forms], s.text
@@ -141,7 +134,6 @@ def test_the_tree_spells_the_sentence(corpus: list[Sentence]) -> None:
 
 def test_text_follows_from_the_words_and_their_spaces(corpus: list[Sentence]) -> None:
     for s in corpus:
-        assert s.space_after is not None
         joined = "".join(f + " " * space for f, space in zip(s.forms, s.space_after, strict=True))
         assert s.text == joined, s.text
         assert s.text[-1] in ".?!", s.text
@@ -159,7 +151,6 @@ def test_heads_of_the_dependencies_agree_with_the_constituents(corpus: list[Sent
     """Every noun phrase, verb phrase and clause is one subtree of the dependencies: one word has its head outside."""
 
     def walk(s: Sentence, node: Tree, start: int) -> int:
-        assert s.heads is not None
         end = start
         for child in node.nodes:
             end = walk(s, child, end)
@@ -171,7 +162,6 @@ def test_heads_of_the_dependencies_agree_with_the_constituents(corpus: list[Sent
         return end
 
     for s in corpus[:5000]:
-        assert s.tree is not None
         walk(s, s.tree, 0)
 
 
@@ -181,13 +171,9 @@ def test_heads_of_the_dependencies_agree_with_the_constituents(corpus: list[Sent
 def test_finite_verbs_agree_with_their_subjects(corpus: list[Sentence]) -> None:
     checked = 0
     for s in corpus:
-        assert s.deprels is not None
-        assert s.feats is not None
-        assert s.xpos is not None
         for i, relation in enumerate(s.deprels):
             if relation not in ("nsubj", "nsubj:pass") or s.xpos[i] in ("WP", "WDT"):
                 continue
-            assert s.heads is not None
             head = s.heads[i]
             finite = [k for k in (*children(s, head), head) if "Mood=Ind" in s.feats[k] and not _clause(s, k, head)]
             if not finite:
@@ -205,17 +191,12 @@ def test_finite_verbs_agree_with_their_subjects(corpus: list[Sentence]) -> None:
 
 def _clause(s: Sentence, word: int, head: int) -> bool:
     """Say whether a child heads a clause of its own rather than being an auxiliary of ``head``."""
-    assert s.deprels is not None
     return word != head and s.deprels[word] not in ("aux", "aux:pass", "cop")
 
 
 def test_relative_clauses_agree_with_their_antecedents(corpus: list[Sentence]) -> None:
     checked = 0
     for s in corpus:
-        assert s.deprels is not None
-        assert s.feats is not None
-        assert s.heads is not None
-        assert s.xpos is not None
         for i, tag in enumerate(s.xpos):
             if tag not in ("WP", "WDT") or s.deprels[i] not in ("nsubj", "nsubj:pass"):
                 continue
@@ -245,9 +226,6 @@ def test_determiners_agree_with_their_nouns(corpus: list[Sentence]) -> None:
         "Plur": {"these", "those", "many", "several", "few", "two", "both"},
     }
     for s in corpus:
-        assert s.heads is not None
-        assert s.feats is not None
-        assert s.deprels is not None
         for i, form in enumerate(s.forms):
             if s.deprels[i] in ("det", "amod", "nummod") and s.feats[s.heads[i]].startswith("Number"):
                 number = fields(s.feats[s.heads[i]])["Number"].replace("Ptan", "Plur")
@@ -259,9 +237,6 @@ def test_times_go_with_tenses(corpus: list[Sentence]) -> None:
     """A clause dated in the past is past, one dated in the future is not."""
     checked = Counter[str]()
     for s in corpus:
-        assert s.heads is not None
-        assert s.feats is not None
-        assert s.lemmas is not None
         for i, lemma in enumerate(s.lemmas):
             if lemma in ("yesterday", "ago", "tomorrow"):
                 head = s.heads[i]
@@ -279,8 +254,6 @@ def test_every_pronoun_form_has_one_reading_per_case(corpus: list[Sentence]) -> 
     """The columns of a function word never vary but with its use."""
     seen: dict[tuple[str, str], set[str]] = {}
     for s in corpus:
-        assert s.xpos is not None
-        assert s.feats is not None
         for form, tag, feats in zip(s.forms, s.xpos, s.feats, strict=True):
             if tag in ("PRP", "PRP$", "DT", "MD", "IN", "CC", "TO", "EX", "POS"):
                 seen.setdefault((form.lower(), tag), set()).add(feats)
@@ -323,7 +296,7 @@ def test_nouns_are_inflected(singular: str, expected: str) -> None:
 
 def test_the_vocabulary_is_large(corpus: list[Sentence]) -> None:
     forms = {f.lower() for s in corpus for f in s.forms}
-    lemmas = {(u, lemma) for s in corpus for u, lemma in zip(s.upos or (), s.lemmas or (), strict=True)}
+    lemmas = {(u, lemma) for s in corpus for u, lemma in zip(s.upos, s.lemmas, strict=True)}
     assert len(forms) >= 3000
     assert sum(u == "NOUN" for u, _ in lemmas) >= 800
     assert sum(u == "VERB" for u, _ in lemmas) >= 400
@@ -344,7 +317,6 @@ def test_lengths_fill_the_window(corpus: list[Sentence]) -> None:
 def test_depths_fill_their_range_and_do_not_just_follow_length(corpus: list[Sentence]) -> None:
     by_depth: dict[int, list[int]] = {}
     for s in corpus:
-        assert s.tree is not None
         by_depth.setdefault(depth(s.tree), []).append(len(s))
     for d in range(5, 13):
         assert len(by_depth[d]) >= 0.02 * SAMPLE, d
@@ -355,7 +327,6 @@ def test_depths_fill_their_range_and_do_not_just_follow_length(corpus: list[Sent
 def test_dependency_depths_are_spread(corpus: list[Sentence]) -> None:
     counts = Counter[int]()
     for s in corpus:
-        assert s.heads is not None
         deepest = 0
         for i in range(len(s)):
             at, steps = i, 0
@@ -375,7 +346,7 @@ def test_there_are_many_top_constituent_sequences(corpus: list[Sentence]) -> Non
 
 
 def test_there_are_many_sets_of_root_dependents(corpus: list[Sentence]) -> None:
-    counts = Counter(tuple(sorted((s.deprels or ())[i] for i in children(s, root(s)))) for s in corpus)
+    counts = Counter(tuple(sorted(s.deprels[i] for i in children(s, root(s)))) for s in corpus)
     assert sum(n >= 0.003 * SAMPLE for n in counts.values()) >= 20
 
 
@@ -422,17 +393,12 @@ def test_every_relation_occurs(corpus: list[Sentence], relation: str, at_least: 
 
 @pytest.mark.parametrize("label", ["PRT", "ADJP", "ADVP", "WHPP", "WHADJP", "WHADVP", "WHNP", "SBAR", "INTJ", "PP"])
 def test_every_phrase_label_occurs(corpus: list[Sentence], label: str) -> None:
-    if label == "WHPP":
-        pytest.skip("prepositions are never pied-piped here")
-    assert any(s.tree is not None and label in labels(s.tree) for s in corpus)
+    assert any(label in labels(s.tree) for s in corpus)
 
 
 def test_both_tenses_both_numbers_and_both_voices_are_common_at_the_root(corpus: list[Sentence]) -> None:
     counts = Counter[str]()
     for s in corpus:
-        assert s.xpos is not None
-        assert s.upos is not None
-        assert s.deprels is not None
         at = root(s)
         tag = s.xpos[at]
         counts["past"] += tag == "VBD"
@@ -450,8 +416,6 @@ def test_target_forms_have_many_types(corpus: list[Sentence]) -> None:
     verbs, subjects, objects = set(), set(), set()
     for s in corpus:
         at = root(s)
-        assert s.upos is not None
-        assert s.deprels is not None
         if s.upos[at] == "VERB":
             verbs.add(s.forms[at].lower())
         subjects |= {s.forms[i].lower() for i in children(s, at) if s.deprels[i] == "nsubj" and s.upos[i] == "NOUN"}
@@ -464,8 +428,6 @@ def test_target_forms_have_many_types(corpus: list[Sentence]) -> None:
 def test_subjects_have_attractors_of_the_other_number(corpus: list[Sentence]) -> None:
     found = 0
     for s in corpus:
-        assert s.xpos is not None
-        assert s.deprels is not None
         for i in children(s, root(s)):
             if s.deprels[i] == "nsubj" and s.xpos[i] in ("NN", "NNS"):
                 other = "NNS" if s.xpos[i] == "NN" else "NN"
@@ -492,8 +454,12 @@ def test_every_conjunction_joins_main_clauses(corpus: list[Sentence], form: str)
 
 @pytest.mark.parametrize(
     "form",
-    "because when although if while before after since unless until that whether who which what where why how "
-    "will can must might have has had is was not n't never to by with there it".split(),
+    [
+        *("because", "when", "although", "if", "while", "before", "after", "since", "unless", "until"),
+        *("that", "whether"),
+        *("who", "which", "what", "where", "why", "how", "will", "can", "must", "might", "have", "has", "had", "is"),
+        *("was", "not", "n't", "never", "to", "by", "with", "there", "it"),
+    ],
 )
 def test_every_function_word_occurs(corpus: list[Sentence], form: str) -> None:
     assert share(corpus, lambda s: form in (f.lower() for f in s.forms)) >= 0.001
