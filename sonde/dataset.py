@@ -17,7 +17,6 @@ from sonde.errors import DataError
 from sonde.task import SPLITS, Example
 
 MANIFEST, ROWS = "manifest.json", "rows.parquet"
-CHUNK = 4096
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Dataset:
         """Write the SentEval file, the Parquet file and, last, the manifest that marks the folder as complete."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MANIFEST).unlink(missing_ok=True)
-        _atomically(folder / f"{self.task}.txt", "".join(map(_senteval, *zip(*self, strict=True))).encode())
+        _atomically(folder / f"{self.task}.txt", "".join(_senteval(split, row) for split, row in self).encode())
         _write_parquet(self, folder / ROWS)
         manifest = {**self.manifest, "digest": self.digest}
         _atomically(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest, order="deterministic")))

@@ -35,12 +35,12 @@ def select(cells: Cells, task: Task, policy: Policy) -> Selection:
     labels = classes(cells, task, policy)
     kept: Cells = {cell: items for cell, items in cells.items() if cell[0] in labels or task.complete}
     if policy.balance == "natural":
-        strata = _by_stratum(kept)
-        wanted = _scaled({s: len(v) for s, v in strata.items()}, sum(policy.sizes))
-        return Selection(labels, _deal(strata, wanted, quotas(policy, 1, sum(wanted.values()))))
+        whole = {"/".join(cell): items for cell, items in kept.items()}
+        wanted = _scaled({cell: len(items) for cell, items in whole.items()}, sum(policy.sizes))
+        return Selection(labels, _deal(whole, wanted, quotas(policy, 1, sum(wanted.values()))))
     if policy.strata == "exact" and policy.decorrelate == "gaussian":
         drawn = gaussian({cell: len(v) for cell, v in kept.items()}, sum(policy.sizes))
-        whole = {"/".join(cell): v for cell, v in kept.items()}
+        whole = {"/".join(cell): items for cell, items in kept.items()}
         wanted = {"/".join(cell): n for cell, n in drawn.items()}
         return Selection(labels, _deal(whole, wanted, quotas(policy, 1, sum(wanted.values()))))
     reach = _balanced(_sizes(kept), labels)
@@ -82,7 +82,11 @@ def classes(cells: Cells, task: Task, policy: Policy) -> tuple[str, ...]:
         proposed = set(totals) if task.complete else set(found)  # some labels come only when the set is completed
         sound = bool(proposed) and all(totals[label] >= policy.min_class for label in proposed)
     else:
-        enough = [c for c in sorted(totals, key=lambda c: (-totals[c], c)) if totals[c] >= policy.min_class]
+        least = policy.min_class
+        if policy.balance == "natural":  # a class must be frequent enough to come out in every split
+            whole = totals.total()
+            least = max(least, -(-2 * whole // max(1, min(quotas(policy, 1, min(whole, sum(policy.sizes)))))))
+        enough = [c for c in sorted(totals, key=lambda c: (-totals[c], c)) if totals[c] >= least]
         fewest = max(2, policy.min_classes)
         at_least = f"each of {fewest} classes" + (" with the same lengths" if policy.strata == "exact" else "")
         found = (
@@ -226,14 +230,6 @@ def _balanced(sizes: Mapping[tuple[str, str], int], labels: Sequence[str]) -> in
     """Rows per class when every stratum gives each class as many as its scarcest class has."""
     strata = {stratum for _, stratum in sizes}
     return sum(min(sizes.get((c, stratum), 0) for c in labels) for stratum in strata)
-
-
-def _by_stratum(cells: Cells) -> dict[str, list[Candidate]]:
-    """All classes of a stratum together, in order of priority."""
-    out: defaultdict[str, list[Candidate]] = defaultdict(list)
-    for (_, stratum), items in cells.items():
-        out[stratum] += items
-    return {stratum: sorted(items, key=lambda i: (i[0], i[1])) for stratum, items in out.items()}
 
 
 def _key_counts(cells: Cells) -> dict[str, Counter[str]]:

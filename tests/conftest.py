@@ -7,8 +7,8 @@ from sonde.request import wanted
 
 @pytest.fixture(scope="session")
 def builtin():
-    """Six thousand sentences of the built-in corpus, held in memory."""
-    return Corpus.of(list(Corpus.synthetic(6000)), name="builtin", language="en")
+    """Twelve thousand sentences of the built-in corpus, held in memory."""
+    return Corpus.of(list(Corpus.synthetic(12_000)), name="builtin", language="en")
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from sonde.testing import check_task, examine_task
 
 @pytest.fixture(scope="module")
 def corpus():
-    return Corpus.of(list(Corpus.synthetic(4000)), name="builtin", language="en")
+    return Corpus.of(list(Corpus.synthetic(12000)), name="builtin", language="en")
 
 
 @pytest.mark.parametrize("name", names())
@@ -103,7 +103,9 @@ from sonde import Example, Task
 def propose(s, context):
     return Example.of(s, "even" if len(s.tokens) % 2 == 0 else "odd")
 
-task = Task(name="parity", version=1, question="Is the number of words even?", paper="", propose=propose, labels=("even", "odd"))
+task = Task(
+    name="parity", version=1, question="Is the number of words even?", paper="", propose=propose, labels=("even", "odd")
+)
 """
 
 

@@ -1,9 +1,12 @@
-"""Our own annotated sentences, in a notation short enough to read: one word a line, `form upos xpos feats head deprel`."""
+"""Our own annotated sentences, in a short notation: one word a line, `form upos xpos feats head deprel`."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sonde.corpus import Sentence
 from sonde.corpus.brackets import parse_tree
+from sonde.edit import render, spaces
 
 
 def sentence(
@@ -12,11 +15,11 @@ def sentence(
     """Heads are 1-based with 0 for the root, as in CoNLL-U; ``glued`` are positions with no space after them."""
     cells = [line.split() for line in rows.strip().splitlines()]
     forms, upos, xpos, feats, heads, deprels = zip(*cells, strict=True)
-    spaces = []
-    for i, form in enumerate(forms):
+    space = []
+    for i in range(len(forms)):
         last = i + 1 == len(forms)
         inside = any(first <= i < end - 1 for first, end, _ in mwts)
-        spaces.append(last or not (inside or i in glued or forms[i + 1] in (".", ",", "?", "!")))
+        space.append(last or not (inside or i in glued or forms[i + 1] in (".", ",", "?", "!")))
     made = Sentence(
         id=id,
         text="",
@@ -27,15 +30,11 @@ def sentence(
         feats=feats,
         heads=tuple(int(h) - 1 for h in heads),
         deprels=deprels,
-        space_after=tuple(spaces),
+        space_after=tuple(space),
         mwts=mwts,
         tree=parse_tree(tree) if tree else None,
     )
-    from dataclasses import replace
-
-    from sonde.edit import render, spaces as token_spaces
-
-    return replace(made, text=render(made.tokens, token_spaces(made)), **columns)
+    return replace(made, text=render(made.tokens, spaces(made)), **columns)
 
 
 STARRED = """

@@ -6,7 +6,7 @@ from sonde.task import Example
 
 
 def rows(split, n, labels="AB", key="k"):
-    words = "zero one two three four five six seven eight nine".split()
+    words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
     def name(i):
         return " ".join(words[int(c)] for c in str(i))

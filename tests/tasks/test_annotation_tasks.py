@@ -36,7 +36,14 @@ def test_length_bins(suite, n, bin):
 
 
 def test_length_counts_surface_tokens():
-    rows = "Je PRON X _ 2 nsubj\nparle VERB X _ 0 root\nde ADP X _ 5 case\nle DET X _ 5 det\nlivre NOUN X _ 2 obl\nici ADV X _ 2 advmod"
+    rows = """
+        Je    PRON X _ 2 nsubj
+        parle VERB X _ 0 root
+        de    ADP  X _ 5 case
+        le    DET  X _ 5 det
+        livre NOUN X _ 2 obl
+        ici   ADV  X _ 2 advmod
+    """
     s = sentence(rows, mwts=((2, 4, "du"),))
     assert s.tokens == ("Je", "parle", "du", "livre", "ici")
     found = ask(load("sentence_length"), s)

@@ -42,7 +42,14 @@ def test_bigram_shift_exchanges_two_inner_words_and_keeps_the_text_natural():
 
 
 def test_bigram_shift_leaves_multi_word_tokens_and_glued_words_alone():
-    rows = "Wir PRON X _ 2 nsubj\ngehen VERB X _ 0 root\nzu ADP X _ 5 case\ndem DET X _ 5 det\nSee NOUN X _ 2 obl\nheute ADV X _ 2 advmod"
+    rows = """
+        Wir   PRON X _ 2 nsubj
+        gehen VERB X _ 0 root
+        zu    ADP  X _ 5 case
+        dem   DET  X _ 5 det
+        See   NOUN X _ 2 obl
+        heute ADV  X _ 2 advmod
+    """
     found = both_labels(load("bigram_shift"), sentence(rows, mwts=((2, 4, "zum"),)))
     assert {e.text for e in found["I"]} == {"Wir gehen zum heute See"}
     glued = sentence("A X X _ 0 root\nb X X _ 1 dep\nc X X _ 1 dep", glued=(1,))
@@ -150,6 +157,13 @@ def test_capitals_are_learnt_from_the_inside_of_sentences():
 
 CAPITALS = Capitals(frozenset({"I"}), frozenset({"PROPN"}))
 KIND = ("NOUN", "Number=Sing")
+BARKED = """
+Then   ADV   X _           3 advmod
+the    DET   X _           3 det
+dog    NOUN  X Number=Sing 4 nsubj
+barked VERB  X _           0 root
+.      PUNCT X _           4 punct
+"""
 
 
 def plan_with(**counts):
@@ -176,9 +190,7 @@ def test_a_bigram_seen_only_here_gives_no_replacement():
 
 
 def test_odd_man_out_uses_one_key_and_one_place_for_both_labels():
-    s = sentence(
-        "Then ADV X _ 3 advmod\nthe DET X _ 3 det\ndog NOUN X Number=Sing 4 nsubj\nbarked VERB X _ 0 root\n. PUNCT X _ 4 punct"
-    )
+    s = sentence(BARKED)
     found = both_labels(load("odd_man_out"), s, plan=plan_with(dog=(5, 5), cat=(4, 4)))
     assert {e.text for e in found["C"]} == {"Then the cat barked."}
     assert {e.text for e in found["O"]} == {"Then the dog barked."}
@@ -221,7 +233,7 @@ def test_a_verb_is_replaced_only_by_one_with_the_same_complements():
 
 def test_parts_of_compounds_and_glued_words_stay():
     plan = plan_with(dog=(5, 5), cat=(4, 4))
-    rows = "Then ADV X _ 3 advmod\nthe DET X _ 3 det\ndog NOUN X Number=Sing 4 {rel}\nbarked VERB X _ 0 root\n. PUNCT X _ 4 punct"
+    rows = BARKED.replace("nsubj", "{rel}")
     why = "no word with a matching replacement"
     assert reason(load("odd_man_out"), sentence(rows.format(rel="compound")), plan=plan) == why
     assert reason(load("odd_man_out"), sentence(rows.format(rel="nsubj"), glued=(1,)), plan=plan) == why

@@ -347,4 +347,4 @@ def _words(text: str) -> list[str]:
 @cache
 def lexicon() -> Lexicon:
     """Read the lexicon; the same object for the whole process."""
-    return Lexicon(tomllib.loads(files("sonde.corpus").joinpath("lexicon.toml").read_text(encoding="utf-8")))
+    return Lexicon(tomllib.loads(files("sonde.corpus.grammar").joinpath("lexicon.toml").read_text(encoding="utf-8")))

@@ -12,7 +12,7 @@ from math import log2
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from sonde.corpus.closed import (
+from sonde.corpus.grammar.closed import (
     PRONOUNS,
     RELATION,
     determiner,
@@ -23,7 +23,7 @@ from sonde.corpus.closed import (
     possessives,
     pronouns,
 )
-from sonde.corpus.lexicon import Lexicon, Noun, NounClass, Table, Word, adjective, capital, lexicon, word
+from sonde.corpus.grammar.lexicon import Lexicon, Noun, NounClass, Table, Word, adjective, capital, lexicon, word
 from sonde.corpus.sentence import Tree
 
 T = TypeVar("T")

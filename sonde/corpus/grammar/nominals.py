@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from sonde.corpus.lexicon import HUMAN, NounClass, Table, Word, lexicon, word
-from sonde.corpus.phrases import Draft, Nominal, bare, pronoun, proper
-from sonde.corpus.plans import frames
+from sonde.corpus.grammar.lexicon import HUMAN, NounClass, Table, Word, lexicon, word
+from sonde.corpus.grammar.phrases import Draft, Nominal, bare, pronoun, proper
+from sonde.corpus.grammar.plans import frames
 from sonde.corpus.sentence import Tree
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from sonde.corpus.clauses import HOSTS, UNCONTRACTED, clause, infinitive, negate, predicate
-from sonde.corpus.closed import determiner
-from sonde.corpus.lexicon import HUMAN, Table, Word, verb_forms, word
-from sonde.corpus.nominals import nominal
-from sonde.corpus.phrases import Draft, Nominal, bare, pronoun, proper
-from sonde.corpus.plans import Chain, Plan, auxiliary, chain, plan
+from sonde.corpus.grammar.clauses import HOSTS, UNCONTRACTED, clause, infinitive, negate, predicate
+from sonde.corpus.grammar.closed import determiner
+from sonde.corpus.grammar.lexicon import HUMAN, Table, Word, verb_forms, word
+from sonde.corpus.grammar.nominals import nominal
+from sonde.corpus.grammar.phrases import Draft, Nominal, bare, pronoun, proper
+from sonde.corpus.grammar.plans import Chain, Plan, auxiliary, chain, plan
+from sonde.corpus.grammar.statements import close
 from sonde.corpus.sentence import Tree
-from sonde.corpus.statements import close
 
 
 @cache

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sonde.corpus.closed import listed
-from sonde.corpus.complements import complements, copular
-from sonde.corpus.lexicon import verb_forms, word
-from sonde.corpus.nominals import nominal, prepositional
-from sonde.corpus.phrases import Draft, Nominal
-from sonde.corpus.plans import COPULAR, Chain, Plan, auxiliary, chain, modal, plan
+from sonde.corpus.grammar.closed import listed
+from sonde.corpus.grammar.complements import complements, copular
+from sonde.corpus.grammar.lexicon import verb_forms, word
+from sonde.corpus.grammar.nominals import nominal, prepositional
+from sonde.corpus.grammar.phrases import Draft, Nominal
+from sonde.corpus.grammar.plans import COPULAR, Chain, Plan, auxiliary, chain, modal, plan
 from sonde.corpus.sentence import Tree
 
 HOSTS = {"will": "wo", "can": "ca"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from sonde.corpus.lexicon import Table, Word, adjective, adverb, lexicon, name, word, zipf
+from sonde.corpus.grammar.lexicon import Table, Word, adjective, adverb, lexicon, name, word, zipf
 
 PRONOUNS = {
     # agreement, form: nominative, accusative, genitive, features after Case

@@ -13,12 +13,12 @@ from functools import cache
 from itertools import count, islice
 from random import Random
 
-from sonde.corpus import questions as q
-from sonde.corpus import statements as s
-from sonde.corpus.clauses import clause, infinitive
-from sonde.corpus.lexicon import Table
-from sonde.corpus.phrases import Draft, Rules, Stuck
-from sonde.corpus.relatives import attach
+from sonde.corpus.grammar import questions as q
+from sonde.corpus.grammar import statements as s
+from sonde.corpus.grammar.clauses import clause, infinitive
+from sonde.corpus.grammar.lexicon import Table
+from sonde.corpus.grammar.phrases import Draft, Rules, Stuck
+from sonde.corpus.grammar.relatives import attach
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import UsageError
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from sonde.corpus.closed import listed
-from sonde.corpus.lexicon import HUMAN, Table, Verb, adposition, lexicon, word
-from sonde.corpus.nominals import prepositional
-from sonde.corpus.phrases import Draft, Nominal
+from sonde.corpus.grammar.closed import listed
+from sonde.corpus.grammar.lexicon import HUMAN, Table, Verb, adposition, lexicon, word
+from sonde.corpus.grammar.nominals import prepositional
+from sonde.corpus.grammar.phrases import Draft, Nominal
+from sonde.corpus.grammar.times import adverbial
 from sonde.corpus.sentence import Tree
-from sonde.corpus.times import adverbial
 
 _FEWEST = {"manner": 1, "place": 3, "tool": 3, "company": 3, "time": 1, "purpose": 3, "clause": 4, "without": 3}
 _ORDER = list(_FEWEST)

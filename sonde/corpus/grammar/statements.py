@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from sonde.corpus.adjuncts import subordinate
-from sonde.corpus.clauses import clause, existential, infinitive, predicate
-from sonde.corpus.closed import listed, listed_adjectives, personal
-from sonde.corpus.complements import complement
-from sonde.corpus.lexicon import Table, Word, adverb, verb_forms, word
-from sonde.corpus.nominals import nominal, prepositional
-from sonde.corpus.phrases import Draft, Nominal
-from sonde.corpus.plans import auxiliary, chain, plan
+from sonde.corpus.grammar.adjuncts import subordinate
+from sonde.corpus.grammar.clauses import clause, existential, infinitive, predicate
+from sonde.corpus.grammar.closed import listed, listed_adjectives, personal
+from sonde.corpus.grammar.complements import complement
+from sonde.corpus.grammar.lexicon import Table, Word, adverb, verb_forms, word
+from sonde.corpus.grammar.nominals import nominal, prepositional
+from sonde.corpus.grammar.phrases import Draft, Nominal
+from sonde.corpus.grammar.plans import auxiliary, chain, plan
+from sonde.corpus.grammar.times import adverbial
 from sonde.corpus.sentence import Tree
-from sonde.corpus.times import adverbial
 
 
 @cache
