@@ -11,6 +11,9 @@ from cyclopts import Parameter
 
 from sonde import __version__
 
+STDIN = "<standard input>"
+"""What a lone dash becomes before cyclopts sees it, which would take it for an option."""
+
 app = cyclopts.App(
     name="sonde",
     help="Ask a sentence encoder what it knows.\n\nExit codes: 0 done, 1 wrong use or bad input, "
@@ -18,6 +21,7 @@ app = cyclopts.App(
     "`--debug` shows the traceback of an error.",
     version=__version__,
     help_format="plaintext",
+    suppress_keyboard_interrupt=False,
 )
 
 
@@ -92,7 +96,9 @@ def make(
     source = (
         Corpus.synthetic(builtin)
         if builtin
-        else Corpus.read(*corpus, name=name, language=language, format=format, trees=trees)
+        else Corpus.read(
+            *("-" if c == STDIN else c for c in corpus), name=name, language=language, format=format, trees=trees
+        )
     )
     jobs_wanted = wanted(suite, task, sizes=sizes, length=length, settings=set_)
     withheld = near_keys(exclude) if exclude else frozenset()
@@ -230,7 +236,7 @@ def main() -> None:
     """Run the command line and end with the documented exit code."""
     from sonde.errors import SondeError
 
-    arguments = [a for a in sys.argv[1:] if a != "--debug"]
+    arguments = [STDIN if a == "-" else a for a in sys.argv[1:] if a != "--debug"]
     debug = len(arguments) < len(sys.argv) - 1
     try:
         code = app(arguments, result_action="return_value", exit_on_error=False)

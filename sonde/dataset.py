@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +113,9 @@ LINE_BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 def _senteval(split: str, row: Example) -> str:
     """One line of SentEval's format: partition, label, further columns, and the sentence last."""
     cells = (split, row.label, *(value for _, value in row.extra), " ".join(row.tokens))
-    return "\t".join(LINE_BREAKS.sub(" ", c) for c in cells) + "\n"
+    if LINE_BREAKS.search("".join(cells)):
+        cells = tuple(LINE_BREAKS.sub(" ", c) for c in cells)
+    return "\t".join(cells) + "\n"
 
 
 def _atomically(path: Path, content: bytes) -> None:
@@ -134,17 +138,16 @@ def _write_parquet(dataset: Dataset, path: Path) -> None:
 
     rows = list(dataset)
     extra = sorted({name for _, row in rows for name, _ in row.extra})
-    names = pa.dictionary(pa.int32(), pa.string())
     table = {
-        "split": pa.array([split for split, _ in rows], names),
-        "label": pa.array([row.label for _, row in rows], names),
-        "text": pa.array([row.text for _, row in rows]),
-        "tokens": pa.array([row.tokens for _, row in rows], pa.list_(pa.string())),
-        "source": pa.array([row.source for _, row in rows]),
-        "key": pa.array([row.key for _, row in rows], pa.string()),
-        "stratum": pa.array([row.stratum for _, row in rows], names),
-        "marks": pa.array([row.marks for _, row in rows], pa.list_(pa.int32())),
-        **{name: pa.array([dict(row.extra).get(name) for _, row in rows], pa.string()) for name in extra},
+        "split": _names([split for split, _ in rows]),
+        "label": _names([row.label for _, row in rows]),
+        "text": _strings([row.text for _, row in rows]),
+        "tokens": _lists(_strings([t for _, row in rows for t in row.tokens]), [len(row.tokens) for _, row in rows]),
+        "source": _strings([row.source for _, row in rows]),
+        "key": _strings([row.key for _, row in rows]),
+        "stratum": _names([row.stratum for _, row in rows]),
+        "marks": _lists(_numbers([m for _, row in rows for m in row.marks]), [len(row.marks) for _, row in rows]),
+        **{name: _strings([dict(row.extra).get(name) for _, row in rows]) for name in extra},
     }
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -153,6 +156,36 @@ def _write_parquet(dataset: Dataset, path: Path) -> None:
     except OSError as e:
         part.unlink(missing_ok=True)
         raise DataError(f"{path} cannot be written: {e}. Free some space or choose another folder.") from e
+
+
+# Arrow arrays, built without pyarrow.array, which imports pandas wherever that is installed
+
+
+def _strings(values: Sequence[str | None]) -> Any:
+    import pyarrow as pa
+
+    builder = pa.lib.StringBuilder()
+    builder.append_values(values)
+    return builder.finish()
+
+
+def _numbers(values: Sequence[int]) -> Any:
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.int32(), len(values), [None, pa.py_buffer(array("i", values))])
+
+
+def _names(values: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    known = {name: i for i, name in enumerate(dict.fromkeys(values))}
+    return pa.DictionaryArray.from_arrays(_numbers([known[v] for v in values]), _strings(list(known)))
+
+
+def _lists(items: Any, lengths: Sequence[int]) -> Any:
+    import pyarrow as pa
+
+    return pa.ListArray.from_arrays(_numbers([0, *accumulate(lengths)]), items)
 
 
 def _read_parquet(path: Path) -> dict[str, list[Example]]:

@@ -13,10 +13,10 @@ from typing import Any, Literal, TypeVar
 
 from sonde import __version__
 from sonde.audit import audit_set
-from sonde.corpus.corpus import Corpus
+from sonde.corpus.corpus import Corpus, no_cycle_search
 from sonde.dataset import Dataset
 from sonde.errors import TooFewError, UsageError
-from sonde.sketch import Candidate, Job, Pool, Seen, count_shard, lowest, propose_shard, strata_of
+from sonde.sketch import Candidate, Job, Pool, Seen, count_shard, propose_shard, strata_of
 from sonde.split import Selection, select
 from sonde.task import SPLITS, Counts, Example, Policy, Task, mix
 
@@ -64,7 +64,10 @@ def make_sets(
     if not tasks:
         raise UsageError("There is nothing to make: name a suite or a task.")
     tell = progress or (lambda stage, done, of: None)
-    counts, seen = count(corpus, [t for _, t, _ in tasks], jobs, skip_bad, tell, shards or jobs)
+    early = Seen()
+    source = corpus.hold(early.note if skip_bad else None) if jobs == 1 and corpus.is_small else corpus
+    counts, seen = count(source, [t for _, t, _ in tasks], jobs, skip_bad, tell, shards or jobs)
+    seen.add(early)
     if not counts.sentences:
         raise TooFewError(f"The corpus {corpus.name} has no sentences.")
     ready: list[Job] = []
@@ -76,10 +79,10 @@ def make_sets(
         else:
             yield Unmade(f"{suite}/{task.name}", task.name, reading.args[0], "columns")
     facts = _corpus_facts(corpus, counts, seen)
-    counts.words.clear()
-    counts.firsts.clear()
-    counts.bigrams.clear()
-    pools = propose(corpus, ready, jobs, exclude, tell, shards or jobs)
+    for table in (counts.words, counts.firsts, counts.bigrams, counts.folded):
+        table.clear()
+    pools = propose(source, ready, jobs, exclude, tell, shards or jobs)
+    del source  # it may hold the whole of a small corpus
     order = range(len(ready))
     if exclusive:  # the scarcest first, or they would find their few sentences taken
         order = sorted(order, key=lambda i: (sum(pools[i].proposed.values()), ready[i].task.name))  # type: ignore[assignment]
@@ -118,6 +121,7 @@ def propose(
     return pools
 
 
+@no_cycle_search()
 def finish(job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used: set[int] | None) -> Dataset | Unmade:
     """The last step: drop duplicates, balance, split, and write the manifest."""
     name = f"{job.suite}/{job.task.name}"
@@ -265,7 +269,7 @@ def _distinct(pool: Pool, used: set[int] | None) -> tuple[dict[tuple[str, str], 
     for cell, items in sorted(pool.cells.items()):
         kept = [c for c in items if owner[c[2]][1] == cell and (used is None or c[2] not in used)]
         dropped += len(items) - len(kept)
-        cells[cell] = lowest(kept, pool.limit, pool.cap)
+        cells[cell] = kept
     return cells, dropped
 
 

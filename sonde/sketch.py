@@ -14,9 +14,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
-from sonde.corpus.corpus import Corpus, digest_of
+from sonde.corpus.corpus import Corpus, digest_of, no_cycle_search
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import PENN, tags
 from sonde.errors import CorpusError
@@ -24,7 +25,8 @@ from sonde.task import Context, Counts, Example, Policy, Task, mix
 
 ADDRESS = re.compile(r"https?:|www\.|\w@\w|\.(?:com|org|net|html?)\b", re.IGNORECASE)
 PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("«", "»"), ("-LRB-", "-RRB-"), ("``", "''"))
-NOT_WORD = re.compile(r"[\W_]+")
+QUOTED = re.compile(r"""[()\[\]{}«»"„“”]|-[LR]RB-|``|''""")
+WORDS = re.compile(r"[^\W_]+")
 DIGITS = re.compile(r"\d+")
 LISTED = 100
 """How many skipped sentences are listed in full; all are counted."""
@@ -69,9 +71,10 @@ class Pool:
             self.cells[cell] = lowest(items, self.limit, self.cap)
 
     def merge(self, other: Pool) -> None:
-        """Take in another shard's pool."""
+        """Take in another shard's pool, which has been cut."""
         for cell, items in other.cells.items():
-            self.cells[cell] = lowest(self.cells.get(cell, []) + items, self.limit, self.cap)
+            mine = self.cells.get(cell)
+            self.cells[cell] = lowest(mine + items, self.limit, self.cap) if mine else items
         self.proposed.update(other.proposed)
         self.rejected.update(other.rejected)
 
@@ -87,11 +90,13 @@ def lowest(items: Iterable[Candidate], limit: int, cap: int | None) -> list[Cand
     kept: list[Candidate] = []
     last = None
     per_key: Counter[str | None] = Counter()
-    for item in sorted(items, key=lambda c: (c[0], c[1], c[3].text)):
+    for item in sorted(items, key=itemgetter(0, 1)):
+        if item[2] == last:
+            if kept and kept[-1][1:3] == item[1:3] and item[3].text < kept[-1][3].text:
+                kept[-1] = item  # two spellings under one id: the choice must not depend on their order
+            continue
         if len(kept) == limit:
             break
-        if item[2] == last:
-            continue
         last = item[2]
         if cap is not None:
             per_key[item[3].key] += 1
@@ -121,6 +126,7 @@ class Seen:
         self.listed = sorted(self.listed + other.listed)[:LISTED]
 
 
+@no_cycle_search()
 def count_shard(corpus: Corpus, shard: int, of: int, tasks: Sequence[Task], skip_bad: bool) -> tuple[Counts, Seen]:
     """Count what the tasks need in one shard."""
     counts, seen = Counts(), Seen()
@@ -147,6 +153,7 @@ def count_shard(corpus: Corpus, shard: int, of: int, tasks: Sequence[Task], skip
     return counts, seen
 
 
+@no_cycle_search()
 def propose_shard(
     corpus: Corpus, shard: int, of: int, jobs: Sequence[Job], pools: Sequence[Pool], excluded: Collection[int]
 ) -> list[Pool]:
@@ -157,18 +164,21 @@ def propose_shard(
         (j.task.propose, c, salt, p, j.policy.length, strata_of(j.policy))
         for j, c, salt, p in zip(jobs, contexts, salts, pools, strict=True)
     ]
+    shortest, longest = min(j.policy.length[0] for j in jobs), max(j.policy.length[1] for j in jobs)
     for s in corpus.sentences(shard, of, on_bad=_ignore):
         n = len(s.tokens)
-        reason = unfit(s)
-        near = near_key(s.text) if reason is None else 0
-        if reason is None and near in excluded:
-            reason = "withheld by --exclude"
+        reason, near = None, 0
+        if shortest <= n <= longest:
+            reason = unfit(s)
+            near = near_key(s.text) if reason is None else 0
+            if reason is None and near in excluded:
+                reason = "withheld by --exclude"
         for propose, context, salt, pool, (low, high), stratum_of in work:
-            if reason is not None:
-                pool.rejected[reason] += 1
-                continue
             if not low <= n <= high:
                 pool.rejected["length outside the window"] += 1
+                continue
+            if reason is not None:
+                pool.rejected[reason] += 1
                 continue
             priority = mix(near ^ salt)
             context.state = priority
@@ -177,7 +187,9 @@ def propose_shard(
                 pool.rejected[found or "the question does not apply"] += 1
                 continue
             pool.proposed[found.label] += 1
-            pool.add((found.label, f"{found.stratum}/{stratum_of.get(n, '')}"), (priority, found.source, near, found))
+            stratum = stratum_of.get(n, "")
+            cell = (found.label, f"{found.stratum}/{stratum}" if found.stratum else stratum)
+            pool.add(cell, (priority, found.source, near, found))
     return [p.cut() for p in pools]
 
 
@@ -211,23 +223,25 @@ def columns(s: Sentence) -> list[str]:
 def unfit(s: Sentence) -> str | None:
     """Why no task may use the sentence, or None."""
     tokens, text = s.tokens, s.text
-    if any(" " in t or "\t" in t or "\xa0" in t for t in tokens):
+    if len("".join(tokens).split()) != 1:
         return "white space inside a token"
-    if 2 * sum(any(map(str.isalpha, t)) for t in tokens) < len(tokens):
+    if 2 * sum(t.isalpha() or any(map(str.isalpha, t)) for t in tokens) < len(tokens):
         return "fewer than half of the tokens are words"
     if ADDRESS.search(text):
         return "web or mail address"
-    for left, right in PAIRS:
-        if text.count(left) != text.count(right):
-            return "unbalanced quotes or brackets"
-    if text.count('"') % 2 or sum(map(text.count, "„“”")) % 2:
+    if QUOTED.search(text) and (
+        any(text.count(left) != text.count(right) for left, right in PAIRS)
+        or text.count('"') % 2
+        or sum(map(text.count, "„“”")) % 2
+    ):
         return "unbalanced quotes or brackets"
     return None
 
 
 def near_key(text: str) -> int:
     """The same number for texts that differ only in case, digits, punctuation and spacing."""
-    return hash_64(DIGITS.sub("0", NOT_WORD.sub(" ", text.casefold())).strip())
+    words = " ".join(WORDS.findall(text.casefold()))
+    return hash_64(DIGITS.sub("0", words) if DIGITS.search(words) else words)
 
 
 def hash_64(text: str) -> int:

@@ -123,6 +123,8 @@ class Counts:
     """Adjacent lower-cased forms; sentence edges are empty strings."""
     tallies: dict[str, Counter[Any]] = field(default_factory=dict)
     """What each task's own ``count`` yields, by task name."""
+    folded: dict[tuple[str, ...], Counter[str]] = field(default_factory=dict, compare=False, repr=False)
+    """What ``forms`` has answered; several tasks ask the same."""
 
     def add(self, other: Counts) -> None:
         """Add another shard's counts to these."""
@@ -139,8 +141,10 @@ class Counts:
             self.tallies.setdefault(name, Counter()).update(tally)
 
     def forms(self, *pos: str) -> Counter[str]:
-        """Occurrences of every lower-cased form, of these parts of speech only if any are given."""
-        out: Counter[str] = Counter()
+        """Occurrences of every folded form, of these parts of speech only if any are given. Do not modify it."""
+        if pos in self.folded:
+            return self.folded[pos]
+        out = self.folded[pos] = Counter()
         for table in (self.words, self.firsts):
             for (form, tag, _), n in table.items():
                 if not pos or tag in pos:
@@ -207,7 +211,7 @@ def mix(x: int) -> int:
 
 def token_positions(s: Sentence, words: Iterable[int]) -> tuple[int, ...]:
     """Where the surface tokens of these words stand; a word inside a multi-word token stands where that token does."""
-    if not s.mwts:
+    if not s.mwts or not words:
         return tuple(words)
     where: list[int] = []
     starts = {first: end for first, end, _ in s.mwts}

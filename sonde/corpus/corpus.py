@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 
 from sonde.corpus.brackets import read_brackets
 from sonde.corpus.conllu import RUN, read_conllu
-from sonde.corpus.files import expand, kind, stem
+from sonde.corpus.files import COMPRESSED, expand, kind, stem
 from sonde.corpus.plain import read_plain
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import CorpusError, DataError, UsageError
@@ -25,6 +25,11 @@ from sonde.errors import CorpusError, DataError, UsageError
 READERS = {"conllu": read_conllu, "brackets": read_brackets, "text": read_plain}
 
 _UD_NAME = re.compile(r"(([a-z]{2,3})_[A-Za-z0-9]+)-(?:ud-.*|(?:train|dev|test)[^-]*)")
+
+SMALL_SENTENCES = 20_000
+SMALL_BYTES = 1 << 25
+SQUEEZED = 6
+"""A treebank shrinks to about this part of its size."""
 
 OnBad = Callable[[CorpusError], None]
 
@@ -94,6 +99,22 @@ class Corpus:
         """Whether the sentences are generated, not read."""
         return self.builtin > 0
 
+    @property
+    def is_small(self) -> bool:
+        """Whether the sentences may be held in memory without a second thought: some ten thousand of them."""
+        if self.builtin:
+            return self.builtin <= SMALL_SENTENCES
+        files = (*self.files, *self.trees)
+        sizes = (Path(f).stat().st_size * (SQUEEZED if f.endswith(COMPRESSED) else 1) for f in files)
+        return self.held is not None or sum(sizes) <= SMALL_BYTES
+
+    def hold(self, on_bad: OnBad | None = None) -> Corpus:
+        """The same sentences, read once and kept in memory."""
+        if self.held is not None:
+            return self
+        with no_cycle_search():
+            return Corpus(self.name, self.language, held=tuple(self.sentences(on_bad=on_bad)))
+
     def __iter__(self) -> Iterator[Sentence]:
         return self.sentences()
 
@@ -123,7 +144,7 @@ class Corpus:
                     yield sentence(i, self.seed)
         elif self.held is not None:
             for start in range(shard * RUN, len(self.held), of * RUN):
-                yield from islice(self.held, start, start + RUN)
+                yield from self.held[start : start + RUN]
         else:
             for number, file in enumerate(self.files):
                 # every file begins its deal with another shard, or all small files would fall to the first
@@ -150,6 +171,18 @@ class Corpus:
                     f"no tree of {', '.join(self.trees)} has the words of a sentence of {self.name}: the first "
                     f"sentence is {' '.join(first.forms)!r} in document {first.doc!r}, the first tree {met}"
                 )
+
+
+@contextmanager
+def no_cycle_search() -> Iterator[None]:
+    """Put off the search for reference cycles: a pass over a corpus makes many objects and no cycle."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def digest_of(sentence: Sentence) -> int:

@@ -49,10 +49,16 @@ def root(s: Sentence) -> int:
     return s.heads.index(-1)
 
 
-def children(s: Sentence, head: int) -> list[int]:
+def children(s: Sentence, head: int) -> tuple[int, ...]:
     """The positions of the words that hang on ``head``, left to right."""
     assert s.heads is not None
-    return [i for i, h in enumerate(s.heads) if h == head]
+    return _children(s.heads, head)
+
+
+@lru_cache(maxsize=32)
+def _children(heads: tuple[int, ...], head: int) -> tuple[int, ...]:
+    """Kept for a moment, because one task after the other asks about the root of the same sentence."""
+    return tuple([i for i, h in enumerate(heads) if h == head])
 
 
 def base(deprel: str) -> str:

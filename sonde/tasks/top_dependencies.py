@@ -13,26 +13,31 @@ from sonde.task import Context, Counts, Example, Policy, Proposal, Task, most_fr
 OTHER = "OTHER"
 
 
-def relations(s: Sentence, subtypes: bool) -> str:
-    """The sorted relations of the root's children; a dash for a root without any."""
+def relations(s: Sentence) -> list[str]:
+    """The sorted relations of the root's children, punctuation left out."""
     assert s.deprels is not None
-    found = sorted(s.deprels[i] for i in children(s, root(s)) if base(s.deprels[i]) != "punct")
-    return " ".join(found if subtypes else map(base, found)) or "-"
+    return sorted(relation for i in children(s, root(s)) if base(relation := s.deprels[i]) != "punct")
+
+
+def name(found: list[str], subtypes: bool) -> str:
+    """The label of these relations; a dash for a root without any."""
+    return " ".join(found if subtypes else sorted(map(base, found))) or "-"
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
     """The multiset if it is among the most frequent, otherwise OTHER."""
     if s.heads is None:
         return "no heads"
-    label = relations(s, context.policy.subtypes)
+    label = name(relations(s), context.policy.subtypes)
     return Example.of(s, label if label in context.plan else OTHER)
 
 
 def count(s: Sentence) -> Iterable[tuple[bool, str]]:
     """The multiset with and without subtypes, as (subtypes, multiset)."""
     if s.heads is not None:
-        yield True, relations(s, True)
-        yield False, relations(s, False)
+        found = relations(s)
+        yield True, name(found, True)
+        yield False, name(found, False)
 
 
 def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:

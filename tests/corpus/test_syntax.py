@@ -25,7 +25,7 @@ from tests.writing import PAINT, PAINT_TREE, STARRED, TWO_CLAUSES, sentence
 def test_dependency_questions():
     s = sentence(STARRED)
     assert root(s) == 2
-    assert children(s, 2) == [0, 1, 6, 7]
+    assert children(s, 2) == (0, 1, 6, 7)
     assert subtree(s, 6) == [3, 4, 5, 6]
     assert subjects(s, 2) == [0]
     assert finite(s, 2) == 1
