@@ -32,10 +32,13 @@ def err() -> Console:
 @contextmanager
 def progress() -> Iterator[Progress]:
     """One progress display on standard error; silent when that is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda stage, done, of: None
+        return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description:8}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err(), transient=True, disable=not sys.stderr.isatty()) as bar:
+    with Progress(*columns, console=err(), transient=True) as bar:
         rows: dict[str, Any] = {}
 
         def tell(stage: str, done: int, of: int) -> None:

@@ -24,6 +24,8 @@ from sonde.errors import CorpusError
 from sonde.task import Context, Counts, Example, Policy, Task, mix
 
 ADDRESS = re.compile(r"https?:|www\.|\w@\w|\.(?:com|org|net|html?)\b", re.IGNORECASE)
+HINTS = ("http", "www.", "@", ".com", ".org", ".net", ".htm")
+"""One of these is in every address, and looking for them is cheap."""
 PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("«", "»"), ("-LRB-", "-RRB-"), ("``", "''"))
 QUOTED = re.compile(r"""[()\[\]{}«»"„“”]|-[LR]RB-|``|''""")
 WORDS = re.compile(r"[^\W_]+")
@@ -65,7 +67,9 @@ class Pool:
 
     def add(self, cell: tuple[str, str], candidate: Candidate) -> None:
         """Take in one candidate; the cell is cut back when it has grown to twice its limit."""
-        items = self.cells.setdefault(cell, [])
+        items = self.cells.get(cell)
+        if items is None:
+            items = self.cells[cell] = []
         items.append(candidate)
         if len(items) >= 2 * self.limit:
             self.cells[cell] = lowest(items, self.limit, self.cap)
@@ -225,9 +229,11 @@ def unfit(s: Sentence) -> str | None:
     tokens, text = s.tokens, s.text
     if len("".join(tokens).split()) != 1:
         return "white space inside a token"
-    if 2 * sum(t.isalpha() or any(map(str.isalpha, t)) for t in tokens) < len(tokens):
+    half = len(tokens) / 2
+    if sum(map(str.isalpha, tokens)) < half and sum(any(map(str.isalpha, t)) for t in tokens) < half:
         return "fewer than half of the tokens are words"
-    if ADDRESS.search(text):
+    folded = text.lower()
+    if any(hint in folded for hint in HINTS) and ADDRESS.search(text):
         return "web or mail address"
     if QUOTED.search(text) and (
         any(text.count(left) != text.count(right) for left, right in PAIRS)

@@ -17,6 +17,7 @@ LINE = [
     ["sketch"],
     ["split"],
     ["dataset"],
+    ["tables"],
     ["audit"],
     ["make"],
     ["request"],
