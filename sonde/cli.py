@@ -118,12 +118,14 @@ def make(
         print_sets(made)
         facts = made[0]["corpus"]
         kind = "synthetic sentences" if facts["synthetic"] else "sentences"
-        err().print(f"\n{len(made)} sets from {facts['sentences']:,} {kind} of {facts['name']}, written to {out}/")
+        err().print(
+            f"\n{len(made)} set{'s' * (len(made) > 1)} from {facts['sentences']:,} {kind} of {facts['name']}, written to {out}/"
+        )
         if facts["skipped"]["sentences"]:
             err().print(f"{facts['skipped']['sentences']} malformed sentences were skipped; the manifests list them.")
         short = [m for m in made if sum(m["sizes"]["made"].values()) < sum(m["sizes"]["asked"].values()) * 0.99]
         if short:
-            err().print(f"{len(short)} of them are smaller than asked: the corpus has no more to give.")
+            err().print(f"{len(short)} smaller than asked: the corpus has no more to give.")
     for lacking in unmade:
         err().print(f"not made: {lacking.name}: {lacking.reason}", style="yellow", markup=False, soft_wrap=True)
     return 0 if not unmade else 2 if made else 1

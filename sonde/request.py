@@ -19,6 +19,7 @@ from sonde.task import Policy, Task
 from sonde.tasks import load, suite
 
 DEFAULT_SUITE = "universal2019"
+NAME = re.compile(r"\w[\w.-]*")
 
 
 def wanted(
@@ -43,6 +44,11 @@ def wanted(
         if task.name not in taken:
             first = next(iter(task.policies))
             found.append((first, task, task.policies[first]))
+    for name, task, _ in found:
+        if not (NAME.fullmatch(name) and NAME.fullmatch(task.name)):
+            raise UsageError(
+                f"A suite and a task need plain names, which become folders; met {name!r} and {task.name!r}."
+            )
     changes = [_setting(text) for text in settings]
     for only, _, _ in changes:
         if only is not None and only not in {t.name for _, t, _ in found}:

@@ -77,3 +77,14 @@ def test_near_keys_of_a_file(tmp_path):
 def test_all_cores():
     assert check_jobs(3) == 3
     assert check_jobs(0) >= 1
+
+
+def test_names_become_folders_and_must_be_plain(tmp_path):
+    path = tmp_path / "escape.py"
+    path.write_text(
+        "from sonde import Policy, Task\n"
+        "task = Task(name='t', version=1, question='?', paper='', propose=None, labels=('A', 'B'),\n"
+        "            policies={'../../up': Policy()})\n"
+    )
+    with pytest.raises(UsageError, match="plain names"):
+        wanted([], [str(path)])

@@ -2,7 +2,8 @@
 
 Conneau et al. (2018) take the constituency tree (nodes from ROOT to a part-of-speech node); the UD suites take the
 dependency tree (words from the root down, punctuation left out). Depth goes with length, so classes are drawn with the
-same length histogram (``decorrelate="exact"``) or from SentEval's Gaussian over length and depth (``"gaussian"``).
+same length histogram to the last row (``decorrelate="exact"``), or from SentEval's Gaussian over length and depth
+(``"gaussian"``).
 """
 
 from sonde.corpus.sentence import Sentence
@@ -30,8 +31,10 @@ task = Task(
     labels="the depth in nodes, two digits",
     readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},
     policies={
-        "conneau2018": Policy(strata="exact", min_classes=5),
-        "universal2019": Policy(strata="exact", readings=("dependency",), min_classes=5, sizes=(75_000, 7_500, 7_500)),
-        "xprobe2019": Policy(strata="exact", readings=("dependency",), min_classes=5),
+        "conneau2018": Policy(strata="exact", remainder="drop", min_classes=5),
+        "universal2019": Policy(
+            strata="exact", remainder="drop", readings=("dependency",), min_classes=5, sizes=(75_000, 7_500, 7_500)
+        ),
+        "xprobe2019": Policy(strata="exact", remainder="drop", readings=("dependency",), min_classes=5),
     },
 )
