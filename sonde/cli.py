@@ -117,13 +117,11 @@ def make(
     if made:
         print_sets(made)
         facts = made[0]["corpus"]
-        kind = "synthetic sentences" if facts["synthetic"] else "sentences"
-        err().print(
-            f"\n{len(made)} set{'s' * (len(made) > 1)} from {facts['sentences']:,} {kind} of {facts['name']}, written to {out}/"
-        )
+        source_of = f"{facts['sentences']:,} {'synthetic ' * facts['synthetic']}sentences of {facts['name']}"
+        err().print(f"\n{len(made)} set{'s' * (len(made) > 1)} from {source_of}, written to {out}/", markup=False)
         if facts["skipped"]["sentences"]:
             err().print(f"{facts['skipped']['sentences']} malformed sentences were skipped; the manifests list them.")
-        short = [m for m in made if sum(m["sizes"]["made"].values()) < sum(m["sizes"]["asked"].values()) * 0.99]
+        short = [m for m in made if sum(m["sizes"]["drawn"].values()) < sum(m["sizes"]["asked"].values()) * 0.99]
         if short:
             err().print(f"{len(short)} smaller than asked: the corpus has no more to give.")
     for lacking in unmade:

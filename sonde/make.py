@@ -150,7 +150,11 @@ def finish(job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used:
         "reading": {"name": job.reading, "columns": sorted(job.task.readings[job.reading])},
         "seed": job.seed,
         "policy": {k: v for k, v in asdict(job.policy).items() if v != getattr(Policy(), k) or k in ALWAYS},
-        "sizes": {"asked": dict(zip(SPLITS, job.policy.sizes, strict=True)), "made": _lengths(rows)},
+        "sizes": {
+            "asked": dict(zip(SPLITS, job.policy.sizes, strict=True)),
+            "drawn": _lengths(chosen.splits),
+            "made": _lengths(rows),
+        },
         "stages": {
             "proposed": dict(sorted(pool.proposed.items())),
             "rejected": dict(pool.rejected.most_common()),
@@ -305,8 +309,8 @@ def _pooled(cells: Mapping[tuple[str, str], Sequence[Candidate]]) -> Counter[str
     return out
 
 
-def _lengths(rows: Mapping[str, Sequence[Example]]) -> dict[str, int]:
-    return {split: len(found) for split, found in rows.items()}
+def _lengths(splits: Mapping[str, Sequence[object]]) -> dict[str, int]:
+    return {split: len(found) for split, found in splits.items()}
 
 
 def _corpus_facts(corpus: Corpus, counts: Counts, seen: Seen) -> dict[str, Any]:
