@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-SIZES = "5000/500/500"
+SIZES = "2000/200/200"
 
 PARSE = """
 import sys, gzip, conllu

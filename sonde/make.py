@@ -22,11 +22,11 @@ from sonde.task import SPLITS, Counts, Example, Policy, Task, mix
 
 COVERAGE = 0.1
 """A reading is used if at least this share of the sentences has its columns."""
-SPARE = 64
+SPARE = 16
 """Room that even the smallest pool has."""
 FEWEST = 10
 """A split with fewer rows than this is not made."""
-SLACK = 4
+SLACK = 3
 """A pool holds up to this many times the rows asked for, to leave a choice of lengths and target forms."""
 
 Progress = Callable[[str, int, int], None]

@@ -66,12 +66,12 @@ class Pool:
     rejected: Counter[str] = field(default_factory=Counter)
 
     def add(self, cell: tuple[str, str], candidate: Candidate) -> None:
-        """Take in one candidate; the cell is cut back when it has grown to twice its limit."""
+        """Take in one candidate; the cell is cut back when it has grown to half more than its limit."""
         items = self.cells.get(cell)
         if items is None:
             items = self.cells[cell] = []
         items.append(candidate)
-        if len(items) >= 2 * self.limit:
+        if len(items) > 1.5 * self.limit + 8:
             self.cells[cell] = lowest(items, self.limit, self.cap)
 
     def merge(self, other: Pool) -> None:
