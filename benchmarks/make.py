@@ -1,11 +1,14 @@
 """What `sonde make` costs: against merely parsing the same file, as the corpus grows, and with two processes.
 
-    python benchmarks/make.py parse TREEBANK.conllu[.gz] …    suite universal2019, CPU against the conllu package's parser
-    python benchmarks/make.py grow [--small 50000] [--large 500000]     built-in corpus, time and memory, ratio of the two
-    python benchmarks/make.py jobs [--sentences 50000]                   built-in corpus, one job against two
+    python benchmarks/make.py parse TREEBANK.conllu[.gz] …
+        the suite universal2019 from a treebank: CPU seconds against the parser of the conllu package
+    python benchmarks/make.py grow [--small 50000] [--large 500000]
+        the same suite from the built-in corpus, sets of a fixed size: CPU seconds and peak memory, ratio of the two
+    python benchmarks/make.py jobs [--sentences 50000]
+        the same: wall time of one job against two
 
-Every figure is measured in a child process, all of a comparison in one run, and printed as a ratio. `parse` alternates
-the two programs; each number is the smallest of the rounds, because a shared machine can only add to it.
+Every figure is measured in a child process, all of a comparison in one run, and printed as a ratio. `parse` and `jobs`
+alternate the two programs; each number is the smallest of the rounds, because a shared machine can only add to it.
 """
 
 from __future__ import annotations
@@ -47,10 +50,12 @@ def cpu(command: list[str]) -> float:
 
 
 def sonde(*words: str) -> list[str]:
+    """The command line as a child process."""
     return [sys.executable, "-m", "sonde", *words]
 
 
 def parse(files: list[str], rounds: int) -> None:
+    """Making a suite against parsing."""
     parsing, making = [], []
     with tempfile.TemporaryDirectory() as out:
         for _ in range(rounds):
@@ -62,6 +67,7 @@ def parse(files: list[str], rounds: int) -> None:
 
 
 def grow(small: int, large: int) -> None:
+    """Ten times the sentences."""
     seen = []
     for n in (small, large):
         with tempfile.TemporaryDirectory() as out:
@@ -78,6 +84,7 @@ def grow(small: int, large: int) -> None:
 
 
 def jobs(sentences: int, rounds: int) -> None:
+    """Two processes against one."""
     best = {}
     with tempfile.TemporaryDirectory() as out:
         for n in (1, 2) * rounds:
@@ -90,6 +97,7 @@ def jobs(sentences: int, rounds: int) -> None:
 
 
 def main() -> None:
+    """Run one comparison."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
     one = verbs.add_parser("parse")

@@ -23,10 +23,12 @@ from sonde.dataset import Dataset, find
 
 
 def split_words(text: str) -> list[str]:
+    """The tokens of a row."""
     return text.split(" ")
 
 
 def lengths(texts: list[str]) -> np.ndarray:
+    """Row → its number of tokens, shape (n, 1)."""
     return np.array([[len(split_words(t))] for t in texts], float)
 
 
@@ -43,12 +45,14 @@ MODELS = {
 
 
 def wilson(k: int, n: int, z: float = 1.96) -> tuple[float, float]:
+    """The Wilson score interval of k out of n."""
     p = k / n
     centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     return (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
 
 
 def main() -> None:
+    """Print one line per set."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--task", action="append", default=[])
