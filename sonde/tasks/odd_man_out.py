@@ -85,6 +85,7 @@ def candidates(
         if r in many
         and r != word
         and kind in plan.kinds[r]
+        and plan.spelling[r][0].isupper() == plan.spelling[word][0].isupper()
         and frame <= plan.frames.get(r, frozenset())
         and abs(math.log(after[r] / one)) <= tolerance
         and abs(math.log(before[r] / two)) <= tolerance

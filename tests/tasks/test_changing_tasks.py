@@ -185,6 +185,12 @@ def test_replacements_have_bigrams_as_frequent_as_the_original():
     assert candidates(plan, ("NOUN", "Number=Plur"), ["the", "dog", "barked"], frozenset(), 1.0) == []
 
 
+def test_a_replacement_has_a_capital_only_if_the_original_has_one():
+    plan = plan_with(dog=(5, 5), cat=(5, 5), returns=(5, 5))
+    plan.spelling["returns"] = "Returns"
+    assert candidates(plan, KIND, ["the", "dog", "barked"], frozenset(), 1.0) == ["cat"]
+
+
 def test_a_bigram_seen_only_here_gives_no_replacement():
     assert candidates(plan_with(dog=(1, 5), cat=(1, 5)), KIND, ["the", "dog", "barked"], frozenset(), 1.0) == []
 
