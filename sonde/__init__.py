@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from sonde.make import Unmade as Unmade
     from sonde.make import make_sets as make_sets
     from sonde.request import wanted as wanted
+    from sonde.tables import read_senteval as read_senteval
+    from sonde.tables import read_xprobe as read_xprobe
     from sonde.task import Example as Example
     from sonde.task import Policy as Policy
     from sonde.task import Task as Task
@@ -39,6 +41,8 @@ _HOMES = {
     "audit_set": "sonde.audit",
     "load_task": "sonde.tasks:load",
     "make_sets": "sonde.make",
+    "read_senteval": "sonde.tables",
+    "read_xprobe": "sonde.tables",
     "wanted": "sonde.request",
 }
 
@@ -56,6 +60,8 @@ __all__ = [
     "audit_set",
     "load_task",
     "make_sets",
+    "read_senteval",
+    "read_xprobe",
     "wanted",
 ]
 

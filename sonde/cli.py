@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -86,10 +87,11 @@ def make(
     """
     from sonde.console import err, print_sets, progress
     from sonde.corpus.corpus import Corpus
-    from sonde.dataset import Dataset
+    from sonde.dataset import MANIFEST, Dataset
     from sonde.errors import UsageError
     from sonde.make import make_sets
-    from sonde.request import check_jobs, near_keys, wanted
+    from sonde.request import check_jobs, check_writable, near_keys, wanted
+    from sonde.sketch import WITHHELD
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Give corpus files, or --builtin N for the built-in corpus, not both and not neither.")
@@ -102,6 +104,7 @@ def make(
     )
     jobs_wanted = wanted(suite, task, sizes=sizes, length=length, settings=set_)
     withheld = near_keys(exclude) if exclude else frozenset()
+    check_writable(out)
     made: list[Any] = []
     unmade: list[Any] = []
     with progress() as tell:
@@ -113,6 +116,9 @@ def make(
                 found.save(out / found.name)
                 made.append(found.manifest)
             else:
+                (out / found.name / MANIFEST).unlink(
+                    missing_ok=True
+                )  # of an earlier run, which would pass for this one's
                 unmade.append(found)
     if made:
         print_sets(made)
@@ -124,6 +130,10 @@ def make(
         short = [m for m in made if sum(m["sizes"]["drawn"].values()) < sum(m["sizes"]["asked"].values()) * 0.99]
         if short:
             err().print(f"{len(short)} smaller than asked: the corpus has no more to give.")
+        if withheld and not any(WITHHELD in m["stages"]["rejected"] for m in made):
+            err().print(
+                f"None of the sentences of {exclude} was met: is it one sentence a line, without other columns?"
+            )
     for lacking in unmade:
         err().print(f"not made: {lacking.name}: {lacking.reason}", style="yellow", markup=False, soft_wrap=True)
     return 0 if not unmade else 2 if made else 1
@@ -157,6 +167,8 @@ def show(
     from sonde.dataset import Dataset, find, read_manifest
     from sonde.errors import UsageError
 
+    if examples < 0:
+        raise UsageError(f"--examples {examples}: expected a number of rows, 0 or more.")
     folders = [f for f in find(path) if not task or f.name in task]
     if not folders:
         raise UsageError(f"{path} has no set of {', '.join(task)}; it has {', '.join(f.name for f in find(path))}.")
@@ -197,7 +209,9 @@ def check(task: str, /, *corpus: str) -> int:
     for verdict in examine_task(load(task), source):
         failed += not verdict.passed
         mark = "[green]ok[/green]    " if verdict.passed else "[red]failed[/red]"
-        out().print(f"{mark} {verdict.rule}", "" if verdict.passed else f"\n       {verdict.detail}")
+        out().print(f"{mark} {verdict.rule}")
+        if not verdict.passed:
+            out().print(f"       {verdict.detail}", markup=False)
     return 1 if failed else 0
 
 
@@ -251,6 +265,7 @@ def main() -> None:
         sys.stderr.write("sonde: interrupted; what was already written is kept\n")
         code = 130
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone, as in `sonde show … | head`
+        # the reader of our output has gone, as in `sonde show … | head`; nothing is left to flush at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     sys.exit(code if isinstance(code, int) else 0)

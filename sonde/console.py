@@ -19,7 +19,13 @@ def out() -> Console:
     """Standard output; plain and unwrapped in a pipe."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+    class Plain(Console):
+        """A console that leaves a closed pipe to ``main``, which ends without an error."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Plain(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 
 def err() -> Console:
@@ -41,7 +47,7 @@ def progress() -> Iterator[Progress]:
     with Progress(*columns, console=err(), transient=True) as bar:
         rows: dict[str, Any] = {}
 
-        def tell(stage: str, done: int, of: int) -> None:
+        def tell(stage: str, done: int, of: int | None) -> None:
             if stage not in rows:
                 rows[stage] = bar.add_task(stage, total=of)
             bar.update(rows[stage], completed=done, total=of)

@@ -44,13 +44,13 @@ class Dataset:
         """Sixteen hexadecimal digits over every split, label, token, text and further column, in order."""
         state = hashlib.blake2b(digest_size=8)
         for split, row in self:
-            cells = (split, row.label, *row.tokens, row.text, *(c for pair in row.extra for c in pair))
+            cells = (split, row.label, *row.tokens, row.text, *(c for pair in sorted(row.extra) for c in pair))
             state.update("\x1f".join(cells).encode(errors="surrogatepass") + b"\n")
         return state.hexdigest()
 
     def save(self, folder: Path) -> None:
         """Write the SentEval file, the Parquet file and, last, the manifest that marks the folder as complete."""
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         (folder / MANIFEST).unlink(missing_ok=True)
         _atomically(folder / f"{self.task}.txt", "".join(_senteval(split, row) for split, row in self).encode())
         _write_parquet(self, folder / ROWS)
@@ -77,6 +77,14 @@ class Dataset:
                 f"{manifest['digest']}. The file was altered or is damaged; make the set again."
             )
         return found
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, or say why it cannot be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise DataError(f"The folder {folder} cannot be made: {e.strerror}. Choose another one.") from e
 
 
 def find(path: Path | str) -> list[Path]:
@@ -107,6 +115,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return dict(found)
 
 
+NEEDED = frozenset(
+    {
+        "name", "task", "version", "language", "labels", "digest", "question", "corpus", "reading", "sizes",
+        "majority", "label_length_correlation", "audit",
+    }
+)  # fmt: skip
+"""What a manifest cannot do without."""
 LINE_BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -118,7 +133,7 @@ def _senteval(split: str, row: Example) -> str:
     return "\t".join(cells) + "\n"
 
 
-def _atomically(path: Path, content: bytes) -> None:
+def _atomically(path: Path, content: bytes | memoryview) -> None:
     """Write under a temporary name, sync, rename."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -128,8 +143,12 @@ def _atomically(path: Path, content: bytes) -> None:
             os.fsync(out.fileno())
         part.replace(path)
     except OSError as e:
-        part.unlink(missing_ok=True)
         raise DataError(f"{path} cannot be written: {e.strerror}. Free some space or choose another folder.") from e
+    finally:
+        part.unlink(missing_ok=True)
+
+
+COLUMNS = ("split", "label", "text", "tokens", "source", "key", "stratum", "marks")
 
 
 def _write_parquet(dataset: Dataset, path: Path) -> None:
@@ -137,7 +156,9 @@ def _write_parquet(dataset: Dataset, path: Path) -> None:
     import pyarrow.parquet as pq
 
     rows = list(dataset)
-    extra = sorted({name for _, row in rows for name, _ in row.extra})
+    extra = dict.fromkeys(name for _, row in rows for name, _ in row.extra)
+    if reserved := sorted(extra.keys() & set(COLUMNS)):
+        raise DataError(f"{dataset.name}: a task's own column cannot be called {reserved[0]}, which every set has.")
     table = {
         "split": _names([split for split, _ in rows]),
         "label": _names([row.label for _, row in rows]),
@@ -149,13 +170,9 @@ def _write_parquet(dataset: Dataset, path: Path) -> None:
         "marks": _lists(_numbers([m for _, row in rows for m in row.marks]), [len(row.marks) for _, row in rows]),
         **{name: _strings([dict(row.extra).get(name) for _, row in rows]) for name in extra},
     }
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        pq.write_table(pa.table(table), part, compression="zstd")
-        part.replace(path)
-    except OSError as e:
-        part.unlink(missing_ok=True)
-        raise DataError(f"{path} cannot be written: {e}. Free some space or choose another folder.") from e
+    buffer = pa.BufferOutputStream()
+    pq.write_table(pa.table(table), buffer, compression="zstd")
+    _atomically(path, memoryview(buffer.getvalue()))
 
 
 # Arrow arrays, built without pyarrow.array, which imports pandas wherever that is installed
@@ -198,13 +215,12 @@ def _read_parquet(path: Path) -> dict[str, list[Example]]:
         raise DataError(f"There is no {path} beside the manifest. Make the set again.") from None
     except (pa.ArrowException, OSError) as e:
         raise DataError(f"{path} cannot be read as Parquet: {e}. Make the set again.") from e
-    known = ("split", "label", "text", "tokens", "source", "key", "stratum", "marks")
-    missing = set(known) - set(table.column_names)
+    missing = set(COLUMNS) - set(table.column_names)
     if missing:
         raise DataError(f"{path} lacks the column {', '.join(sorted(missing))}. Make the set again.")
-    extra = [name for name in table.column_names if name not in known]
+    extra = [name for name in table.column_names if name not in COLUMNS]
     rows: dict[str, list[Example]] = {split: [] for split in SPLITS}
-    columns = [table[name].to_pylist() for name in (*known, *extra)]
+    columns = [table[name].to_pylist() for name in (*COLUMNS, *extra)]
     for split, label, text, tokens, source, key, stratum, marks, *more in zip(*columns, strict=True):
         pairs = tuple((name, value) for name, value in zip(extra, more, strict=True) if value is not None)
         rows[split].append(Example(label, tuple(tokens), text, source, key, stratum, tuple(marks), pairs))

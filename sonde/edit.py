@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sonde.corpus.sentence import Sentence
+from sonde.corpus.syntax import is_word
 from sonde.task import Example, token_positions
 
 
@@ -24,7 +25,7 @@ def free_words(s: Sentence) -> set[int]:
         i
         for i in plain_words(s)
         if s.forms[i][0].isalnum()
-        and s.forms[i][-1].isalnum()
+        and (s.forms[i][-1].isalnum() or is_word(s.forms[i]))
         and (i == 0 or space[i - 1])
         and (i + 1 == len(s) or space[i] or s.forms[i + 1] in CLOSING)
     }

@@ -16,21 +16,27 @@ from sonde.audit import audit_set
 from sonde.corpus.corpus import Corpus, no_cycle_search
 from sonde.dataset import Dataset
 from sonde.errors import TooFewError, UsageError
-from sonde.sketch import Candidate, Job, Pool, Seen, count_shard, propose_shard, strata_of
+from sonde.sketch import Candidate, Job, Pool, Seen, count_shard, near_key, propose_shard, strata_of, tie
 from sonde.split import Selection, select
 from sonde.task import SPLITS, Counts, Example, Policy, Task, mix
 
 COVERAGE = 0.1
 """A reading is used if at least this share of the sentences has its columns."""
-SPARE = 16
+SPARE = 64
 """Room that even the smallest pool has."""
 FEWEST = 10
 """A split with fewer rows than this is not made."""
-SLACK = 3
-"""A pool holds up to this many times the rows asked for, to leave a choice of lengths and target forms."""
+SLACK = 4
+"""Where there are many cells, they hold up to this many times the rows asked for together."""
 
-Progress = Callable[[str, int, int], None]
-"""Called with a stage, shards done and shards in all."""
+Progress = Callable[[str, int, int | None], None]
+"""Called with a stage, what is done and what there is in all, in sentences, or in shards when there are workers."""
+
+
+def silent(stage: str, done: int, of: int | None) -> None:
+    """No progress is shown."""
+
+
 T = TypeVar("T")
 
 
@@ -41,7 +47,7 @@ class Unmade:
     name: str
     task: str
     reason: str
-    kind: Literal["columns", "too few"]
+    kind: Literal["columns", "too few", "unsound"]
 
 
 def make_sets(
@@ -63,7 +69,7 @@ def make_sets(
     """
     if not tasks:
         raise UsageError("There is nothing to make: name a suite or a task.")
-    tell = progress or (lambda stage, done, of: None)
+    tell = progress or silent
     early = Seen()
     source = corpus.hold(early.note if skip_bad else None) if jobs == 1 and corpus.is_small else corpus
     counts, seen = count(source, [t for _, t, _ in tasks], jobs, skip_bad, tell, shards or jobs)
@@ -81,11 +87,13 @@ def make_sets(
     facts = _corpus_facts(corpus, counts, seen)
     for table in (counts.words, counts.firsts, counts.bigrams, counts.folded):
         table.clear()
-    pools = propose(source, ready, jobs, exclude, tell, shards or jobs)
+    others = sum(sum(j.policy.sizes) for j in ready) if exclusive else 0
+    pools = [_empty(job, others) for job in ready]
+    propose(source, ready, pools, jobs, exclude, tell, shards or jobs, counts.sentences)
     del source  # it may hold the whole of a small corpus
-    order = range(len(ready))
+    order = list(range(len(ready)))
     if exclusive:  # the scarcest first, or they would find their few sentences taken
-        order = sorted(order, key=lambda i: (sum(pools[i].proposed.values()), ready[i].task.name))  # type: ignore[assignment]
+        order.sort(key=lambda i: (sum(pools[i].proposed.values()), ready[i].task.name))
     used: set[int] = set()
     for i in order:
         yield finish(ready[i], pools[i], corpus, facts, used if exclusive else None)
@@ -93,49 +101,59 @@ def make_sets(
 
 
 def count(
-    corpus: Corpus, tasks: Sequence[Task], jobs: int, skip_bad: bool, tell: Progress, shards: int = 1
+    corpus: Corpus,
+    tasks: Sequence[Task],
+    jobs: int = 1,
+    skip_bad: bool = False,
+    tell: Progress = silent,
+    shards: int = 1,
 ) -> tuple[Counts, Seen]:
     """The first pass: count in every shard and add up."""
     counts, seen = Counts(), Seen()
-    calls = [(count_shard, (corpus, shard, shards, tasks, skip_bad)) for shard in range(shards)]
-    for part, noted in _fan_out(calls, jobs, "count", tell):
+    calls = [(corpus, shard, shards, tasks, skip_bad) for shard in range(shards)]
+    for part, noted in _fan_out(count_shard, calls, jobs, "count", tell, None):
         counts.add(part)
         seen.add(noted)
     return counts, seen
 
 
 def propose(
-    corpus: Corpus, ready: Sequence[Job], jobs: int, exclude: Collection[int], tell: Progress, shards: int = 1
-) -> list[Pool]:
-    """The second pass: fill a pool per job in every shard and merge."""
-    pools = [_empty(job) for job in ready]
+    corpus: Corpus,
+    ready: Sequence[Job],
+    pools: Sequence[Pool],
+    jobs: int = 1,
+    exclude: Collection[int] = (),
+    tell: Progress = silent,
+    shards: int = 1,
+    sentences: int | None = None,
+) -> None:
+    """The second pass: fill a pool per job in every shard and merge them into ``pools``."""
     if not ready:
-        return pools
+        return
     excluded = frozenset(exclude)
-    calls = [
-        (propose_shard, (corpus, shard, shards, ready, [_empty(j) for j in ready], excluded)) for shard in range(shards)
-    ]
-    for part in _fan_out(calls, jobs, "propose", tell):
+    calls = [(corpus, k, shards, ready, [Pool(p.limit) for p in pools], excluded) for k in range(shards)]
+    for part in _fan_out(propose_shard, calls, jobs, "propose", tell, sentences):
         for mine, theirs in zip(pools, part, strict=True):
             mine.merge(theirs)
-    return pools
 
 
 @no_cycle_search()
 def finish(job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used: set[int] | None) -> Dataset | Unmade:
     """The last step: drop duplicates, balance, split, and write the manifest."""
     name = f"{job.suite}/{job.task.name}"
-    cells, dropped = _distinct(pool, used)
+    cells = _distinct(pool, job.task.changes_text, used)
     try:
-        chosen = select(cells, job.task, job.policy)
+        chosen = select(cells, job.task, job.policy, pool.proposed)
         rows = {split: _rows(job, split, chosen.splits[split]) for split in SPLITS}
         _check(rows, chosen)
     except TooFewError as e:
         return Unmade(name, job.task.name, str(e), "too few")
     if used is not None:
-        used.update(c[2] for items in chosen.splits.values() for c in items)
+        used.update(c[1] for items in chosen.splits.values() for c in items)
     dataset = Dataset(name, job.task.name, job.task.version, corpus.language, chosen.labels, rows)
     findings = audit_set(dataset, disjoint=job.policy.disjoint)
+    if errors := [f.message for f in findings if f.severity == "error"]:
+        return Unmade(name, job.task.name, f"the set would not be sound: {'; '.join(errors)}", "unsound")
     manifest = {
         "format": "sonde.manifest.v1",
         "name": name,
@@ -144,6 +162,7 @@ def finish(job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used:
         "version": job.task.version,
         "question": job.task.question,
         "paper": job.task.paper,
+        "solved_by": sorted(job.task.solved_by),
         "language": corpus.language,
         "labels": list(chosen.labels),
         "corpus": dict(facts),
@@ -159,7 +178,8 @@ def finish(job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used:
             "proposed": dict(sorted(pool.proposed.items())),
             "rejected": dict(pool.rejected.most_common()),
             "kept in the pool": dict(sorted(_pooled(cells).items())),
-            "dropped as near-duplicates": dropped,
+            "near-duplicates of these": sum(c[2] - 1 for items in cells.values() for c in items),
+            "cells cut to their limit": sum(len(items) == pool.limit for items in pool.cells.values()),
             "cap per target form": chosen.cap,
         },
         **describe(dataset),
@@ -192,7 +212,11 @@ def describe(dataset: Dataset) -> dict[str, Any]:
 
 
 def length_correlation(dataset: Dataset, split: str) -> float:
-    """How far the label tells the length: Pearson's r for numbers and two labels, otherwise the correlation ratio."""
+    """How far the label tells the length: Pearson's r for numbers and two labels, otherwise the correlation ratio.
+
+    The ratio is corrected for the number of classes (the root of epsilon squared), or many small classes would always
+    seem to tell the length.
+    """
     rows = dataset.rows[split]
     lengths = [float(len(row.tokens)) for row in rows]
     if len(set(lengths)) < 2:
@@ -204,9 +228,12 @@ def length_correlation(dataset: Dataset, split: str) -> float:
     groups: defaultdict[str, list[float]] = defaultdict(list)
     for row, n in zip(rows, lengths, strict=True):
         groups[row.label].append(n)
-    mean = fmean(lengths)
-    between = sum(len(g) * (fmean(g) - mean) ** 2 for g in groups.values())
-    return round(math.sqrt(between / sum((n - mean) ** 2 for n in lengths)), 4)
+    whole = sum((n - fmean(lengths)) ** 2 for n in lengths)
+    within = sum((n - fmean(g)) ** 2 for g in groups.values() for n in g)
+    if len(rows) == len(groups):
+        return 0.0
+    chance = (len(groups) - 1) * within / (len(rows) - len(groups))
+    return round(math.sqrt(max(0.0, (whole - within - chance) / whole)), 4)
 
 
 def choose_reading(task: Task, policy: Policy, counts: Counts) -> str | UsageError:
@@ -229,57 +256,70 @@ COLUMN_NAMES = {
 }
 
 
-def _empty(job: Job) -> Pool:
-    """A pool large enough for the sizes asked for, and no larger."""
+def _empty(job: Job, others: int) -> Pool:
+    """A pool large enough for the sizes asked for and the rows that ``others`` may take, and no larger."""
     policy, labels = job.policy, job.task.labels
     rows = sum(policy.sizes)
+    if policy.balance == "natural":
+        return Pool(rows + others + SPARE)
     fewest = len(labels) if isinstance(labels, tuple) else policy.min_classes
     most = len(labels) if isinstance(labels, tuple) else policy.classes or len(policy.bins) or fewest
-    if policy.balance == "natural":
-        fewest = most = 1
-    strata = max(1, len(set(strata_of(policy).values())))
-    limit = min(rows // fewest, SLACK * rows // (most * strata)) + SPARE
-    cap = None if policy.cap is None else int(policy.cap * rows / fewest) + SPARE
-    return Pool(limit, cap)
+    limit = rows // fewest
+    if policy.strata == "exact" or most > fewest:
+        # many cells: a share of the rows each, with slack for those that come out unevenly
+        strata = len(strata_of(policy)) if policy.strata == "exact" else 1
+        limit = min(limit, SLACK * rows // (most * strata))
+    return Pool(limit + others + SPARE)
 
 
 def _fan_out(
-    calls: Sequence[tuple[Callable[..., T], tuple[Any, ...]]], jobs: int, stage: str, tell: Progress
+    call: Callable[..., T],
+    calls: Sequence[tuple[Any, ...]],
+    jobs: int,
+    stage: str,
+    tell: Progress,
+    sentences: int | None,
 ) -> Iterator[T]:
     """Run the calls here or in worker processes, and hand back results as they come."""
-    tell(stage, 0, len(calls))
     if jobs == 1:
-        for done, (call, arguments) in enumerate(calls, 1):
-            yield call(*arguments)
-            tell(stage, done, len(calls))
+        tell(stage, 0, sentences)
+        for arguments in calls:
+            yield call(*arguments, tick=lambda n: tell(stage, n, sentences))
         return
     from joblib import Parallel, delayed
 
-    results = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(f)(*a) for f, a in calls)
+    tell(stage, 0, len(calls))
+    results = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(call)(*a) for a in calls)
     for done, result in enumerate(results, 1):
         yield result
         tell(stage, done, len(calls))
 
 
-def _distinct(pool: Pool, used: set[int] | None) -> tuple[dict[tuple[str, str], list[Candidate]], int]:
-    """The cells without near-duplicates of each other and without sentences that other tasks use."""
-    owner: dict[int, tuple[tuple[int, str, str], tuple[str, str]]] = {}
-    for cell, items in pool.cells.items():
-        for c in items:
-            mine = ((c[0], c[1], c[3].label), cell)
-            owner[c[2]] = min(owner.get(c[2], mine), mine)
-    cells: dict[tuple[str, str], list[Candidate]] = {}
-    dropped = 0
+def _distinct(pool: Pool, changed: bool, used: set[int] | None) -> dict[tuple[str, str], list[Candidate]]:
+    """The cells by label, without near-duplicates of each other, in original or changed form, or of used sentences."""
+    owner: dict[int, tuple[tuple[str, str], Candidate]] = {}
     for cell, items in sorted(pool.cells.items()):
-        kept = [c for c in items if owner[c[2]][1] == cell and (used is None or c[2] not in used)]
-        dropped += len(items) - len(kept)
-        cells[cell] = kept
-    return cells, dropped
+        for c in items:
+            other = owner.setdefault(c[1], (cell, c))
+            if other[1] is not c and tie(c) < tie(other[1]):
+                owner[c[1]] = (cell, c)
+    cells: dict[tuple[str, str], list[Candidate]] = {}
+    taken: set[int] = set()
+    for cell, items in sorted(pool.cells.items()):
+        for c in items:
+            if owner[c[1]][1] is not c or (used is not None and c[1] in used):
+                continue
+            if changed and (text := near_key(c[3].text)) != c[1]:
+                if text in owner or text in taken:
+                    continue
+                taken.add(text)
+            cells.setdefault((c[3].label, cell[1]), []).append(c)
+    return cells
 
 
 def _rows(job: Job, split: str, items: Sequence[Candidate]) -> list[Example]:
     """The rows of one split in an order that says nothing."""
-    shuffled = [c[3] for c in sorted(items, key=lambda c: (mix(c[0] ^ 0x5DEECE66D), c[1]))]
+    shuffled = [c[3] for c in sorted(items, key=lambda c: mix(c[0] ^ 0x5DEECE66D))]
     if job.task.complete is None:
         return shuffled
     rng = Random(f"{job.seed}/{job.task.name}/{split}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from sonde.corpus.files import open_text
 from sonde.errors import UsageError
 from sonde.sketch import near_key
 from sonde.task import Policy, Task
-from sonde.tasks import load, suite
+from sonde.tasks import SUITES, load, suite
 
 DEFAULT_SUITE = "universal2019"
 NAME = re.compile(r"\w[\w.-]*")
@@ -34,21 +35,13 @@ def wanted(
 
     A task named together with suites is taken out of those suites; alone it comes under the first policy it has.
     """
-    found: list[tuple[str, Task, Policy]] = []
-    for name in suites or (() if tasks else (DEFAULT_SUITE,)):
-        members = [load(t) for t in suite(name)]
-        found += [(name, t, t.policies[name]) for t in members if not tasks or t.name in tasks]
-    taken = {t.name for _, t, _ in found}
-    for name in tasks:
-        task = load(name)
-        if task.name not in taken:
-            first = next(iter(task.policies))
-            found.append((first, task, task.policies[first]))
+    found = _named(suites, tasks)
     for name, task, _ in found:
         if not (NAME.fullmatch(name) and NAME.fullmatch(task.name)):
-            raise UsageError(
-                f"A suite and a task need plain names, which become folders; met {name!r} and {task.name!r}."
-            )
+            raise UsageError(f"A suite and a task need plain names, which become folders; met {name!r}, {task.name!r}.")
+    twice = Counter(f"{name}/{task.name}" for name, task, _ in found).most_common(1)
+    if twice and twice[0][1] > 1:
+        raise UsageError(f"{twice[0][0]} was asked for twice; one set would overwrite the other.")
     changes = [_setting(text) for text in settings]
     for only, _, _ in changes:
         if only is not None and only not in {t.name for _, t, _ in found}:
@@ -58,10 +51,33 @@ def wanted(
         common["sizes"] = parse_sizes(sizes)
     if length:
         common["length"] = parse_length(length)
-    return [
-        (name, t, replace(p, **common, **{field: value for only, field, value in changes if only in (None, t.name)}))
-        for name, t, p in found
-    ]
+    out = []
+    for name, task, policy in found:
+        mine = {field: value for only, field, value in changes if only in (None, task.name)}
+        changed = replace(policy, **(common | mine))
+        if unknown := [r for r in changed.readings if r not in task.readings]:
+            raise UsageError(f"{task.name} has no reading {unknown[0]!r}; it has {', '.join(task.readings)}.")
+        out.append((name, task, changed))
+    return out
+
+
+def _named(suites: Sequence[str], tasks: Sequence[str]) -> list[tuple[str, Task, Policy]]:
+    """What the names mean: whole suites, tasks out of suites, or tasks alone."""
+    asked = [load(name) for name in tasks]
+    found: list[tuple[str, Task, Policy]] = []
+    for name in suites or (() if tasks else (DEFAULT_SUITE,)):
+        members = [load(t) for t in suite(name)]
+        found += [(name, t, t.policies[name]) for t in members if not tasks or t in asked]
+    for task in asked:
+        if task in [t for _, t, _ in found]:
+            continue
+        first = next(iter(task.policies))
+        if suites and first in SUITES:
+            raise UsageError(
+                f"The task {task.name} is not in {' or '.join(suites)}; it is in {', '.join(task.policies)}."
+            )
+        found.append((first, task, task.policies[first]))
+    return found
 
 
 def parse_sizes(text: str) -> tuple[int, int, int]:
@@ -83,6 +99,15 @@ def parse_length(text: str) -> tuple[int, int]:
 def check_jobs(jobs: int) -> int:
     """A usable number of worker processes; 0 and below mean all cores."""
     return jobs if jobs > 0 else os.cpu_count() or 1
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse a folder that cannot be written to before any work is done; nothing is made yet."""
+    there = next(p for p in (folder, *folder.absolute().parents) if p.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise UsageError(
+            f"--out {folder}: {there} is {'not writable' if there.is_dir() else 'a file'}; name another folder."
+        )
 
 
 def near_keys(path: Path) -> frozenset[int]:

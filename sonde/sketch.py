@@ -1,9 +1,9 @@
 """The two passes of ``make`` over a corpus: count, then propose. Shards are independent and merge in any order.
 
-A pool keeps, per (class, stratum), the candidates with the lowest priorities, and at most a given number per target
-form. The priority is a hash of seed, task and the sentence's near-duplicate key, so what is kept depends neither on the
-order of the corpus nor on the number of workers, near-duplicates meet in the same place, and memory is bounded by the
-sizes asked for, not by the corpus.
+A pool keeps, per (class, stratum), the candidates with the lowest priorities. The priority is a hash of seed, task and
+the sentence's near-duplicate key, so what is kept depends neither on the order of the corpus nor on the number of
+workers, near-duplicates meet in the same place, and the number of candidates held is bounded by the sizes asked for.
+The count tables grow as a vocabulary does; bigrams, which only odd man out counts, grow most.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any
+from unicodedata import category
 
 from sonde.corpus.corpus import Corpus, digest_of, no_cycle_search
 from sonde.corpus.sentence import Sentence
-from sonde.corpus.syntax import PENN, tags
+from sonde.corpus.syntax import PENN_TAGS, tags
 from sonde.errors import CorpusError
 from sonde.task import Context, Counts, Example, Policy, Task, mix
 
@@ -28,8 +30,7 @@ HINTS = ("http", "www.", "@", ".com", ".org", ".net", ".htm")
 """One of these is in every address, and looking for them is cheap."""
 PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("«", "»"), ("-LRB-", "-RRB-"), ("``", "''"))
 QUOTED = re.compile(r"""[()\[\]{}«»"„“”]|-[LR]RB-|``|''""")
-WORDS = re.compile(r"[^\W_]+")
-DIGITS = re.compile(r"\d+")
+ZEROS = re.compile("00+")
 LISTED = 100
 """How many skipped sentences are listed in full; all are counted."""
 
@@ -51,8 +52,8 @@ class Job:
         return hash_64(f"{self.seed}/{self.policy.pool or self.task.name}")
 
 
-Candidate = tuple[int, str, int, Example]
-"""Priority, source, near-duplicate key, example; ordered by the first two."""
+Candidate = tuple[int, int, int, Example]
+"""Priority, near-duplicate key, how many near-duplicates it stands for, example; a priority has one key."""
 
 
 @dataclass(slots=True)
@@ -60,7 +61,6 @@ class Pool:
     """The candidates of one job with the lowest priorities in every cell."""
 
     limit: int
-    cap: int | None = None
     cells: dict[tuple[str, str], list[Candidate]] = field(default_factory=dict)
     proposed: Counter[str] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
@@ -72,42 +72,41 @@ class Pool:
             items = self.cells[cell] = []
         items.append(candidate)
         if len(items) > 1.5 * self.limit + 8:
-            self.cells[cell] = lowest(items, self.limit, self.cap)
+            self.cells[cell] = lowest(items, self.limit)
 
     def merge(self, other: Pool) -> None:
         """Take in another shard's pool, which has been cut."""
         for cell, items in other.cells.items():
             mine = self.cells.get(cell)
-            self.cells[cell] = lowest(mine + items, self.limit, self.cap) if mine else items
+            self.cells[cell] = lowest(mine + items, self.limit) if mine else items
         self.proposed.update(other.proposed)
         self.rejected.update(other.rejected)
 
     def cut(self) -> Pool:
         """Every cell cut to its limit."""
         for cell, items in self.cells.items():
-            self.cells[cell] = lowest(items, self.limit, self.cap)
+            self.cells[cell] = lowest(items, self.limit)
         return self
 
 
-def lowest(items: Iterable[Candidate], limit: int, cap: int | None) -> list[Candidate]:
-    """The candidates of lowest priority, one per near-duplicate key, at most ``cap`` per target form."""
+def lowest(items: Iterable[Candidate], limit: int) -> list[Candidate]:
+    """The candidates of lowest priority, one for all near-duplicates."""
     kept: list[Candidate] = []
-    last = None
-    per_key: Counter[str | None] = Counter()
-    for item in sorted(items, key=itemgetter(0, 1)):
-        if item[2] == last:
-            if kept and kept[-1][1:3] == item[1:3] and item[3].text < kept[-1][3].text:
-                kept[-1] = item  # two spellings under one id: the choice must not depend on their order
-            continue
-        if len(kept) == limit:
+    for item in sorted(items, key=itemgetter(0)):
+        if kept and kept[-1][0] == item[0]:
+            best = min(kept[-1], item, key=tie)
+            kept[-1] = (best[0], best[1], kept[-1][2] + item[2], best[3])
+        elif len(kept) == limit:
             break
-        last = item[2]
-        if cap is not None:
-            per_key[item[3].key] += 1
-            if per_key[item[3].key] > cap:
-                continue
-        kept.append(item)
+        else:
+            kept.append(item)
     return kept
+
+
+def tie(candidate: Candidate) -> tuple[Any, ...]:
+    """Which of several near-duplicates is taken; it must not depend on their order."""
+    e = candidate[3]
+    return e.text, e.tokens, e.label, e.key or "", e.marks, e.stratum, e.extra, e.source
 
 
 @dataclass(slots=True)
@@ -124,14 +123,21 @@ class Seen:
         self.listed.append(str(error))
 
     def add(self, other: Seen) -> None:
-        """Add another shard's."""
+        """Add another shard's; a fault of a whole file is met by every shard and counts once."""
         self.digest = (self.digest + other.digest) % (1 << 128)
-        self.bad += other.bad
-        self.listed = sorted(self.listed + other.listed)[:LISTED]
+        self.bad += other.bad - len(set(self.listed) & set(other.listed))
+        self.listed = sorted({*self.listed, *other.listed})[:LISTED]
+
+
+Tick = Callable[[int], None]
+"""Called now and then with the number of sentences gone through."""
+TICK = 1000
 
 
 @no_cycle_search()
-def count_shard(corpus: Corpus, shard: int, of: int, tasks: Sequence[Task], skip_bad: bool) -> tuple[Counts, Seen]:
+def count_shard(
+    corpus: Corpus, shard: int, of: int, tasks: Sequence[Task], skip_bad: bool, tick: Tick | None = None
+) -> tuple[Counts, Seen]:
     """Count what the tasks need in one shard."""
     counts, seen = Counts(), Seen()
     tables = frozenset().union(*(t.tables for t in tasks))
@@ -145,13 +151,15 @@ def count_shard(corpus: Corpus, shard: int, of: int, tasks: Sequence[Task], skip
         counts.columns.update(columns(s))
         if "words" in tables:
             rows = list(zip(s.forms, tags(s), s.feats or s.xpos or ("",) * len(s), strict=True))
-            counts.firsts[rows[0]] += 1
+            counts.firsts.update(rows[:1])
             counts.words.update(rows[1:])
         if "bigrams" in tables:
             low = ["", *(f.lower() for f in s.forms), ""]
             counts.bigrams.update(pairwise(low))
         for name, count in own:
             tallies[name].update(count(s))
+        if tick and counts.sentences % TICK == 0:
+            tick(counts.sentences)
     counts.tallies = tallies
     seen.digest = total % (1 << 128)
     return counts, seen
@@ -159,30 +167,46 @@ def count_shard(corpus: Corpus, shard: int, of: int, tasks: Sequence[Task], skip
 
 @no_cycle_search()
 def propose_shard(
-    corpus: Corpus, shard: int, of: int, jobs: Sequence[Job], pools: Sequence[Pool], excluded: Collection[int]
+    corpus: Corpus,
+    shard: int,
+    of: int,
+    jobs: Sequence[Job],
+    pools: Sequence[Pool],
+    excluded: Collection[int],
+    tick: Tick | None = None,
 ) -> list[Pool]:
     """Fill an empty pool per job from one shard."""
-    contexts = [Context(j.policy, j.reading, j.plan) for j in jobs]
-    salts = [j.salt for j in jobs]
     work = [
-        (j.task.propose, c, salt, p, j.policy.length, strata_of(j.policy))
-        for j, c, salt, p in zip(jobs, contexts, salts, pools, strict=True)
+        (
+            j.task.propose,
+            Context(j.policy, j.reading, j.plan),
+            j.salt,
+            p,
+            j.policy.length,
+            strata_of(j.policy),
+            sum(BITS[c] for c in j.task.readings[j.reading] if c in BITS),
+            j.policy.balance == "natural",
+        )
+        for j, p in zip(jobs, pools, strict=True)
     ]
     shortest, longest = min(j.policy.length[0] for j in jobs), max(j.policy.length[1] for j in jobs)
-    for s in corpus.sentences(shard, of, on_bad=_ignore):
-        n = len(s.tokens)
+    for number, s in enumerate(corpus.sentences(shard, of, on_bad=_ignore), 1):
+        n, have = len(s.tokens), _present(s)
         reason, near = None, 0
         if shortest <= n <= longest:
             reason = unfit(s)
             near = near_key(s.text) if reason is None else 0
             if reason is None and near in excluded:
-                reason = "withheld by --exclude"
-        for propose, context, salt, pool, (low, high), stratum_of in work:
+                reason = WITHHELD
+        for propose, context, salt, pool, (low, high), stratum_of, needs, natural in work:
             if not low <= n <= high:
                 pool.rejected["length outside the window"] += 1
                 continue
             if reason is not None:
                 pool.rejected[reason] += 1
+                continue
+            if needs & ~have:
+                pool.rejected["the sentence lacks a column"] += 1
                 continue
             priority = mix(near ^ salt)
             context.state = priority
@@ -192,9 +216,27 @@ def propose_shard(
                 continue
             pool.proposed[found.label] += 1
             stratum = stratum_of.get(n, "")
-            cell = (found.label, f"{found.stratum}/{stratum}" if found.stratum else stratum)
-            pool.add(cell, (priority, found.source, near, found))
+            cell = ("", "") if natural else (found.label, f"{found.stratum}/{stratum}" if found.stratum else stratum)
+            pool.add(cell, (priority, near, 1, found))
+        if tick and number % TICK == 0:
+            tick(number)
     return [p.cut() for p in pools]
+
+
+WITHHELD = "withheld by --exclude"
+BITS = {"upos": 1, "penn": 2, "feats": 4, "heads": 8, "tree": 16, "lemmas": 32, "xpos": 2, "deprels": 8}
+
+
+def _present(s: Sentence) -> int:
+    """The columns a sentence has, as bits."""
+    return (
+        (s.upos is not None)
+        + 2 * (s.xpos is not None)
+        + 4 * (s.feats is not None)
+        + 8 * (s.heads is not None and s.deprels is not None)
+        + 16 * (s.tree is not None)
+        + 32 * (s.lemmas is not None)
+    )
 
 
 def _ignore(error: CorpusError) -> None:
@@ -219,7 +261,7 @@ def columns(s: Sentence) -> list[str]:
         found.append("tree")
     if s.feats is not None and any(f != "_" for f in s.feats):
         found.append("feats")
-    if s.xpos is not None and not PENN.keys().isdisjoint(s.xpos):
+    if s.xpos is not None and PENN_TAGS.issuperset(s.xpos):
         found.append("penn")
     return found
 
@@ -246,8 +288,22 @@ def unfit(s: Sentence) -> str | None:
 
 def near_key(text: str) -> int:
     """The same number for texts that differ only in case, digits, punctuation and spacing."""
-    words = " ".join(WORDS.findall(text.casefold()))
-    return hash_64(DIGITS.sub("0", words) if DIGITS.search(words) else words)
+    words = " ".join(text.casefold().translate(_folding()).split())
+    return hash_64(ZEROS.sub("0", words) if "0" in words else words)
+
+
+class _Folding(dict[int, int | str]):
+    """Letters, marks and other numbers stay, digits become zeros, the rest becomes space; each is looked up once."""
+
+    def __missing__(self, code: int) -> int | str:
+        kind = category(chr(code))
+        self[code] = "0" if kind == "Nd" else code if kind[0] in "LMN" else " "
+        return self[code]
+
+
+@cache
+def _folding() -> _Folding:
+    return _Folding()
 
 
 def hash_64(text: str) -> int:

@@ -30,9 +30,9 @@ class Selection:
     cap: int | None = None
 
 
-def select(cells: Cells, task: Task, policy: Policy) -> Selection:
-    """Choose classes, then share the candidates out among the splits."""
-    labels = classes(cells, task, policy)
+def select(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int]) -> Selection:
+    """Choose classes, then share the candidates out among the splits; ``proposed`` says how frequent a class is."""
+    labels = classes(cells, task, policy, proposed)
     kept: Cells = {cell: items for cell, items in cells.items() if cell[0] in labels or task.complete}
     if policy.balance == "natural":
         whole = {"/".join(cell): items for cell, items in kept.items()}
@@ -45,13 +45,17 @@ def select(cells: Cells, task: Task, policy: Policy) -> Selection:
         return Selection(labels, _deal(whole, wanted, quotas(policy, 1, sum(wanted.values()))))
     reach = _balanced(_sizes(kept), labels)
     cap = None
-    if policy.disjoint:
-        if policy.cap is not None:
-            cap = max(SMALLEST_CAP, math.ceil(policy.cap * min(sum(policy.sizes) // len(labels), reach)))
-            kept = _capped(kept, cap)
-            reach = _balanced(_sizes(kept), labels)
-        return Selection(labels, _by_key(kept, labels, quotas(policy, len(labels), reach), policy), cap)
-    return Selection(labels, _by_class(kept, labels, quotas(policy, len(labels), reach), policy))
+    if policy.cap is not None:
+        cap = max(SMALLEST_CAP, math.ceil(policy.cap * min(sum(policy.sizes) // len(labels), reach)))
+        kept = _capped(kept, cap)
+        reach = _balanced(_sizes(kept), labels)
+    quota = quotas(policy, len(labels), reach)
+    if min(quota) < 1:
+        raise TooFewError(
+            f"{'/'.join(map(str, policy.sizes))} rows asked for and {reach} to be had for each of {len(labels)} classes"
+            " leave a split without a row of some class. Ask for more rows, or give a larger corpus"
+        )
+    return Selection(labels, (_by_key if policy.disjoint else _by_class)(kept, labels, quota, policy), cap)
 
 
 def quotas(policy: Policy, n_classes: int, reach: int) -> tuple[int, int, int]:
@@ -71,7 +75,7 @@ def quotas(policy: Policy, n_classes: int, reach: int) -> tuple[int, int, int]:
 # Which classes
 
 
-def classes(cells: Cells, task: Task, policy: Policy) -> tuple[str, ...]:
+def classes(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int]) -> tuple[str, ...]:
     """The labels the set will have; raises TooFewError when the corpus cannot carry the task."""
     sizes = _sizes(cells)
     totals: Counter[str] = Counter()
@@ -79,21 +83,19 @@ def classes(cells: Cells, task: Task, policy: Policy) -> tuple[str, ...]:
         totals[label] += n
     if isinstance(task.labels, tuple):
         at_least, found = f"each of {', '.join(task.labels)}", task.labels
-        proposed = set(totals) if task.complete else set(found)  # some labels come only when the set is completed
-        sound = bool(proposed) and all(totals[label] >= policy.min_class for label in proposed)
+        here = set(totals) if task.complete else set(found)  # some labels come only when the set is completed
+        sound = bool(here) and all(totals[label] >= policy.min_class for label in here)
     else:
         least = policy.min_class
         if policy.balance == "natural":  # a class must be frequent enough to come out in every split
             whole = totals.total()
             least = max(least, -(-2 * whole // max(1, min(quotas(policy, 1, min(whole, sum(policy.sizes)))))))
-        enough = [c for c in sorted(totals, key=lambda c: (-totals[c], c)) if totals[c] >= least]
+        ranked = sorted(totals, key=lambda c: (-proposed.get(c, 0), c))
+        enough = [c for c in ranked if totals[c] >= least]
         fewest = max(2, policy.min_classes)
         at_least = f"each of {fewest} classes" + (" with the same lengths" if policy.strata == "exact" else "")
-        found = (
-            _range(sizes, sorted(enough), policy)
-            if policy.strata == "exact"
-            else tuple(sorted(enough[: policy.most_classes]))
-        )
+        ordinal = policy.strata == "exact" and all(map(str.isdigit, enough))
+        found = _range(sizes, sorted(enough), policy) if ordinal else tuple(sorted(enough[: policy.most_classes]))
         sound = len(found) >= fewest
     if sound:
         return found
@@ -296,8 +298,8 @@ def _spread(
         if not 0 < missing < len(labels):
             continue
         for c in sorted(labels, key=lambda c: (-len(spare[split][c]), c))[:missing]:
-            item = next((i for i in spare[split][c] if i[2] not in used), None)
+            item = next((i for i in spare[split][c] if i[1] not in used), None)
             if item is not None:
-                used.add(item[2])
+                used.add(item[1])
                 splits[split].append(item)
     return splits

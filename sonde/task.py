@@ -9,6 +9,7 @@ from random import Random
 from typing import Any, Literal
 
 from sonde.corpus.sentence import Sentence
+from sonde.corpus.syntax import is_word
 from sonde.errors import UsageError
 
 Range = tuple[int, int]
@@ -75,7 +76,7 @@ class Policy:
     trim: tuple[int, float] | None = None
     """Drop target forms seen fewer than this many times, and this share of the most frequent form types."""
     cap: float | None = None
-    """At most this share of a class's rows has one target form."""
+    """One target form has at most this share of the rows its class could have, and never fewer than five."""
     readings: tuple[str, ...] = ()
     """Which of the task's readings of the annotation may be used, best first; empty: all, as the task lists them."""
     depths: Range = (5, 12)
@@ -104,8 +105,15 @@ class Policy:
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
         ranges = (self.length, self.ranks, self.depths, *self.bins, *(() if self.strata == "exact" else self.strata))
-        if min(self.sizes) < 1 or any(low > high or low < 0 for low, high in ranges):
+        if min(self.sizes) < 1 or any(low > high or low < 0 for low, high in (*ranges, self.band or (1, 1))):
             raise UsageError(f"A policy needs positive sizes and ranges from low to high, got {self}.")
+        least = {"min_classes": 2, "min_class": 1, "floor": 0, "band_tokens": 1, "tolerance": 0, "classes": 2, "cap": 0}
+        for name, low in least.items():
+            value = getattr(self, name)
+            if value is not None and value < low:
+                raise UsageError(f"A policy's {name} must be at least {low}, got {value}.")
+        if self.band is not None and self.band[0] < 1:
+            raise UsageError(f"A policy's band must begin at 1 or more, got {self.band}.")
 
 
 @dataclass(slots=True)
@@ -193,6 +201,8 @@ class Task:
     """From counts to whatever ``propose`` needs, once per corpus; what it returns is sent to every worker."""
     complete: Callable[[Sequence[Example], Random], list[Example]] | None = None
     """From the chosen examples of one split to its rows (Adi's word tasks add the word and its opposite here)."""
+    changes_text: bool = False
+    """Whether rows may hold a changed sentence, which must not be another row's sentence."""
     solved_by: frozenset[str] = frozenset()
     """Shallow cues that are the task's own answer, so that an audit expects them: ``length``, ``unigrams``, …"""
 
@@ -240,11 +250,11 @@ def targets(counts: Counts, policy: Policy, *pos: str) -> frozenset[str]:
         low = max(low, rarest)
         if top := int(len(seen) * share):
             high = min(high, sorted(seen.values(), reverse=True)[top - 1] - 1)
-    return frozenset(form for form, n in seen.items() if low <= n <= high and len(form) > 1 and form.isalpha())
+    return frozenset(form for form, n in seen.items() if low <= n <= high and len(form) > 1 and is_word(form))
 
 
 def most_frequent(tally: Mapping[str, int], policy: Policy) -> frozenset[str]:
     """The labels that a list of ``policy.classes`` keeps besides OTHER: the most frequent, none below ``min_class``."""
-    assert isinstance(policy.classes, int)
     ranked = sorted(tally, key=lambda label: (-tally[label], label))
-    return frozenset(label for label in ranked[: policy.classes - 1] if tally[label] >= policy.min_class)
+    most = None if policy.classes is None else policy.classes - 1
+    return frozenset(label for label in ranked[:most] if tally[label] >= policy.min_class)

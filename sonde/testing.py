@@ -41,7 +41,7 @@ def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
     sentences = list(islice((s for s in corpus if unfit(s) is None), SENTENCES))
     for suite, policy in task.policies.items():
         try:
-            counts, _ = count(corpus, [task], 1, False, lambda stage, done, of: None)
+            counts, _ = count(corpus, [task])
             reading = choose_reading(task, policy, counts)
             if not isinstance(reading, str):
                 yield Verdict(f"{suite}: the corpus has the columns it needs", False, str(reading))

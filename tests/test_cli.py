@@ -152,6 +152,11 @@ def test_a_sentence_cannot_style_the_terminal(tmp_path):
         "language": None,
         "labels": ["[red]A"],
         "question": "Q?",
+        "reading": {},
+        "sizes": {},
+        "majority": {},
+        "label_length_correlation": {},
+        "audit": [],
         "corpus": {"synthetic": False},
     }
     Dataset("m/t", "t", 1, None, ("[red]A",), {split: [row] for split in SPLITS}, facts).save(tmp_path / "m/t")
@@ -162,24 +167,89 @@ def test_a_sentence_cannot_style_the_terminal(tmp_path):
 
 
 def test_an_interrupt_ends_with_130_and_keeps_what_was_written(tmp_path):
+    from sonde.dataset import Dataset
+
     out = tmp_path / "out"
+    assert sonde("make", "--builtin", 1500, "-t", "sentence_length", "--sizes", "60/12/12", "-o", out).returncode == 0
     # a shell starts its background jobs with interrupts ignored, and they would inherit that
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from sonde.cli import main; main()"
-    words = ["make", "--builtin", "200000", "-t", "sentence_length", "-o", str(out)]
-    command = [sys.executable, "-c", code, *words]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    words = ["make", "--builtin", "400000", "-s", "conneau2018", "-o", str(out)]
+    process = subprocess.Popen([sys.executable, "-c", code, *words], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
     time.sleep(3)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "interrupted" in errors
     assert "Traceback" not in errors
+    assert len(Dataset.load(out / "conneau2018/sentence_length")) == 84
+    assert sorted(p.name for p in out.rglob("*") if p.is_file()) == [
+        "manifest.json",
+        "rows.parquet",
+        "sentence_length.txt",
+    ]
 
 
 def test_a_closed_pipe_is_no_error(probes):
-    command = f"{sys.executable} -m sonde show {probes} --examples 50 | head -1"
+    command = f"{sys.executable} -m sonde show {probes} --examples 100 | head -1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def test_a_set_that_can_no_longer_be_made_does_not_pass_for_a_new_one(tmp_path):
+    words = ("-t", "passive", "--sizes", "100/20/20", "-o", tmp_path)
+    assert sonde("make", "--builtin", 4000, *words).returncode == 0
+    assert sonde("make", "--builtin", 30, *words).returncode == 1
+    assert sonde("show", tmp_path).returncode == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--sizes", "1/1/1", "-t", "past_present"),
+        ("--set", 'readings=["nope"]', "-t", "past_present"),
+        ("--set", "min_classes=0"),
+        ("--set", "band=[0,10]"),
+        ("--set", "cap=-1"),
+        ("-t", "..foo"),
+        ("-t", ":x"),
+        ("-s", "conneau2018", "-t", "passive"),
+        ("-o", "taken"),
+    ],
+)
+def test_odd_wishes_get_a_plain_answer(words, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    done = sonde("make", "--builtin", 1500, *words, cwd=tmp_path)
+    assert done.returncode == 1
     assert "Traceback" not in done.stderr
+    assert len(done.stderr) > 40
+
+
+@pytest.mark.parametrize("setting", ["classes=null", "strata=exact"])
+def test_odd_policies_that_can_be_met_are(setting, tmp_path):
+    done = sonde(
+        "make", "--builtin", 4000, "-t", "top_dependencies", "--sizes", "200/40/40", "--set", setting, "-o", tmp_path
+    )
+    assert done.returncode in (0, 1)
+    assert "Traceback" not in done.stderr
+
+
+def test_sizes_and_set_may_meet(tmp_path):
+    done = sonde(
+        "make",
+        "--builtin",
+        1500,
+        "-t",
+        "sentence_length",
+        "--sizes",
+        "60/12/12",
+        "--set",
+        "sizes=[120,24,24]",
+        "-o",
+        tmp_path,
+    )
+    assert done.returncode == 0
+    assert "168" in done.stdout
 
 
 def test_check_says_which_rule_is_broken(tmp_path):

@@ -23,7 +23,10 @@ ROWS = st.builds(
 
 
 def dataset(rows, **manifest):
-    facts = {"name": "mine/t", "task": "t", "version": 1, "language": "en", "labels": ["A", "B"]}
+    facts = {
+        "name": "mine/t", "task": "t", "version": 1, "language": "en", "labels": ["A", "B"], "question": "?",
+        "corpus": {}, "reading": {}, "sizes": {}, "majority": {}, "label_length_correlation": {}, "audit": [],
+    }  # fmt: skip
     return Dataset("mine/t", "t", 1, "en", ("A", "B"), rows, facts | manifest)
 
 
@@ -147,3 +150,23 @@ def test_the_manifest_is_readable_json(tmp_path):
     text = (tmp_path / "manifest.json").read_text("utf-8")
     assert json.loads(text)["digest"] == small().digest
     assert "\n" in text
+
+
+def test_further_columns_in_any_order_are_loaded_again(tmp_path):
+    row = Example("A", ("x",), "x", extra=(("word", "w"), ("other", "o")))
+    made = dataset({"tr": [row], "va": [], "te": []})
+    made.save(tmp_path)
+    again = Dataset.load(tmp_path)
+    assert again.rows["tr"] == [row]
+
+
+def test_a_column_of_ours_cannot_be_overwritten(tmp_path):
+    row = Example("A", ("x",), "x", extra=(("text", "w"),))
+    with pytest.raises(DataError, match="cannot be called text"):
+        dataset({"tr": [row], "va": [], "te": []}).save(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_said_so(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="cannot be made: Not a directory"):
+        small().save(tmp_path / "file/set")

@@ -128,9 +128,20 @@ def shuffled(corpus):
     return Corpus.of(held, name="builtin", language="en")
 
 
+def awkward(n):
+    """A corpus with near-duplicates, repeated ids, and one sentence annotated in two ways."""
+    held = list(Corpus.synthetic(n))
+    louder = [
+        replace(s, id=held[i // 2].id, text=s.text.upper(), forms=tuple(map(str.upper, s.forms)))
+        for i, s in enumerate(held[: n // 4])
+    ]
+    other = [replace(s, feats=tuple(f.replace("Sing", "Plur") for f in s.feats)) for s in held[: n // 8]]
+    return Corpus.of([*held, *louder, *other], name="builtin", language="en")
+
+
 @pytest.mark.parametrize("suite", ["conneau2018", "universal2019", "adi2017"])
 def test_the_order_of_the_corpus_and_the_number_of_shards_do_not_matter(suite):
-    corpus = Corpus.of(list(Corpus.synthetic(2500)), name="builtin", language="en")
+    corpus = awkward(2500)
     jobs = wanted([suite], [], sizes="200/40/40")
     first = {d.name: d for d in make_sets(corpus, jobs) if isinstance(d, Dataset)}
     assert len(first) >= 3
@@ -157,14 +168,15 @@ def test_another_seed_gives_other_rows(builtin):
 
 def test_the_pool_does_not_grow_with_the_corpus():
     from sonde.make import propose
-    from sonde.sketch import Job
+    from sonde.sketch import Job, Pool
 
     task = load("bigram_shift")
     policy = replace(task.policies["conneau2018"], sizes=(60, 10, 10))
     job = Job(task, policy, "conneau2018", "text", None, 1)
     sizes = []
     for n in (1500, 6000):
-        (pool,) = propose(Corpus.synthetic(n), [job], 1, (), lambda *_: None)
+        pool = Pool(40)
+        propose(Corpus.synthetic(n), [job], [pool])
         assert sum(pool.proposed.values()) > n / 3
         sizes.append(sum(map(len, pool.cells.values())))
     assert sizes[1] <= 1.3 * sizes[0]
@@ -291,7 +303,11 @@ def test_length_correlation_of_three_kinds_of_labels():
     assert length_correlation(data(("05", "06"), ("05", 1), ("06", 2), ("05", 1), ("06", 2)), "te") == 1.0
     assert length_correlation(data(("A", "B"), ("A", 1), ("B", 1), ("A", 2), ("B", 2)), "te") == 0.0
     # three groups with means 1, 2 and 3 and no spread inside them: all of the variance lies between them
-    assert length_correlation(data(("a", "b", "c"), ("a", 1), ("b", 2), ("c", 3)), "te") == 1.0
+    pairs = [("a", 1), ("b", 2), ("c", 3)] * 2
+    assert length_correlation(data(("a", "b", "c"), *pairs), "te") == 1.0
+    # lengths 1 and 3 in every group: nothing lies between them
+    pairs = [(c, n) for c in "abc" for n in (1, 3)]
+    assert length_correlation(data(("a", "b", "c"), *pairs), "te") == 0.0
     assert length_correlation(data(("A", "B"), ("A", 4), ("B", 4)), "te") == 0.0
 
 
@@ -302,3 +318,73 @@ def test_a_task_that_fails_is_not_hidden(builtin):
     task = Task(name="broken", version=1, question="?", paper="", propose=broken, labels=("A", "B"))
     with pytest.raises(ZeroDivisionError):
         list(make_sets(builtin, [("mine", task, Policy())]))
+
+
+def test_sentences_without_a_column_are_left_out_one_by_one():
+    some = [replace(s, heads=None, deprels=None) if i % 3 == 0 else s for i, s in enumerate(Corpus.synthetic(6000))]
+    found = list(make_sets(Corpus.of(some), wanted(["universal2019", "xprobe2019"], [], sizes="100/20/20")))
+    for d in found:
+        assert isinstance(d, Dataset) or d.task == "tree_depth", d
+    (passive,) = [d for d in found if d.task == "passive"]
+    assert passive.manifest["stages"]["rejected"]["the sentence lacks a column"] > 1000
+
+
+def test_a_changed_sentence_is_no_other_row_s_sentence():
+    # every sentence is there with each pair of neighbouring words exchanged as well
+    some = []
+    for s in Corpus.synthetic(400):
+        some.append(s)
+        for i in range(1, len(s) - 1):
+            forms = (*s.forms[:i], s.forms[i + 1], s.forms[i], *s.forms[i + 2 :])
+            some.append(Sentence(f"{s.id}-{i}", " ".join(forms), forms, upos=s.upos))
+    (found,) = make_sets(Corpus.of(some), wanted([], ["bigram_shift"], sizes="200/40/40"))
+    assert isinstance(found, Dataset), found
+    keys = [near_key(row.text) for _, row in found]
+    assert len(keys) == len(set(keys))
+
+
+def test_an_unsound_set_is_not_made(builtin):
+    def torn(s, context):
+        return Example("AB"[context.draw(2)], ("same",), "the same text", s.id)
+
+    task = Task(name="torn", version=1, question="?", paper="", propose=torn, labels=("A", "B"))
+    (found,) = make_sets(builtin, [("mine", task, Policy(sizes=(100, 20, 20)))])
+    assert isinstance(found, Unmade)
+    assert found.kind == "unsound"
+    assert "two labels" in found.reason
+
+
+def test_exclusive_tasks_of_one_pool_find_enough(builtin):
+    found = list(make_sets(builtin, wanted(["adi2017"], [], sizes="200/40/40"), exclusive=True))
+    for d in found:
+        assert isinstance(d, Dataset), d
+        assert d.manifest["sizes"]["drawn"] == {"tr": 200, "va": 40, "te": 40}
+
+
+def test_natural_classes_are_as_frequent_as_in_the_corpus(builtin):
+    (found,) = make_sets(builtin, wanted(["adi2017"], ["sentence_length"], sizes="600/120/120"))
+    proposed = found.manifest["stages"]["proposed"]
+    counts = Counter(row.label for _, row in found)
+    for label in found.labels:
+        expected = proposed[label] / sum(proposed.values())
+        # five standard errors of a share of 840 rows
+        assert abs(counts[label] / 840 - expected) < 5 * math.sqrt(expected * (1 - expected) / 840)
+
+
+def test_a_narrow_window_of_lengths_is_filled(builtin):
+    (found,) = make_sets(builtin, wanted([], ["bigram_shift"], sizes="1000/100/100", length="9-12"))
+    assert len(found) == 1200
+
+
+def test_original_and_changed_rows_are_rendered_alike():
+    # a text that its tokens do not spell: if only changed rows were rendered anew, it would tell them apart
+    odd = [replace(s, text=s.text.replace(" ", "  ")) for s in Corpus.synthetic(1500)]
+    for task in ("bigram_shift", "odd_man_out", "coordination_inversion"):
+        for found in make_sets(Corpus.of(odd), wanted([], [task], sizes="100/20/20")):
+            if isinstance(found, Dataset):
+                assert not any("  " in row.text for _, row in found)
+
+
+def test_many_small_classes_do_not_seem_to_tell_the_length(conneau):
+    # two test rows a class: the plain correlation ratio of random lengths would be about 0.7
+    assert conneau["word_content"].manifest["label_length_correlation"]["te"] < 0.35

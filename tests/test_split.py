@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.errors import TooFewError
-from sonde.split import deal_keys, gaussian, quotas, select
+from sonde.split import deal_keys, gaussian, quotas
+from sonde.split import select as select_from
 from sonde.task import SPLITS, Example, Policy, Task
 
 
@@ -22,8 +23,16 @@ def pool(counts, keys=None):
         for i in range(size):
             n += 1
             key = keys[cell[0]][i % len(keys[cell[0]])] if keys else None
-            cells[cell].append((n, f"s{n}", n, Example(cell[0], (str(n),), str(n), f"s{n}", key)))
+            cells[cell].append((n, n, 1, Example(cell[0], (str(n),), str(n), f"s{n}", key)))
     return cells
+
+
+def select(cells, task, policy):
+    """Every class as frequent as the pool has it."""
+    proposed = Counter()
+    for (label, _), items in cells.items():
+        proposed[label] += len(items)
+    return select_from(cells, task, policy, proposed)
 
 
 def table(selection):
@@ -38,10 +47,10 @@ def test_sizes_are_met_exactly_when_there_is_enough():
 
 def test_classes_are_balanced_in_every_stratum_of_every_split():
     cells = pool({("A", "1"): 60, ("B", "1"): 500, ("A", "2"): 500, ("B", "2"): 90})
-    home = {c[2]: stratum for (_, stratum), items in cells.items() for c in items}
+    home = {c[1]: stratum for (_, stratum), items in cells.items() for c in items}
     found = select(cells, task(), Policy(sizes=(1000, 100, 100), floor=0))
     for items in found.splits.values():
-        counts = Counter((home[c[2]], c[3].label) for c in items)
+        counts = Counter((home[c[1]], c[3].label) for c in items)
         assert counts["1", "A"] == counts["1", "B"]
         assert counts["2", "A"] == counts["2", "B"]
     assert sum(map(len, found.splits.values())) == 2 * (60 + 90)
@@ -56,9 +65,11 @@ def test_no_candidate_twice_and_no_split_unbalanced(strata, sizes):
     try:
         found = select(cells, task(), Policy(sizes=sizes, remainder="drop", min_class=5))
     except TooFewError:
-        assert min(sum(ab[i] for ab in strata.values()) for i in (0, 1)) < 5
+        # a class too small, or classes that hardly meet in any stratum
+        scarce = min(sum(ab[i] for ab in strata.values()) for i in (0, 1))
+        assert scarce < 5 or sum(min(ab) for ab in strata.values()) < 10 * sum(sizes) / min(sizes)
         return
-    chosen = [c[2] for items in found.splits.values() for c in items]
+    chosen = [c[1] for items in found.splits.values() for c in items]
     assert len(chosen) == len(set(chosen))
     for split, counts in table(found).items():
         assert counts["A"] == counts["B"]
@@ -95,7 +106,7 @@ def test_forms_live_in_one_split(counts):
             keys[label].append(f"k{k}")
             for _ in range(times):
                 n += 1
-                cells[label, ""].append((n, f"s{n}", n, Example(label, (str(n),), str(n), f"s{n}", f"k{k}")))
+                cells[label, ""].append((n, n, 1, Example(label, (str(n),), str(n), f"s{n}", f"k{k}")))
     try:
         found = select(cells, task(), Policy(sizes=(200, 40, 40), disjoint=True))
     except TooFewError:
@@ -143,10 +154,10 @@ def test_depth_classes_are_the_widest_run_with_equal_lengths():
 def test_exact_decorrelation_gives_every_depth_the_same_lengths():
     counts = {(f"{d:02d}", f"/{n:02d}"): max(0, 40 - 3 * abs(n - 3 * d)) for d in range(3, 8) for n in range(5, 28)}
     cells = pool(counts)
-    length = {c[2]: cell[1] for cell, items in cells.items() for c in items}
+    length = {c[1]: cell[1] for cell, items in cells.items() for c in items}
     found = select(cells, task(labels="depth"), Policy(sizes=(900, 90, 90), strata="exact", min_classes=5, min_class=5))
     for items in found.splits.values():
-        histograms = {d: Counter(length[c[2]] for c in items if c[3].label == d) for d in found.labels}
+        histograms = {d: Counter(length[c[1]] for c in items if c[3].label == d) for d in found.labels}
         assert len({tuple(sorted(h.items())) for h in histograms.values()}) == 1
 
 
@@ -189,3 +200,14 @@ def test_open_classes_are_the_largest():
     )
     assert found.labels == ("a", "b")
     assert table(found)["tr"] == {"a": 30, "b": 30}
+
+
+def test_the_most_frequent_classes_are_taken_though_the_pool_is_cut():
+    cells = pool({("a", ""): 30, ("b", ""): 30, ("c", ""): 30})
+    found = select_from(cells, task(labels="words"), Policy(classes=2, sizes=(40, 8, 8)), {"a": 30, "b": 900, "c": 700})
+    assert found.labels == ("b", "c")
+
+
+def test_sizes_that_leave_a_class_without_a_row_are_refused():
+    with pytest.raises(TooFewError, match="1/1/1 rows asked for and 50 to be had"):
+        select(pool({("A", ""): 50, ("B", ""): 50}), task(), Policy(sizes=(1, 1, 1)))

@@ -115,6 +115,19 @@ def test_a_task_from_a_file(tmp_path):
     assert load(str(path)).name == "parity"
 
 
+def test_a_task_file_may_define_dataclasses_and_is_not_left_in_the_way(tmp_path):
+    import sys
+
+    path = tmp_path / "json.py"
+    lines = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n\n@dataclass\nclass A:\n    x: int\n"
+    )
+    path.write_text(lines + FILE)
+    before = sys.modules.get("json")
+    assert load(str(path)).name == "parity"
+    assert sys.modules.get("json") is before
+
+
 def test_a_task_from_a_module_and_an_entry_point(tmp_path, monkeypatch):
     package = tmp_path / "plugin"
     (package / "plugin-1.0.dist-info").mkdir(parents=True)

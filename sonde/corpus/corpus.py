@@ -9,7 +9,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -295,16 +295,16 @@ def _spooled() -> str:
     head = sys.stdin.buffer.read(6)
     magic = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
     suffix = next((s for m, s in magic.items() if head.startswith(m)), "")
-    descriptor, path = tempfile.mkstemp(prefix="sonde-stdin-", suffix=suffix)
+    # the name of the file goes into made-up sentence ids, so it must be the same every time
+    path = Path(tempfile.mkdtemp(prefix="sonde-")) / f"stdin{suffix}"
     owner = os.getpid()
 
     def remove() -> None:
         if os.getpid() == owner:  # a forked child must not take the file from its parent
-            with suppress(OSError):
-                Path(path).unlink()
+            shutil.rmtree(path.parent, ignore_errors=True)
 
     atexit.register(remove)
-    with os.fdopen(descriptor, "wb") as out:
+    with path.open("wb") as out:
         out.write(head)
         shutil.copyfileobj(sys.stdin.buffer, out)
-    return path
+    return str(path)

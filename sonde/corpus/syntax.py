@@ -6,6 +6,7 @@ Dependency questions need ``heads`` and ``deprels``; constituency questions need
 from __future__ import annotations
 
 from functools import lru_cache
+from unicodedata import category
 
 from sonde.corpus.sentence import Sentence, Tree
 
@@ -17,10 +18,11 @@ PENN = {
     "WP": "PRON", "WP$": "PRON", "EX": "PRON", "POS": "PART", "UH": "INTJ", "FW": "X", "LS": "X", "GW": "X",
     "SYM": "SYM", "$": "SYM", "#": "SYM",
 }  # fmt: skip
-"""Penn tag → the nearest UD part of speech; every other Penn tag is punctuation."""
+"""Penn tag → the nearest UD part of speech."""
+PENN_PUNCTUATION = frozenset({".", ",", ":", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP"})
+PENN_TAGS = PENN_PUNCTUATION | PENN.keys() | {"ADD", "AFX", "XX", "WP$", "PRP$"}
 
 NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
-CLOSED = frozenset({".", ",", ":", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP"})
 
 
 def tags(s: Sentence) -> tuple[str, ...]:
@@ -28,8 +30,13 @@ def tags(s: Sentence) -> tuple[str, ...]:
     if s.upos is not None:
         return s.upos
     if s.xpos is not None:
-        return tuple(PENN.get(t, "PUNCT") for t in s.xpos)
+        return tuple("PUNCT" if t in PENN_PUNCTUATION else PENN.get(t, "") for t in s.xpos)
     return ("",) * len(s)
+
+
+def is_word(form: str) -> bool:
+    """Whether a form is made of letters, and of the marks that some scripts write vowels with."""
+    return form.isalpha() or (form[:1].isalpha() and all(c.isalpha() or category(c)[0] == "M" for c in form))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -202,5 +209,5 @@ def head_noun(s: Sentence, phrase: Tree) -> int | None:
         if inner is None or inner.category != "NP" or any(c.label == "POS" for c in inner.nodes):
             break
         phrase = inner
-    words = [c for c in phrase.nodes if isinstance(c.children[0], str) and c.label not in CLOSED]
+    words = [c for c in phrase.nodes if isinstance(c.children[0], str) and c.label not in PENN_PUNCTUATION]
     return position(s.tree, words[-1]) if words and words[-1].label in NOUNS else None

@@ -6,6 +6,7 @@ import difflib
 import importlib
 import importlib.util
 import pkgutil
+import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def load(name: str) -> Task:
         module, _, attribute = name.partition(":")
         try:
             found = importlib.import_module(module)
-        except ModuleNotFoundError as e:
+        except (ImportError, ValueError, TypeError) as e:
             raise UsageError(f"The task {name!r} names the module {module!r}, which cannot be imported: {e}.") from e
         return _checked(getattr(found, attribute or "task", None), name)
     near = difflib.get_close_matches(name, names(), n=2)
@@ -79,10 +80,16 @@ def _from_file(path: Path) -> object:
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is not a Python file; a task file ends in .py and defines `task`.")
     module = importlib.util.module_from_spec(spec)
+    before = sys.modules.get(path.stem)
+    sys.modules[path.stem] = module  # dataclasses look their module up while it runs
     try:
         spec.loader.exec_module(module)
     except Exception as e:
         raise UsageError(f"The task file {path} does not run: {type(e).__name__}: {e}") from e
+    finally:  # and out again, so that workers are sent the code and do not try to import it
+        del sys.modules[path.stem]
+        if before is not None:
+            sys.modules[path.stem] = before
     return getattr(module, "task", None)
 
 

@@ -9,7 +9,7 @@ out, as in the released SentEval set. Some exchanges remain good sentences, more
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import tags
 from sonde.edit import free_words, plain_words, replaced
-from sonde.task import Context, Example, Policy, Proposal, Task
+from sonde.task import Context, Policy, Proposal, Task
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -31,9 +31,8 @@ def propose(s: Sentence, context: Context) -> Proposal:
     if not pairs:
         return "no two words to exchange"
     i = pairs[context.draw(len(pairs))]
-    if context.draw(2):
-        return Example.of(s, "O", marks=(i, i + 1))
-    return replaced(s, "I", {i: s.forms[i + 1], i + 1: s.forms[i]})
+    one, two = s.forms[i], s.forms[i + 1]
+    return replaced(s, "O", {i: one, i + 1: two}) if context.draw(2) else replaced(s, "I", {i: two, i + 1: one})
 
 
 NEVER = frozenset({"PUNCT", "SYM", "INTJ"})
@@ -45,6 +44,7 @@ task = Task(
     question="Were two adjacent words of the sentence exchanged?",
     paper="conneau2018",
     propose=propose,
+    changes_text=True,
     labels=("I", "O"),
     policies={"conneau2018": Policy(), "xprobe2019": Policy()},
 )

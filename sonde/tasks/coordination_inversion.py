@@ -109,7 +109,7 @@ def _from_heads(s: Sentence) -> Clauses | str:
     while end and pos[end - 1] == "PUNCT":
         end -= 1
     span = [i for i in subtree(s, other) if i < end]
-    if span != list(range(span[0], end)):
+    if not span or span != list(range(span[0], end)):
         return "the second clause is not one stretch at the end"
     second = span[0]
     while second < end and (second == cc or pos[second] == "PUNCT"):
@@ -189,6 +189,7 @@ task = Task(
     question="Were the two coordinated main clauses of the sentence exchanged?",
     paper="conneau2018",
     propose=propose,
+    changes_text=True,
     labels=("I", "O"),
     readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},
     tables=frozenset({"words"}),

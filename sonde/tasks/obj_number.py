@@ -18,7 +18,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
     if phrase is None:
         return "no main clause with a verb"
     inner = lexical_phrase(phrase)
-    if str(inner.nodes[0].children[0]).lower() in LINKING:
+    if not inner.nodes or str(inner.nodes[0].children[0]).lower() in LINKING:
         return "linking verb"
     nouns = [c for c in inner.nodes if c.label == "NP"]  # function tags mark times, manners and vocatives
     return number(s, context, head_noun(s, nouns[-1]) if nouns else "no object", "obj")

@@ -154,6 +154,7 @@ task = Task(
     question="Was a word of the sentence replaced by one that does not belong?",
     paper="conneau2018",
     propose=propose,
+    changes_text=True,
     labels=("C", "O"),
     readings={"ud": frozenset({"upos"}), "penn": frozenset({"penn"})},
     tables=frozenset({"words", "bigrams"}),

@@ -8,6 +8,7 @@ rarest that still occur often enough, as many as leave most sentences with at mo
 from collections import Counter
 
 from sonde.corpus.sentence import Sentence
+from sonde.corpus.syntax import is_word
 from sonde.task import Context, Counts, Example, Policy, Proposal, Task
 
 LETTERS = 4
@@ -37,7 +38,7 @@ def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
     fit = [
         (rank, form)
         for rank, form in enumerate(ranked, 1)
-        if len(form) >= LETTERS and form.isalpha() and names[form] * 2 < seen[form]
+        if len(form) >= LETTERS and is_word(form) and names[form] * 2 < seen[form]
     ]
     first, last = policy.ranks
     most = min(last - first + 1, policy.most_classes)
