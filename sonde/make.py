@@ -16,7 +16,19 @@ from sonde.audit import audit_set
 from sonde.corpus.corpus import Corpus, no_cycle_search
 from sonde.dataset import Dataset
 from sonde.errors import TooFewError, UsageError
-from sonde.sketch import Candidate, Job, Pool, Seen, count_shard, near_key, propose_shard, strata_of, tie
+from sonde.sketch import (
+    Candidate,
+    Job,
+    Pool,
+    Seen,
+    count_shard,
+    near_key,
+    propose_packed,
+    propose_shard,
+    strata_of,
+    tie,
+    unpacked,
+)
 from sonde.split import Selection, select
 from sonde.task import SPLITS, Counts, Example, Policy, Task, mix
 
@@ -117,6 +129,7 @@ def count(
     return counts, seen
 
 
+@no_cycle_search()
 def propose(
     corpus: Corpus,
     ready: Sequence[Job],
@@ -132,7 +145,12 @@ def propose(
         return
     excluded = frozenset(exclude)
     calls = [(corpus, k, shards, ready, [Pool(p.limit) for p in pools], excluded) for k in range(shards)]
-    for part in _fan_out(propose_shard, calls, jobs, "propose", tell, sentences):
+    parts: Iterator[list[Pool]]
+    if jobs == 1:
+        parts = _fan_out(propose_shard, calls, jobs, "propose", tell, sentences)
+    else:
+        parts = map(unpacked, _fan_out(propose_packed, calls, jobs, "propose", tell, sentences))
+    for part in parts:
         for mine, theirs in zip(pools, part, strict=True):
             mine.merge(theirs)
 

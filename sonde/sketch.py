@@ -19,6 +19,8 @@ from operator import itemgetter
 from typing import Any
 from unicodedata import category
 
+import msgspec
+
 from sonde.corpus.corpus import Corpus, digest_of, no_cycle_search
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import PENN_TAGS, tags
@@ -222,6 +224,20 @@ def propose_shard(
             tick(number)
     return [p.cut() for p in pools]
 
+
+def propose_packed(*arguments: Any) -> bytes:
+    """What ``propose_shard`` returns, packed for the way between processes: several times faster than pickling it."""
+    pools = propose_shard(*arguments)
+    return msgspec.msgpack.encode([(list(p.cells.items()), p.proposed, p.rejected) for p in pools])
+
+
+def unpacked(data: bytes) -> list[Pool]:
+    """The pools that a worker packed; their limits stay behind."""
+    parts = msgspec.msgpack.decode(data, type=Packed)
+    return [Pool(0, dict(cells), Counter(proposed), Counter(rejected)) for cells, proposed, rejected in parts]
+
+
+Packed = list[tuple[list[tuple[tuple[str, str], list[Candidate]]], dict[str, int], dict[str, int]]]
 
 WITHHELD = "withheld by --exclude"
 BITS = {"upos": 1, "penn": 2, "feats": 4, "heads": 8, "tree": 16, "lemmas": 32, "xpos": 2, "deprels": 8}
