@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -250,6 +251,7 @@ def main() -> None:
     """Run the command line and end with the documented exit code."""
     from sonde.errors import SondeError
 
+    gc.set_threshold(100_000, 50, 50)  # a command makes many objects that last and few cycles
     arguments = [STDIN if a == "-" else a for a in sys.argv[1:] if a != "--debug"]
     debug = len(arguments) < len(sys.argv) - 1
     try:

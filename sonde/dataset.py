@@ -171,7 +171,7 @@ def _write_parquet(dataset: Dataset, path: Path) -> None:
         **{name: _strings([dict(row.extra).get(name) for _, row in rows]) for name in extra},
     }
     buffer = pa.BufferOutputStream()
-    pq.write_table(pa.table(table), buffer, compression="zstd")
+    pq.write_table(pa.table(table), buffer, compression="zstd", use_dictionary=["split", "label", "key", "stratum"])
     _atomically(path, memoryview(buffer.getvalue()))
 
 
