@@ -131,9 +131,17 @@ def finite(s: Sentence, head: int) -> int | None:
     return next((i for i in auxiliaries(s, head, "aux", "cop") if is_finite(s, i)), None)
 
 
-def clause_as_predicate(s: Sentence, head: int) -> bool:
-    """Whether a verb stands as the predicate of a copula: *the answer is that they left* has the root *left*."""
-    return tags(s)[head] == "VERB" and bool(auxiliaries(s, head, "cop"))
+def not_main(s: Sentence, head: int) -> str | None:
+    """Why the clause of ``head`` is no main clause, or None.
+
+    *The answer is that they left* has the root *left*, which is the predicate of a copula; *if they left* on its own,
+    as in a list, is a subordinate clause.
+    """
+    assert s.deprels is not None
+    relations = [s.deprels[i] for i in children(s, head)]
+    if "cop" in relations and tags(s)[head] == "VERB":
+        return "the root is a clause in the place of a predicate"
+    return "the root is a subordinate clause" if "mark" in relations else None
 
 
 # Constituency

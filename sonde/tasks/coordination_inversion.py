@@ -14,11 +14,10 @@ from dataclasses import dataclass
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import (
-    children,
-    clause_as_predicate,
     feature,
     finite,
     is_finite,
+    not_main,
     root,
     sentence_node,
     subjects,
@@ -100,7 +99,7 @@ def _from_heads(s: Sentence) -> Clauses | str:
         return "the coordination is not at the top"
     if not (subjects(s, top) or finite(s, top) is not None) or not (subjects(s, other) or _other_person(s, top, other)):
         return "a conjunct is no clause of its own"
-    if any(clause_as_predicate(s, h) or "mark" in (s.deprels[i] for i in children(s, h)) for h in (top, other)):
+    if not_main(s, top) or not_main(s, other):
         return "a conjunct is a subordinate clause"
     if any(feature(s, i, "PronType") == "Rel" for i in subjects(s, other)):
         return "a conjunct is a relative clause"

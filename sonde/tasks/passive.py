@@ -7,7 +7,7 @@ an auxiliary, French *peut être utilisé*) are in neither class.
 """
 
 from sonde.corpus.sentence import Sentence
-from sonde.corpus.syntax import base, children, clause_as_predicate, feature, finite, root
+from sonde.corpus.syntax import base, children, feature, finite, not_main, root
 from sonde.task import Context, Counts, Example, Policy, Proposal, Task, fold, targets
 
 
@@ -19,8 +19,8 @@ def propose(s: Sentence, context: Context) -> Proposal:
     below = {s.deprels[i] for i in children(s, head)}
     voice = feature(s, head, "Voice")
     participle = feature(s, head, "VerbForm") in ("Part", None) and s.upos[head] in ("VERB", "ADJ")
-    if clause_as_predicate(s, head):
-        return "the root is a clause in the place of a predicate"
+    if problem := not_main(s, head):
+        return problem
     if "aux:pass" in below and participle and voice in ("Pass", None):
         label = "1"
     elif voice in ("Pass", "Mid") or s.upos[head] != "VERB" or not below.isdisjoint(SIGNS) or _passive_below(s, head):

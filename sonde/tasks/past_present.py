@@ -10,11 +10,11 @@ the policy ``tense="root"`` keeps it.
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import (
     auxiliaries,
-    clause_as_predicate,
     feature,
     finite_verb,
     is_finite,
     main_clause,
+    not_main,
     root,
     sentence_node,
     tags,
@@ -55,8 +55,8 @@ def _from_tags(s: Sentence) -> tuple[int, str] | str:
     """The root if tagged finite, otherwise its first finite auxiliary or copula."""
     assert s.xpos is not None
     head = root(s)
-    if clause_as_predicate(s, head):
-        return "the root is a clause in the place of a predicate"
+    if problem := not_main(s, head):
+        return problem
     verbs = [head, *auxiliaries(s, head, "aux", "cop")]
     verb = next((i for i in verbs if s.xpos[i] in PENN or s.xpos[i] == "MD"), None)
     if verb is None:
@@ -80,8 +80,8 @@ def _contradiction(s: Sentence, verb: int, tense: str) -> str | None:
     """Why the root's Tense is not the tense of its clause, or None."""
     assert s.deprels is not None
     helpers = auxiliaries(s, verb)
-    if clause_as_predicate(s, verb):
-        return "the root is a clause in the place of a predicate"
+    if problem := not_main(s, verb):
+        return problem
     if feature(s, verb, "Mood") not in (None, "Ind"):
         return "no indicative"
     if (

@@ -9,11 +9,11 @@ from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import (
     base,
     children,
-    clause_as_predicate,
     feature,
     finite,
     head_noun,
     main_clause,
+    not_main,
     root,
     sentence_node,
     tags,
@@ -78,8 +78,8 @@ def _doubt(s: Sentence, noun: int, relation: str, label: str) -> str | None:
         agreement = None if verb is None else feature(s, verb, "Number")
         if agreement in UD and UD[agreement] != label:
             return "verb and subject disagree in number"
-    elif clause_as_predicate(s, head):
-        return "the root is a clause in the place of a predicate"
+    elif problem := not_main(s, head):
+        return problem
     elif s.feats is not None and (tags(s)[head] != "VERB" or finite(s, head) is None):
         return "the root is no finite verb"
     return None

@@ -220,3 +220,17 @@ def test_constituency_depths_outside_the_classes_are_left_out():
     assert reason(load("tree_depth"), s) == "depth outside the classes"
     assert label(load("tree_depth"), s, reading="dependency") == "01"
     assert label(load("tree_depth"), sentence(PAINT, tree=PAINT_TREE)) == "05"
+
+
+@pytest.mark.parametrize("task", ["past_present", "passive", "obj_number"])
+def test_a_root_that_is_no_main_clause_is_left_out(task):
+    rows = """
+        {first} {pos} X _            {head} {rel}
+        cats    NOUN  X Number=Plur 3 nsubj
+        ate     VERB  X Mood=Ind|Tense=Past|VerbForm=Fin 0 root
+        mice    NOUN  X Number=Plur 3 obj
+    """
+    marked = sentence(rows.format(first="if", pos="SCONJ", head=3, rel="mark"))
+    assert reason(load(task), marked, suite="universal2019") == "the root is a subordinate clause"
+    predicate = sentence(rows.format(first="is", pos="AUX", head=3, rel="cop"))
+    assert reason(load(task), predicate, suite="universal2019") == "the root is a clause in the place of a predicate"
