@@ -103,7 +103,7 @@ def write_brackets(sentences: Iterable[Sentence], out: TextIO) -> None:
         if s.tree is None:
             raise DataError(f"sentence {s.id!r} has no tree; leave it out or join trees to the corpus first")
         doc = "" if s.doc is None else re.sub(r"\s+", " ", s.doc) + "\t"
-        out.write(f"{doc}{_escaped(s.tree)}\n")
+        out.write(f"{doc}{s.tree.bracketed(_escaped)}\n")
 
 
 def _units(path: str, on_bad: OnBad | None) -> Iterator[tuple[int, str | None, bytes, CorpusError | None]]:
@@ -256,21 +256,9 @@ def _plain(word: str) -> str:
     return word.replace("\\/", "/").replace("\\*", "*") if "\\" in word else word
 
 
-def _escaped(tree: Tree) -> str:
-    out: list[str] = []
-    stack: list[Tree | str] = [tree]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, str):
-            out.append(item)
-        elif isinstance(word := item.children[0], str):
-            word = re.sub(r"\s+", "\u00a0", word).replace("(", "-LRB-").replace(")", "-RRB-")
-            out.append(f" ({item.label} {word})")
-        else:
-            out.append(f" ({item.label}")
-            stack.append(")")
-            stack.extend(reversed(item.nodes))
-    return "".join(out).lstrip()
+def _escaped(word: str) -> str:
+    """The word as it may stand in a bracketed tree."""
+    return re.sub(r"\s+", "\u00a0", word).replace("(", "-LRB-").replace(")", "-RRB-")
 
 
 def _sentence(id: str, doc: str | None, parsed: Parsed) -> Sentence:

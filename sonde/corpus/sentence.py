@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 COLUMNS = ("lemmas", "upos", "xpos", "feats", "heads", "deprels", "tree")
@@ -36,8 +36,8 @@ class Tree:
             else:
                 stack.extend(reversed(node.nodes))
 
-    def __str__(self) -> str:
-        """The bracketed form on one line."""
+    def bracketed(self, spell: Callable[[str], str] = str) -> str:
+        """The bracketed form on one line, every word spelt by ``spell``."""
         out: list[str] = []
         stack: list[Tree | str] = [self]
         while stack:
@@ -45,12 +45,15 @@ class Tree:
             if isinstance(item, str):
                 out.append(item)
             elif isinstance(word := item.children[0], str):
-                out.append(f" ({item.label} {word})")
+                out.append(f" ({item.label} {spell(word)})")
             else:
                 out.append(f" ({item.label}")
                 stack.append(")")
                 stack.extend(reversed(item.nodes))
         return "".join(out).lstrip()
+
+    def __str__(self) -> str:
+        return self.bracketed()
 
 
 @dataclass(frozen=True, slots=True)
