@@ -24,6 +24,7 @@ app = cyclopts.App(
     version=__version__,
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
+    default_parameter=Parameter(negative=(), show_default=False),
 )
 
 
@@ -39,10 +40,10 @@ def make(
     length: str = "",
     seed: int = 1111,
     exclude: Path | None = None,
-    exclusive: Annotated[bool, Parameter(negative="")] = False,
+    exclusive: bool = False,
     set_: Annotated[tuple[str, ...], Parameter("--set")] = (),
     jobs: Annotated[int, Parameter(("--jobs", "-j"))] = 1,
-    skip_bad: Annotated[bool, Parameter(negative="")] = False,
+    skip_bad: bool = False,
     name: str | None = None,
     language: str | None = None,
     format: Literal["conllu", "brackets", "text"] | None = None,
@@ -62,13 +63,13 @@ def make(
     task: tuple[str, ...]
         Make only this task: a name, package.module:attribute, or a path to a Python file. May be repeated.
     out: Path
-        The folder to write to.
+        The folder to write to. Default: probes.
     sizes: str
         Rows in train/validation/test, such as 10000/1000/1000. Default: the paper's sizes.
     length: str
         Fewest and most tokens of a sentence, such as 5-28. Default: the paper's window.
     seed: int
-        All random choices derive from it.
+        All random choices derive from it. Default: 1111.
     exclude: Path
         A file of sentences to withhold, one a line; case, digits and punctuation do not count.
     exclusive: bool
@@ -76,7 +77,7 @@ def make(
     set_: tuple[str, ...]
         Change a policy, such as --set decorrelate=gaussian or --set odd_man_out.tolerance=0.5. May be repeated.
     jobs: int
-        Worker processes.
+        Worker processes; 0 means one per core. Default: 1.
     skip_bad: bool
         Go on past malformed sentences; the manifest counts and lists them.
     name: str

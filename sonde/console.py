@@ -56,29 +56,36 @@ def progress() -> Iterator[Progress]:
 
 
 def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
-    """A table of probing sets, one row each."""
+    """A table of probing sets, one row each; a narrow terminal gets fewer columns, never cut-off numbers."""
     from rich.table import Table
 
+    console = out()
+    rows = [_facts(m) for m in manifests]
+    columns = list(rows[0])
+    for spare in ("asked", "reading", "r(length)", "audit", "majority", "classes"):
+        width = sum(2 + max(len(c), *(len(row[c]) for row in rows)) for c in columns) - 2
+        if width > console.width:
+            columns.remove(spare)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name, right in (
-        ("set", False), ("reading", False), ("classes", True), ("tr", True), ("va", True), ("te", True),
-        ("asked", True), ("majority", True), ("r(length)", True), ("audit", False),
-    ):  # fmt: skip
-        table.add_column(name, justify="right" if right else "left", no_wrap=True)
-    for m in manifests:
-        made, asked = m["sizes"]["made"], m["sizes"]["asked"]
-        codes = sorted({f["code"] for f in m["audit"]})
-        table.add_row(
-            m["name"],
-            m["reading"]["name"],
-            str(len(m["labels"])),
-            *(f"{made[s]:,}" for s in ("tr", "va", "te")),
-            f"{sum(asked.values()):,}",
-            f"{100 * m['majority']['te']:.1f}",
-            f"{m['label_length_correlation']['te']:+.2f}",
-            ", ".join(codes) or "sound",
-        )
-    out().print(table)
+    for name in columns:
+        table.add_column(name, justify="left" if name in ("set", "reading", "audit") else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(row[c] for c in columns))
+    console.print(table)
+
+
+def _facts(m: Mapping[str, Any]) -> dict[str, str]:
+    """Column → cell for one set."""
+    return {
+        "set": m["name"],
+        "reading": m["reading"]["name"],
+        "classes": str(len(m["labels"])),
+        **{split: f"{m['sizes']['made'][split]:,}" for split in ("tr", "va", "te")},
+        "asked": f"{sum(m['sizes']['asked'].values()):,}",
+        "majority": f"{100 * m['majority']['te']:.1f}",
+        "r(length)": f"{m['label_length_correlation']['te']:+.2f}",
+        "audit": ", ".join(sorted({f["code"] for f in m["audit"]})) or "sound",
+    }
 
 
 def example_line(row: Example, colour: bool) -> Text:

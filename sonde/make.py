@@ -84,7 +84,8 @@ def make_sets(
     tell = progress or silent
     early = Seen()
     source = corpus.hold(early.note if skip_bad else None) if jobs == 1 and corpus.is_small else corpus
-    counts, seen = count(source, [t for _, t, _ in tasks], jobs, skip_bad, tell, shards or jobs)
+    expected = len(source.held) if source.held is not None else source.builtin or None
+    counts, seen = count(source, [t for _, t, _ in tasks], jobs, skip_bad, tell, shards or jobs, expected)
     seen.add(early)
     if not counts.sentences:
         raise TooFewError(f"The corpus {corpus.name} has no sentences.")
@@ -119,11 +120,12 @@ def count(
     skip_bad: bool = False,
     tell: Progress = silent,
     shards: int = 1,
+    sentences: int | None = None,
 ) -> tuple[Counts, Seen]:
     """The first pass: count in every shard and add up."""
     counts, seen = Counts(), Seen()
     calls = [(corpus, shard, shards, tasks, skip_bad) for shard in range(shards)]
-    for part, noted in _fan_out(count_shard, calls, jobs, "count", tell, None):
+    for part, noted in _fan_out(count_shard, calls, jobs, "count", tell, sentences):
         counts.add(part)
         seen.add(noted)
     return counts, seen
