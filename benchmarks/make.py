@@ -2,7 +2,7 @@
 
     python benchmarks/make.py parse TREEBANK.conllu[.gz] …
         the suite universal2019 from a treebank: CPU seconds against the parser of the conllu package
-    python benchmarks/make.py grow [--small 50000] [--large 500000]
+    python benchmarks/make.py grow [--small 50000] [--large 500000] [--suite conneau2018]
         the same suite from the built-in corpus, sets of a fixed size: CPU seconds and peak memory, ratio of the two
     python benchmarks/make.py jobs [--sentences 50000]
         the same: wall time of one job against two
@@ -66,12 +66,12 @@ def parse(files: list[str], rounds: int) -> None:
     print(f"make / parse   {min(making) / min(parsing):6.2f}")
 
 
-def grow(small: int, large: int) -> None:
+def grow(small: int, large: int, suite: str) -> None:
     """Ten times the sentences."""
     seen = []
     for n in (small, large):
         with tempfile.TemporaryDirectory() as out:
-            words = ["sonde", "make", "--builtin", str(n), "--suite", "universal2019", "--sizes", SIZES, "--out", out]
+            words = ["sonde", "make", "--builtin", str(n), "--suite", suite, "--sizes", SIZES, "--out", out]
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             done = subprocess.run([sys.executable, "-c", MEASURED, *words], check=True, capture_output=True, text=True)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -106,6 +106,7 @@ def main() -> None:
     two = verbs.add_parser("grow")
     two.add_argument("--small", type=int, default=50_000)
     two.add_argument("--large", type=int, default=500_000)
+    two.add_argument("--suite", default="universal2019")
     three = verbs.add_parser("jobs")
     three.add_argument("--sentences", type=int, default=50_000)
     three.add_argument("--rounds", type=int, default=2)
@@ -113,7 +114,7 @@ def main() -> None:
     if a.verb == "parse":
         parse([str(Path(f)) for f in a.files], a.rounds)
     elif a.verb == "grow":
-        grow(a.small, a.large)
+        grow(a.small, a.large, a.suite)
     else:
         jobs(a.sentences, a.rounds)
 
