@@ -15,6 +15,7 @@ from sonde import __version__
 from sonde.audit import audit_set
 from sonde.corpus.corpus import Corpus, no_cycle_search
 from sonde.dataset import Dataset
+from sonde.digest import mix
 from sonde.errors import TooFewError, UsageError
 from sonde.sketch import (
     Candidate,
@@ -30,7 +31,7 @@ from sonde.sketch import (
     unpacked,
 )
 from sonde.split import Selection, select
-from sonde.task import SPLITS, Counts, Example, Policy, Task, mix
+from sonde.task import SPLITS, Counts, Example, Policy, Task
 
 COVERAGE = 0.1
 """A reading is used if at least this share of the sentences has its columns."""
@@ -382,6 +383,7 @@ def _corpus_facts(corpus: Corpus, counts: Counts, seen: Seen) -> dict[str, Any]:
         "sentences": counts.sentences,
         "words": counts.tokens,
         "columns": dict(sorted(counts.columns.items())),
+        "bigrams_thinned": counts.level,
         "files": [f.rsplit("/", 1)[-1] for f in (*corpus.files, *corpus.trees)],
         "skipped": {"sentences": seen.bad, "listed": seen.listed},
     }

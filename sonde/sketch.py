@@ -3,18 +3,16 @@
 A pool keeps, per (class, stratum), the candidates with the lowest priorities. The priority is a hash of seed, task and
 the sentence's near-duplicate key, so what is kept depends neither on the order of the corpus nor on the number of
 workers, near-duplicates meet in the same place, and the number of candidates held is bounded by the sizes asked for.
-The count tables grow as a vocabulary does; bigrams, which only odd man out counts, grow most.
+The count tables grow as a vocabulary does; the table of bigrams, which would grow faster, is thinned out.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 from unicodedata import category
@@ -24,8 +22,9 @@ import msgspec
 from sonde.corpus.corpus import Corpus, digest_of, no_cycle_search
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import PENN_TAGS, tags
+from sonde.digest import hash_64, mix
 from sonde.errors import CorpusError
-from sonde.task import Context, Counts, Example, Policy, Task, mix
+from sonde.task import Context, Counts, Example, Policy, Task
 
 ADDRESS = re.compile(r"https?:|www\.|\w@\w|\.(?:com|org|net|html?)\b", re.IGNORECASE)
 HINTS = ("http", "www.", "@", ".com", ".org", ".net", ".htm")
@@ -156,8 +155,7 @@ def count_shard(
             counts.firsts.update(rows[:1])
             counts.words.update(rows[1:])
         if "bigrams" in tables:
-            low = ["", *(f.lower() for f in s.forms), ""]
-            counts.bigrams.update(pairwise(low))
+            counts.add_bigrams(["", *(f.lower() for f in s.forms), ""])
         for name, count in own:
             tallies[name].update(count(s))
         if tick and counts.sentences % TICK == 0:
@@ -320,8 +318,3 @@ class _Folding(dict[int, int | str]):
 @cache
 def _folding() -> _Folding:
     return _Folding()
-
-
-def hash_64(text: str) -> int:
-    """A 64-bit hash that is the same on every machine."""
-    return int.from_bytes(hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "little")

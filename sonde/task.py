@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from random import Random
 from typing import Any, Literal
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import is_word
+from sonde.digest import hash_64, mix
 from sonde.errors import UsageError
 
 Range = tuple[int, int]
@@ -128,7 +130,11 @@ class Counts:
     firsts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """The same for the first words, whose capital letter means nothing."""
     bigrams: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Adjacent lower-cased forms; sentence edges are empty strings."""
+    """Adjacent lower-cased forms; sentence edges are empty strings. Complete for every word that ``keeps`` says."""
+    level: int = 0
+    """How often the bigrams have been thinned out."""
+    most_bigrams: int = 500_000
+    """More bigrams than this are thinned out."""
     tallies: dict[str, Counter[Any]] = field(default_factory=dict)
     """What each task's own ``count`` yields, by task name."""
     folded: dict[tuple[str, ...], Counter[str]] = field(default_factory=dict, compare=False, repr=False)
@@ -138,6 +144,7 @@ class Counts:
         """Add another shard's counts to these."""
         self.sentences += other.sentences
         self.tokens += other.tokens
+        self.level = max(self.level, other.level)
         for mine, theirs in (
             (self.columns, other.columns),
             (self.words, other.words),
@@ -145,8 +152,38 @@ class Counts:
             (self.bigrams, other.bigrams),
         ):
             mine.update(theirs)  # type: ignore[arg-type]
+        if not self.level and len(self.bigrams) > self.most_bigrams:
+            self.level = 1
+        self._thin()
         for name, tally in other.tallies.items():
             self.tallies.setdefault(name, Counter()).update(tally)
+
+    def keeps(self, word: str) -> bool:
+        """Whether every bigram of a word has been counted: half of the words drop out each time bigrams are thinned."""
+        return not self.level or hash_64(word) % (1 << self.level) == 0
+
+    def add_bigrams(self, words: Sequence[str]) -> None:
+        """Count the bigrams of one sentence, edges included."""
+        pairs = pairwise(words)
+        if self.level:
+            kept = {w for w in words if self.keeps(w)}
+            pairs = (pair for pair in pairs if pair[0] in kept or pair[1] in kept)  # type: ignore[assignment]
+        self.bigrams.update(pairs)
+        if len(self.bigrams) > self.most_bigrams:
+            self.level += 1
+            self._thin()
+
+    def _thin(self) -> None:
+        """Drop words, by a hash of each, until the bigrams of the others are few enough.
+
+        Which words remain depends on the whole corpus only: a table once too large stays too large.
+        """
+        while self.level:
+            kept = {w for pair in self.bigrams for w in pair if self.keeps(w)}
+            self.bigrams = Counter({p: n for p, n in self.bigrams.items() if p[0] in kept or p[1] in kept})
+            if len(self.bigrams) <= self.most_bigrams:
+                break
+            self.level += 1
 
     def forms(self, *pos: str) -> Counter[str]:
         """Occurrences of every folded form, of these parts of speech only if any are given. Do not modify it."""
@@ -210,13 +247,6 @@ class Task:
 def fold(form: str) -> str:
     """A form as a key: lower case, one kind of apostrophe."""
     return form.lower().replace("’", "'")
-
-
-def mix(x: int) -> int:
-    """A 64-bit finaliser (splitmix64): nearby inputs give unrelated outputs."""
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
-    return x ^ (x >> 31)
 
 
 def token_positions(s: Sentence, words: Iterable[int]) -> tuple[int, ...]:

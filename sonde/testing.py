@@ -10,10 +10,11 @@ from itertools import islice
 
 from sonde.corpus.corpus import Corpus
 from sonde.corpus.sentence import COLUMNS, Sentence
+from sonde.digest import mix
 from sonde.errors import SondeError
 from sonde.make import Unmade, choose_reading, count, make_sets
 from sonde.sketch import near_key, unfit
-from sonde.task import Context, Example, Policy, Proposal, Task, mix
+from sonde.task import Context, Example, Policy, Proposal, Task
 
 SENTENCES = 500
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.sketch import Pool, columns, hash_64, lowest, near_key, strata_of, unfit
+from sonde.digest import hash_64
+from sonde.sketch import Pool, columns, lowest, near_key, strata_of, unfit
 from sonde.task import Example, Policy
 from tests.writing import STARRED, sentence
 

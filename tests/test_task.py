@@ -1,7 +1,12 @@
-import pytest
+from itertools import pairwise
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sonde.digest import mix
 from sonde.errors import UsageError
-from sonde.task import Context, Counter, Counts, Policy, mix, most_frequent, targets, token_positions
+from sonde.task import Context, Counter, Counts, Policy, most_frequent, targets, token_positions
 from tests.writing import sentence
 
 
@@ -71,3 +76,31 @@ def test_token_positions_under_multi_word_tokens():
 def test_a_policy_refuses_what_cannot_be_meant(wrong):
     with pytest.raises(UsageError, match="positive sizes"):
         Policy(**wrong)
+
+
+SENTENCES = st.lists(
+    st.lists(st.sampled_from([a + b for a in "abcdef" for b in "uvwxyz"]), min_size=1, max_size=6), max_size=30
+)
+
+
+@given(SENTENCES, st.integers(1, 60), st.integers(1, 4), st.randoms(use_true_random=False))
+def test_bigrams_are_thinned_the_same_in_any_order_and_complete_for_the_words_kept(sentences, most, shards, rng):
+    exact = Counter(pair for words in sentences for pair in pairwise(["", *words, ""]))
+    shuffled = list(sentences)
+    rng.shuffle(shuffled)
+    parts = [Counts(most_bigrams=most) for _ in range(shards)]
+    for i, words in enumerate(shuffled):
+        parts[i % shards].add_bigrams(["", *words, ""])
+    whole = Counts(most_bigrams=most)
+    for part in parts:
+        whole.add(part)
+    one = Counts(most_bigrams=most)
+    for words in sentences:
+        one.add_bigrams(["", *words, ""])
+    assert (one.level, one.bigrams) == (whole.level, whole.bigrams)
+    assert len(one.bigrams) <= most or not one.bigrams
+    for pair, n in exact.items():
+        if one.keeps(pair[0]) or one.keeps(pair[1]):
+            assert one.bigrams[pair] == n
+        else:
+            assert pair not in one.bigrams
