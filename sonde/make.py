@@ -101,8 +101,7 @@ def make_sets(
     facts = _corpus_facts(corpus, counts, seen)
     for table in (counts.words, counts.firsts, counts.bigrams, counts.folded):
         table.clear()
-    others = sum(sum(j.policy.sizes) for j in ready) if exclusive else 0
-    pools = [_empty(job, others) for job in ready]
+    pools = [_empty(job, len(ready) if exclusive else 1) for job in ready]
     propose(source, ready, pools, jobs, exclude, tell, shards or jobs, counts.sentences)
     del source  # it may hold the whole of a small corpus
     order = list(range(len(ready)))
@@ -277,12 +276,12 @@ COLUMN_NAMES = {
 }
 
 
-def _empty(job: Job, others: int) -> Pool:
-    """A pool large enough for the sizes asked for and the rows that ``others`` may take, and no larger."""
+def _empty(job: Job, sharing: int = 1) -> Pool:
+    """A pool large enough for the sizes asked for, as often as there are jobs that take from it, and no larger."""
     policy, labels = job.policy, job.task.labels
     rows = sum(policy.sizes)
     if policy.balance == "natural":
-        return Pool(rows + others + SPARE)
+        return Pool(rows * sharing + SPARE)
     fewest = len(labels) if isinstance(labels, tuple) else policy.min_classes
     most = len(labels) if isinstance(labels, tuple) else policy.classes or len(policy.bins) or fewest
     limit = rows // fewest
@@ -290,7 +289,7 @@ def _empty(job: Job, others: int) -> Pool:
         # many cells: a share of the rows each, with slack for those that come out unevenly
         strata = len(strata_of(policy)) if policy.strata == "exact" else 1
         limit = min(limit, SLACK * rows // (most * strata))
-    return Pool(limit + others + SPARE)
+    return Pool(limit * sharing + SPARE)
 
 
 def _fan_out(
