@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import is_word
@@ -20,9 +20,11 @@ LENGTHS: tuple[Range, ...] = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26
 SPLITS = ("tr", "va", "te")
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One row of a probing set. ``key`` is the target form that must not be shared between splits."""
+class Example(NamedTuple):
+    """One row of a probing set. ``key`` is the target form that must not be shared between splits.
+
+    A named tuple: a pass over a corpus makes several per sentence, and a frozen dataclass takes twice as long.
+    """
 
     label: str
     tokens: tuple[str, ...]
@@ -40,7 +42,7 @@ class Example:
         cls, s: Sentence, label: str, *, key: str | None = None, stratum: str = "", marks: Sequence[int] = ()
     ) -> Example:
         """The unchanged sentence under ``label``; ``marks`` are word positions here and become token positions."""
-        return cls(label, s.tokens, s.text, s.id, key, stratum, token_positions(s, marks))
+        return cls(label, s.tokens, s.text, s.id, key, stratum, token_positions(s, marks) if marks else ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

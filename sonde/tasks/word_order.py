@@ -5,7 +5,6 @@ Every sentence gives two rows, the pair in its true order and the same pair flip
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 
 from sonde.corpus.sentence import Sentence
@@ -31,7 +30,7 @@ def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
     rows: list[Example] = []
     for e in examples:
         (one, first), (two, second) = e.extra
-        rows += [e, replace(e, label="0", extra=((one, second), (two, first)))]
+        rows += [e, e._replace(label="0", extra=((one, second), (two, first)))]
     return rows
 
 

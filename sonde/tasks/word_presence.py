@@ -6,7 +6,6 @@ Taking the absent words from the present ones leaves nothing to learn from the w
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 
 from sonde.corpus.sentence import Sentence
@@ -49,7 +48,7 @@ def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
         absent = words[order[i]]
         if absent in present[i]:
             continue
-        rows += [e, replace(e, label="0", marks=(), extra=(("word", absent),))]
+        rows += [e, e._replace(label="0", marks=(), extra=(("word", absent),))]
     return rows
 
 
