@@ -107,9 +107,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise DataError(f"There is no {path}; expected a folder that `sonde make` wrote.") from None
     except (msgspec.DecodeError, OSError) as e:
         raise DataError(f"{path} cannot be read: {e}. Make the set again.") from e
-    missing = {"name", "task", "version", "language", "labels", "digest"} - set(
-        found if isinstance(found, dict) else ()
-    )
+    missing = NEEDED - set(found if isinstance(found, dict) else ())
     if missing:
         raise DataError(f"{path} is no manifest of a probing set: it lacks {', '.join(sorted(missing))}.")
     return dict(found)

@@ -170,3 +170,14 @@ def test_a_folder_that_cannot_be_made_is_said_so(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="cannot be made: Not a directory"):
         small().save(tmp_path / "file/set")
+
+
+@pytest.mark.parametrize("lost", ["sizes", "reading", "audit", "corpus", "question"])
+def test_a_manifest_that_lacks_what_show_prints_is_said_so(tmp_path, lost):
+    small().save(tmp_path)
+    path = tmp_path / "manifest.json"
+    facts = json.loads(path.read_text("utf-8"))
+    del facts[lost]
+    path.write_text(json.dumps(facts), "utf-8")
+    with pytest.raises(DataError, match=f"it lacks {lost}"):
+        read_manifest(tmp_path)
