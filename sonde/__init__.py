@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
+    from sonde.audit import Audit as Audit
     from sonde.audit import Finding as Finding
     from sonde.audit import audit_set as audit_set
     from sonde.corpus import Corpus as Corpus
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from sonde.make import Unmade as Unmade
     from sonde.make import make_sets as make_sets
     from sonde.request import wanted as wanted
+    from sonde.sources import find_sets as find_sets
     from sonde.tables import read_senteval as read_senteval
     from sonde.tables import read_xprobe as read_xprobe
     from sonde.task import Example as Example
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from sonde.tasks import load as load_task
 
 _HOMES = {
+    "Audit": "sonde.audit",
     "Corpus": "sonde.corpus",
     "Dataset": "sonde.dataset",
     "Example": "sonde.task",
@@ -39,6 +42,7 @@ _HOMES = {
     "Tree": "sonde.corpus",
     "Unmade": "sonde.make",
     "audit_set": "sonde.audit",
+    "find_sets": "sonde.sources",
     "load_task": "sonde.tasks:load",
     "make_sets": "sonde.make",
     "read_senteval": "sonde.tables",
@@ -47,6 +51,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Audit",
     "Corpus",
     "Dataset",
     "Example",
@@ -58,6 +63,7 @@ __all__ = [
     "Tree",
     "Unmade",
     "audit_set",
+    "find_sets",
     "load_task",
     "make_sets",
     "read_senteval",

@@ -44,6 +44,7 @@ def make(
     set_: Annotated[tuple[str, ...], Parameter("--set")] = (),
     jobs: Annotated[int, Parameter(("--jobs", "-j"))] = 1,
     skip_bad: bool = False,
+    audit: bool = False,
     name: str | None = None,
     language: str | None = None,
     format: Literal["conllu", "brackets", "text"] | None = None,
@@ -80,6 +81,8 @@ def make(
         Worker processes; 0 means one per core. Default: 1.
     skip_bad: bool
         Go on past malformed sentences; the manifest counts and lists them.
+    audit: bool
+        Look for shortcuts and damaged text in the sets, too, and note them in the manifests. Takes longer.
     name: str
         What to call the corpus. Default: from the file names.
     language: str
@@ -112,7 +115,7 @@ def make(
     with progress() as tell:
         for found in make_sets(
             source, jobs_wanted, seed=seed, jobs=check_jobs(jobs), exclude=withheld, exclusive=exclusive,
-            skip_bad=skip_bad, progress=tell,
+            skip_bad=skip_bad, audit=audit, progress=tell,
         ):  # fmt: skip
             if isinstance(found, Dataset):
                 found.save(out / found.name)
@@ -140,6 +143,110 @@ def make(
     for lacking in unmade:
         err().print(f"not made: {lacking.name}: {lacking.reason}", style="yellow", markup=False, soft_wrap=True)
     return 0 if not unmade else 2 if made else 1
+
+
+@app.command
+def audit(
+    *paths: str,
+    text: tuple[str, ...] = (),
+    label: str | None = None,
+    split: str | None = None,
+    target: str | None = None,
+    no_header: bool = False,
+    task: Annotated[str | None, Parameter(("--task", "-t"))] = None,
+    language: str | None = None,
+    format: Literal["table", "md", "json"] = "table",
+    json: bool = False,
+    at_least: Literal["error", "warning", "note"] = "note",
+    strict: bool = False,
+    jobs: Annotated[int, Parameter(("--jobs", "-j"))] = 0,
+    explain: str | None = None,
+) -> int:
+    """Look for what is wrong with probing sets, ours or anyone's.
+
+    Parameters
+    ----------
+    paths: str
+        Folders that `sonde make` wrote, SentEval files, X-Probe folders, SentEval's transfer folders, collections of
+        these; or tables (TSV, CSV, JSONL, Parquet, also compressed) with --text and --label.
+    text: tuple[str, ...]
+        The column of a table that has the sentence: a name, or a number from 1. Twice for pairs of sentences.
+    label: str
+        The column that has the label.
+    split: str
+        The column that says train, dev or test. Default: from the file names.
+    target: str
+        The column that has the target form, which no two splits may share.
+    no_header: bool
+        The table has no line of column names; columns are numbers.
+    task: str
+        The task the set is for, which tells what to expect of it: a name, package.module:attribute, or a path to a
+        Python file. Default: the task that is called as the file or folder is.
+    language: str
+        The language the text should be in. Default: from the manifest or the folder.
+    format: str
+        table, md (Markdown) or json. Default: table.
+    json: bool
+        The same as --format json.
+    at_least: str
+        Show no findings below error, warning or note. Default: note.
+    strict: bool
+        End with exit code 1 if there is an error.
+    jobs: int
+        Worker processes; 0 means one per core. Default: 0.
+    explain: str
+        Say what this code means, or all of them, and nothing else.
+    """
+    from sonde.audit import explain as explained
+    from sonde.audit.show import as_json, codes_page, markdown, print_audit, print_code, print_together, tally
+    from sonde.console import err
+    from sonde.errors import UsageError
+
+    if explain == "all":
+        sys.stdout.write(codes_page())
+        return 0
+    if explain is not None:
+        print_code(explained(explain))
+        return 0
+    if not paths:
+        raise UsageError("Name a set to audit, or a code: sonde audit --explain CODE.")
+    from sonde.audit.collection import Unread, audit_sources, shared
+    from sonde.audit.finding import SEVERITIES
+    from sonde.request import check_jobs
+    from sonde.sources import find_sets
+    from sonde.tables import Columns
+    from sonde.tasks import load
+
+    if (split or target or no_header) and not (text and label):
+        raise UsageError("--split, --target and --no-header are about tables: give --text and --label too.")
+    if bool(text) != bool(label):
+        raise UsageError("A table needs both --text and --label.")
+    columns = Columns(text, label, split, target, not no_header) if text and label else None
+    format = "json" if json else format
+    shown = SEVERITIES[: SEVERITIES.index(at_least) + 1]
+    audits, sentences, unread = [], [], []
+    meant = load(task) if task else None
+    sources = find_sets(paths, columns, task=meant.name if meant else None, language=language)
+    for found in audit_sources(sources, jobs=check_jobs(jobs), task=meant, disjoint=True if target else None):
+        if isinstance(found, Unread):
+            unread.append(found)
+            err().print(f"not read: {found.name}: {found.reason}", style="yellow", markup=False, soft_wrap=True)
+            continue
+        audits.append(found[0])
+        sentences.append(found[1])
+        if format == "table":
+            print_audit(found[0], shown)
+    together = list(shared(sentences))
+    if format == "json":
+        sys.stdout.write(as_json(audits, together, unread))
+    elif format == "md":
+        sys.stdout.write(markdown(audits, together, unread, shown))
+    else:
+        print_together(together, shown)
+        err().print(f"\n{tally(audits, together)}. `sonde audit --explain CODE` says what a code means.", markup=False)
+    if strict and any(audit.errors for audit in audits):
+        return 1
+    return 2 if unread else 0
 
 
 @app.command

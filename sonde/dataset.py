@@ -220,6 +220,10 @@ def _read_parquet(path: Path) -> dict[str, list[Example]]:
     rows: dict[str, list[Example]] = {split: [] for split in SPLITS}
     columns = [table[name].to_pylist() for name in (*COLUMNS, *extra)]
     for split, label, text, tokens, source, key, stratum, marks, *more in zip(*columns, strict=True):
+        if split not in rows:
+            raise DataError(
+                f"{path} has a row of the split {split!r}; expected {', '.join(SPLITS)}. Make the set again."
+            )
         pairs = tuple((name, value) for name, value in zip(extra, more, strict=True) if value is not None)
         rows[split].append(Example(label, tuple(tokens), text, source, key, stratum, tuple(marks), pairs))
     return rows

@@ -12,7 +12,8 @@ from statistics import correlation, fmean
 from typing import Any, Literal, TypeVar
 
 from sonde import __version__
-from sonde.audit import audit_set
+from sonde.audit import audit_quickly, audit_set
+from sonde.audit.rows import expected
 from sonde.corpus.corpus import Corpus, no_cycle_search
 from sonde.dataset import Dataset
 from sonde.digest import mix
@@ -73,12 +74,14 @@ def make_sets(
     exclude: Collection[int] = (),
     exclusive: bool = False,
     skip_bad: bool = False,
+    audit: bool = False,
     progress: Progress | None = None,
 ) -> Iterator[Dataset | Unmade]:
     """Make a set for every (suite, task, policy), one after the other, from two passes over the corpus.
 
     The corpus is read in ``shards`` parts (by default one per worker process, ``jobs``); the result is the same.
-    ``exclude`` are near-duplicate keys of sentences to withhold; ``exclusive`` uses a sentence in one task only.
+    ``exclude`` are near-duplicate keys of sentences to withhold; ``exclusive`` uses a sentence in one task only;
+    ``audit`` looks for shortcuts and damaged text too, and not only for copies, contradictions and leaks.
     """
     if not tasks:
         raise UsageError("There is nothing to make: name a suite or a task.")
@@ -109,7 +112,7 @@ def make_sets(
         order.sort(key=lambda i: (sum(pools[i].proposed.values()), ready[i].task.name))
     used: set[int] = set()
     for i in order:
-        yield finish(ready[i], pools[i], corpus, facts, used if exclusive else None)
+        yield finish(ready[i], pools[i], corpus, facts, used if exclusive else None, audit)
         pools[i] = Pool(1)
 
 
@@ -158,10 +161,12 @@ def propose(
 
 
 @no_cycle_search()
-def finish(job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used: set[int] | None) -> Dataset | Unmade:
+def finish(
+    job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used: set[int] | None, audit: bool = False
+) -> Dataset | Unmade:
     """The last step: drop duplicates, balance, split, and write the manifest."""
     name = f"{job.suite}/{job.task.name}"
-    cells = _distinct(pool, job.task.changes_text, used)
+    cells = _distinct(pool, bool(job.task.changes), used)
     try:
         chosen = select(cells, job.task, job.policy, pool.proposed)
         rows = {split: _rows(job, split, chosen.splits[split]) for split in SPLITS}
@@ -171,8 +176,9 @@ def finish(job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used:
     if used is not None:
         used.update(c[1] for items in chosen.splits.values() for c in items)
     dataset = Dataset(name, job.task.name, job.task.version, corpus.language, chosen.labels, rows)
-    findings = audit_set(dataset, disjoint=job.policy.disjoint)
-    if errors := [f.message for f in findings if f.severity == "error"]:
+    should = expected(job.task, job.policy.disjoint, corpus.language, job.policy.balance == "natural")
+    audited = audit_quickly(dataset, should)
+    if errors := [f.message for f in audited.findings if f.severity == "error" or f.code in NEVER]:
         return Unmade(name, job.task.name, f"the set would not be sound: {'; '.join(errors)}", "unsound")
     manifest = {
         "format": "sonde.manifest.v1",
@@ -183,6 +189,7 @@ def finish(job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used:
         "question": job.task.question,
         "paper": job.task.paper,
         "solved_by": sorted(job.task.solved_by),
+        "inputs": list(job.task.inputs),
         "language": corpus.language,
         "labels": list(chosen.labels),
         "corpus": dict(facts),
@@ -203,12 +210,14 @@ def finish(job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used:
             "cap per target form": chosen.cap,
         },
         **describe(dataset),
-        "audit": [asdict(f) for f in findings],
+        **(audit_set(dataset, should) if audit else audited).noted(),
         "versions": {"sonde": __version__, "python": platform.python_version()},
     }
     return replace(dataset, manifest=manifest)
 
 
+NEVER = frozenset({"copies-across-splits", "near-copies-across-splits", "two-labels", "missing-class", "wrong-label"})
+"""What no set made here has, not even once."""
 ALWAYS = frozenset({"sizes", "length", "balance", "strata", "disjoint"})
 
 

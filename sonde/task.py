@@ -214,6 +214,8 @@ class Context:
         return mix(self.state) % n
 
 
+Doubt = Literal["", "wrong", "ambiguous"]
+"""A label that the tokens contradict, one of several that they support, or nothing to say against it."""
 Proposal = Example | str | None
 """The example, or the reason there is none; None: the question does not apply to the sentence."""
 
@@ -240,10 +242,14 @@ class Task:
     """From counts to whatever ``propose`` needs, once per corpus; what it returns is sent to every worker."""
     complete: Callable[[Sequence[Example], Random], list[Example]] | None = None
     """From the chosen examples of one split to its rows (Adi's word tasks add the word and its opposite here)."""
-    changes_text: bool = False
-    """Whether rows may hold a changed sentence, which must not be another row's sentence."""
+    changes: Literal["", "order", "words"] = ""
+    """Whether rows may hold a sentence with words moved or replaced, which must not be another row's sentence."""
     solved_by: frozenset[str] = frozenset()
-    """Shallow cues that are the task's own answer, so that an audit expects them: ``length``, ``unigrams``, …"""
+    """Shallow cues that answer the question honestly, so that an audit expects them: ``length``, ``unigrams``, …"""
+    inputs: tuple[str, ...] = ()
+    """Further columns that the probe is given beside the sentence: the words of Adi's tasks."""
+    doubts: Callable[[Sequence[Example]], list[Doubt]] | None = None
+    """What the tokens alone say against the label of each row, where they can; of any set of this task, by whomever."""
 
 
 def fold(form: str) -> str:

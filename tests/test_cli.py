@@ -1,5 +1,6 @@
 """The command line, as a user meets it: what it prints and the code it ends with."""
 
+import json
 import os
 import signal
 import subprocess
@@ -8,6 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from tests.audit.plants import ADVERBS, NOUNS, VERBS
 
 DATA = Path(__file__).parent / "data"
 ENVIRONMENT = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
@@ -55,6 +58,12 @@ def test_version():
         ("make", "--builtin", "100", "--length", "9"),
         ("make", "--builtin", "100", "--set", "colour=red"),
         ("make", "--builtin", "100", "--exclude", "gone.txt"),
+        ("audit",),
+        ("audit", "gone"),
+        ("audit", ".", "--text", "sentence"),
+        ("audit", ".", "--split", "part"),
+        ("audit", "--explain", "same-splits"),
+        ("audit", ".", "--task", "subj_nummer"),
         ("show", "gone"),
         ("check", "gone.py"),
         ("ls", "everything"),
@@ -284,3 +293,74 @@ def test_excluded_sentences_by_file(probes, tmp_path):
     assert done.returncode == 0
     again = set(pq.read_table(tmp_path / "o/conneau2018/bigram_shift/rows.parquet")["source"].to_pylist())
     assert not used & again
+
+
+@pytest.fixture
+def faulty(tmp_path):
+    """A SentEval file whose va and te are the same."""
+    path = tmp_path / "past_present.txt"
+    sentences = [f"{a} {b} {c} here ." for a in VERBS[:12] for b in NOUNS[:12] for c in ADVERBS[:2]]
+    lines = [
+        f"{split}\t{('PAST', 'PRES')[i % 2]}\t{name} {sentence}\n"
+        for split, name in (("tr", "One"), ("va", "Two"), ("te", "Two"))
+        for i, sentence in enumerate(sentences)
+    ]
+    path.write_text("".join(lines), "utf-8")
+    return path
+
+
+def test_audit_says_what_is_wrong_and_ends_as_it_is_told(faulty):
+    done = sonde("audit", faulty)
+    assert done.returncode == 0
+    assert "same-split" in done.stdout
+    assert "1 error" in done.stderr
+    assert sonde("audit", faulty, "--strict").returncode == 1
+
+
+def test_audit_of_sets_made_here_finds_no_error(probes):
+    done = sonde("audit", probes, "--strict", "--at-least", "warning")
+    assert done.returncode == 0, done.stdout
+    assert "bigram_shift" in done.stdout
+    assert "0 errors" in done.stderr
+
+
+def test_audit_as_json_and_markdown(faulty):
+    data = json.loads(sonde("audit", faulty, "--json").stdout)
+    (found,) = data["sets"]
+    assert found["findings"][0]["code"] == "same-split"
+    assert found["findings"][0]["count"] == 288
+    text = sonde("audit", faulty, "--format", "md", "--at-least", "error").stdout
+    assert "| error | same-split | va/te | 288 |" in text
+    assert "small-test" not in text
+
+
+def test_audit_of_a_table_with_named_columns(tmp_path):
+    for name, k in (("train.csv", 200), ("test.csv", 100)):
+        rows = [f'{i % 2},"{name} {VERBS[i % 30]}, {NOUNS[i // 30]}"' for i in range(k)]
+        (tmp_path / name).write_text("mood,review\n" + "\n".join(rows) + "\n", "utf-8")
+    done = sonde("audit", "train.csv", "test.csv", "--text", "review", "--label", "mood", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["sets"][0]["sizes"] == {"tr": 200, "te": 100}
+
+
+def test_a_set_that_cannot_be_read_ends_with_two(faulty):
+    (faulty.parent / "broken.txt").write_text("te\tA\tfine\n" * 20 + "te\tA\n", "utf-8")
+    done = sonde("audit", faulty.parent)
+    assert done.returncode == 2
+    assert "broken.txt:21" in done.stderr
+    assert "same-split" in done.stdout
+
+
+def test_explain_prints_the_entry_of_the_docs():
+    done = sonde("audit", "--explain", "same-split")
+    assert done.returncode == 0
+    assert "two splits are the same set" in done.stdout
+    assert "What to do:" in done.stdout
+
+
+def test_make_notes_a_full_audit_when_asked(tmp_path):
+    words = ("make", "--builtin", 3000, "-t", "bigram_shift", "--sizes", "300/100/100", "--audit", "-o", tmp_path)
+    assert sonde(*words).returncode == 0
+    (path,) = tmp_path.rglob("manifest.json")
+    manifest = json.loads(path.read_text("utf-8"))
+    assert {m["name"] for m in manifest["shortcuts"]} >= {"length", "unigrams"}

@@ -54,5 +54,13 @@ def test_every_task_and_verb_has_its_place_in_the_docs():
     for names in SUITES.values():
         for name in names:
             assert re.search(rf"^## .*\b{name}\b", tasks, re.MULTILINE), name
-    for verb in ("make", "show", "check", "ls"):
+    for verb in ("make", "audit", "show", "check", "ls"):
         assert (ROOT / f"docs/{verb}.md").read_text("utf-8").startswith(f"# sonde {verb}")
+
+
+def test_the_page_of_codes_is_what_the_command_prints():
+    from sonde.audit.show import codes_page
+
+    assert (ROOT / "docs/audit-codes.md").read_text("utf-8") == codes_page(), (
+        "sonde audit --explain all > docs/audit-codes.md"
+    )

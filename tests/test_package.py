@@ -19,6 +19,8 @@ LINE = [
     ["split"],
     ["dataset"],
     ["tables"],
+    ["layouts"],
+    ["sources"],
     ["audit"],
     ["make"],
     ["request"],
@@ -34,8 +36,9 @@ def run(code, *, cwd=None):
 
 def test_exactly_these_names_are_public():
     assert sonde.__all__ == [
-        "Corpus", "Dataset", "Example", "Finding", "Policy", "Sentence", "SondeError", "Task", "Tree", "Unmade",
-        "audit_set", "load_task", "make_sets", "read_senteval", "read_xprobe", "wanted",
+        "Audit", "Corpus", "Dataset", "Example", "Finding", "Policy", "Sentence", "SondeError", "Task", "Tree",
+        "Unmade",
+        "audit_set", "find_sets", "load_task", "make_sets", "read_senteval", "read_xprobe", "wanted",
     ]  # fmt: skip
     for name in sonde.__all__:
         assert getattr(sonde, name).__doc__

@@ -1,93 +1,104 @@
-"""What is wrong with a probing set, as coded findings."""
+"""What is wrong with a probing set, as coded findings. One file, one family of checks with the meaning of its codes."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+import difflib
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
+from sonde.audit import copies, labels, size, targets
+from sonde.audit.finding import SEVERITIES, Code, Finding
+from sonde.audit.rows import Known, Rows, known
 from sonde.dataset import Dataset
-from sonde.sketch import near_key
-from sonde.task import SPLITS
+from sonde.errors import UsageError
 
-EXAMPLES = 3
+__all__ = ["Audit", "Code", "Finding", "audit_quickly", "audit_set", "codes", "explain"]
+
+Check = Callable[[Rows, Known], Iterator[Finding]]
+QUICK: tuple[Check, ...] = (labels.labels, copies.copies, targets.targets, size.size)
+"""Checks that need no arithmetic to speak of; `make` runs them on every set."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing found: a code, how bad it is, what was seen, and what to do about it."""
+class Audit:
+    """What was found in one set, gravest first, and how well classifiers that should not work do on it."""
 
-    code: str
-    severity: Literal["error", "warning", "note"]
-    message: str
-    advice: str
-    split: str | None = None
-    count: int = 0
-    examples: tuple[str, ...] = ()
+    name: str
+    task: str
+    language: str | None
+    digest: str
+    sizes: dict[str, int]
+    classes: int
+    findings: tuple[Finding, ...]
+    measures: tuple[Any, ...] = ()
 
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that make the set's scores mean something else than they seem to."""
+        return tuple(f for f in self.findings if f.severity == "error")
 
-def audit_set(dataset: Dataset, *, disjoint: bool = False) -> tuple[Finding, ...]:
-    """Everything that is wrong with the rows themselves; ``disjoint`` says that target forms must not be shared."""
-    found = [*_labels(dataset), *_copies(dataset), *_targets(dataset, disjoint), *_size(dataset)]
-    return tuple(sorted(found, key=lambda f: (("error", "warning", "note").index(f.severity), f.code, f.split or "")))
+    def noted(self) -> dict[str, Any]:
+        """What a manifest keeps of it."""
+        return {"audit": [asdict(f) for f in self.findings], "shortcuts": [asdict(m) for m in self.measures]}
 
-
-def _labels(dataset: Dataset) -> Iterator[Finding]:
-    for split in SPLITS:
-        counts = Counter(row.label for row in dataset.rows.get(split, ()))
-        if not counts:
-            yield Finding("empty-split", "error", f"{split} has no rows", "Give a larger corpus.", split)
-        elif len(counts) == 1:
-            label = next(iter(counts))
-            message = f"{split} has one class only, {label}"
-            yield Finding(
-                "one-class", "error", message, "Every split needs every class.", split, counts[label], (label,)
-            )
-        elif missing := sorted(set(dataset.labels) - set(counts)):
-            message = f"{split} lacks {len(missing)} of {len(dataset.labels)} classes"
-            advice = "Scores of the missing classes cannot be told; drop them or give more data."
-            yield Finding("missing-class", "error", message, advice, split, len(missing), tuple(missing[:EXAMPLES]))
+    def plain(self) -> dict[str, Any]:
+        """Plain data, for JSON and manifests."""
+        return asdict(self)
 
 
-def _copies(dataset: Dataset) -> Iterator[Finding]:
-    where: defaultdict[tuple[int, tuple[tuple[str, str], ...]], set[str]] = defaultdict(set)
-    labels: defaultdict[tuple[str, tuple[tuple[str, str], ...]], set[str]] = defaultdict(set)
-    for split, row in dataset:
-        where[near_key(row.text), row.extra].add(split)
-        labels[row.text, row.extra].add(row.label)
-    shared = sum(len(splits) > 1 for splits in where.values())
-    if shared:
-        message = f"{shared} sentences stand in several splits, up to case, digits and punctuation"
-        yield Finding(
-            "copies-across-splits", "error", message, "Remove near-duplicates before splitting.", None, shared
-        )
-    torn = [text for (text, _), found in labels.items() if len(found) > 1]
-    if torn:
-        message = f"{len(torn)} sentences have two labels"
-        evidence = tuple(t[:40] for t in torn[:EXAMPLES])
-        yield Finding("two-labels", "error", message, "Keep one form of each sentence.", None, len(torn), evidence)
+def audit_set(dataset: Dataset, expected: Known | None = None, *, name: str | None = None) -> Audit:
+    """Look for everything that is known to go wrong; ``expected`` tells what the manifest or the task's name do not."""
+    from sonde.audit import balance, forms, habits, language, shortcuts, text
+
+    should = expected or known(dataset)
+    rows = Rows.of(dataset, should.inputs)
+    of_rows = (*QUICK, targets.likely_targets, forms.forms, balance.balance, balance.lengths)
+    found = [f for check in of_rows for f in check(rows, should)]
+    for column, sentences in (("", rows), *rows.further_sentences(should.inputs)):
+        of_text: tuple[Check, ...] = (text.text, habits.habits, language.language)
+        told = [f for check in of_text for f in check(sentences, should)]
+        found += [replace(f, message=f"{column}: {f.message}") for f in told] if column else told
+    more, measures = shortcuts.shortcuts(rows, should)
+    return _audit(dataset, rows, [*found, *more], measures, name)
 
 
-def _targets(dataset: Dataset, disjoint: bool) -> Iterator[Finding]:
-    if not disjoint:
-        return
-    homes: defaultdict[str, set[str]] = defaultdict(set)
-    for split, row in dataset:
-        if row.key is not None:
-            homes[row.key].add(split)
-    shared = sorted(key for key, splits in homes.items() if len(splits) > 1)
-    if shared:
-        message = f"{len(shared)} target forms stand in several splits"
-        advice = "Keep each form in one split, or the probe can memorise it."
-        yield Finding("shared-targets", "error", message, advice, None, len(shared), tuple(shared[:EXAMPLES]))
+def audit_quickly(dataset: Dataset, expected: Known | None = None) -> Audit:
+    """Copies, labels, targets and size only."""
+    should = expected or known(dataset)
+    rows = Rows.of(dataset, should.inputs)
+    return _audit(dataset, rows, [f for check in QUICK for f in check(rows, should)])
 
 
-def _size(dataset: Dataset) -> Iterator[Finding]:
-    counts = Counter(row.label for row in dataset.rows.get("te", ()))
-    n = sum(counts.values())
-    if n and n < 400:
-        # twice the standard error of a proportion at one half
-        width = 100 / n**0.5
-        message = f"te has {n} rows: an accuracy is known to about ±{width:.1f} points"
-        yield Finding("small-test", "note", message, "Give a larger corpus or a larger share to te.", "te", n)
+def _audit(dataset: Dataset, rows: Rows, found: list[Finding], measures: Any = (), name: str | None = None) -> Audit:
+    found.sort(key=lambda f: (SEVERITIES.index(f.severity), f.code, f.split or "", f.message))
+    sizes = {split: rows.sizes[split] for split in rows.splits}
+    return Audit(
+        name or dataset.name, dataset.task, dataset.language, dataset.digest, sizes, len(rows.labels), tuple(found),
+        tuple(measures),
+    )  # fmt: skip
+
+
+def codes() -> dict[str, tuple[Code, ...]]:
+    """Every code there is, by family."""
+    from sonde.audit import balance, collection, forms, habits, language, shortcuts, text
+
+    return {
+        "copies": (*copies.CODES, *forms.CODES, *collection.CODES),
+        "labels": (*labels.CODES, *balance.CODES[:2]),
+        "targets": targets.CODES,
+        "shortcuts": shortcuts.CODES,
+        "length": balance.CODES[2:],
+        "text": (*text.CODES, *habits.CODES, *language.CODES),
+        "size": size.CODES,
+    }
+
+
+def explain(name: str) -> Code:
+    """What a code stands for."""
+    every = {code.name: code for family in codes().values() for code in family}
+    if name not in every:
+        near = difflib.get_close_matches(name, every, n=2)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise UsageError(f"There is no finding called {name!r}.{hint} The codes are {', '.join(every)}.")
+    return every[name]

@@ -44,7 +44,8 @@ task = Task(
     question="Were two adjacent words of the sentence exchanged?",
     paper="conneau2018",
     propose=propose,
-    changes_text=True,
+    changes="order",
     labels=("I", "O"),
+    solved_by=frozenset({"bigrams", "characters"}),
     policies={"conneau2018": Policy(), "xprobe2019": Policy()},
 )

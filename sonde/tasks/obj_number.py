@@ -39,6 +39,7 @@ task = Task(
     paper="conneau2018",
     propose=propose,
     labels=("NN", "NNS"),
+    solved_by=frozenset({"unigrams", "bigrams", "characters"}),
     readings=READINGS,
     tables=frozenset({"words"}),
     plan=plan,

@@ -56,6 +56,7 @@ task = Task(
     paper="universal2019",
     propose=propose,
     labels=("0", "1"),
+    solved_by=frozenset({"unigrams", "bigrams", "characters"}),
     readings={"ud": frozenset({"upos", "feats", "heads"})},
     tables=frozenset({"words"}),
     plan=plan,

@@ -120,6 +120,7 @@ task = Task(
     paper="conneau2018",
     propose=propose,
     labels=("PAST", "PRES"),
+    solved_by=frozenset({"edges", "unigrams", "bigrams", "characters"}),
     readings={
         "constituency": frozenset({"penn", "tree"}),
         "penn": frozenset({"penn", "heads"}),

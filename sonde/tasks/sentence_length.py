@@ -4,8 +4,11 @@ Conneau et al. (2018) and X-Probe use the bins of the released SentEval file (un
 Wróblewska (2019) list seven intervals of three; Adi et al. (2017) use eight bins and leave the classes unbalanced.
 """
 
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
 from sonde.corpus.sentence import Sentence
-from sonde.task import LENGTHS, Context, Example, Policy, Proposal, Task
+from sonde.task import LENGTHS, Context, Doubt, Example, Policy, Proposal, Task
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -19,6 +22,16 @@ def propose(s: Sentence, context: Context) -> Proposal:
 
 THREES = ((3, 5), (6, 8), (9, 11), (12, 14), (15, 17), (18, 20), (21, 23))
 ADI = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 29), (30, 33), (34, 70))
+
+
+def doubts(rows: Sequence[Example]) -> list[Doubt]:
+    """Sentences of one length belong into one bin, whatever the bins: the one in which most of them are."""
+    seen: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        seen[len(row.tokens)][row.label] += 1
+    usual = {n: max(counts.values()) for n, counts in seen.items()}
+    return ["" if seen[len(row.tokens)][row.label] == usual[len(row.tokens)] else "wrong" for row in rows]
+
 
 task = Task(
     name="sentence_length",
@@ -40,5 +53,6 @@ task = Task(
             pool="adi2017",
         ),
     },
-    solved_by=frozenset({"length"}),
+    solved_by=frozenset({"length", "punctuation", "edges", "position", "unigrams", "bigrams", "characters"}),
+    doubts=doubts,
 )

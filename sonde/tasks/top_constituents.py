@@ -63,6 +63,7 @@ task = Task(
     paper="conneau2018",
     propose=propose,
     labels="the 19 most frequent sequences, and OTHER",
+    solved_by=frozenset({"length", "punctuation", "edges", "position", "unigrams", "bigrams", "characters"}),
     readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},
     count=count,
     plan=plan,

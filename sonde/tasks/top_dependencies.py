@@ -53,6 +53,7 @@ task = Task(
     paper="universal2019",
     propose=propose,
     labels="the 19 most frequent multisets of relations, and OTHER",
+    solved_by=frozenset({"length", "punctuation", "edges", "position", "unigrams", "bigrams", "characters"}),
     readings={"dependency": frozenset({"heads"})},
     count=count,
     plan=plan,

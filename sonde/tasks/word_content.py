@@ -6,10 +6,11 @@ rarest that still occur often enough, as many as leave most sentences with at mo
 """
 
 from collections import Counter
+from collections.abc import Sequence
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import is_word
-from sonde.task import Context, Counts, Example, Policy, Proposal, Task
+from sonde.task import Context, Counts, Doubt, Example, Policy, Proposal, Task, fold
 
 LETTERS = 4
 FUNCTION_WORDS = 50
@@ -63,6 +64,16 @@ def _frequent(
     return frozenset(chosen)
 
 
+def doubts(rows: Sequence[Example]) -> list[Doubt]:
+    """The word must be in the sentence, and no other target."""
+    words = {fold(row.label) for row in rows}
+    out: list[Doubt] = []
+    for row in rows:
+        met = words.intersection(map(fold, row.tokens))
+        out.append("" if met == {fold(row.label)} else "ambiguous" if fold(row.label) in met else "wrong")
+    return out
+
+
 task = Task(
     name="word_content",
     version=1,
@@ -79,5 +90,6 @@ task = Task(
         ),
         "xprobe2019": Policy(classes=1000, min_classes=20, min_class=12, strata=()),
     },
-    solved_by=frozenset({"unigrams"}),
+    solved_by=frozenset({"edges", "unigrams", "bigrams", "characters"}),
+    doubts=doubts,
 )

@@ -9,13 +9,14 @@ from random import Random
 
 from sonde.corpus.sentence import Sentence
 from sonde.edit import plain_words
-from sonde.task import Context, Example, Policy, Proposal, Task, token_positions
+from sonde.task import Context, Doubt, Example, Policy, Proposal, Task, token_positions
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
     """Two words that occur once each, in the order of the sentence."""
     times = Counter(form.lower() for form in s.forms)
-    words = [i for i in sorted(plain_words(s)) if times[s.forms[i].lower()] == 1]
+    tokens = Counter(token.lower() for token in s.tokens)  # French *des* may be a word, or two in one token
+    words = [i for i in sorted(plain_words(s)) if times[s.forms[i].lower()] == 1 >= tokens[s.forms[i].lower()]]
     if len(words) < 2:
         return "no two words that occur once"
     first = words.pop(context.draw(len(words)))
@@ -34,6 +35,18 @@ def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
     return rows
 
 
+def doubts(rows: Sequence[Example]) -> list[Doubt]:
+    """One word comes before the other, or it does not."""
+    return ["" if _in_order(row) == (row.label == "1") else "wrong" for row in rows]
+
+
+def _in_order(row: Example) -> bool:
+    tokens = [t.lower() for t in row.tokens]
+    one, two = (word for _, word in row.extra)
+    # a word inside a multi-word token has no token of its own: then nothing can be said
+    return tokens.index(one) < tokens.index(two) if one in tokens and two in tokens else row.label == "1"
+
+
 task = Task(
     name="word_order",
     version=1,
@@ -42,6 +55,8 @@ task = Task(
     propose=propose,
     labels=("0", "1"),
     complete=complete,
+    inputs=("word1", "word2"),
+    doubts=doubts,
     policies={
         "adi2017": Policy(length=(5, 70), strata=(), balance="natural", sizes=(150_000, 25_000, 25_000), pool="adi2017")
     },

@@ -10,7 +10,7 @@ from random import Random
 
 from sonde.corpus.sentence import Sentence
 from sonde.edit import plain_words
-from sonde.task import Context, Example, Policy, Proposal, Task, token_positions
+from sonde.task import Context, Doubt, Example, Policy, Proposal, Task, token_positions
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -26,13 +26,17 @@ APART = re.compile(r"\W+")
 """*I've* has the word *I* in it."""
 
 
+def _pieces(e: Example) -> set[str]:
+    return {piece for t in e.tokens for piece in (t.lower(), *APART.split(t.lower()))}
+
+
 def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
     """Each sentence with its own word, and with the word of another sentence that it does not have.
 
     The words are dealt out as a random exchange, so that every word is absent as often as it is present.
     """
     words = [dict(e.extra)["word"] for e in examples]
-    present = [{piece for t in e.tokens for piece in (t.lower(), *APART.split(t.lower()))} for e in examples]
+    present = [_pieces(e) for e in examples]
     order = list(range(len(words)))
     rng.shuffle(order)
     for i in range(len(order)):
@@ -52,6 +56,11 @@ def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
     return rows
 
 
+def doubts(rows: Sequence[Example]) -> list[Doubt]:
+    """The word is in the sentence, or it is not."""
+    return ["" if (row.extra[0][1] in _pieces(row)) == (row.label == "1") else "wrong" for row in rows]
+
+
 task = Task(
     name="word_presence",
     version=1,
@@ -60,6 +69,8 @@ task = Task(
     propose=propose,
     labels=("0", "1"),
     complete=complete,
+    inputs=("word",),
+    doubts=doubts,
     policies={
         "adi2017": Policy(length=(5, 70), strata=(), balance="natural", sizes=(150_000, 25_000, 25_000), pool="adi2017")
     },

@@ -1,0 +1,143 @@
+"""A set as the checks read it: parallel columns, and what is known of what it should be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from sonde.dataset import Dataset
+from sonde.sketch import near_key
+from sonde.task import SPLITS, Doubt, Example, Task
+from sonde.tasks import load, names
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Parallel columns over all rows of a set, split after split."""
+
+    splits: tuple[str, ...]
+    """The splits that have rows."""
+    split: tuple[str, ...]
+    label: tuple[str, ...]
+    text: tuple[str, ...]
+    tokens: tuple[tuple[str, ...], ...]
+    inputs: tuple[tuple[str, ...], ...]
+    """What is fed to the probe besides the text: the words of Adi's tasks, the second sentence of a pair."""
+    key: tuple[str | None, ...]
+    marks: tuple[tuple[int, ...], ...]
+    examples: tuple[Example, ...]
+    """The rows themselves."""
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    @classmethod
+    def of(cls, dataset: Dataset, inputs: tuple[str, ...] = ()) -> Rows:
+        """The columns of a set; ``inputs`` names the further columns that are fed to the probe."""
+        rows = list(dataset)
+        return cls(
+            splits=tuple(s for s in SPLITS if dataset.rows.get(s)),
+            split=tuple(split for split, _ in rows),
+            label=tuple(row.label for _, row in rows),
+            text=tuple(row.text for _, row in rows),
+            tokens=tuple(row.tokens for _, row in rows),
+            inputs=tuple(tuple(v for name, v in row.extra if name in inputs) for _, row in rows),
+            key=tuple(row.key for _, row in rows),
+            marks=tuple(row.marks for _, row in rows),
+            examples=tuple(row for _, row in rows),
+        )
+
+    @cached_property
+    def exact(self) -> tuple[str, ...]:
+        """What the probe is given, as one string."""
+        return tuple("\t".join((t, *more)) if more else t for t, more in zip(self.text, self.inputs, strict=True))
+
+    @cached_property
+    def sentence(self) -> tuple[int, ...]:
+        """The same number for sentences that differ in case, digits, punctuation and spacing only."""
+        keys = {text: near_key(text) for text in dict.fromkeys(self.text)}
+        return tuple(keys[t] for t in self.text)
+
+    @cached_property
+    def near(self) -> tuple[int, ...]:
+        """The same for all that the probe is given."""
+        return tuple(
+            hash((key, *map(near_key, more))) if more else key
+            for key, more in zip(self.sentence, self.inputs, strict=True)
+        )
+
+    def further_sentences(self, names: Sequence[str]) -> Iterator[tuple[str, Rows]]:
+        """The same rows with each further input that is a sentence, not a word, in the place of the text."""
+        if any(len(given) != len(names) for given in self.inputs):
+            return
+        for i, name in enumerate(names):
+            text = tuple(given[i] for given in self.inputs)
+            if 2 * sum(" " in t for t in text) > len(text):
+                yield name, replace(self, text=text, tokens=tuple(tuple(t.split()) for t in text))
+
+    def counts(self, split: str) -> Counter[str]:
+        """Rows per label in a split."""
+        return Counter(label for s, label in zip(self.split, self.label, strict=True) if s == split)
+
+    @cached_property
+    def sizes(self) -> Counter[str]:
+        """Rows per split."""
+        return Counter(self.split)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels met."""
+        return tuple(sorted(set(self.label)))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a set should be, as far as its manifest or a task of its name tells."""
+
+    task: str | None = None
+    labels: tuple[str, ...] | None = None
+    solved_by: frozenset[str] = frozenset()
+    disjoint: bool = False
+    """Target forms must not be shared between splits."""
+    changes: str = ""
+    inputs: tuple[str, ...] = ()
+    natural: bool = False
+    """Classes are left as the corpus has them."""
+    doubts: Callable[[Sequence[Example]], list[Doubt]] | None = None
+    """What the tokens alone say against the labels."""
+    language: str | None = None
+
+
+def expected(task: Task, disjoint: bool, language: str | None, natural: bool = False) -> Known:
+    """What the task says of every set made for it."""
+    return Known(
+        task=task.name,
+        labels=task.labels if isinstance(task.labels, tuple) else None,
+        solved_by=task.solved_by,
+        disjoint=disjoint,
+        changes=task.changes,
+        inputs=task.inputs,
+        natural=natural,
+        doubts=task.doubts,
+        language=language,
+    )
+
+
+def known(dataset: Dataset, task: Task | None = None) -> Known:
+    """What a task says, given or of the set's name, and the manifest."""
+    manifest = dataset.manifest
+    if task is None and dataset.task in names():  # never a path or a module: the name comes with the data
+        task = load(dataset.task)
+    if task is None:
+        found = Known(language=dataset.language)
+    else:
+        found = expected(task, any(p.disjoint for p in task.policies.values()), dataset.language)
+    return replace(
+        found,
+        solved_by=frozenset(manifest.get("solved_by", found.solved_by)),
+        disjoint=manifest.get("policy", {}).get("disjoint", found.disjoint),
+        inputs=tuple(manifest.get("inputs", found.inputs)),
+        natural=manifest.get("policy", {}).get("balance") == "natural",
+    )

@@ -1,0 +1,264 @@
+"""Classifiers that should not work, and how well they do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from sonde.audit.bayes import predict
+from sonde.audit.features import bags
+from sonde.audit.finding import Code, Finding, Severity
+from sonde.audit.rows import Known, Rows
+from sonde.digest import mix
+
+TRAIN, TEST = 60_000, 20_000
+"""Rows used at most; of larger sets a sample by a hash of the text."""
+SCORES = 10_000_000
+"""Test rows times classes, at most."""
+FOLDS = 5
+FEWEST = 40
+"""Rows that both parts need, or the whole set is cross-validated; half of it is needed for that."""
+SURE = 3.0
+"""Width of the interval in standard errors: 99.7 %."""
+SLIGHT, LARGE = 0.05, 0.2
+"""Share of the majority baseline's errors that a shortcut removes, at the lower end of its interval."""
+
+STRUCTURE = ("length", "edges", "punctuation", "position")
+WORDS = ("unigrams", "bigrams", "characters")
+
+CASING = (0.02, 0.1)
+"""Gain from capitals that is a warning, and the gain at the lower end of its interval that is an error."""
+
+HOW = (
+    " It is a multinomial naive Bayes trained on tr and tested on va and te; without tr, trained on va and tested on "
+    "te; with a single split, or where the others are copies of it, five-fold. Test rows that stand in the training "
+    "part (up to case, digits, punctuation) are left out. It is reported if the 99.7 % Wilson interval of its "
+    "accuracy lies above the majority share of the test rows and the task does not declare that it may work. What "
+    "counts is the share of the majority baseline's errors that it removes, taken at the lower end of the interval: "
+    "below 5 % a note, from there a warning, "
+)
+CODES = (
+    Code(
+        "shortcut-length",
+        "length alone tells the label",
+        "A classifier sees the number of tokens only." + HOW + "from 20 % an error.",
+        "Balance the classes inside length bins.",
+    ),
+    Code(
+        "shortcut-edges",
+        "the first or last word, or capitals, tell the label",
+        "A classifier sees the first and the last token, whether they begin with a capital, and how many capitals "
+        "stand inside the sentence." + HOW + "from 20 % an error.",
+        "Look at how sentences begin and end in each class, and give changed sentences the case they would have.",
+    ),
+    Code(
+        "shortcut-punctuation",
+        "punctuation alone tells the label",
+        "A classifier sees the punctuation marks, how many there are, and the last one." + HOW + "from 20 % an error.",
+        "Draw classes with the same punctuation, or take it out of both.",
+    ),
+    Code(
+        "shortcut-position",
+        "the place of the oddest words tells the label",
+        "A classifier sees where the changed words stand (in sets that mark them), where the pair of neighbours that "
+        "is met least often stands, and where the first capital inside the sentence and the first comma stand, "
+        "counted from both ends; not what they are." + HOW + "from 20 % an error.",
+        "Choose the place to change before the label, in the same way for both classes.",
+    ),
+    Code(
+        "shortcut-unigrams",
+        "single words tell the label",
+        "A classifier sees the bag of lower-cased tokens." + HOW + "from 20 % an error for the tasks of this package "
+        "that do not declare it; for other sets always a note, since many questions are about words.",
+        "Compare every score with this one; if the task is not about words, find those that give it away.",
+    ),
+    Code(
+        "shortcut-bigrams",
+        "pairs of neighbours tell the label",
+        "A classifier sees the bag of lower-cased tokens and of pairs of neighbours." + HOW + "from 20 % an error for "
+        "the tasks of this package that do not declare it; for other sets always a note.",
+        "Compare every score with this one; if the task is not about words, find those that give it away.",
+    ),
+    Code(
+        "shortcut-characters",
+        "letters tell the label",
+        "A classifier sees the stretches of two, three and four characters." + HOW + "from 20 % an error for the tasks "
+        "of this package that do not declare it; for other sets always a note.",
+        "Compare every score with this one; if the task is not about words, find those that give it away.",
+    ),
+    Code(
+        "shortcut-casing",
+        "capitals tell the label",
+        "Naive Bayes on cased tokens is better than on lower-cased ones on the same rows: by two points and three "
+        "standard errors of the paired difference, for unigrams or for bigrams, and the cased one is above the "
+        "majority. A warning, and an error if ten points lie below that interval: a cased encoder is rewarded for "
+        "spelling. Not reported for tasks that declare that the edges of the sentence may tell the label.",
+        "Give changed sentences the case they would have, or lower-case both classes.",
+    ),
+    Code(
+        "shortcut-inputs",
+        "what is given beside the sentence tells the label",
+        "A classifier sees the bag of words of one further input only: the word that may be in the sentence, or the "
+        "second sentence of a pair." + HOW + "from 20 % an error.",
+        "Deal out words or second sentences evenly over the labels.",
+    ),
+)
+ADVICE = {code.name: code.advice for code in CODES}
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How well one classifier that should not work does."""
+
+    name: str
+    accuracy: float
+    low: float
+    high: float
+    majority: float
+    rows: int
+    trained_on: str
+    expected: bool
+    """Whether the task declares that it may work."""
+
+    @property
+    def gain(self) -> float:
+        """The share of the majority baseline's errors that it removes at least: at the lower end of its interval."""
+        return (self.low - self.majority) / (1 - self.majority) if self.majority < 1 else 0.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which rows are trained on and which are tested, as often as there are folds."""
+
+    name: str
+    folds: tuple[tuple[np.ndarray, np.ndarray], ...]
+
+
+def shortcuts(rows: Rows, known: Known) -> tuple[list[Finding], list[Measure]]:
+    """Findings, and the accuracy of every classifier whether it is a finding or not."""
+    plan = _plan(rows)
+    if plan is None or len(rows.labels) < 2:
+        return [], []
+    label = _numbers(rows)
+    classes = len(rows.labels)
+    test = np.concatenate([t for _, t in plan.folds])
+    truth = label[test]
+    majority = float(np.bincount(truth).max() / len(truth))
+    hits: dict[str, np.ndarray] = {}
+    measures: list[Measure] = []
+    for name, bag in bags(rows, plan.folds[0][0], known):
+        matrix = bag.matrix
+        found = [predict(matrix[a], label[a], matrix[b], classes) for a, b in plan.folds]
+        hits[name] = np.concatenate(found) == truth
+        k, n = int(hits[name].sum()), len(truth)
+        low, high = wilson(k, n, SURE)
+        allowed = name.removesuffix(" cased") in known.solved_by
+        measures.append(Measure(name, k / n, low, high, majority, n, plan.name, allowed))
+    return [*_above(measures, known), *(_casing(hits, measures) if "edges" not in known.solved_by else ())], measures
+
+
+def _above(measures: Sequence[Measure], known: Known) -> Iterator[Finding]:
+    for m in measures:
+        if m.expected or m.low <= m.majority or m.name.endswith(" cased"):
+            continue
+        severity: Severity = "note" if m.gain < SLIGHT else "warning" if m.gain < LARGE else "error"
+        if m.name in WORDS and known.task is None:
+            severity = "note"
+        kind, _, column = m.name.partition(" ")
+        code = f"shortcut-{kind}"
+        message = (
+            f"{NAMES.get(m.name, f'{column} alone')}: {100 * m.accuracy:.1f} % "
+            f"[{100 * m.low:.1f}, {100 * m.high:.1f}] against {100 * m.majority:.1f} ({m.trained_on})"
+        )
+        evidence = {k: round(v, 4) if isinstance(v, float) else v for k, v in asdict(m).items() if k != "expected"}
+        extra = round((m.accuracy - m.majority) * m.rows)
+        yield Finding(code, severity, message, ADVICE[code], None, extra, (), evidence)
+
+
+NAMES = {
+    "length": "length alone",
+    "edges": "first and last word and capitals alone",
+    "punctuation": "punctuation alone",
+    "position": "places of odd words alone",
+    "unigrams": "bag of words",
+    "bigrams": "bag of words and pairs",
+    "characters": "bag of characters",
+}
+
+
+def _casing(hits: dict[str, np.ndarray], measures: Sequence[Measure]) -> Iterator[Finding]:
+    """The larger of the two paired differences between cased and lower-cased tokens."""
+    best: tuple[float, float, str] | None = None
+    for kind in ("unigrams", "bigrams"):
+        difference = hits[f"{kind} cased"].astype(float) - hits[kind]
+        gain, error = float(difference.mean()), float(difference.std() / math.sqrt(len(difference)))
+        above = next(m.low > m.majority for m in measures if m.name == f"{kind} cased")
+        if above and gain >= CASING[0] and gain >= SURE * error and (best is None or gain > best[0]):
+            best = (gain, error, kind)
+    if best:
+        gain, error, kind = best
+        by_name = {m.name: m.accuracy for m in measures}
+        cased, lower = by_name[f"{kind} cased"], by_name[kind]
+        message = f"{kind}: {100 * cased:.1f} % cased, {100 * lower:.1f} % lower-cased ({100 * gain:+.1f} points)"
+        evidence: dict[str, float | int | str] = {
+            "difference": round(gain, 4), "low": round(gain - SURE * error, 4), "high": round(gain + SURE * error, 4),
+            "cased": round(cased, 4), "lower-cased": round(lower, 4), "features": kind,
+        }  # fmt: skip
+        severity: Severity = "error" if gain - SURE * error >= CASING[1] else "warning"
+        extra = round(gain * measures[0].rows)
+        yield Finding("shortcut-casing", severity, message, ADVICE["shortcut-casing"], None, extra, (), evidence)
+
+
+def wilson(k: int, n: int, z: float) -> tuple[float, float]:
+    """The Wilson score interval of k out of n."""
+    p = k / n
+    centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
+
+
+def _numbers(rows: Rows) -> np.ndarray:
+    """A number per label that does not depend on the labels' names: by the smallest key among its rows."""
+    first: dict[str, int] = {}
+    for label, key in zip(rows.label, rows.near, strict=True):
+        first[label] = min(key, first.get(label, key))
+    order = {label: i for i, label in enumerate(sorted(first, key=lambda label: (first[label], label)))}
+    return np.array([order[label] for label in rows.label])
+
+
+def _plan(rows: Rows) -> Plan | None:
+    """Train on the first split and test on the others, without copies; or cross-validate."""
+    drawn = [mix(key & 0xFFFFFFFFFFFFFFFF) for key in rows.near]
+    most = int(min(TEST, max(1000, SCORES / max(1, len(rows.labels)))))
+
+    def sample(found: list[int], n: int) -> np.ndarray:
+        return np.array(sorted(sorted(found, key=lambda i: (drawn[i], rows.label[i]))[:n]))
+
+    if len(rows.splits) > 1:
+        first, *later = rows.splits
+        train = [i for i, s in enumerate(rows.split) if s == first]
+        seen = {rows.near[i] for i in train}
+        test = _distinct(rows, [i for i, s in enumerate(rows.split) if s != first and rows.near[i] not in seen])
+        if min(len(train), len(test)) >= FEWEST:
+            return Plan(f"{first} → {'+'.join(later)}", ((sample(train, TRAIN), sample(test, most)),))
+    whole = _distinct(rows, list(range(len(rows))))
+    if len(whole) < 2 * FEWEST:
+        return None
+    whole = sample(whole, TRAIN).tolist()
+    fold = np.array([drawn[i] % FOLDS for i in whole])
+    index = np.array(whole)
+    folds = [(index[fold != k], index[fold == k][: most // FOLDS]) for k in range(FOLDS)]
+    return Plan(f"{FOLDS}-fold over {'+'.join(rows.splits)}", tuple(f for f in folds if len(f[0]) and len(f[1])))
+
+
+def _distinct(rows: Rows, found: list[int]) -> list[int]:
+    seen: set[tuple[int, str]] = set()
+    out: list[int] = []
+    for i in found:
+        row = (rows.near[i], rows.label[i])
+        if row not in seen:
+            seen.add(row)
+            out.append(i)
+    return out

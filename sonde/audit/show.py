@@ -1,0 +1,166 @@
+"""An audit on the console, as Markdown and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sonde import __version__
+from sonde.audit import Audit, Code, codes
+from sonde.audit.collection import Unread
+from sonde.audit.finding import SEVERITIES, Finding, Severity
+from sonde.console import out
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def as_json(audits: Sequence[Audit], together: Sequence[Finding], unread: Sequence[Unread]) -> str:
+    """Everything, findings of all severities included."""
+    found = {
+        "format": "sonde.audit.v1",
+        "sets": [audit.plain() for audit in audits],
+        "collection": [asdict(f) for f in together],
+        "unread": [asdict(u) for u in unread],
+        "versions": {"sonde": __version__},
+    }
+    return msgspec.json.format(msgspec.json.encode(found)).decode() + "\n"
+
+
+def markdown(
+    audits: Sequence[Audit],
+    together: Sequence[Finding],
+    unread: Sequence[Unread],
+    shown: Collection[Severity] = SEVERITIES,
+) -> str:
+    """A page to paste: an overview, then a section for each set."""
+    lines = ["# Audit", "", f"{tally(audits, together)}.", ""]
+    if len(audits) > 1:
+        lines += ["| set | rows | classes | errors | warnings | notes |", "|---|---:|---:|---:|---:|---:|"]
+        for audit in audits:
+            counts = Counter(f.severity for f in audit.findings)
+            rows = f"{sum(audit.sizes.values()):,}"
+            cells = (audit.name, rows, audit.classes, *(counts[s] for s in SEVERITIES))
+            lines.append("| " + " | ".join(_cell(str(c)) for c in cells) + " |")
+        lines.append("")
+    for audit in audits:
+        lines += [f"## {_cell(audit.name)}", "", facts(audit), ""]
+        lines += [*_table([f for f in audit.findings if f.severity in shown]), ""]
+        if audit.measures:
+            lines += [measured(audit), ""]
+    if seen := [f for f in together if f.severity in shown]:
+        lines += ["## All sets together", "", *_table(seen), ""]
+    lines += [f"{_cell(u.name)} could not be read: {_cell(u.reason)}\n" for u in unread]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def codes_page() -> str:
+    """Every code and what it stands for, as a page."""
+    lines = ["# The codes of the audit", ""]
+    for family, found in codes().items():
+        lines += [f"## {family.capitalize()}", ""]
+        for code in found:
+            lines += [f"### {code.name}", "", f"*{code.title.capitalize()}.* {code.meaning}", ""]
+            lines += [f"What to do: {code.advice}", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def tally(audits: Sequence[Audit], together: Sequence[Finding]) -> str:
+    """How many findings there are, in a sentence."""
+    counts = Counter(f.severity for audit in audits for f in audit.findings) + Counter(f.severity for f in together)
+    parts = [f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES]
+    return f"{len(audits)} set{'s' * (len(audits) != 1)}: {', '.join(parts)}"
+
+
+def facts(audit: Audit) -> str:
+    """Sizes and classes, in a line."""
+    sizes = ", ".join(f"{split} {n:,}" for split, n in audit.sizes.items())
+    return f"{sizes} rows; {audit.classes} classes" + (f"; language {audit.language}" if audit.language else "")
+
+
+def measured(audit: Audit) -> str:
+    """What classifiers that should not work reach, in a line; those that the task allows are in brackets."""
+    first = audit.measures[0]
+    cells = (f"{m.name} {100 * m.accuracy:.1f}" for m in audit.measures)
+    said = ", ".join(f"({cell})" if m.expected else cell for m, cell in zip(audit.measures, cells, strict=True))
+    head = f"shortcuts, {first.trained_on}, {first.rows:,} rows: majority {100 * first.majority:.1f}"
+    return f"{head}; {said}"
+
+
+def _table(findings: Sequence[Finding]) -> list[str]:
+    if not findings:
+        return ["Nothing found."]
+    lines = ["| | code | split | count | what | for example |", "|---|---|---|---:|---|---|"]
+    for f in findings:
+        cells = (f.severity, f.code, f.split or "", f"{f.count:,}", f.message, " · ".join(f.examples))
+        lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+    return lines
+
+
+def _cell(text: str) -> str:
+    """Text that is safe inside a Markdown table."""
+    for mark in "\\`*_[]<>|":
+        text = text.replace(mark, "\\" + mark if mark != "<" else "&lt;")
+    return " ".join(text.split())
+
+
+# On the console
+
+
+def print_audit(audit: Audit, shown: Collection[str]) -> None:
+    """One set's findings, gravest first."""
+    from rich.markup import escape
+
+    console = out()
+    console.print(f"[bold]{escape(audit.name)}[/bold]  {facts(audit)}", soft_wrap=True)
+    findings = [f for f in audit.findings if f.severity in shown]
+    if findings:
+        _print_findings(console, findings)
+    hidden = len(audit.findings) - len(findings)
+    if not findings:
+        console.print(f"  nothing found{f' but {hidden} of lesser weight' * bool(hidden)}", style="green")
+    if audit.measures:
+        console.print(f"  {measured(audit)}", style="dim", markup=False, soft_wrap=True)
+    console.print()
+
+
+def print_together(findings: Sequence[Finding], shown: Collection[str]) -> None:
+    """What is found in several sets together."""
+    found = [f for f in findings if f.severity in shown]
+    if found:
+        console = out()
+        console.print("[bold]all sets together[/bold]")
+        _print_findings(console, found)
+        for f in found:
+            pairs = [f"{name} {n:,}" for name, n in f.evidence.items() if " and " in name]
+            console.print(f"  {'; '.join(pairs)}", style="dim", markup=False, soft_wrap=True)
+
+
+def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name in ("severity", "code", "split", "message"):
+        table.add_column(name, no_wrap=name != "message", overflow="fold")
+    for f in findings:
+        message = Text(f.message)
+        if f.examples:
+            message.append(" · ".join(("", *f.examples)), style="dim")
+        table.add_row(Text(f"  {f.severity}", style=COLOURS[f.severity]), f.code, f.split or "", message)
+    console.print(table)
+
+
+COLOURS = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+
+
+def print_code(code: Code) -> None:
+    """What a code of the audit stands for."""
+    console = out()
+    console.print(f"[bold]{code.name}[/bold]: {code.title}\n")
+    console.print(code.meaning, markup=False)
+    console.print(f"\nWhat to do: {code.advice}", markup=False)

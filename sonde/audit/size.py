@@ -1,0 +1,68 @@
+"""How much a test set can tell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from sonde.audit.finding import Code, Finding, Severity, some
+from sonde.audit.rows import Known, Rows
+
+CONFIDENCE, POWER = 1.959964, 0.841621
+"""Normal quantiles of 0.975 and 0.80."""
+DISAGREE = 0.2
+"""Share of rows on which two encoders give different verdicts: about what neighbours in a table have."""
+SMALL, TINY = 400, 100
+PER_CLASS = 20
+
+CODES = (
+    Code(
+        "small-test",
+        "the test set is small",
+        "te has fewer than 400 rows (a note) or fewer than 100 (a warning). The message gives two standard errors of "
+        "an accuracy of one half, and the smallest difference between two encoders that McNemar's test would find "
+        "(5 %, two-sided, with a power of 80 %) if the two disagree on a fifth of the rows.",
+        "Give a larger corpus or a larger share to te, or do not rank encoders by this set alone.",
+    ),
+    Code(
+        "few-per-class",
+        "classes with few test rows",
+        "Classes with fewer than 20 rows in te; the count is the number of classes. A note: the score of one such "
+        "class says nothing, though the score over all classes may.",
+        "Do not read the scores of single classes.",
+    ),
+)
+ADVICE = {code.name: code.advice for code in CODES}
+
+
+def resolution(n: int, disagree: float = DISAGREE) -> float:
+    """The smallest difference in accuracy that McNemar's test finds among n rows with a power of 80 %.
+
+    Connor (1987): n = (z sqrt(d) + w sqrt(d - δ²))² / δ², solved for δ by halving.
+    """
+    low, high = 0.0, disagree
+    for _ in range(60):
+        middle = (low + high) / 2
+        needed = CONFIDENCE * math.sqrt(disagree) + POWER * math.sqrt(disagree - middle**2)
+        low, high = (middle, high) if needed > middle * math.sqrt(n) else (low, middle)
+    return high
+
+
+def size(rows: Rows, known: Known) -> Iterator[Finding]:
+    """Test rows in all, and per class."""
+    counts = rows.counts("te")
+    n = counts.total()
+    if not n:
+        return
+    if n < SMALL:
+        width, least = 1 / math.sqrt(n), resolution(n)
+        met = f"differences of {100 * least:.1f} points or more" if least < DISAGREE else "hardly any difference"
+        message = f"te has {n} rows: an accuracy is known to about ±{100 * width:.1f} points; two encoders: {met}"
+        severity: Severity = "warning" if n < TINY else "note"
+        evidence = {"rows": n, "two standard errors": round(width, 4), "smallest difference": round(least, 4)}
+        yield Finding("small-test", severity, message, ADVICE["small-test"], "te", n, (), evidence)
+    few = [label for label, k in counts.items() if k < PER_CLASS]
+    if few:
+        message = f"{len(few)} of {len(counts)} classes have fewer than {PER_CLASS} rows in te"
+        evidence = {"fewest": min(counts.values()), "classes": len(counts)}
+        yield Finding("few-per-class", "note", message, ADVICE["few-per-class"], "te", len(few), some(few), evidence)
