@@ -177,8 +177,8 @@ def finish(
         used.update(c[1] for items in chosen.splits.values() for c in items)
     dataset = Dataset(name, job.task.name, job.task.version, corpus.language, chosen.labels, rows)
     should = expected(job.task, job.policy.disjoint, corpus.language, job.policy.balance == "natural")
-    audited = audit_quickly(dataset, should)
-    if errors := [f.message for f in audited.findings if f.severity == "error" or f.code in NEVER]:
+    findings = audit_quickly(dataset, should)
+    if errors := [f.message for f in findings if f.severity == "error" or f.code in NEVER]:
         return Unmade(name, job.task.name, f"the set would not be sound: {'; '.join(errors)}", "unsound")
     manifest = {
         "format": "sonde.manifest.v1",
@@ -210,9 +210,12 @@ def finish(
             "cap per target form": chosen.cap,
         },
         **describe(dataset),
-        **(audit_set(dataset, should) if audit else audited).noted(),
+        "audit": [asdict(f) for f in findings],
         "versions": {"sonde": __version__, "python": platform.python_version()},
     }
+    if audit:
+        whole = audit_set(dataset, should).plain()
+        manifest |= {"audit": whole["findings"], "shortcuts": whole["measures"]}
     return replace(dataset, manifest=manifest)
 
 

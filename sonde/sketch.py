@@ -22,6 +22,7 @@ import msgspec
 from sonde.corpus.corpus import Corpus, digest_of, no_cycle_search
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import PENN_TAGS, tags
+from sonde.damage import invisible, markup
 from sonde.digest import hash_64, mix
 from sonde.errors import CorpusError
 from sonde.task import Context, Counts, Example, Policy, Task
@@ -297,6 +298,8 @@ def unfit(s: Sentence) -> str | None:
         or sum(map(text.count, "„“”")) % 2
     ):
         return "unbalanced quotes or brackets"
+    if next(markup(text), None) or invisible(text) or "\ufffd" in text:
+        return "markup, invisible or lost characters"
     return None
 
 

@@ -10,7 +10,7 @@ import sonde
 
 ROOT = Path(sonde.__file__).parent
 LINE = [
-    ["errors", "console", "digest"],
+    ["errors", "console", "digest", "damage"],
     ["corpus"],
     ["task"],
     ["edit"],

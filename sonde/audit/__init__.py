@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -38,10 +38,6 @@ class Audit:
         """The findings that make the set's scores mean something else than they seem to."""
         return tuple(f for f in self.findings if f.severity == "error")
 
-    def noted(self) -> dict[str, Any]:
-        """What a manifest keeps of it."""
-        return {"audit": [asdict(f) for f in self.findings], "shortcuts": [asdict(m) for m in self.measures]}
-
     def plain(self) -> dict[str, Any]:
         """Plain data, for JSON and manifests."""
         return asdict(self)
@@ -60,23 +56,26 @@ def audit_set(dataset: Dataset, expected: Known | None = None, *, name: str | No
         told = [f for check in of_text for f in check(sentences, should)]
         found += [replace(f, message=f"{column}: {f.message}") for f in told] if column else told
     more, measures = shortcuts.shortcuts(rows, should)
-    return _audit(dataset, rows, [*found, *more], measures, name)
-
-
-def audit_quickly(dataset: Dataset, expected: Known | None = None) -> Audit:
-    """Copies, labels, targets and size only."""
-    should = expected or known(dataset)
-    rows = Rows.of(dataset, should.inputs)
-    return _audit(dataset, rows, [f for check in QUICK for f in check(rows, should)])
-
-
-def _audit(dataset: Dataset, rows: Rows, found: list[Finding], measures: Any = (), name: str | None = None) -> Audit:
-    found.sort(key=lambda f: (SEVERITIES.index(f.severity), f.code, f.split or "", f.message))
-    sizes = {split: rows.sizes[split] for split in rows.splits}
     return Audit(
-        name or dataset.name, dataset.task, dataset.language, dataset.digest, sizes, len(rows.labels), tuple(found),
+        name or dataset.name,
+        dataset.task,
+        dataset.language,
+        dataset.digest,
+        {split: rows.sizes[split] for split in rows.splits},
+        len(rows.labels),
+        _sorted([*found, *more]),
         tuple(measures),
-    )  # fmt: skip
+    )
+
+
+def audit_quickly(dataset: Dataset, expected: Known) -> tuple[Finding, ...]:
+    """Copies, labels, targets and size only."""
+    rows = Rows.of(dataset, expected.inputs)
+    return _sorted(f for check in QUICK for f in check(rows, expected))
+
+
+def _sorted(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(found, key=lambda f: (SEVERITIES.index(f.severity), f.code, f.split or "", f.message)))
 
 
 def codes() -> dict[str, tuple[Code, ...]]:

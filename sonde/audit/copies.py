@@ -59,6 +59,8 @@ ADVICE = {code.name: code.advice for code in CODES}
 
 def copies(rows: Rows, known: Known) -> Iterator[Finding]:
     """Copies and near-copies, within each split and between every two."""
+    if len(set(rows.near)) == len(rows):
+        return
     where = {s: [i for i, split in enumerate(rows.split) if split == s] for s in rows.splits}
     near = {s: {rows.near[i] for i in found} for s, found in where.items()}
     exact = {s: {rows.exact[i] for i in found} for s, found in where.items()}

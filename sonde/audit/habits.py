@@ -19,7 +19,8 @@ CODES: tuple[Code, ...] = (
         "to its word, commas attached, typographic quotes, Penn quotes (``), curly apostrophes, double or unusual "
         "spaces, contractions split, no final punctuation or an initial capital; rows in which the question does not "
         "arise are left out. There is a finding for each share that differs by 5 points or more with p < 0.0001 "
-        "(chi-square), an error from 50 points on, else a warning. The difference is that of the highest and the "
+        "(chi-square). What counts is that difference times the share of rows in which the question arises: below 5 "
+        "points a note, from there a warning, from 50 points an error. The difference is that of the highest and the "
         "lowest share among groups of 20 rows or more; beyond 10 classes it is twice the standard deviation of the "
         "shares that chance leaves unexplained, which is the same thing for two equal classes. Sentence ends and "
         "capitals are passed over where the task is about punctuation or edges. A probe that sees the habit needs no "
@@ -76,10 +77,13 @@ def habits(rows: Rows, known: Known) -> Iterator[Finding]:
             apart = None if habit.covered_by & known.solved_by else difference(groups)
             if apart is not None:
                 rarer = (i, has.total() <= lacks.total())
-                yield _differs(habit, across, groups, apart, (t for t, taken in ways.items() if rarer in taken))
+                texts = (t for t, taken in ways.items() if rarer in taken)
+                yield _differs(habit, across, groups, apart, len(rows), texts)
 
 
-def _differs(habit: Habit, across: str, groups: list[tuple[int, int]], apart: float, texts: Iterable[str]) -> Finding:
+def _differs(
+    habit: Habit, across: str, groups: list[tuple[int, int]], apart: float, rows: int, texts: Iterable[str]
+) -> Finding:
     """One habit that tells classes or splits apart."""
     (code,) = CODES
     count, total = sum(k for k, _ in groups), sum(n for _, n in groups)
@@ -89,9 +93,10 @@ def _differs(habit: Habit, across: str, groups: list[tuple[int, int]], apart: fl
         shares = [k / n for k, n in groups if n >= FEW_ROWS]
         evidence |= {"lowest": round(min(shares), 4), "highest": round(max(shares), 4)}
         message += f", from {min(shares):.0%} to {max(shares):.0%}"
+    weight = apart * total / rows
     return Finding(
         code.name,
-        "error" if apart >= FAR_APART else "warning",
+        "error" if weight >= FAR_APART else "warning" if weight >= APART else "note",
         message,
         code.advice,
         count=min(count, total - count),

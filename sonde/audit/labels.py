@@ -86,7 +86,7 @@ def labels(rows: Rows, known: Known) -> Iterator[Finding]:
         if split not in rows.splits:
             yield Finding("absent-split", "note", f"there is no {split}", ADVICE["absent-split"], split)
     odd, rare, strange = _mistyped(rows), _rare(rows), _strange(rows, known)
-    yield from _classes(rows, unusual(rows, known))
+    yield from _classes(rows, {*odd, *rare, *strange})
     yield from _torn(rows)
     yield from _doubts(rows, known)
     yield from _names(rows, known, odd, rare, strange)
@@ -113,6 +113,8 @@ def _classes(rows: Rows, odd: set[str]) -> Iterator[Finding]:
 
 
 def _torn(rows: Rows) -> Iterator[Finding]:
+    if len(set(rows.exact)) == len(rows):
+        return
     seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for text, label in zip(rows.exact, rows.label, strict=True):
         seen[text][label] += 1
@@ -184,7 +186,8 @@ def _strange(rows: Rows, known: Known) -> list[str]:
 
 def _rare(rows: Rows) -> list[str]:
     counts = Counter(rows.label)
-    usual = counts[sorted(rows.label, key=lambda label: counts[label])[len(rows) // 2]]  # of the row in the middle
+    sizes = [n for n in sorted(counts.values()) for _ in range(n)]
+    usual = sizes[len(sizes) // 2]  # the class of the row in the middle
     few = min(max(RARE, usual / 100), usual)
     return sorted(label for label, n in counts.items() if n < few)
 

@@ -36,17 +36,21 @@ class Rows:
     @classmethod
     def of(cls, dataset: Dataset, inputs: tuple[str, ...] = ()) -> Rows:
         """The columns of a set; ``inputs`` names the further columns that are fed to the probe."""
-        rows = list(dataset)
+        splits = tuple(s for s in SPLITS if dataset.rows.get(s))
+        examples = tuple(row for s in splits for row in dataset.rows[s])
+        label, tokens, text, _, key, _, marks, extra = zip(*examples, strict=True) if examples else ((),) * 8
         return cls(
-            splits=tuple(s for s in SPLITS if dataset.rows.get(s)),
-            split=tuple(split for split, _ in rows),
-            label=tuple(row.label for _, row in rows),
-            text=tuple(row.text for _, row in rows),
-            tokens=tuple(row.tokens for _, row in rows),
-            inputs=tuple(tuple(v for name, v in row.extra if name in inputs) for _, row in rows),
-            key=tuple(row.key for _, row in rows),
-            marks=tuple(row.marks for _, row in rows),
-            examples=tuple(row for _, row in rows),
+            splits=splits,
+            split=tuple(s for s in splits for _ in dataset.rows[s]),
+            label=label,
+            text=text,
+            tokens=tokens,
+            inputs=tuple(tuple(v for name, v in more if name in inputs) for more in extra)
+            if inputs
+            else ((),) * len(text),
+            key=key,
+            marks=marks,
+            examples=examples,
         )
 
     @cached_property

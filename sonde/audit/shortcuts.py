@@ -16,7 +16,7 @@ from sonde.digest import mix
 
 TRAIN, TEST = 60_000, 20_000
 """Rows used at most; of larger sets a sample by a hash of the text."""
-SCORES = 10_000_000
+SCORES = 3_000_000
 """Test rows times classes, at most."""
 FOLDS = 5
 FEWEST = 40

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from sonde.audit.finding import Code, Finding, around, by_share, some
 from sonde.audit.habits import difference
 from sonde.audit.rows import Known, Rows
+from sonde.damage import invisible, lost, markup
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -138,11 +139,6 @@ def _damage(rows: Rows, split: str, code: str, where: list[int], faults: dict[st
 
 
 TORN_MOJIBAKE = re.compile(r"(?<!\w)[ÂÃ] [¡-¿]|â € ")
-LOST = re.compile(r"\ufffd|[^\W\d_](?: \? |\?)(?:s|t|ll|re|ve)\b(?!=)")
-INVISIBLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ue000-\uf8ff]"
-    "|(?<!\\S)[\u200c\u200d](?!\\S)|(?<=[A-Za-zÀ-ӿ])[\u200c\u200d]"
-)
 TORN = re.compile(
     r"""(?<=\w)\ ['’]\ (?:s|t|ll|re|ve|d|m)(?![\w-])(?!\ ?['’])  # the dog ' s
     |(?<!['’‘"“]\ )(?<![\w'’-])(?:[cdjlmnstoдло]|(?:jus|lors|puis|quoi|pres|quel)?qu|aujourd|(?:de|ne|da|su|co)ll|un)
@@ -155,25 +151,6 @@ TORN = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 TORN_HINTS = (" ' ", " ’ ", " 't", " . ", "&", " \u0300", " \u0301", " \u0308")
-ELEMENTS = (
-    "ref|br|div|span|sub|sup|small|big|nowiki|table|td|th|tr|li|ul|ol|em|strong|math|code|pre|gallery|blockquote|"
-    "center|font|poem|img|hr|h[1-6]|html|body|head|script|style|references|timeline|includeonly|noinclude"
-)
-MARKUP = {
-    "entities": r"&(?:[a-z]{2,8}\d{0,2}|#\d{2,6}|#x[0-9a-f]{2,6});",
-    "tags": rf"< ?/? ?(?:{ELEMENTS})\b[^<>]{{0,200}}>|</?[abipu](?: [^<>]{{0,200}})?>|< ?!--",
-    "placeholders": r"</?(?:unk|s|pad|eos|bos|mask)>|< unk >|\[(?:unk|mask|cls)\]|(?:formula|codice) ?_ ?\d",
-    "wiki": r"\[ ?\[|\] ?\]|\{ ?[{|]|[|}] ?\}|'''|^==[^=]+==|\| ?thumb\b|\b(?:col|row)span ?=|\b(?:style|align) ?= ?\"",
-    "emptied brackets": r"(?<!\w)\( ?[,;:]? ?\)|(?<!\w)\[ ?\]|« ?»",
-    "Penn escapes": r"-[lr][rsc]b-|\w ?\\[/*]",
-    "Moses escapes": r"@[-.,/:&']@",
-    "LaTeX": r"(?<![\w:])\\(?:[a-z]{2,}| (?:frac|cdot|math\w+|text\w*|left|right|sum|sqrt|over|begin|end)\b)",
-    "addresses": r"\b(?:https?|ftp) ?: ?/ ?/|\bwww ?\. ?\w|\w@\w[\w-]*\.\w",
-}
-MARKUP_PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in MARKUP.items()}
-SIGNS = re.compile(r"[&<\[\]{}|\\@_=(]")
-"""One of these, or a hint, is in all markup."""
-MARKUP_HINTS = ("http", "www", "HTTP", "WWW", "RB-", "rb-", "'''", "«»", "« »")
 TOKEN = re.compile(r"""[^\s.,;:!?"(){}\[\]…«»“”„–—]+(?:\.[^\s.,;:!?"(){}\[\]…«»“”„–—]+)*|\S""")
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Letters of scripts that set no spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese."""
@@ -186,18 +163,16 @@ def _faults(t: str) -> Iterator[Fault]:
     garbled = None if t.isascii() else _garbled(t)
     if garbled:
         yield Fault("mojibake", around(t, *garbled))
-    if ("?" in t or "\ufffd" in t) and (m := LOST.search(t)):
+    if m := lost(t):
         yield Fault("replacement-characters", around(t, *m.span()))
-    if not t.isprintable() and not garbled and (m := INVISIBLE.search(t)):
+    if not garbled and (m := invisible(t)):
         yield Fault("control-characters", around(t, *m.span()))
     if repeated := _repeated(t):
         yield Fault("repeated-fragment", around(t, *repeated))
     if any(hint in t for hint in TORN_HINTS) and (m := TORN.search(t)):
         yield Fault("split-tokens", around(t, *m.span()))
-    if SIGNS.search(t) or any(hint in t for hint in MARKUP_HINTS):
-        for kind, pattern in MARKUP_PATTERNS.items():
-            if m := pattern.search(t):
-                yield Fault("markup", around(t, *m.span()), kind)
+    for kind, m in markup(t):
+        yield Fault("markup", around(t, *m.span()), kind)
 
 
 def _garbled(t: str) -> tuple[int, int] | None:

@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
 from sonde.audit import bayes
-from sonde.audit.balance import correlation_ratio
+from sonde.audit.balance import chi_square, correlation_ratio
 from sonde.audit.features import bags
 from sonde.audit.rows import Known, Rows
 from sonde.audit.shortcuts import wilson
@@ -80,3 +80,10 @@ def test_correlation_ratio_and_its_p_value():
     assert correlation_ratio(two, value)[0] == pytest.approx(abs(np.corrcoef(two, value)[0, 1]), abs=0.01)
     assert correlation_ratio(np.zeros(5, int), value[:5]) == (0.0, 1.0)
     assert correlation_ratio(np.array([0, 1, 0, 1]), np.array([1.0, 2, 1, 2])) == (1.0, 0.0)
+
+
+def test_chi_square_is_that_of_scipy():
+    table = np.array([[30.0, 50, 20], [45, 40, 25]])
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    assert chi_square(table, expected) == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue)
+    assert chi_square(table[:1], np.full((1, 3), 100 / 3)) == pytest.approx(stats.chisquare(table[0]).pvalue)
