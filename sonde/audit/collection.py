@@ -23,7 +23,8 @@ CODES = (
         "sentences stand in several sets of the collection",
         "Sentences, up to case, digits, punctuation and spacing, that two sets or more of the collection have; the "
         "evidence names the pairs that share most. A note, or a warning where a sentence of one set's te stands in "
-        "another's tr: that matters as soon as one probe or encoder is trained on several sets.",
+        "another's tr (sets without splits aside): that matters as soon as one probe or encoder is trained on several "
+        "sets.",
         "Do not train on one set and test on another of this collection; `sonde make --exclusive` keeps them apart.",
     ),
 )
@@ -63,7 +64,7 @@ def shared(sets: Sequence[Sentences]) -> Iterator[Finding]:
     }
     leaks = sum(
         len(np.intersect1d(one.of_split("te"), two.of_split("tr"), assume_unique=True))
-        for one, two in permutations(sets, 2)
+        for one, two in permutations([s for s in sets if len(s.keys) > 1], 2)
     )
     message = f"{count:,} of {len(keys):,} sentences stand in several sets"
     if leaks:

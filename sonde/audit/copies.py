@@ -7,6 +7,7 @@ from itertools import combinations
 
 from sonde.audit.finding import GRAVE, Code, Finding, Severity, by_share, some
 from sonde.audit.rows import Known, Rows
+from sonde.sketch import near_key
 
 SAME = 0.9
 """Two splits that share this much of the smaller one are the same set."""
@@ -61,7 +62,8 @@ def copies(rows: Rows, known: Known) -> Iterator[Finding]:
     """Copies and near-copies, within each split and between every two."""
     if len(set(rows.near)) == len(rows):
         return
-    where = {s: [i for i, split in enumerate(rows.split) if split == s] for s in rows.splits}
+    blank = near_key("")  # rows without a word are another finding
+    where = {s: [i for i, split in enumerate(rows.split) if split == s and rows.near[i] != blank] for s in rows.splits}
     near = {s: {rows.near[i] for i in found} for s, found in where.items()}
     exact = {s: {rows.exact[i] for i in found} for s, found in where.items()}
     labelled = {s: {(rows.exact[i], rows.label[i]) for i in found} for s, found in where.items()}

@@ -25,7 +25,8 @@ def bags(rows: Rows, train: np.ndarray, known: Known) -> Iterator[tuple[str, Bag
     yield "edges", _named(map(_edges, rows.tokens))
     yield "punctuation", _named(map(_punctuation, rows.tokens))
     lower = _ids([t.lower() for t in flat])
-    yield "position", _named(_positions(rows, train, lower, starts, bool(known.changes)))
+    if known.changes or known.task is None:
+        yield "position", _named(_positions(rows, train, lower, starts, bool(known.changes)))
     yield "unigrams", Bag(lower, starts, int(lower.max(initial=0)) + 1)
     yield "bigrams", _with_pairs(lower, starts)
     cased = _ids(flat)

@@ -118,7 +118,7 @@ def _torn(rows: Rows) -> Iterator[Finding]:
     seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for text, label in zip(rows.exact, rows.label, strict=True):
         seen[text][label] += 1
-    torn = {text for text, counts in seen.items() if len(counts) > 1}
+    torn = {text for text, counts in seen.items() if len(counts) > 1 and text.strip()}
     if not torn:
         return
     evidence: dict[str, float | int | str] = {}

@@ -79,7 +79,8 @@ def tally(audits: Sequence[Audit], together: Sequence[Finding]) -> str:
 def facts(audit: Audit) -> str:
     """Sizes and classes, in a line."""
     sizes = ", ".join(f"{split} {n:,}" for split, n in audit.sizes.items())
-    return f"{sizes} rows; {audit.classes} classes" + (f"; language {audit.language}" if audit.language else "")
+    lonely = " (no other split)" if len(audit.sizes) == 1 else ""
+    return f"{sizes} rows{lonely}; {audit.classes} classes" + (f"; language {audit.language}" if audit.language else "")
 
 
 def measured(audit: Audit) -> str:

@@ -67,7 +67,7 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "markup",
-        "markup and other text not meant for readers",
+        "markup, escapes and web addresses",
         "Rows with HTML entities and tags, wiki markup, brackets that were emptied when markup was taken out (‘( )’), "
         "placeholders (‘<unk>’, ‘formula _ 3’), LaTeX commands, addresses of web and mail, the escapes of the Penn "
         "Treebank (‘-LRB-’, ‘\\/’) or of Moses (‘@-@’). A mere name such as example.com is none. The evidence counts "

@@ -53,6 +53,6 @@ task = Task(
             pool="adi2017",
         ),
     },
-    solved_by=frozenset({"length", "punctuation", "edges", "position", "unigrams", "bigrams", "characters"}),
+    solved_by=frozenset({"length", "punctuation", "edges", "unigrams", "bigrams", "characters"}),
     doubts=doubts,
 )

@@ -29,7 +29,7 @@ task = Task(
     paper="conneau2018",
     propose=propose,
     labels="the depth in nodes, two digits",
-    solved_by=frozenset({"punctuation", "position", "unigrams", "bigrams", "characters"}),
+    solved_by=frozenset({"punctuation", "unigrams", "bigrams", "characters"}),
     readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},
     policies={
         "conneau2018": Policy(strata="exact", remainder="drop", min_classes=5),

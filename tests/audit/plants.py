@@ -200,7 +200,7 @@ def likely_shared_targets(k):
     verbs = [f"{a}{b}ed" for a in ("bl", "cr", "dr", "fl", "gr") for b in ("amm", "ipp", "ott", "urr")]
     pool = iter(sentences(2 * 10 * k, seed=7))
     for split in ("tr", "te"):
-        rows = [example("PAST", (*(t := next(pool))[:3], verb, *t[4:])) for verb in verbs[:k] for _ in range(10)]
+        rows = [example("PAST", ((t := next(pool))[0], verb, *t[2:])) for verb in verbs[:k] for _ in range(10)]
         balance = [r for r in clean.rows[split] if r.label == "PAST"][: len(rows)]
         clean = changed(clean, split, [*(r for r in clean.rows[split] if r not in balance), *rows])
     return clean
@@ -374,7 +374,7 @@ COUNTED = (
     Plant("mistyped-label", mistyped, 1, 10),
     Plant("rare-label", rare, 1, 5),
     Plant("shared-targets", shared_targets),
-    Plant("likely-shared-targets", likely_shared_targets, 5, 12),
+    Plant("likely-shared-targets", likely_shared_targets, 17, 20),
     Plant("small-test", small_test, 200, 399),
     Plant("few-per-class", few_per_class, 1, 5),
 )
