@@ -199,7 +199,7 @@ def audit(
     """
     from sonde.audit import explain as explained
     from sonde.audit.show import as_json, codes_page, markdown, print_audit, print_code, print_together, tally
-    from sonde.console import err
+    from sonde.console import err, visible
     from sonde.errors import UsageError
 
     if explain == "all":
@@ -226,11 +226,14 @@ def audit(
     shown = SEVERITIES[: SEVERITIES.index(at_least) + 1]
     audits, sentences, unread = [], [], []
     meant = load(task) if task else None
-    sources = find_sets(paths, columns, task=meant.name if meant else None, language=language)
+    sources = find_sets(
+        ["-" if p == STDIN else p for p in paths], columns, task=meant.name if meant else None, language=language
+    )
     for found in audit_sources(sources, jobs=check_jobs(jobs), task=meant, disjoint=True if target else None):
         if isinstance(found, Unread):
             unread.append(found)
-            err().print(f"not read: {found.name}: {found.reason}", style="yellow", markup=False, soft_wrap=True)
+            reason = visible(f"not read: {found.name}: {found.reason}")
+            err().print(reason, style="yellow", markup=False, soft_wrap=True)
             continue
         audits.append(found[0])
         sentences.append(found[1])
@@ -246,7 +249,7 @@ def audit(
         err().print(f"\n{tally(audits, together)}. `sonde audit --explain CODE` says what a code means.", markup=False)
     if strict and any(audit.errors for audit in audits):
         return 1
-    return 2 if unread else 0
+    return 0 if not unread else 2 if audits else 1
 
 
 @app.command

@@ -88,6 +88,11 @@ def _facts(m: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def visible(text: str) -> str:
+    """A text that moves no cursor and paints nothing: what cannot be printed is shown by its number."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+
+
 def example_line(row: Example, colour: bool) -> Text:
     """A row's tokens with the target or changed words marked, in colour or in brackets."""
     from rich.text import Text

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-LOST = re.compile(r"\ufffd|[^\W\d_](?: \? |\?)(?:s|t|ll|re|ve)\b(?!=)")
+LOST = re.compile("\ufffd")
+ASKED = re.compile(r"[^\W\d_](?: \? |\?)(?:s|t|ll|re|ve)\b(?!=)")
 INVISIBLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ue000-\uf8ff]"
     "|(?<!\\S)[\u200c\u200d](?!\\S)|(?<=[A-Za-zÀ-ӿ])[\u200c\u200d]"
@@ -31,9 +32,11 @@ SIGNS = re.compile(r"[&<\[\]{}|\\@_=(]")
 MARKUP_HINTS = ("http", "www", "HTTP", "WWW", "RB-", "rb-", "'''", "«»", "« »")
 
 
-def lost(text: str) -> re.Match[str] | None:
-    """Where a character was lost."""
-    return LOST.search(text) if "?" in text or "\ufffd" in text else None
+def lost(text: str, english: bool) -> re.Match[str] | None:
+    """Where a character was lost; in English text also where a question mark stands for an apostrophe."""
+    if "\ufffd" in text:
+        return LOST.search(text)
+    return ASKED.search(text) if english and "?" in text else None
 
 
 def invisible(text: str) -> re.Match[str] | None:

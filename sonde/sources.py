@@ -75,7 +75,7 @@ class _Met:
     paths: tuple[str, ...]
     trail: tuple[str, ...]
     task: str
-    language: str | None
+    language: str | None = None
     shown: int = 1
 
     @property
@@ -148,7 +148,7 @@ def _below(root: Path, columns: Columns | None) -> list[_Met]:
         trail = (*top, *Path(folder).relative_to(root).parts)
         files = [str(Path(folder, n)) for n in sorted(names) if not _NO_DATA.match(n) and Path(folder, n).is_file()]
         found = list(_inside(Path(folder), trail, files, columns))
-        whole = any(m.kind not in ("senteval", "table") for m in found)
+        whole = any(m.kind not in ("senteval", "table", "xprobe") for m in found)
         folders[:] = [] if whole else sorted(f for f in folders if not f.startswith("."))
         met += found
         other = other or next(iter(files), None)
@@ -175,7 +175,7 @@ def _inside(folder: Path, trail: tuple[str, ...], files: list[str], columns: Col
         for name in layout_of(folder):
             home = tuple(LAYOUTS[name].home.split("/"))
             above = trail[: -len(home)] if trail[-len(home) :] == home else trail
-            yield _Met(name, (str(folder),), (*above, name), name, _code(above))
+            yield _Met(name, (str(folder),), (*above, name), name)
     else:
         for path in files:
             with suppress(SondeError):  # not everything in a folder is ours to read
@@ -208,8 +208,7 @@ def _is_made(folder: Path) -> bool:
 def _senteval(path: str) -> _Met:
     file = uncompressed(path)
     task = file.name.removesuffix(".txt").removesuffix(".tsv")
-    above = Path(path).parent.resolve().parts
-    return _Met("senteval", (path,), (*above, task), task, _code(above))
+    return _Met("senteval", (path,), (*Path(path).parent.resolve().parts, task), task)
 
 
 def _xprobe(parts: Sequence[str]) -> _Met:
@@ -234,8 +233,7 @@ def _tables(files: Sequence[str], columns: Columns, *, typed: bool) -> Iterator[
         above = Path(group[0]).parent.resolve().parts
         families = {family(path) for path in group} - {""}
         trail = (*above, *families) if len(families) == 1 else above
-        code = _code(trail) if twice and group[0] in told else None
-        yield _Met("table", tuple(group), trail, trail[-1], code or _code(trail[:-1]))
+        yield _Met("table", tuple(group), trail, trail[-1], _code(trail) if twice and group[0] in told else None)
 
 
 def _table_files(files: Iterable[str]) -> list[str]:

@@ -369,4 +369,4 @@ def _is_plain(pa: Any, kind: Any) -> bool:
 def _from_arrow(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return "" if value is None else str(value)
+    return "" if value is None or value != value else str(value)  # NaN is not equal to itself

@@ -364,3 +364,31 @@ def test_make_notes_a_full_audit_when_asked(tmp_path):
     (path,) = tmp_path.rglob("manifest.json")
     manifest = json.loads(path.read_text("utf-8"))
     assert {m["name"] for m in manifest["shortcuts"]} >= {"length", "unigrams"}
+
+
+def test_nothing_that_comes_with_the_data_reaches_the_terminal_or_the_page(tmp_path):
+    bad = "\x1b[2J<script>|[bold]"
+    rows = [f"te\t{bad}\tsame {bad} words here .\n" for _ in range(60)] + ["te\tB\tother words stand here .\n"] * 60
+    (tmp_path / "set.txt").write_text("".join(rows), "utf-8")
+    for words in ((), ("--format", "md")):
+        done = sonde("audit", "set.txt", *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "\x1b" not in done.stdout
+    assert "<script>" not in done.stdout
+    assert json.loads(sonde("audit", "set.txt", "--json", cwd=tmp_path).stdout)["sets"]
+
+
+def test_one_unfit_table_does_not_stop_the_others(tmp_path):
+    (tmp_path / "a.tsv").write_text("s\tl\n" + "one two\tA\nthree four\tB\n" * 5, "utf-8")
+    (tmp_path / "b.tsv").write_text("other\tcolumns\nx\ty\n", "utf-8")
+    done = sonde("audit", ".", "--text", "s", "--label", "l", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "b.tsv" in done.stderr
+    (tmp_path / "a.tsv").unlink()
+    assert sonde("audit", ".", "--text", "s", "--label", "l", cwd=tmp_path).returncode == 1
+
+
+def test_a_set_is_not_read_from_standard_input(tmp_path):
+    done = sonde("audit", "-", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "standard input" in done.stderr

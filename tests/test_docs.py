@@ -64,3 +64,9 @@ def test_the_page_of_codes_is_what_the_command_prints():
     assert (ROOT / "docs/audit-codes.md").read_text("utf-8") == codes_page(), (
         "sonde audit --explain all > docs/audit-codes.md"
     )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
+        assert (page.parent / target).exists(), target

@@ -162,10 +162,10 @@ def test_parts_of_one_folder_that_are_typed_are_one_set(tmp_path):
     assert [(source.name, len(source.load())) for source in found] == [("en/t", 4), ("fr/t", 2)]
 
 
-def test_a_set_is_not_searched_for_others_and_links_are_not_followed(tmp_path):
+def test_sets_below_a_set_are_found_and_links_are_not_followed(tmp_path):
     write(tmp_path, {"a/te.txt": XPROBE, "a/old/te.txt": XPROBE, "b/set.txt": SENTEVAL, "b/more/set.txt": SENTEVAL})
     (tmp_path / "b/loop").symlink_to(tmp_path)
-    assert names(tmp_path) == ["a", "b/more/set", "b/set"]
+    assert names(tmp_path) == ["a", "a/old", "b/more/set", "b/set"]
 
 
 def test_a_made_set_with_a_broken_manifest_is_found_and_complains_when_it_is_loaded(tmp_path, conneau):
@@ -216,7 +216,7 @@ def test_a_folder_of_splits_is_one_set_and_is_called_as_the_folder(tmp_path):
     parts = {"train-00000-of-00002.parquet": as_parquet("a"), "train-00001-of-00002.parquet": as_parquet("b")}
     write(tmp_path / "fr/reviews", {**parts, "test-00000-of-00001.parquet": as_parquet("c"), "notes.txt": "words"})
     (source,) = find_sets([str(tmp_path)], Columns())
-    assert (source.name, source.task, source.language) == ("fr/reviews", "reviews", "fr")
+    assert (source.name, source.task, source.language) == ("fr/reviews", "reviews", None)
     assert {split: len(rows) for split, rows in source.load().rows.items()} == {"tr": 2, "va": 0, "te": 1}
 
 

@@ -43,12 +43,16 @@ class Audit:
         return asdict(self)
 
 
-def audit_set(dataset: Dataset, expected: Known | None = None, *, name: str | None = None) -> Audit:
+def audit_set(dataset: Dataset, expected: Known | None = None) -> Audit:
     """Look for everything that is known to go wrong; ``expected`` tells what the manifest or the task's name do not."""
+    should = expected or known(dataset)
+    return audit_rows(dataset, Rows.of(dataset, should.inputs), should)
+
+
+def audit_rows(dataset: Dataset, rows: Rows, should: Known) -> Audit:
+    """The same for a set whose rows are columns already."""
     from sonde.audit import balance, forms, habits, language, shortcuts, text
 
-    should = expected or known(dataset)
-    rows = Rows.of(dataset, should.inputs)
     of_rows = (*QUICK, targets.likely_targets, forms.forms, balance.balance, balance.lengths)
     found = [f for check in of_rows for f in check(rows, should)]
     for column, sentences in (("", rows), *rows.further_sentences(should.inputs)):
@@ -57,7 +61,7 @@ def audit_set(dataset: Dataset, expected: Known | None = None, *, name: str | No
         found += [replace(f, message=f"{column}: {f.message}") for f in told] if column else told
     more, measures = shortcuts.shortcuts(rows, should)
     return Audit(
-        name or dataset.name,
+        dataset.name,
         dataset.task,
         dataset.language,
         dataset.digest,

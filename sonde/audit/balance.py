@@ -106,8 +106,6 @@ def lengths(rows: Rows, known: Known) -> Iterator[Finding]:
     if eta >= TELLING and p < SURE:
         message = f"label and length go together: correlation ratio {eta:.2f}"
         evidence: dict[str, float | int | str] = {"correlation ratio": round(eta, 4), "p": _short(p)}
-        if all(name.isdigit() for name in rows.labels):
-            evidence["Pearson r"] = round(float(np.corrcoef([float(v) for v in rows.label], tokens)[0, 1]), 4)
         yield Finding(
             "length-correlation", "warning", message, ADVICE["length-correlation"], None, len(rows), (), evidence
         )

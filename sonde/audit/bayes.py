@@ -30,21 +30,27 @@ class Bag:
 
 
 def predict(
-    train: sparse.csr_array, label: np.ndarray, test: sparse.csr_array, classes: int, alpha: float = 1.0
+    train: sparse.csr_array,
+    label: np.ndarray,
+    test: sparse.csr_array,
+    classes: int,
+    alpha: float = 1.0,
+    shares: np.ndarray | None = None,
 ) -> np.ndarray:
     """The most probable class of each test row: multinomial naive Bayes with additive smoothing.
 
+    ``shares`` are the classes' shares if they are not those of the training rows.
     The counts of a class are kept sparse: log (count + alpha) is log alpha but where the feature was met.
     """
     n = len(label)
     owner = sparse.csr_array((np.ones(n, np.float32), (label, np.arange(n))), shape=(classes, n))
     met = (owner @ train).tocsr().astype(np.float64)
-    rows = np.bincount(label, minlength=classes)
+    known = np.bincount(label, minlength=classes) / n if shares is None else shares
     totals = np.asarray(met.sum(axis=1)).ravel() + alpha * train.shape[1]
     met.data = np.log1p(met.data / alpha)
     weights = met.T.tocsc()
     with np.errstate(divide="ignore"):
-        prior = np.log(rows / n)
+        prior = np.log(known)
     base = np.log(alpha) - np.log(totals)
     out = np.empty(test.shape[0], np.int64)
     step = max(1, CELLS // classes)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from sonde.audit import Audit, audit_set
+from sonde.audit import Audit, audit_rows
 from sonde.audit.finding import Code, Finding
 from sonde.audit.rows import Rows, known
-from sonde.errors import DataError
+from sonde.errors import SondeError
 from sonde.sources import Source
-from sonde.task import Task
+from sonde.task import SPLITS, Task
 
 CODES = (
     Code(
@@ -44,33 +44,37 @@ class Sentences:
         split, key = np.array(rows.split), np.array(rows.sentence, np.uint64)
         return cls(name, {s: np.unique(key[split == s]) for s in rows.splits})
 
-    def of_split(self, split: str) -> npt.NDArray[np.uint64]:
-        """The keys of one split, which may be absent."""
-        return self.keys.get(split, np.zeros(0, np.uint64))
-
 
 def shared(sets: Sequence[Sentences]) -> Iterator[Finding]:
     """Sentences that several sets of a collection have."""
     if len(sets) < 2:
         return
-    whole = [np.unique(np.concatenate(list(s.keys.values()))) for s in sets]
-    keys, homes = np.unique(np.concatenate(whole), return_counts=True)
-    count = int((homes > 1).sum())
+    # one sort over all keys; what follows looks only at those that several sets have
+    parts = [(i, split, keys) for i, s in enumerate(sets) for split, keys in s.keys.items()]
+    every = np.concatenate([keys for _, _, keys in parts])
+    owner = np.repeat([i for i, _, _ in parts], [len(keys) for _, _, keys in parts])
+    place = np.repeat([SPLITS.index(split) for _, split, _ in parts], [len(keys) for _, _, keys in parts])
+    order = np.lexsort((owner, every))
+    every, owner, place = every[order], owner[order], place[order]
+    edges = np.flatnonzero(np.r_[True, every[1:] != every[:-1], True])
+    several = np.flatnonzero(owner[edges[1:] - 1] != owner[edges[:-1]])
+    count, distinct = len(several), len(edges) - 1
     if not count:
         return
-    common = {
-        f"{sets[a].name} and {sets[b].name}": len(np.intersect1d(whole[a], whole[b], assume_unique=True))
-        for a, b in combinations(range(len(sets)), 2)
-    }
-    leaks = sum(
-        len(np.intersect1d(one.of_split("te"), two.of_split("tr"), assume_unique=True))
-        for one, two in permutations([s for s in sets if len(s.keys) > 1], 2)
-    )
-    message = f"{count:,} of {len(keys):,} sentences stand in several sets"
+    divided = [len(s.keys) > 1 for s in sets]
+    common: Counter[tuple[int, ...]] = Counter()
+    leaks = 0
+    for a, b in zip(edges[several].tolist(), edges[several + 1].tolist(), strict=True):
+        owners = owner[a:b].tolist()
+        common.update(combinations(sorted(set(owners)), 2))
+        at = [(o, p) for o, p in zip(owners, place[a:b].tolist(), strict=True) if divided[o]]
+        trained = {o for o, p in at if p == 0}
+        leaks += sum(len(trained - {o}) for o, p in at if p == SPLITS.index("te"))
+    message = f"{count:,} of {distinct:,} sentences stand in several sets"
     if leaks:
         message += f"; {leaks:,} times a sentence of one set's te stands in another's tr"
-    evidence: dict[str, float | int | str] = {"sentences": len(keys), "te in another tr": leaks}
-    evidence |= {pair: n for pair, n in Counter(common).most_common(PAIRS) if n}
+    evidence: dict[str, float | int | str] = {"sentences": distinct, "te in another tr": leaks}
+    evidence |= {f"{sets[a].name} and {sets[b].name}": n for (a, b), n in common.most_common(PAIRS)}
     yield Finding(
         "shared-sentences", "warning" if leaks else "note", message, CODES[0].advice, None, count, (), evidence
     )
@@ -103,9 +107,10 @@ def audit_sources(
 def _audit_one(source: Source, task: Task | None, disjoint: bool | None) -> tuple[Audit, Sentences] | Unread:
     try:
         dataset = source.load()
-    except DataError as e:
+        should = known(dataset, task)
+    except SondeError as e:
         return Unread(source.name, str(e))
-    should = known(dataset, task)
     if disjoint is not None:
         should = replace(should, disjoint=disjoint)
-    return audit_set(dataset, should, name=source.name), Sentences.of(source.name, Rows.of(dataset))
+    rows = Rows.of(dataset, should.inputs)
+    return audit_rows(dataset, rows, should), Sentences.of(source.name, rows)

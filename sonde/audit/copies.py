@@ -75,7 +75,9 @@ def copies(rows: Rows, known: Known) -> Iterator[Finding]:
         smaller = min(len(near[one]), len(near[two]))
         if smaller >= FEWEST and shared >= SAME * smaller:
             hits = [i for i in where[two] if rows.near[i] in near[one]]
-            message = f"{one} and {two} are the same set: {len(hits):,} of the {n:,} rows of {two} stand in {one}"
+            alike = shared >= SAME * max(len(near[one]), len(near[two]))
+            what = f"{one} and {two} are the same set" if alike else f"one of {one} and {two} is a part of the other"
+            message = f"{what}: {len(hits):,} of the {n:,} rows of {two} stand in {one}"
             evidence = {"rows": n, "share": round(len(hits) / n, 4)}
             yield Finding("same-split", "error", message, ADVICE["same-split"], pair, len(hits), (), evidence)
             continue

@@ -14,6 +14,8 @@ from sonde.audit.rows import Known, Rows
 
 HASHED = 18
 """Bits of the table of character n-grams."""
+AT_A_TIME = 2000
+"""Texts whose characters are taken apart together."""
 
 
 def bags(rows: Rows, train: np.ndarray, known: Known) -> Iterator[tuple[str, Bag]]:
@@ -31,9 +33,12 @@ def bags(rows: Rows, train: np.ndarray, known: Known) -> Iterator[tuple[str, Bag
     yield "bigrams", _with_pairs(lower, starts)
     cased = _ids(flat)
     yield "unigrams cased", Bag(cased, starts, int(cased.max(initial=0)) + 1)
+    inside = _ids([t.lower() if j == 0 else t for tokens in rows.tokens for j, t in enumerate(tokens)])
+    yield "unigrams cased inside", Bag(inside, starts, int(inside.max(initial=0)) + 1)
     yield "bigrams cased", _with_pairs(cased, starts)
     yield "characters", _characters(rows.text)
-    for i, name in enumerate(known.inputs if all(map(len, rows.inputs)) else ()):
+    complete = all(len(given) == len(known.inputs) for given in rows.inputs)
+    for i, name in enumerate(known.inputs if complete else ()):
         yield f"inputs {name}", _named([[*more[i].lower().split()] for more in rows.inputs])
 
 
@@ -140,6 +145,16 @@ def _with_pairs(ids: np.ndarray, starts: np.ndarray) -> Bag:
 
 def _characters(texts: Sequence[str]) -> Bag:
     """Stretches of two, three and four characters, hashed; stretches that reach into the next text do not count."""
+    ids, sizes = [], []
+    for a in range(0, len(texts), AT_A_TIME):
+        found, counts = _stretches(texts[a : a + AT_A_TIME])
+        ids.append(found)
+        sizes.append(counts)
+    starts = np.r_[0, np.cumsum(np.concatenate(sizes))]
+    return Bag(np.concatenate(ids), starts, 1 << HASHED)
+
+
+def _stretches(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     joined = "".join(f"\x02{t}\x03\x00\x00\x00" for t in texts)
     codes = np.frombuffer(joined.encode("utf-32-le", errors="surrogatepass"), np.uint32).astype(np.uint64)
     factor = np.uint64(0x9E3779B97F4A7C15)
@@ -149,9 +164,8 @@ def _characters(texts: Sequence[str]) -> Bag:
     for n in (2, 3, 4):
         rolling = (rolling[:-1] ^ codes[n - 1 :]) * factor
         where = np.flatnonzero((codes[: 1 - n] != 0) & (codes[n - 1 :] != 0))
-        ids.append(((rolling[where] + np.uint64(n)) * factor >> np.uint64(64 - HASHED)).astype(np.int64))
-        owner.append(np.searchsorted(ends, where, side="right"))
-    rows, everything = np.concatenate(owner), np.concatenate(ids)
+        ids.append(((rolling[where] + np.uint64(n)) * factor >> np.uint64(64 - HASHED)).astype(np.int32))
+        owner.append(np.searchsorted(ends, where, side="right").astype(np.int32))
+    rows = np.concatenate(owner)
     order = np.argsort(rows, kind="stable")
-    starts = np.r_[0, np.cumsum(np.bincount(rows, minlength=len(texts)))]
-    return Bag(everything[order], starts, 1 << HASHED)
+    return np.concatenate(ids)[order], np.bincount(rows, minlength=len(texts))

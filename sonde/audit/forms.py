@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -33,7 +33,7 @@ ADVICE = {code.name: code.advice for code in CODES}
 
 def forms(rows: Rows, known: Known) -> Iterator[Finding]:
     """Partners with another label, by the bag of their words and, where words are changed, by all words but one."""
-    if known.inputs:  # what is changed in a pair, or with a word, is the set's own design
+    if known.inputs or (known.task and not known.changes):  # pairs are made like that, and other tasks change nothing
         return
     bags: defaultdict[tuple[tuple[str, ...], ...], list[int]] = defaultdict(list)
     for i, (tokens, more) in enumerate(zip(rows.tokens, rows.inputs, strict=True)):
@@ -43,7 +43,7 @@ def forms(rows: Rows, known: Known) -> Iterator[Finding]:
     groups = [group for group in bags.values() if len(group) > 1]
     if known.changes == "words":
         groups += _all_but_one(rows)
-    found = [partners for group in groups if (partners := _partners(rows, group))]
+    found = _merged([partners for group in groups if (partners := _partners(rows, group))])
     hits = set[int]().union(*found)
     if hits:
         message = f"{len(found):,} sentences stand in the set with words exchanged and another label"
@@ -58,14 +58,21 @@ def forms(rows: Rows, known: Known) -> Iterator[Finding]:
 
 def _partners(rows: Rows, group: list[int]) -> set[int]:
     """The rows of a group that have a partner of another text and another label in it."""
-    labels: defaultdict[int, set[str]] = defaultdict(set)
-    for i in group:
-        labels[rows.near[i]].add(rows.label[i])
-    if len(labels) < 2:
-        return set()
-    return {
-        i for i in group if any(near != rows.near[i] and others - {rows.label[i]} for near, others in labels.items())
-    }
+    pairs = {(rows.near[i], rows.label[i]) for i in group}
+    texts, labels = Counter(near for near, _ in pairs), Counter(label for _, label in pairs)
+    # of all pairs, those with this text or this label are no partners; the row's own is both
+    return {i for i in group if len(pairs) - texts[rows.near[i]] - labels[rows.label[i]] + 1 > 0}
+
+
+def _merged(groups: list[set[int]]) -> list[set[int]]:
+    """Groups that share a row are one."""
+    home: dict[int, set[int]] = {}
+    for group in groups:
+        joined = set(group)
+        for other in {id(home[i]): home[i] for i in group if i in home}.values():
+            joined |= other
+        home |= dict.fromkeys(joined, joined)
+    return list({id(group): group for group in home.values()}.values())
 
 
 def _all_but_one(rows: Rows) -> Iterator[list[int]]:

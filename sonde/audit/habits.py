@@ -65,11 +65,10 @@ def habits(rows: Rows, known: Known) -> Iterator[Finding]:
     """What is written in one way here and in another there."""
     ways = {t: _ways(t) for t in dict.fromkeys(rows.text)}
     tables: defaultdict[tuple[int, bool, str], Counter[str]] = defaultdict(Counter)
-    seen = Counter(zip(rows.label, rows.split, (ways[t] for t in rows.text), strict=True))
-    for (label, split, taken), n in seen.items():
-        for i, way in taken:
-            tables[i, way, "classes"][label] += n
-            tables[i, way, "splits"][split] += n
+    for across, column in (("classes", rows.label), ("splits", rows.split)):
+        for group, t in set(zip(column, rows.text, strict=True)):  # a copy is no further evidence
+            for i, way in ways[t]:
+                tables[i, way, across][group] += 1
     for i, habit in enumerate(HABITS):
         for across in ("classes", "splits"):
             has, lacks = tables[i, True, across], tables[i, False, across]

@@ -20,9 +20,9 @@ CODES: tuple[Code, ...] = (
         "Rows of at least five words with letters for which the detector gives another language a probability of 0.7 "
         "or more and the set's own language 0.02 or less; close relatives that it mixes up, such as Croatian and "
         "Serbian, count as one. At most 2,000 rows of a split are looked at, chosen by a hash of their text; shares "
-        "are of these. A note below 1 %, a warning from 1 %, an error from 10 %; the evidence counts the languages "
-        "met. Such rows are noise for a probe of one language, and they are rarely spread evenly over classes. Needs "
-        "`sonde[language]`.",
+        "are of these. A note below 1 %, a warning from 1 %, an error from 10 %, and a warning again from 50 % on, "
+        "since then the code is probably wrong, not the rows; the evidence counts the languages met. Such rows are "
+        "noise for a probe of one language, and they are rarely spread evenly over classes. Needs `sonde[language]`.",
         "Drop these rows, or filter the source by language before the set is made.",
     ),
     Code(
@@ -38,6 +38,8 @@ MOST_ROWS, FEWEST_WORDS = 2000, 5
 SURE, UNLIKELY = 0.7, 0.02
 """How probable another language must be, and how improbable the set's own: short sentences are easily mistaken."""
 TOO_MANY = 10 * GRAVE
+MOST = 0.5
+"""From here on it is the code that is wrong."""
 SHOWN_WORDS, SHOWN_LETTERS = 4, 30
 NO_LANGUAGE = "zxx"
 SAME = {"nb": "no", "iw": "he", "in": "id", "fil": "tl", "cmn": "zh"}
@@ -70,17 +72,18 @@ def language(rows: Rows, known: Known) -> Iterator[Finding]:
         sample = _sample([i for i, s in enumerate(rows.split) if s == split], rows)
         others = {i: other for i in sample if (other := _other(rows.text[i], own))}
         if others:
-            yield _finding(rows, split, len(sample), others)
+            yield _finding(rows, split, len(sample), others, known.language)
 
 
-def _finding(rows: Rows, split: str, looked_at: int, others: dict[int, str]) -> Finding:
+def _finding(rows: Rows, split: str, looked_at: int, others: dict[int, str], rows_language: str) -> Finding:
     """The rows of one split that are in another language."""
     about, share = MEANING["other-language"], len(others) / looked_at
     met = sorted(Counter(others.values()).items(), key=lambda m: (-m[1], m[0]))
+    asked = "" if share < MOST else f"; is {rows_language} the right code?"
     return Finding(
         about.name,
-        "error" if share >= TOO_MANY else "warning" if share >= GRAVE else "note",
-        f"{len(others):,} of {looked_at:,} rows of {split} looked at: {about.title}",
+        "warning" if share >= MOST else "error" if share >= TOO_MANY else "warning" if share >= GRAVE else "note",
+        f"{len(others):,} of {looked_at:,} rows of {split} looked at: {about.title}{asked}",
         about.advice,
         split,
         len(others),

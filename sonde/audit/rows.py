@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from sonde.dataset import Dataset
+from sonde.errors import DataError
 from sonde.sketch import near_key
 from sonde.task import SPLITS, Doubt, Example, Task
 from sonde.tasks import load, names
@@ -72,6 +74,15 @@ class Rows:
             for key, more in zip(self.sentence, self.inputs, strict=True)
         )
 
+    def only(self, found: Sequence[int]) -> Rows:
+        """Some of the rows."""
+        columns = (
+            self.split, self.label, self.text, self.tokens, self.inputs, self.key, self.marks, self.examples
+        )  # fmt: skip
+        kept: list[Any] = [tuple(column[i] for i in found) for column in columns]
+        met = set(kept[0])
+        return Rows(tuple(s for s in self.splits if s in met), *kept)
+
     def further_sentences(self, names: Sequence[str]) -> Iterator[tuple[str, Rows]]:
         """The same rows with each further input that is a sentence, not a word, in the place of the text."""
         if any(len(given) != len(names) for given in self.inputs):
@@ -107,6 +118,8 @@ class Known:
     """Target forms must not be shared between splits."""
     changes: str = ""
     inputs: tuple[str, ...] = ()
+    asked: tuple[str, ...] | None = None
+    """The further inputs that the task of that name has, whatever they are called here."""
     natural: bool = False
     """Classes are left as the corpus has them."""
     doubts: Callable[[Sequence[Example]], list[Doubt]] | None = None
@@ -123,6 +136,7 @@ def expected(task: Task, disjoint: bool, language: str | None, natural: bool = F
         disjoint=disjoint,
         changes=task.changes,
         inputs=task.inputs,
+        asked=task.inputs,
         natural=natural,
         doubts=task.doubts,
         language=language,
@@ -138,10 +152,14 @@ def known(dataset: Dataset, task: Task | None = None) -> Known:
         found = Known(language=dataset.language)
     else:
         found = expected(task, any(p.disjoint for p in task.policies.values()), dataset.language)
+    policy = manifest.get("policy", {})
+    solved_by, inputs = manifest.get("solved_by", found.solved_by), manifest.get("inputs", found.inputs)
+    if not isinstance(policy, dict) or not all(isinstance(x, list | tuple | frozenset) for x in (solved_by, inputs)):
+        raise DataError(f"The manifest of {dataset.name} was altered: its policy, solved_by or inputs are not as made.")
     return replace(
         found,
-        solved_by=frozenset(manifest.get("solved_by", found.solved_by)),
-        disjoint=manifest.get("policy", {}).get("disjoint", found.disjoint),
-        inputs=tuple(manifest.get("inputs", found.inputs)),
-        natural=manifest.get("policy", {}).get("balance") == "natural",
+        solved_by=frozenset(map(str, solved_by)),
+        disjoint=bool(policy.get("disjoint", found.disjoint)),
+        inputs=tuple(map(str, inputs)),
+        natural=policy.get("balance") == "natural",
     )

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from sonde import __version__
 from sonde.audit import Audit, Code, codes
 from sonde.audit.collection import Unread
 from sonde.audit.finding import SEVERITIES, Finding, Severity
-from sonde.console import out
+from sonde.console import out, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +27,7 @@ def as_json(audits: Sequence[Audit], together: Sequence[Finding], unread: Sequen
         "unread": [asdict(u) for u in unread],
         "versions": {"sonde": __version__},
     }
-    return msgspec.json.format(msgspec.json.encode(found)).decode() + "\n"
+    return json.dumps(found, indent=2) + "\n"
 
 
 def markdown(
@@ -48,10 +47,10 @@ def markdown(
             lines.append("| " + " | ".join(_cell(str(c)) for c in cells) + " |")
         lines.append("")
     for audit in audits:
-        lines += [f"## {_cell(audit.name)}", "", facts(audit), ""]
+        lines += [f"## {_cell(audit.name)}", "", _cell(facts(audit)), ""]
         lines += [*_table([f for f in audit.findings if f.severity in shown]), ""]
         if audit.measures:
-            lines += [measured(audit), ""]
+            lines += [_cell(measured(audit)), ""]
     if seen := [f for f in together if f.severity in shown]:
         lines += ["## All sets together", "", *_table(seen), ""]
     lines += [f"{_cell(u.name)} could not be read: {_cell(u.reason)}\n" for u in unread]
@@ -86,8 +85,10 @@ def facts(audit: Audit) -> str:
 def measured(audit: Audit) -> str:
     """What classifiers that should not work reach, in a line; those that the task allows are in brackets."""
     first = audit.measures[0]
-    cells = (f"{m.name} {100 * m.accuracy:.1f}" for m in audit.measures)
-    said = ", ".join(f"({cell})" if m.expected else cell for m, cell in zip(audit.measures, cells, strict=True))
+    cells = [
+        (m.expected, f"{m.name} {100 * m.accuracy:.1f}") for m in audit.measures if m.name != "unigrams cased inside"
+    ]
+    said = ", ".join(f"({cell})" if expected else cell for expected, cell in cells)
     head = f"shortcuts, {first.trained_on}, {first.rows:,} rows: majority {100 * first.majority:.1f}"
     return f"{head}; {said}"
 
@@ -103,10 +104,8 @@ def _table(findings: Sequence[Finding]) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    """Text that is safe inside a Markdown table."""
-    for mark in "\\`*_[]<>|":
-        text = text.replace(mark, "\\" + mark if mark != "<" else "&lt;")
-    return " ".join(text.split())
+    """Text that is plain text in Markdown, inside a table and elsewhere."""
+    return "".join(f"&#{ord(c)};" if c in "\\`*_[]<>|&~$@#:" else c for c in visible(" ".join(text.split())))
 
 
 # On the console
@@ -117,7 +116,7 @@ def print_audit(audit: Audit, shown: Collection[str]) -> None:
     from rich.markup import escape
 
     console = out()
-    console.print(f"[bold]{escape(audit.name)}[/bold]  {facts(audit)}", soft_wrap=True)
+    console.print(f"[bold]{escape(visible(audit.name))}[/bold]  {escape(visible(facts(audit)))}", soft_wrap=True)
     findings = [f for f in audit.findings if f.severity in shown]
     if findings:
         _print_findings(console, findings)
@@ -125,7 +124,7 @@ def print_audit(audit: Audit, shown: Collection[str]) -> None:
     if not findings:
         console.print(f"  nothing found{f' but {hidden} of lesser weight' * bool(hidden)}", style="green")
     if audit.measures:
-        console.print(f"  {measured(audit)}", style="dim", markup=False, soft_wrap=True)
+        console.print(f"  {visible(measured(audit))}", style="dim", markup=False, soft_wrap=True)
     console.print()
 
 
@@ -138,7 +137,7 @@ def print_together(findings: Sequence[Finding], shown: Collection[str]) -> None:
         _print_findings(console, found)
         for f in found:
             pairs = [f"{name} {n:,}" for name, n in f.evidence.items() if " and " in name]
-            console.print(f"  {'; '.join(pairs)}", style="dim", markup=False, soft_wrap=True)
+            console.print(f"  {visible('; '.join(pairs))}", style="dim", markup=False, soft_wrap=True)
 
 
 def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
@@ -149,9 +148,9 @@ def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
     for name in ("severity", "code", "split", "message"):
         table.add_column(name, no_wrap=name != "message", overflow="fold")
     for f in findings:
-        message = Text(f.message)
+        message = Text(visible(f.message))
         if f.examples:
-            message.append(" · ".join(("", *f.examples)), style="dim")
+            message.append(" · ".join(("", *map(visible, f.examples))), style="dim")
         table.add_row(Text(f"  {f.severity}", style=COLOURS[f.severity]), f.code, f.split or "", message)
     console.print(table)
 

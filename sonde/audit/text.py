@@ -9,7 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from sonde.audit.finding import Code, Finding, around, by_share, some
@@ -31,8 +31,8 @@ CODES: tuple[Code, ...] = (
         "replacement-characters",
         "characters that were lost",
         "Rows with U+FFFD, which stands where a character could not be decoded, or with a question mark in the place "
-        "of an apostrophe (‘what ? s’, ‘don ? t’), as encodings without that character leave it. An error from 1 % of "
-        "the rows of a split, else a warning. What was there cannot be recovered from the set.",
+        "of an English apostrophe (‘what ? s’, ‘don ? t’), as encodings without that character leave it. An error "
+        "from 1 % of the rows of a split, else a warning. What was there cannot be recovered from the set.",
         "Go back to the source; drop the rows where it is lost there too.",
     ),
     Code(
@@ -96,7 +96,8 @@ MEANING = {code.name: code for code in CODES}
 
 def text(rows: Rows, known: Known) -> Iterator[Finding]:
     """Yield what is damaged in the text, split by split."""
-    faults = {t: found for t in dict.fromkeys(rows.text) if (found := tuple(_faults(t)))}
+    english = known.language is None or known.language.lower().startswith("en")
+    faults = {t: found for t in dict.fromkeys(rows.text) if (found := tuple(_faults(t, english)))}
     places: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for i, (split, t, tokens) in enumerate(zip(rows.split, rows.text, rows.tokens, strict=True)):
         if t in faults:
@@ -151,19 +152,21 @@ TORN = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 TORN_HINTS = (" ' ", " ’ ", " 't", " . ", "&", " \u0300", " \u0301", " \u0308")
+LONGEST = 500
+"""Tokens of a text that are looked at for repetitions."""
 TOKEN = re.compile(r"""[^\s.,;:!?"(){}\[\]…«»“”„–—]+(?:\.[^\s.,;:!?"(){}\[\]…«»“”„–—]+)*|\S""")
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Letters of scripts that set no spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese."""
 
 
-def _faults(t: str) -> Iterator[Fault]:
+def _faults(t: str, english: bool = True) -> Iterator[Fault]:
     """What is damaged in one text; at most one fault of each code and kind."""
     if not any(map(str.isalnum, t)):
         yield Fault("empty-text", t)
     garbled = None if t.isascii() else _garbled(t)
     if garbled:
         yield Fault("mojibake", around(t, *garbled))
-    if m := lost(t):
+    if m := lost(t, english):
         yield Fault("replacement-characters", around(t, *m.span()))
     if not garbled and (m := invisible(t)):
         yield Fault("control-characters", around(t, *m.span()))
@@ -207,19 +210,19 @@ def _repeated(t: str) -> tuple[int, int] | None:
     words = bare.split()
     if len(words) - len(set(words)) < 2 or len(set(pairwise(words))) == len(words) - 1:
         return None
-    places = list(TOKEN.finditer(t))
+    places = list(islice(TOKEN.finditer(t), LONGEST))
     words = [m[0].lower() for m in places]
-    starts: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    starts: dict[tuple[str, ...], int] = {}
     for i, three in enumerate(zip(words, words[1:], words[2:], strict=False)):
         if len(set(three)) == 1 and _lettered(three[0]):
             return places[i].start(), places[i + 2].end()
-        for start in starts[three]:
-            for length in (i - start, i - start - 1):
-                again = words[i : i + length] == words[start : start + length]
-                joined = length == i - start or not words[i - 1][0].isalnum()
-                if again and joined and sum(map(_lettered, words[start : start + length])) >= 3:
-                    return places[start].start(), places[i + length - 1].end()
-        starts[three].append(i)
+        start = starts.get(three, i)
+        for length in (i - start, i - start - 1):
+            again = length >= 3 and words[i : i + length] == words[start : start + length]
+            joined = length == i - start or not words[i - 1][0].isalnum()
+            if again and joined and sum(map(_lettered, words[start : start + length])) >= 3:
+                return places[start].start(), places[i + length - 1].end()
+        starts[three] = i
     return None
 
 

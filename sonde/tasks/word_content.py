@@ -65,12 +65,19 @@ def _frequent(
 
 
 def doubts(rows: Sequence[Example]) -> list[Doubt]:
-    """The word must be in the sentence, and no other target."""
-    words = {fold(row.label) for row in rows}
+    """The word must be in the sentence, and no other target, spelled as it is or with the capital of a first word.
+
+    A target is a label that half of its rows hold; a name that is spelled like a target (*Betty Hill*) is none.
+    """
+    times = Counter(row.label for row in rows)
+    held = Counter(row.label for row in rows if fold(row.label) in map(fold, row.tokens))
+    words = {word for word, n in held.items() if n > 1 and 2 * n >= times[word]}
+    folded = {fold(word): word for word in words}
     out: list[Doubt] = []
     for row in rows:
-        met = words.intersection(map(fold, row.tokens))
-        out.append("" if met == {fold(row.label)} else "ambiguous" if fold(row.label) in met else "wrong")
+        met = words.intersection(row.tokens) | {folded.get(fold(row.tokens[0]), row.label) if row.tokens else row.label}
+        own = fold(row.label) in map(fold, row.tokens)
+        out.append("wrong" if not own else "ambiguous" if met - {row.label} else "")
     return out
 
 

@@ -42,7 +42,7 @@ def doubts(rows: Sequence[Example]) -> list[Doubt]:
 
 def _in_order(row: Example) -> bool:
     tokens = [t.lower() for t in row.tokens]
-    one, two = (word for _, word in row.extra)
+    one, two = (word.lower() for _, word in row.extra)
     # a word inside a multi-word token has no token of its own: then nothing can be said
     return tokens.index(one) < tokens.index(two) if one in tokens and two in tokens else row.label == "1"
 

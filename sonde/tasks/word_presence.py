@@ -58,7 +58,7 @@ def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
 
 def doubts(rows: Sequence[Example]) -> list[Doubt]:
     """The word is in the sentence, or it is not."""
-    return ["" if (row.extra[0][1] in _pieces(row)) == (row.label == "1") else "wrong" for row in rows]
+    return ["" if (row.extra[0][1].lower() in _pieces(row)) == (row.label == "1") else "wrong" for row in rows]
 
 
 task = Task(

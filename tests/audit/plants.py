@@ -198,9 +198,9 @@ def shared_targets(k):
 def likely_shared_targets(k):
     clean = sound(labels=("PAST", "PRES"), task="past_present")
     verbs = [f"{a}{b}ed" for a in ("bl", "cr", "dr", "fl", "gr") for b in ("amm", "ipp", "ott", "urr")]
-    pool = iter(sentences(2 * 10 * k, seed=7))
+    pool = iter(sentences(2 * 12 * k, seed=7))
     for split in ("tr", "te"):
-        rows = [example("PAST", ((t := next(pool))[0], verb, *t[2:])) for verb in verbs[:k] for _ in range(10)]
+        rows = [example("PAST", ((t := next(pool))[0], verb, *t[2:])) for verb in verbs[:k] for _ in range(12)]
         balance = [r for r in clean.rows[split] if r.label == "PAST"][: len(rows)]
         clean = changed(clean, split, [*(r for r in clean.rows[split] if r not in balance), *rows])
     return clean

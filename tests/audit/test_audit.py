@@ -12,12 +12,12 @@ from scipy import stats
 from sonde.audit import audit_quickly, audit_set, codes, explain
 from sonde.audit.finding import brief, some
 from sonde.audit.rows import Rows, known
-from sonde.audit.shortcuts import shortcuts
+from sonde.audit.shortcuts import Plan, _needed, shortcuts
 from sonde.audit.size import resolution
 from sonde.dataset import Dataset
-from sonde.errors import UsageError
+from sonde.errors import DataError, UsageError
 from sonde.task import Example
-from tests.audit.plants import COUNTED, TOLD, UNCOUNTED, example, sentences, sound
+from tests.audit.plants import COUNTED, NOUNS, TOLD, UNCOUNTED, example, of_words, sentences, sound
 
 EVERY = [(p.code, lambda p=p: p.make((p.low + p.high) // 2)) for p in COUNTED]
 EVERY += [*UNCOUNTED.items(), *((code, make) for code, (make, _) in TOLD.items())]
@@ -63,7 +63,9 @@ def test_the_order_of_rows_changes_nothing(code, make):
     dataset = make()
     rng = Random(1)
     shuffled = {s: rng.sample(list(rows), len(rows)) for s, rows in dataset.rows.items()}
-    assert audit_set(replace(dataset, rows=shuffled)).findings == audit_set(dataset).findings
+    one, two = audit_set(replace(dataset, rows=shuffled)), audit_set(dataset)
+    assert one.findings == two.findings
+    assert one.measures == two.measures
 
 
 @pytest.mark.parametrize(("code", "make"), EVERY, ids=lambda x: x if isinstance(x, str) else "")
@@ -192,3 +194,106 @@ def test_samples_of_a_large_set_are_the_same_in_any_order(monkeypatch):
     one, two = (shortcuts(Rows.of(d), known(d))[1] for d in (dataset, backwards))
     assert one == two
     assert {m.rows for m in one} == {200}
+
+
+def test_a_lonely_split_in_the_order_of_its_labels_is_sampled_evenly(monkeypatch):
+    monkeypatch.setattr("sonde.audit.shortcuts.TEST", 200)
+    rows = sorted(sound().rows["te"], key=lambda r: r.label)
+    (majority,) = {m.majority for m in audit_set(replace(sound(), rows={"te": rows})).measures}
+    assert majority == pytest.approx(0.5, abs=0.1)
+
+
+def test_what_says_nothing_is_at_chance_in_folds_too():
+    audit = audit_set(replace(sound(), rows={"te": sound().rows["te"][:300]}))
+    nothing = next(m for m in audit.measures if m.name == "punctuation")
+    assert nothing.accuracy == pytest.approx(0.5, abs=0.02)
+
+
+def test_copies_in_one_part_do_not_hide_a_shortcut():
+    told = TOLD["shortcut-edges"][0]()
+    often = [r for row in told.rows["tr"] for r in [row] * (4 if row.label == "A" else 1)]
+    assert "shortcut-edges" in found(replace(told, rows={**told.rows, "tr": often}))
+
+
+@pytest.mark.parametrize(
+    ("usual", "rare"), [("+1", "-1"), ("+", "-"), ("1.0", "10"), ("NP_VP", "NP_VP_."), ("nsubj", "csubj")]
+)
+def test_a_small_class_is_no_mistyped_label(usual, rare):
+    clean = sound(labels=(usual, rare))
+    rows = {
+        s: [*[r for r in f if r.label == usual], *[r for r in f if r.label == rare][:5]] for s, f in clean.rows.items()
+    }
+    findings = found(replace(clean, rows=rows))
+    assert "mistyped-label" not in findings
+    assert "imbalance" in findings
+
+
+def test_one_bad_label_does_not_make_every_sentence_ambiguous():
+    clean = of_words(0)
+    te = [clean.rows["te"][0]._replace(label="another"), *clean.rows["te"][1:]]
+    findings = found(replace(clean, rows={**clean.rows, "te": te}))
+    assert "ambiguous-label" not in findings
+    assert findings["wrong-label"].count == 1
+
+
+def test_a_name_spelled_like_a_target_is_none_but_a_first_word_is():
+    clean = of_words(0)
+    te = list(clean.rows["te"])
+    te[0] = example(
+        te[0].label, (*te[0].tokens[:4], "Ticket" if te[0].label == "castle" else "Castle", *te[0].tokens[5:])
+    )
+    te[1] = example(te[1].label, ("Ticket" if te[1].label == "castle" else "Castle", *te[1].tokens[1:]))
+    assert found(replace(clean, rows={**clean.rows, "te": te}))["ambiguous-label"].count == 1
+
+
+def test_another_naming_scheme_is_no_undeclared_label():
+    renamed = sound(labels=("1", "2"), task="passive")
+    assert "undeclared-label" not in found(renamed)
+
+
+def test_a_capital_that_only_shows_the_first_word_is_no_error():
+    """Class B begins with a noun that class A has inside: only the capital tells them apart."""
+    rows = {}
+    for seed, (s, n) in enumerate({"tr": 600, "va": 400, "te": 800}.items()):
+        rows[s] = []
+        for i, t in enumerate(sentences(n, seed)):
+            noun = NOUNS[i // 2 % 10]
+            rest = [w.lower() for w in t[:-1]]
+            words = [noun.capitalize(), *rest] if i % 2 else [rest[0].capitalize(), noun, *rest[1:]]
+            rows[s].append(example("AB"[i % 2], (*words, ".")))
+    finding = found(Dataset("a/set", "coordination_inversion", 1, None, ("A", "B"), rows))["shortcut-casing"]
+    assert finding.severity == "warning"
+    assert abs(finding.evidence["without the first word"]) < 0.03
+    assert found(TOLD["shortcut-casing"][0]())["shortcut-casing"].severity == "error"
+
+
+def test_a_long_row_of_repeated_numbers_does_not_take_for_ever():
+    long = example("A", ("0",) * 20_000)
+    clean = sound()
+    audit_set(replace(clean, rows={**clean.rows, "te": [*clean.rows["te"], long]}))
+
+
+def test_odd_labels_and_missing_inputs_do_no_harm():
+    assert audit_set(sound(labels=("①", "②"))).findings == ()
+    half = sound(inputs=["word"])
+    half.rows["te"][0] = half.rows["te"][0]._replace(extra=(("word", "x"),))
+    assert "inputs word" not in {m.name for m in audit_set(half).measures}
+    pair = sound(labels=("0", "1"), task="word_order", inputs=["one"])
+    rows = {s: [r._replace(extra=(("one", "x"),)) for r in found] for s, found in pair.rows.items()}
+    assert "wrong-label" not in found(replace(pair, rows=rows))
+    assert audit_set(replace(sound(), rows={"te": []})).findings != ()
+
+
+@pytest.mark.parametrize("damage", [{"policy": []}, {"solved_by": None}, {"inputs": 3}])
+def test_a_manifest_that_was_altered_is_told(damage):
+    with pytest.raises(DataError, match="altered"):
+        audit_set(replace(sound(), manifest=damage))
+
+
+def test_a_long_set_is_audited_in_bounded_memory():
+    """Ten times the rows that are used take no ten times the features."""
+    rows = Rows.of(sound(sizes={"tr": 3000, "va": 10, "te": 500}))
+    needed, plan = _needed(rows, np.zeros(len(rows), np.int64), Plan("", ((np.arange(5), np.arange(7, 9)),)))
+    assert len(needed) == 7
+    assert plan.folds[0][1].tolist() == [5, 6]
+    assert needed.text == (*rows.text[:5], *rows.text[7:9])
