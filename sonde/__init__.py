@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from sonde.corpus import Sentence as Sentence
     from sonde.corpus import Tree as Tree
     from sonde.dataset import Dataset as Dataset
+    from sonde.embed import Embeddings as Embeddings
+    from sonde.embed import embed as embed_texts
+    from sonde.encoders import load as load_encoder
     from sonde.errors import SondeError as SondeError
     from sonde.make import Unmade as Unmade
     from sonde.make import make_sets as make_sets
@@ -33,6 +36,7 @@ _HOMES = {
     "Audit": "sonde.audit",
     "Corpus": "sonde.corpus",
     "Dataset": "sonde.dataset",
+    "Embeddings": "sonde.embed",
     "Example": "sonde.task",
     "Finding": "sonde.audit",
     "Policy": "sonde.task",
@@ -42,7 +46,9 @@ _HOMES = {
     "Tree": "sonde.corpus",
     "Unmade": "sonde.make",
     "audit_set": "sonde.audit",
+    "embed_texts": "sonde.embed:embed",
     "find_sets": "sonde.sources",
+    "load_encoder": "sonde.encoders:load",
     "load_task": "sonde.tasks:load",
     "make_sets": "sonde.make",
     "read_senteval": "sonde.tables",
@@ -54,6 +60,7 @@ __all__ = [
     "Audit",
     "Corpus",
     "Dataset",
+    "Embeddings",
     "Example",
     "Finding",
     "Policy",
@@ -63,7 +70,9 @@ __all__ = [
     "Tree",
     "Unmade",
     "audit_set",
+    "embed_texts",
     "find_sets",
+    "load_encoder",
     "load_task",
     "make_sets",
     "read_senteval",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -302,24 +303,60 @@ def show(
 
 
 @app.command
-def check(task: str, /, *corpus: str) -> int:
-    """Check that a task keeps the rules: `sonde check my_task.py`.
+def sentences(*paths: str) -> int:
+    """Print the texts of probing sets, each different one once, to be encoded elsewhere for `npy:`.
+
+    One a line; line breaks, tabs and backslashes are written \\n, \\t and \\\\.
 
     Parameters
     ----------
-    task: str
-        A task's name, package.module:attribute, or a path to a Python file.
+    paths: str
+        Sets, or folders of sets, as for `sonde audit`.
+    """
+    from sonde.encoders.npy import to_line
+    from sonde.errors import UsageError
+    from sonde.sources import find_sets
+
+    if not paths:
+        raise UsageError("Name the sets whose texts are wanted.")
+    seen: set[str] = set()
+    for source in find_sets(paths):
+        dataset = source.load()
+        for _, row in dataset:
+            for text in (row.text, *(value for name, value in row.extra if name in dataset.manifest.get("inputs", ()))):
+                if text not in seen:
+                    seen.add(text)
+                    sys.stdout.write(to_line(text) + "\n")
+    return 0
+
+
+@app.command
+def check(what: str, /, *corpus: str) -> int:
+    """Check that a task or an encoder keeps the rules: `sonde check my_task.py`, `sonde check st:all-MiniLM-L6-v2`.
+
+    Parameters
+    ----------
+    what: str
+        A task's name, package.module:attribute, or a path to a Python file; or an encoder, scheme:name.
     corpus: str
-        Annotated text to try it on. Default: the built-in corpus.
+        Annotated text to try a task on. Default: the built-in corpus.
     """
     from sonde.console import out
-    from sonde.corpus.corpus import Corpus
-    from sonde.tasks import load
-    from sonde.testing import examine_task
+    from sonde.encoders import schemes
 
-    source = Corpus.read(*corpus) if corpus else Corpus.synthetic(3000)
+    if what.partition(":")[0] in schemes() and ":" in what:
+        from sonde.encoders import load as load_encoder
+        from sonde.testing import examine_encoder
+
+        verdicts: Iterator[Any] = examine_encoder(load_encoder(what))
+    else:
+        from sonde.corpus.corpus import Corpus
+        from sonde.tasks import load
+        from sonde.testing import examine_task
+
+        verdicts = examine_task(load(what), Corpus.read(*corpus) if corpus else Corpus.synthetic(3000))
     failed = 0
-    for verdict in examine_task(load(task), source):
+    for verdict in verdicts:
         failed += not verdict.passed
         mark = "[green]ok[/green]    " if verdict.passed else "[red]failed[/red]"
         out().print(f"{mark} {verdict.rule}")
@@ -329,13 +366,13 @@ def check(task: str, /, *corpus: str) -> int:
 
 
 @app.command
-def ls(what: Literal["tasks", "suites"], /) -> int:
+def ls(what: Literal["tasks", "suites", "encoders", "store"], /) -> int:
     """List what there is.
 
     Parameters
     ----------
     what: str
-        tasks or suites.
+        tasks, suites, encoders (the schemes), or store (the vectors kept on this machine).
     """
     from rich.table import Table
 
@@ -343,7 +380,29 @@ def ls(what: Literal["tasks", "suites"], /) -> int:
     from sonde.tasks import PAPERS, SUITES, load, names
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    if what == "suites":
+    if what == "encoders":
+        import importlib
+
+        from sonde.encoders import schemes
+
+        for column in ("scheme", "what"):
+            table.add_column(column)
+        for scheme in schemes():
+            table.add_row(
+                f"{scheme}:", (importlib.import_module(f"sonde.encoders.{scheme}").__doc__ or "").split("\n")[0]
+            )
+    elif what == "store":
+        from sonde.store import Store, default_root
+
+        store = Store(default_root())
+        for column in ("encoder", "vectors", "dimension", "MB", "last written"):
+            table.add_column(column, justify="left" if column == "encoder" else "right")
+        for entry in store.ls():
+            megabytes = f"{entry.bytes / 1e6:,.1f}"
+            table.add_row(
+                entry.identity, f"{entry.vectors:,}", str(entry.dimension), megabytes, f"{entry.written:%Y-%m-%d %H:%M}"
+            )
+    elif what == "suites":
         for column in ("suite", "tasks", "paper"):
             table.add_column(column)
         for suite, tasks in SUITES.items():

@@ -114,7 +114,7 @@ def read_table(paths: str | Path | Sequence[str | Path], columns: Columns, name:
     rows, known, n, inputs = no_rows(), Interned(), len(columns.text), columns.inputs
     for path in files:
         split = "" if columns.split else split_of(path) or lonely(path, files)
-        for number, cells in _records(path, columns):
+        for number, cells in records(path, columns):
             label, *rest = cells[n:]
             if columns.split:
                 split = _split(path, number, columns.split, rest[0])
@@ -215,7 +215,8 @@ def _split(path: str, number: int, column: str, value: str) -> str:
 # records: the wanted cells of every row
 
 
-def _records(path: str, columns: Columns) -> Iterator[tuple[int, Cells]]:
+def records(path: str, columns: Columns) -> Iterator[tuple[int, Cells]]:
+    """The cells of the columns asked for, line by line."""
     suffix = uncompressed(path).suffix.lower()
     match "json" if suffix == ".json" else TABLES.get(suffix):  # which many JSON lines are called, too
         case "json":

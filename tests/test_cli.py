@@ -8,8 +8,11 @@ import sys
 import time
 from pathlib import Path
 
+import numpy
 import pytest
 
+from sonde import embed_texts, load_encoder
+from sonde.store import Store
 from tests.audit.plants import ADVERBS, NOUNS, VERBS
 
 DATA = Path(__file__).parent / "data"
@@ -392,3 +395,34 @@ def test_a_set_is_not_read_from_standard_input(tmp_path):
     done = sonde("audit", "-", cwd=tmp_path)
     assert done.returncode == 1
     assert "standard input" in done.stderr
+
+
+def test_check_an_encoder(tmp_path):
+    done = sonde("check", "static:")
+    assert done.returncode == 0, done.stdout
+    (tmp_path / "mine.py").write_text("def encode(texts):\n    return [[len(texts), len(t)] for t in texts]\n", "utf-8")
+    done = sonde("check", "py:mine.py:encode", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "failed a vector does not depend on the other texts of the batch" in done.stdout
+
+
+def test_the_texts_of_sets_are_printed_once_and_come_back_as_vectors(probes, tmp_path):
+    done = sonde("sentences", probes)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(set(lines)) > 500
+    (tmp_path / "texts.txt").write_text(done.stdout, "utf-8")
+    numpy.save(tmp_path / "vectors.npy", numpy.arange(3 * len(lines), dtype="float32").reshape(-1, 3))
+    encoder = load_encoder(f"npy:{tmp_path / 'vectors.npy'}?texts={tmp_path / 'texts.txt'}")
+    assert encoder([lines[7]]).tolist() == [[21.0, 22.0, 23.0]]
+
+
+def test_the_schemes_and_the_store_are_listed(tmp_path, monkeypatch):
+    done = sonde("ls", "encoders")
+    assert "static:" in done.stdout
+    monkeypatch.setitem(ENVIRONMENT, "SONDE_CACHE", str(tmp_path))
+    assert sonde("ls", "store").returncode == 0
+    embed_texts(load_encoder("baseline:random?dim=8"), ["one", "two"], store=Store(tmp_path / "store"))
+    listed = sonde("ls", "store").stdout
+    assert "baseline:random" in listed
+    assert " 8 " in listed

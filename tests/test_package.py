@@ -10,7 +10,7 @@ import sonde
 
 ROOT = Path(sonde.__file__).parent
 LINE = [
-    ["errors", "console", "digest", "damage"],
+    ["errors", "console", "digest", "damage", "cache"],
     ["corpus"],
     ["task"],
     ["edit"],
@@ -22,6 +22,10 @@ LINE = [
     ["layouts"],
     ["sources"],
     ["audit"],
+    ["wordvectors"],
+    ["encoders", "store"],
+    ["embed"],
+    ["baselines", "published"],
     ["make"],
     ["request"],
     ["testing"],
@@ -36,9 +40,9 @@ def run(code, *, cwd=None):
 
 def test_exactly_these_names_are_public():
     assert sonde.__all__ == [
-        "Audit", "Corpus", "Dataset", "Example", "Finding", "Policy", "Sentence", "SondeError", "Task", "Tree",
-        "Unmade",
-        "audit_set", "find_sets", "load_task", "make_sets", "read_senteval", "read_xprobe", "wanted",
+        "Audit", "Corpus", "Dataset", "Embeddings", "Example", "Finding", "Policy", "Sentence", "SondeError",
+        "Task", "Tree", "Unmade", "audit_set", "embed_texts", "find_sets", "load_encoder", "load_task",
+        "make_sets", "read_senteval", "read_xprobe", "wanted",
     ]  # fmt: skip
     for name in sonde.__all__:
         assert getattr(sonde, name).__doc__

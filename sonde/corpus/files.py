@@ -168,7 +168,7 @@ def open_bytes(path: str) -> Iterator[bytes]:
     lines, length, first = 1, 0, True
     try:
         with ExitStack() as stack:
-            source = _source(path, stack)
+            source = open_source(path, stack)
             while piece := source.read1(PIECE):  # not read(), which would lose what precedes a broken place
                 if first:
                     piece = piece.removeprefix(b"\xef\xbb\xbf")
@@ -205,13 +205,18 @@ def open_bytes(path: str) -> Iterator[bytes]:
         raise DataError(f"{path!r} cannot be read: {error}") from None
 
 
-class _Source(Protocol):
-    def read1(self, size: int, /) -> bytes: ...
+class Source(Protocol):
+    """What bytes are read from."""
+
+    def read1(self, size: int, /) -> bytes:
+        """At most so many bytes, none at the end."""
+        ...
 
 
-def _source(path: str, stack: ExitStack) -> _Source:
+def open_source(path: str, stack: ExitStack) -> Source:
+    """A file, decompressed as its suffix says; the stack closes it."""
     if path == "-":
-        return cast(_Source, sys.stdin.buffer)
+        return cast(Source, sys.stdin.buffer)
     raw = stack.enter_context(Path(path).open("rb"))  # noqa: SIM115 - the stack closes it
     match Path(path).suffix.lower():
         case ".gz":

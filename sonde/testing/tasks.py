@@ -1,10 +1,9 @@
-"""Conformance checks that anyone can run on their own parts; ``sonde check`` prints them."""
+"""Whether a task keeps the rules."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
@@ -15,17 +14,9 @@ from sonde.errors import SondeError
 from sonde.make import Unmade, choose_reading, count, make_sets
 from sonde.sketch import near_key, unfit
 from sonde.task import Context, Example, Policy, Proposal, Task
+from sonde.testing.verdict import Verdict
 
 SENTENCES = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """One rule, and whether the part keeps it."""
-
-    rule: str
-    passed: bool
-    detail: str = ""
 
 
 def check_task(task: Task, corpus: Corpus) -> None:

@@ -1,0 +1,15 @@
+"""Where things are kept that can be made again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def cache_folder() -> Path:
+    """``$SONDE_CACHE``, or else where this system keeps caches."""
+    if chosen := os.environ.get("SONDE_CACHE"):
+        return Path(chosen).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("sonde")

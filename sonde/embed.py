@@ -1,0 +1,234 @@
+"""Texts + encoder → embeddings: each text once, long ones first, kept as they come, and never a vector that is none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.encoders import Identity
+from sonde.errors import EncoderError, ShapeError, SondeError, UsageError
+from sonde.store import Store
+
+BATCH = 64
+"""Texts at a time, for encoders that say nothing."""
+SHARD_ROWS, SHARD_SECONDS = 8192, 20.0
+"""Vectors are written to the store when there are so many, or so much time has passed."""
+
+Array = npt.NDArray[Any]
+Progress = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """One vector per text, in the order of the texts: (n, d), or (layers, n, d) where an encoder has layers."""
+
+    texts: tuple[str, ...]
+    vectors: Array
+    identity: Identity | None
+    layers: tuple[str, ...] = ()
+    encoded: int = 0
+    """How many different texts the encoder was asked for; the others were in the store."""
+    seconds: float = 0.0
+    """Time spent in the encoder."""
+
+    def layer(self, name: str) -> Array:
+        """The vectors of one layer."""
+        if name not in self.layers:
+            raise UsageError(f"There is no layer {name!r}; the layers are {', '.join(self.layers) or 'none'}.")
+        found: Array = self.vectors[self.layers.index(name)]
+        return found
+
+
+def embed(
+    encoder: Callable[[Sequence[str]], Any],
+    texts: Sequence[str],
+    *,
+    store: Store | None = None,
+    batch: int | None = None,
+    tell: Progress | None = None,
+) -> Embeddings:
+    """Encode texts, each different one once, or take them from the store.
+
+    Texts go to the encoder in batches of like length, longest first. Vectors are written to the store as they come, so
+    that a crash or Ctrl-C loses little; an encoder without identity has no place in a store.
+    """
+    identity: Identity | None = getattr(encoder, "identity", None)
+    layers: tuple[str, ...] = tuple(getattr(encoder, "layers", None) or ())
+    size = batch or getattr(encoder, "batch", None) or BATCH
+    different = list(dict.fromkeys(texts))
+    kept = _Kept(store, identity, layers) if store is not None and identity is not None else None
+    table = kept.read(different) if kept is not None else _Table(len(layers), len(different))
+    missing = np.flatnonzero(~table.there).tolist()
+    started = spent = 0.0
+    done = len(different) - len(missing)
+    if tell:
+        tell("encode", done, len(different))
+    try:
+        for places in _batches(encoder, different, missing, size):
+            some = [different[i] for i in places]
+            started = time.perf_counter()
+            vectors = ask(encoder, some, layers)
+            spent += time.perf_counter() - started
+            table.put(places, vectors, some)
+            if kept is not None:
+                kept.add(some, vectors)
+            done += len(places)
+            if tell:
+                tell("encode", done, len(different))
+    finally:
+        if kept is not None:
+            kept.flush()
+    place = {text: i for i, text in enumerate(different)}
+    order = np.array([place[text] for text in texts], np.int64)
+    vectors = table.vectors[..., order, :]
+    return Embeddings(tuple(texts), vectors if layers else vectors[0], identity, layers, len(missing), spent)
+
+
+def ask(encoder: Callable[[Sequence[str]], Any], texts: Sequence[str], layers: Sequence[str] = ()) -> Array:
+    """Call the encoder and make sure that what comes back are vectors of these texts: (layers or 1, n, d), float32."""
+    try:
+        answer = encoder(list(texts))
+    except SondeError:
+        raise
+    except Exception as e:
+        raise EncoderError(
+            f"The encoder failed on a batch of {len(texts)} texts that begins with {shown(texts[0])}: "
+            f"{type(e).__name__}: {e}"
+        ) from e
+    return checked(answer, texts, layers)
+
+
+def checked(answer: Any, texts: Sequence[str], layers: Sequence[str] = ()) -> Array:
+    """An encoder's answer as an array (layers or 1, n, d) of finite numbers, or an error that names the first text."""
+    array = _as_array(answer, texts)
+    if not layers:
+        array = array[None]
+    if array.ndim != 3:
+        raise ShapeError(
+            f"The encoder gave an array of shape {array.shape if layers else array.shape[1:]} for {len(texts)} texts; "
+            f"expected {'(layers, texts, dimension)' if layers else '(texts, dimension)'}."
+        )
+    if array.shape[0] != max(1, len(layers)):
+        raise ShapeError(f"The encoder gave {array.shape[0]} layers; expected {len(layers)}: {', '.join(layers)}.")
+    if array.shape[1] != len(texts):
+        raise ShapeError(
+            f"The encoder gave {array.shape[1]} vectors for {len(texts)} texts, the first of which is "
+            f"{shown(texts[0])}; expected one each."
+        )
+    if not array.shape[2]:
+        raise ShapeError(f"The encoder gave vectors without numbers, for {shown(texts[0])} first.")
+    bad = ~np.isfinite(array).all(axis=(0, 2))
+    if bad.any():
+        first = texts[int(np.argmax(bad))]
+        raise EncoderError(
+            f"The encoder gave NaN or infinite numbers for {int(bad.sum())} of {len(texts)} texts, for "
+            f"{shown(first)} first; expected finite ones."
+        )
+    return array
+
+
+def _as_array(answer: Any, texts: Sequence[str]) -> Array:
+    """Numpy arrays, torch tensors on any device, and lists of these."""
+    if hasattr(answer, "detach"):
+        answer = answer.detach().to("cpu")
+        answer = answer.float().numpy() if str(answer.dtype) == "torch.bfloat16" else answer.numpy()
+    elif isinstance(answer, list | tuple) and answer and hasattr(answer[0], "detach"):
+        return _stacked([_as_array(a, texts) for a in answer], texts)
+    if not isinstance(answer, np.ndarray):
+        if not isinstance(answer, list | tuple):
+            raise ShapeError(
+                f"The encoder gave {type(answer).__name__} for a batch that begins with {shown(texts[0])}; "
+                "expected an array, a tensor or a list of vectors."
+            )
+        return _stacked([np.asarray(row) for row in answer], texts)
+    if answer.dtype.kind not in "fiu":
+        raise ShapeError(f"The encoder gave an array of {answer.dtype}; expected numbers.")
+    return answer if answer.dtype in (np.float32, np.float16) else answer.astype(np.float32)
+
+
+def _stacked(rows: Sequence[Array], texts: Sequence[str]) -> Array:
+    for i, row in enumerate(rows):
+        if row.dtype.kind not in "fiu" or row.shape != rows[0].shape:
+            text = shown(texts[i]) if i < len(texts) else f"vector {i + 1}"
+            what = f"shape {row.shape}" if row.dtype.kind in "fiu" else f"{row.dtype}"
+            raise ShapeError(
+                f"The encoder gave {what} for {text}, and {rows[0].shape} for {shown(texts[0])}; "
+                "expected vectors of one length."
+            )
+    return np.stack(rows).astype(np.float32) if rows else np.zeros((0, 0), np.float32)
+
+
+def shown(text: str) -> str:
+    """The beginning of a text, in quotes."""
+    return repr(text if len(text) <= 60 else text[:60] + "…")
+
+
+def _batches(encoder: Any, texts: Sequence[str], missing: Sequence[int], size: int) -> Iterable[list[int]]:
+    """Places of texts of like length, longest first: what does not fit in memory shows at once."""
+    cost = getattr(encoder, "cost", None)
+    costs = cost([texts[i] for i in missing]) if cost is not None and missing else [len(texts[i]) for i in missing]
+    order = [i for _, i in sorted(zip(costs, missing, strict=True), key=lambda pair: (-pair[0], pair[1]))]
+    return (order[a : a + size] for a in range(0, len(order), size))
+
+
+class _Table:
+    """Vectors on their way to their places."""
+
+    def __init__(self, layers: int, n: int) -> None:
+        self.layers, self.there = max(1, layers), np.zeros(n, bool)
+        self.vectors: Array = np.zeros((self.layers, n, 0), np.float32)
+
+    def put(self, places: Sequence[int], vectors: Array, texts: Sequence[str]) -> None:
+        """Rows of a batch; the first tells the dimension."""
+        if not self.there.any():
+            self.vectors = np.zeros((self.layers, len(self.there), vectors.shape[2]), vectors.dtype)
+        if vectors.shape[2] != self.vectors.shape[2]:
+            raise ShapeError(
+                f"The encoder gave vectors of {vectors.shape[2]} numbers for {shown(texts[0])} and of "
+                f"{self.vectors.shape[2]} before; expected one dimension."
+            )
+        self.vectors[:, places] = vectors
+        self.there[places] = True
+
+
+class _Kept:
+    """The store for one encoder: every layer has an identity of its own."""
+
+    def __init__(self, store: Store, identity: Identity, layers: Sequence[str]) -> None:
+        self.store = store
+        self.names = [identity.with_facts(layer=name) for name in layers] or [identity]
+        self.texts: list[str] = []
+        self.vectors: list[Array] = []
+        self.since = time.monotonic()
+
+    def read(self, texts: Sequence[str]) -> _Table:
+        """What is there, in all layers."""
+        table = _Table(len(self.names), len(texts))
+        found = [self.store.read(name, texts) for name in self.names]
+        there = np.logical_and.reduce([mask for mask, _ in found])
+        sizes = {vectors.shape[1] for mask, vectors in found if mask.any()}
+        if there.any() and len(sizes) == 1:
+            table.vectors = np.stack([vectors for _, vectors in found])
+            table.there = there
+        return table
+
+    def add(self, texts: Sequence[str], vectors: Array) -> None:
+        """Vectors to be written, now or soon."""
+        self.texts += texts
+        self.vectors.append(vectors)
+        if len(self.texts) >= SHARD_ROWS or time.monotonic() - self.since > SHARD_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is waiting."""
+        if self.texts:
+            rows = np.concatenate(self.vectors, axis=1)
+            for name, vectors in zip(self.names, rows, strict=True):
+                self.store.write(name, self.texts, vectors)
+            self.texts, self.vectors = [], []
+        self.since = time.monotonic()

@@ -1,0 +1,55 @@
+"""One file, one encoder scheme; the file is named as the scheme is.
+
+An encoder is any callable from a list of texts to an array (n, d), or (layers, n, d). A module of this package has
+
+    def load(spec: Spec) -> Encoder
+
+and that is all it takes to add a scheme.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from sonde.encoders.identity import Identity, Spec
+from sonde.errors import UsageError
+
+__all__ = ["Encoder", "Identity", "Spec", "load", "schemes"]
+
+NOT_SCHEMES = frozenset({"identity"})
+"""Modules here that are no schemes."""
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """A callable from texts to vectors. Anything callable will do; these attributes are looked at if they are there.
+
+    ``identity``: an Identity, or None: vectors are not kept.
+    ``layers``: names of the layers, if arrays are (layers, n, d).
+    ``batch``: how many texts it likes at a time.
+    ``words``: a callable from words to vectors, if it has input vectors of its own.
+    """
+
+    def __call__(self, texts: Sequence[str], /) -> Any:
+        """Vectors of the texts, in their order."""
+        ...
+
+
+def schemes() -> list[str]:
+    """All schemes, by name."""
+    return sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in NOT_SCHEMES)
+
+
+def load(text: str) -> Encoder:
+    """The encoder that ``scheme:name[@revision][?key=value&…]`` names."""
+    spec = Spec.parse(text)
+    if spec.scheme not in schemes():
+        near = difflib.get_close_matches(spec.scheme, schemes(), n=1)
+        hint = f" Did you mean {near[0]}:?" if near else ""
+        raise UsageError(f"There is no encoder scheme {spec.scheme!r}.{hint} The schemes are {', '.join(schemes())}.")
+    found: Encoder = importlib.import_module(f"sonde.encoders.{spec.scheme}").load(spec)
+    return found

@@ -1,0 +1,98 @@
+"""Whether an encoder keeps the rules: shape, numbers, and a vector that depends on its text alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from sonde.embed import ask
+from sonde.errors import SondeError
+from sonde.testing.verdict import Verdict
+
+TEXTS = (
+    "The river was high after the rain.",
+    "Nobody had told her that the shop was closed on Mondays.",
+    "Yes.",
+    "L’été dernier, nous sommes allés à la mer.",
+    "Она открыла окно и долго смотрела на улицу.",
+    "A very small dog barked at a very large van, and the van drove on.",
+    "the river was high after the rain.",
+    "What did the teacher say when the bell rang at noon?",
+)
+LONG = " ".join(("and then the old clock in the hall struck again",) * 600)
+SAME = 1e-3
+"""Vectors are the same if they differ by less than this share of their length: padding changes the order of sums."""
+
+
+def check_encoder(encoder: Callable[[Sequence[str]], Any]) -> None:
+    """Raise SondeError at the first rule that the encoder breaks."""
+    for verdict in examine_encoder(encoder):
+        if not verdict.passed:
+            raise SondeError(f"The encoder breaks a rule: {verdict.rule}. {verdict.detail}")
+
+
+def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict]:
+    """Try an encoder on a few texts, rule by rule; what cannot be tried after a failure is left out."""
+    layers = tuple(getattr(encoder, "layers", None) or ())
+
+    def vectors(texts: Sequence[str]) -> np.ndarray:
+        return ask(encoder, texts, layers).astype(np.float64)
+
+    try:
+        whole = vectors(TEXTS)
+    except SondeError as e:
+        yield Verdict("it gives one vector of finite numbers per text", False, str(e))
+        return
+    what = f"{whole.shape[2]} numbers" + (f", {len(layers)} layers" if layers else "")
+    yield Verdict("it gives one vector of finite numbers per text", True, what)
+    rules: tuple[tuple[str, Callable[[], str]], ...] = (
+        ("the same texts give the same vectors again", lambda: _apart(whole, vectors(TEXTS), TEXTS)),
+        (
+            "a vector does not depend on the other texts of the batch",
+            lambda: _apart(whole, np.concatenate([vectors([t]) for t in TEXTS], axis=1), TEXTS),
+        ),
+        (
+            "a vector does not depend on the order of the batch",
+            lambda: _apart(whole, vectors(TEXTS[::-1])[:, ::-1], TEXTS),
+        ),
+        ("a text that stands twice gets one vector twice", lambda: _twice(vectors([TEXTS[0], TEXTS[1], TEXTS[0]]))),
+        ("an empty text survives", lambda: _survives(vectors(["", TEXTS[0]]))),
+        (f"a text of {len(LONG.split()):,} words survives", lambda: _survives(vectors([LONG, TEXTS[0]]))),
+        ("words can be asked for", lambda: _words(encoder)),
+    )
+    for rule, check in rules:
+        try:
+            wrong = check()
+        except SondeError as e:
+            wrong = str(e)
+        yield Verdict(rule, not wrong, wrong)
+
+
+def _apart(one: np.ndarray, two: np.ndarray, texts: Sequence[str]) -> str:
+    if one.shape != two.shape:
+        return f"met an array of shape {two.shape}, expected {one.shape}"
+    length = np.maximum(np.linalg.norm(one, axis=2), 1e-6)
+    distance = (np.linalg.norm(one - two, axis=2) / length).max(axis=0)
+    if distance.max() < SAME:
+        return ""
+    return f"the vectors of {texts[int(distance.argmax())]!r} differ by {distance.max():.2g} of their length"
+
+
+def _twice(found: np.ndarray) -> str:
+    return _apart(found[:, :1], found[:, 2:], ["the same text"])
+
+
+def _survives(found: np.ndarray) -> str:
+    return "" if found.shape[1] == 2 else f"met {found.shape[1]} vectors for two texts"
+
+
+def _words(encoder: Any) -> str:
+    words = getattr(encoder, "words", None)
+    if words is None:
+        return ""  # they are encoded as texts then
+    found = np.asarray(words(["river", "window"]), np.float64)
+    if found.ndim != 2 or len(found) != 2 or not np.isfinite(found).all():
+        return f"met an array of shape {found.shape} for two words"
+    return ""

@@ -1,0 +1,14 @@
+"""What a conformance check says of one rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One rule, and whether the part keeps it."""
+
+    rule: str
+    passed: bool
+    detail: str = ""

@@ -1,0 +1,161 @@
+"""From texts to vectors: each text once, in any order, and nothing that is no vector."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sonde.embed import Embeddings, embed
+from sonde.encoders import Identity
+from sonde.errors import EncoderError, ShapeError, UsageError
+from sonde.store import Store
+
+
+def code(text):
+    """A vector that depends on the text alone."""
+    return [len(text), sum(map(ord, text)) % 97, text.count("a"), 1.0]
+
+
+class Counting:
+    """An encoder that remembers what it was asked for."""
+
+    batch = 4
+
+    def __init__(self, identity=None, layers=(), fail_at=None):
+        self.identity, self.layers, self.fail_at = identity, layers, fail_at
+        self.asked = []
+
+    def __call__(self, texts):
+        if self.fail_at is not None and len(self.asked) >= self.fail_at:
+            raise KeyboardInterrupt
+        self.asked.append(list(texts))
+        found = np.array([code(t) for t in texts], np.float32)
+        return np.stack([found * (i + 1) for i in range(len(self.layers))]) if self.layers else found
+
+
+IDENTITY = Identity.of("test", "counting")
+TEXTS = [f"{'a' * (i % 7)} text number {i}" for i in range(30)]
+
+
+@given(st.lists(st.text(max_size=12), max_size=25))
+def test_vectors_come_back_in_the_order_of_the_texts(texts):
+    found = embed(Counting(), texts)
+    assert found.texts == tuple(texts)
+    if texts:
+        assert np.array_equal(found.vectors, np.array([code(t) for t in texts], np.float32))
+
+
+def test_each_different_text_is_encoded_once_longest_first():
+    encoder = Counting()
+    found = embed(encoder, [*TEXTS, *TEXTS[::-1]])
+    asked = [t for some in encoder.asked for t in some]
+    assert sorted(asked) == sorted(set(TEXTS))
+    assert [len(t) for t in asked] == sorted((len(t) for t in TEXTS), reverse=True)
+    assert max(map(len, encoder.asked)) == 4
+    assert (found.encoded, len(found.vectors)) == (30, 60)
+
+
+def test_an_encoder_may_say_what_a_text_costs():
+    encoder = Counting()
+    encoder.cost = lambda texts: [-len(t) for t in texts]
+    embed(encoder, TEXTS)
+    asked = [t for some in encoder.asked for t in some]
+    assert [len(t) for t in asked] == sorted(len(t) for t in TEXTS)
+
+
+def test_what_is_in_the_store_is_not_encoded_again(tmp_path):
+    store = Store(tmp_path)
+    first = embed(Counting(IDENTITY), TEXTS[:20], store=store)
+    encoder = Counting(IDENTITY)
+    second = embed(encoder, TEXTS, store=store)
+    assert sorted(t for some in encoder.asked for t in some) == sorted(TEXTS[20:])
+    assert np.array_equal(second.vectors[:20], first.vectors)
+    third = embed(Counting(IDENTITY), TEXTS, store=Store(tmp_path))
+    assert third.encoded == 0
+    assert np.array_equal(third.vectors, second.vectors)
+
+
+def test_without_identity_nothing_is_kept(tmp_path):
+    embed(Counting(), TEXTS, store=Store(tmp_path))
+    assert embed(Counting(), TEXTS, store=Store(tmp_path)).encoded == 30
+
+
+def test_layers_are_kept_apart(tmp_path):
+    store = Store(tmp_path)
+    found = embed(Counting(IDENTITY, ("0", "1", "2")), TEXTS, store=store)
+    assert found.vectors.shape == (3, 30, 4)
+    assert np.array_equal(found.layer("2"), 3 * found.layer("0"))
+    again = embed(Counting(IDENTITY, ("0", "1", "2")), TEXTS, store=store)
+    assert again.encoded == 0
+    assert np.array_equal(again.vectors, found.vectors)
+    assert embed(Counting(IDENTITY, ("0", "2")), TEXTS, store=store).encoded == 0
+    assert embed(Counting(IDENTITY, ("0", "3")), TEXTS, store=store).encoded == 30
+    with pytest.raises(UsageError, match="no layer '9'; the layers are 0, 1, 2"):
+        found.layer("9")
+
+
+def test_what_was_encoded_before_an_interruption_is_kept(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        embed(Counting(IDENTITY, fail_at=3), TEXTS, store=Store(tmp_path))
+    assert embed(Counting(IDENTITY), TEXTS, store=Store(tmp_path)).encoded == 30 - 12
+
+
+def test_progress_counts_texts():
+    told = []
+    embed(Counting(), TEXTS, tell=lambda *facts: told.append(facts))
+    assert told[0] == ("encode", 0, 30)
+    assert told[-1] == ("encode", 30, 30)
+
+
+@pytest.mark.parametrize(
+    "form", [np.float64, np.float32, np.float16, list, tuple, "torch", "bfloat16", "list of torch"]
+)
+def test_arrays_tensors_and_lists_are_vectors(form):
+    def encoder(texts):
+        rows = [code(t) for t in texts]
+        if form in (list, tuple):
+            return form(rows)
+        if isinstance(form, str):
+            torch = pytest.importorskip("torch")
+            if form == "list of torch":
+                return [torch.tensor(r, requires_grad=True) for r in rows]
+            return torch.tensor(rows, dtype=torch.bfloat16 if form == "bfloat16" else torch.float32)
+        return np.array(rows, form)
+
+    found = embed(encoder, ["a", "bb"])
+    assert found.vectors.dtype in (np.float32, np.float16)
+    assert np.allclose(found.vectors, [code("a"), code("bb")], rtol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        (lambda t: np.zeros((len(t) - 1, 3)), ShapeError, "gave 1 vectors for 2 texts, the first of which is"),
+        (lambda t: np.zeros(3), ShapeError, r"array of shape \(3,\) for 2 texts; expected \(texts, dimension\)"),
+        (lambda t: np.zeros((len(t), 0)), ShapeError, "without numbers"),
+        (lambda t: [[1.0, 2.0], [1.0]], ShapeError, r"gave shape \(1,\) for 'short', and \(2,\) for 'a longer text'"),
+        (lambda t: [["x"], ["y"]], ShapeError, "expected vectors of one length"),
+        (lambda t: np.array([["x"], ["y"]]), ShapeError, "expected numbers"),
+        (lambda t: None, ShapeError, "gave NoneType for a batch that begins with 'a longer text'"),
+        (lambda t: np.array([[1.0], [np.nan]]), EncoderError, "NaN or infinite numbers for 1 of 2 texts, for 'short'"),
+        (lambda t: np.array([[np.inf], [1.0]]), EncoderError, "for 'a longer text' first"),
+        (lambda t: 1 / 0, EncoderError, "2 texts that begins with 'a longer text': ZeroDivisionError"),
+    ],
+)  # fmt: skip
+def test_what_is_no_vector_is_told_with_its_text(answer, error, message):
+    with pytest.raises(error, match=message):
+        embed(answer, ["short", "a longer text"])
+
+
+def test_a_dimension_that_changes_is_told():
+    def encoder(texts):
+        return np.zeros((len(texts), len(texts[0])))
+
+    with pytest.raises(ShapeError, match="vectors of 1 numbers for 'b' and of 3 before"):
+        embed(encoder, ["aaa", "b"], batch=1)
+
+
+def test_an_empty_list_of_texts():
+    found = embed(Counting(), [])
+    assert isinstance(found, Embeddings)
+    assert len(found.vectors) == 0
