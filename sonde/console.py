@@ -41,9 +41,26 @@ def progress() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield lambda stage, done, of: None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description:8}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    class Rate(TextColumn):
+        """How many are done in a second."""
+
+        def render(self, task: Any) -> Any:
+            self.text_format = f"{task.speed:,.0f}/s" if task.speed else ""
+            return super().render(task)
+
+    columns = (
+        TextColumn("{task.description:8}"), BarColumn(), MofNCompleteColumn(), Rate(""), TimeElapsedColumn(),
+        TextColumn("left"), TimeRemainingColumn(),
+    )  # fmt: skip
     with Progress(*columns, console=err(), transient=True) as bar:
         rows: dict[str, Any] = {}
 

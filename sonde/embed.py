@@ -50,14 +50,22 @@ def embed(
     *,
     store: Store | None = None,
     batch: int | None = None,
+    half: bool = False,
     tell: Progress | None = None,
 ) -> Embeddings:
     """Encode texts, each different one once, or take them from the store.
 
     Texts go to the encoder in batches of like length, longest first. Vectors are written to the store as they come, so
-    that a crash or Ctrl-C loses little; an encoder without identity has no place in a store.
+    that a crash or Ctrl-C loses little; an encoder without identity has no place in a store. ``half`` rounds them to
+    float16, which takes half the space and is part of the identity.
     """
+    if getattr(
+        encoder, "needs_fit", False
+    ):  # idf weights, a common component: from these texts, and so in the identity
+        encoder = encoder.fit(texts)  # type: ignore[attr-defined]
     identity: Identity | None = getattr(encoder, "identity", None)
+    if half and identity is not None:
+        identity = identity.with_facts(kept="float16")
     layers: tuple[str, ...] = tuple(getattr(encoder, "layers", None) or ())
     size = batch or getattr(encoder, "batch", None) or BATCH
     different = list(dict.fromkeys(texts))
@@ -74,6 +82,7 @@ def embed(
             started = time.perf_counter()
             vectors = ask(encoder, some, layers)
             spent += time.perf_counter() - started
+            vectors = _rounded(vectors, some) if half else vectors.astype(np.float32, copy=False)
             table.put(places, vectors, some)
             if kept is not None:
                 kept.add(some, vectors)
@@ -130,6 +139,15 @@ def checked(answer: Any, texts: Sequence[str], layers: Sequence[str] = ()) -> Ar
             f"{shown(first)} first; expected finite ones."
         )
     return array
+
+
+def _rounded(vectors: Array, texts: Sequence[str]) -> Array:
+    with np.errstate(over="ignore"):
+        out = vectors.astype(np.float16)
+    if not np.isfinite(out).all():
+        first = texts[int(np.argmax(~np.isfinite(out).all(axis=(0, 2))))]
+        raise EncoderError(f"The vector of {shown(first)} has numbers above 65,504, which float16 cannot hold.")
+    return out
 
 
 def _as_array(answer: Any, texts: Sequence[str]) -> Array:

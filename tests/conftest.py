@@ -10,6 +10,14 @@ settings.register_profile("sonde", deadline=None)
 settings.load_profile("sonde")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory):
+    """No test touches the user's own cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SONDE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def builtin():
     """Twelve thousand sentences of the built-in corpus, held in memory."""

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.embed import Embeddings, embed
-from sonde.encoders import Identity
+from sonde.encoders import Identity, load
 from sonde.errors import EncoderError, ShapeError, UsageError
 from sonde.store import Store
 
@@ -75,6 +75,34 @@ def test_what_is_in_the_store_is_not_encoded_again(tmp_path):
     assert np.array_equal(third.vectors, second.vectors)
 
 
+def test_half_precision_is_another_identity_and_the_same_again(tmp_path):
+    store = Store(tmp_path)
+    whole = embed(Counting(IDENTITY), TEXTS, store=store)
+    half = embed(Counting(IDENTITY), TEXTS, store=store, half=True)
+    assert (half.encoded, half.vectors.dtype) == (30, np.float16)
+    assert half.identity != whole.identity
+    again = embed(Counting(IDENTITY), TEXTS, store=store, half=True)
+    assert again.encoded == 0
+    assert again.vectors.dtype == np.float16
+    assert np.array_equal(again.vectors, half.vectors)
+    with pytest.raises(EncoderError, match="'x' has numbers above 65,504"):
+        embed(lambda texts: np.full((len(texts), 2), 1e6), ["x"], half=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+def test_the_first_and_the_second_run_give_the_same_numbers(tmp_path, dtype):
+    class Thirds:
+        identity = IDENTITY
+
+        def __call__(self, texts):
+            return np.array([[len(t) / 3, 1 / 7] for t in texts], dtype)
+
+    first, second = (embed(Thirds(), TEXTS, store=Store(tmp_path)) for _ in range(2))
+    assert second.encoded == 0
+    assert first.vectors.dtype == second.vectors.dtype == np.float32
+    assert np.array_equal(first.vectors, second.vectors)
+
+
 def test_without_identity_nothing_is_kept(tmp_path):
     embed(Counting(), TEXTS, store=Store(tmp_path))
     assert embed(Counting(), TEXTS, store=Store(tmp_path)).encoded == 30
@@ -123,7 +151,7 @@ def test_arrays_tensors_and_lists_are_vectors(form):
         return np.array(rows, form)
 
     found = embed(encoder, ["a", "bb"])
-    assert found.vectors.dtype in (np.float32, np.float16)
+    assert found.vectors.dtype == np.float32
     assert np.allclose(found.vectors, [code("a"), code("bb")], rtol=0.01)
 
 
@@ -159,3 +187,12 @@ def test_an_empty_list_of_texts():
     found = embed(Counting(), [])
     assert isinstance(found, Embeddings)
     assert len(found.vectors) == 0
+
+
+def test_an_encoder_that_looks_at_all_texts_once_is_fitted_on_them(tmp_path):
+    vectors = tmp_path / "v.txt"
+    vectors.write_text("a 1 0\nb 0 1\nc 1 1\n", "utf-8")
+    encoder = load(f"vec:{vectors}?pool=idf")
+    found = embed(encoder, ["a b", "a c", "a a"])
+    assert np.allclose(found.vectors, encoder.fit(["a b", "a c", "a a"])(["a b", "a c", "a a"]))
+    assert found.identity != embed(encoder, ["b"]).identity

@@ -1,4 +1,4 @@
-"""``hf:`` any encoder or decoder of the transformers library, with every layer from one forward pass.
+"""Any encoder or decoder of the transformers library, with every layer from one forward pass.
 
     hf:NAME_OR_FOLDER[@revision][?layer=…&pool=…&special=…&max=…&prompt=…&dtype=…&device=…]
 

@@ -1,4 +1,4 @@
-"""Any server that speaks OpenAI's ``/v1/embeddings``: theirs, or vLLM, llama.cpp, Ollama and others on this machine.
+"""Any server that speaks OpenAI's /v1/embeddings: theirs, or vLLM, llama.cpp, Ollama and others on this machine.
 
     openai:MODEL[?dimensions=…&batch=…&encoding=…&timeout=…&version=…&insecure=1]
 

@@ -1,4 +1,4 @@
-"""``st:`` any model of the sentence-transformers library, through its own ``encode``.
+"""Any model of the sentence-transformers library, through its own encode.
 
     st:NAME_OR_FOLDER[@revision][?normalize=…&prompt=…&max=…&dtype=…&device=…]
 

@@ -1,4 +1,6 @@
-"""``static:[NAME][?dim=64|128|256]``: wordllama, whose weights come with its package; offline, without torch.
+"""The built-in one: wordllama, whose weights come with its package; offline, without torch.
+
+    static:[NAME][?dim=64|128|256]
 
 A text is cut into wordllama's subwords, and its vector is the mean of their vectors; the empty text is the zero vector.
 NAME is a model in the package, by default ``l2_supercat``. Its vectors can be cut short: ``dim`` is 256 by default.

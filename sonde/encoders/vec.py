@@ -1,4 +1,6 @@
-"""``vec:PATH[?pool=…&case=…&oov=…&tokenise=…&limit=…&freq=…&component=…]``: word vectors of a file, pooled.
+"""Word vectors of a file, pooled.
+
+    vec:PATH[?pool=…&case=…&oov=…&tokenise=…&limit=…&freq=…&component=…]
 
 PATH is a file of word vectors in any format that ``sonde.wordvectors`` reads. A text without a known word is the zero
 vector. A vector depends on its text and on the identity, never on the texts beside it.
