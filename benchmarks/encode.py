@@ -49,7 +49,7 @@ def main() -> None:
     def library(order: list[str]) -> None:
         with torch.inference_mode():
             for a in range(0, len(order), BATCH):
-                model(model.tokenize(order[a : a + BATCH]))
+                model(model.preprocess(order[a : a + BATCH]))
 
     by_length = sorted(texts, key=lambda t: -len(model.tokenizer.tokenize(t)))
     best = dict.fromkeys(("sonde", "sorted", "as they come"), float("inf"))

@@ -326,7 +326,8 @@ def sentences(*paths: str) -> int:
             for text in (row.text, *(value for name, value in row.extra if name in dataset.manifest.get("inputs", ()))):
                 if text not in seen:
                     seen.add(text)
-                    sys.stdout.write(to_line(text) + "\n")
+                    sys.stdout.buffer.write(f"{to_line(text)}\n".encode())
+    sys.stdout.flush()
     return 0
 
 

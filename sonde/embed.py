@@ -19,6 +19,9 @@ BATCH = 64
 SHARD_ROWS, SHARD_SECONDS = 8192, 20.0
 """Vectors are written to the store when there are so many, or so much time has passed."""
 
+COSTED = 4096
+"""Texts whose cost is asked for at a time."""
+
 Array = npt.NDArray[Any]
 Progress = Callable[[str, int, int | None], None]
 
@@ -59,43 +62,68 @@ def embed(
     that a crash or Ctrl-C loses little; an encoder without identity has no place in a store. ``half`` rounds them to
     float16, which takes half the space and is part of the identity.
     """
-    if getattr(
-        encoder, "needs_fit", False
-    ):  # idf weights, a common component: from these texts, and so in the identity
+    if getattr(encoder, "needs_fit", False) and texts:
+        # idf weights, a common component: from these texts, and so in the identity
         encoder = encoder.fit(texts)  # type: ignore[attr-defined]
-    identity: Identity | None = getattr(encoder, "identity", None)
+    about = facts(encoder)
+    identity, layers = about.identity, about.layers
     if half and identity is not None:
         identity = identity.with_facts(kept="float16")
-    layers: tuple[str, ...] = tuple(getattr(encoder, "layers", None) or ())
-    size = batch or getattr(encoder, "batch", None) or BATCH
     different = list(dict.fromkeys(texts))
-    kept = _Kept(store, identity, layers) if store is not None and identity is not None else None
-    table = kept.read(different) if kept is not None else _Table(len(layers), len(different))
+    kept = _Kept(store, identity, layers) if store is not None and identity is not None and about.keep else None
+    table = kept.read(different) if kept is not None else _Table(max(1, len(layers)), len(different))
     missing = np.flatnonzero(~table.there).tolist()
-    started = spent = 0.0
-    done = len(different) - len(missing)
+    spent, done = 0.0, len(different) - len(missing)
     if tell:
         tell("encode", done, len(different))
     try:
-        for places in _batches(encoder, different, missing, size):
+        for places in _batches(about, different, missing, batch or about.batch):
             some = [different[i] for i in places]
             started = time.perf_counter()
             vectors = ask(encoder, some, layers)
             spent += time.perf_counter() - started
-            vectors = _rounded(vectors, some) if half else vectors.astype(np.float32, copy=False)
-            table.put(places, vectors, some)
+            if not layers and vectors.shape[0] > 1 and not table.there.any() and kept is None:
+                layers = tuple(map(str, range(vectors.shape[0])))
+                table = _Table(len(layers), len(different))
+            table.put(places, _rounded(vectors, some) if half else vectors.astype(np.float32, copy=False), some)
             if kept is not None:
-                kept.add(some, vectors)
+                kept.add(places)
             done += len(places)
             if tell:
                 tell("encode", done, len(different))
     finally:
         if kept is not None:
             kept.flush()
-    place = {text: i for i, text in enumerate(different)}
-    order = np.array([place[text] for text in texts], np.int64)
-    vectors = table.vectors[..., order, :]
+    vectors = table.vectors
+    if len(different) < len(texts):
+        place = {text: i for i, text in enumerate(different)}
+        vectors = vectors[:, np.array([place[text] for text in texts], np.int64)]
     return Embeddings(tuple(texts), vectors if layers else vectors[0], identity, layers, len(missing), spent)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What an encoder says about itself; attributes of another kind are somebody else's, and not looked at."""
+
+    identity: Identity | None
+    layers: tuple[str, ...]
+    batch: int
+    cost: Callable[[Sequence[str]], Sequence[int]] | None
+    keep: bool
+
+
+def facts(encoder: Any) -> Facts:
+    """The attributes of an encoder that are what they should be."""
+    identity, layers = getattr(encoder, "identity", None), getattr(encoder, "layers", None)
+    size, cost = getattr(encoder, "batch", None), getattr(encoder, "cost", None)
+    named = isinstance(layers, list | tuple) and all(isinstance(name, str) for name in layers)
+    return Facts(
+        identity if isinstance(identity, Identity) else None,
+        tuple(layers) if named and layers is not None else (),
+        size if isinstance(size, int) and not isinstance(size, bool) and size > 0 else BATCH,
+        cost if callable(cost) else None,
+        getattr(encoder, "keep", True) is not False,
+    )
 
 
 def ask(encoder: Callable[[Sequence[str]], Any], texts: Sequence[str], layers: Sequence[str] = ()) -> Array:
@@ -115,14 +143,14 @@ def ask(encoder: Callable[[Sequence[str]], Any], texts: Sequence[str], layers: S
 def checked(answer: Any, texts: Sequence[str], layers: Sequence[str] = ()) -> Array:
     """An encoder's answer as an array (layers or 1, n, d) of finite numbers, or an error that names the first text."""
     array = _as_array(answer, texts)
-    if not layers:
+    if array.ndim == 2 and not layers:
         array = array[None]
     if array.ndim != 3:
         raise ShapeError(
-            f"The encoder gave an array of shape {array.shape if layers else array.shape[1:]} for {len(texts)} texts; "
+            f"The encoder gave an array of shape {array.shape} for {len(texts)} texts; "
             f"expected {'(layers, texts, dimension)' if layers else '(texts, dimension)'}."
         )
-    if array.shape[0] != max(1, len(layers)):
+    if layers and array.shape[0] != len(layers):
         raise ShapeError(f"The encoder gave {array.shape[0]} layers; expected {len(layers)}: {', '.join(layers)}.")
     if array.shape[1] != len(texts):
         raise ShapeError(
@@ -157,16 +185,26 @@ def _as_array(answer: Any, texts: Sequence[str]) -> Array:
         answer = answer.float().numpy() if str(answer.dtype) == "torch.bfloat16" else answer.numpy()
     elif isinstance(answer, list | tuple) and answer and hasattr(answer[0], "detach"):
         return _stacked([_as_array(a, texts) for a in answer], texts)
+    if isinstance(answer, np.ndarray) and answer.dtype == object:
+        answer = list(answer)
     if not isinstance(answer, np.ndarray):
         if not isinstance(answer, list | tuple):
             raise ShapeError(
                 f"The encoder gave {type(answer).__name__} for a batch that begins with {shown(texts[0])}; "
                 "expected an array, a tensor or a list of vectors."
             )
-        return _stacked([np.asarray(row) for row in answer], texts)
+        return _stacked([_row(row, texts, i) for i, row in enumerate(answer)], texts)
     if answer.dtype.kind not in "fiu":
         raise ShapeError(f"The encoder gave an array of {answer.dtype}; expected numbers.")
     return answer if answer.dtype in (np.float32, np.float16) else answer.astype(np.float32)
+
+
+def _row(row: Any, texts: Sequence[str], i: int) -> Array:
+    try:
+        return np.asarray(row)
+    except (ValueError, TypeError) as e:
+        text = shown(texts[i]) if i < len(texts) else f"vector {i + 1}"
+        raise ShapeError(f"The encoder gave no vector for {text}: {e}") from e
 
 
 def _stacked(rows: Sequence[Array], texts: Sequence[str]) -> Array:
@@ -186,25 +224,40 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:60] + "…")
 
 
-def _batches(encoder: Any, texts: Sequence[str], missing: Sequence[int], size: int) -> Iterable[list[int]]:
+def _batches(about: Facts, texts: Sequence[str], missing: Sequence[int], size: int) -> Iterable[list[int]]:
     """Places of texts of like length, longest first: what does not fit in memory shows at once."""
-    cost = getattr(encoder, "cost", None)
-    costs = cost([texts[i] for i in missing]) if cost is not None and missing else [len(texts[i]) for i in missing]
+    costs: list[int] = []
+    for a in range(0, len(missing), COSTED):
+        some = [texts[i] for i in missing[a : a + COSTED]]
+        try:
+            costs += about.cost(some) if about.cost is not None else map(len, some)
+        except SondeError:
+            raise
+        except Exception as e:
+            raise EncoderError(
+                f"The encoder cannot say what texts cost, the first of which is {shown(some[0])}: "
+                f"{type(e).__name__}: {e}"
+            ) from e
     order = [i for _, i in sorted(zip(costs, missing, strict=True), key=lambda pair: (-pair[0], pair[1]))]
     return (order[a : a + size] for a in range(0, len(order), size))
 
 
 class _Table:
-    """Vectors on their way to their places."""
+    """Vectors on their way to their places; the first tell the dimension."""
 
     def __init__(self, layers: int, n: int) -> None:
-        self.layers, self.there = max(1, layers), np.zeros(n, bool)
-        self.vectors: Array = np.zeros((self.layers, n, 0), np.float32)
+        self.layers, self.there = layers, np.zeros(n, bool)
+        self.vectors: Array = np.zeros((layers, n, 0), np.float32)
 
     def put(self, places: Sequence[int], vectors: Array, texts: Sequence[str]) -> None:
-        """Rows of a batch; the first tells the dimension."""
+        """Copy the rows of a batch: the encoder may use its own array again."""
         if not self.there.any():
             self.vectors = np.zeros((self.layers, len(self.there), vectors.shape[2]), vectors.dtype)
+        if vectors.shape[0] != self.layers:
+            raise ShapeError(
+                f"The encoder gave {vectors.shape[0]} layers; expected {self.layers}. One that gives several, and "
+                "whose vectors are kept, names them in its attribute `layers`."
+            )
         if vectors.shape[2] != self.vectors.shape[2]:
             raise ShapeError(
                 f"The encoder gave vectors of {vectors.shape[2]} numbers for {shown(texts[0])} and of "
@@ -220,33 +273,34 @@ class _Kept:
     def __init__(self, store: Store, identity: Identity, layers: Sequence[str]) -> None:
         self.store = store
         self.names = [identity.with_facts(layer=name) for name in layers] or [identity]
-        self.texts: list[str] = []
-        self.vectors: list[Array] = []
+        self.texts: Sequence[str] = ()
+        self.table = _Table(len(self.names), 0)
+        self.waiting: list[int] = []
         self.since = time.monotonic()
 
     def read(self, texts: Sequence[str]) -> _Table:
         """What is there, in all layers."""
-        table = _Table(len(self.names), len(texts))
+        self.texts, self.table = texts, _Table(len(self.names), len(texts))
         found = [self.store.read(name, texts) for name in self.names]
         there = np.logical_and.reduce([mask for mask, _ in found])
         sizes = {vectors.shape[1] for mask, vectors in found if mask.any()}
         if there.any() and len(sizes) == 1:
-            table.vectors = np.stack([vectors for _, vectors in found])
-            table.there = there
-        return table
+            only = found[0][1][None] if len(found) == 1 else None
+            self.table.vectors = only if only is not None else np.stack([vectors for _, vectors in found])
+            self.table.there = there
+        return self.table
 
-    def add(self, texts: Sequence[str], vectors: Array) -> None:
-        """Vectors to be written, now or soon."""
-        self.texts += texts
-        self.vectors.append(vectors)
-        if len(self.texts) >= SHARD_ROWS or time.monotonic() - self.since > SHARD_SECONDS:
+    def add(self, places: Sequence[int]) -> None:
+        """Rows of the table that are to be written, now or soon."""
+        self.waiting += places
+        if len(self.waiting) >= SHARD_ROWS or time.monotonic() - self.since > SHARD_SECONDS:
             self.flush()
 
     def flush(self) -> None:
         """Write what is waiting."""
-        if self.texts:
-            rows = np.concatenate(self.vectors, axis=1)
-            for name, vectors in zip(self.names, rows, strict=True):
-                self.store.write(name, self.texts, vectors)
-            self.texts, self.vectors = [], []
+        if self.waiting:
+            texts = [self.texts[i] for i in self.waiting]
+            for name, vectors in zip(self.names, self.table.vectors, strict=True):
+                self.store.write(name, texts, vectors[self.waiting])
+            self.waiting = []
         self.since = time.monotonic()

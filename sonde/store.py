@@ -5,7 +5,8 @@
 
 A shard is one file, so that one rename commits it, and little-endian throughout:
 
-    header    64 bytes: magic, digest of the identity, rows, dimension, dtype, digest of the table, CRC-32 of all this
+    header    64 bytes: magic, digest of the identity, rows, dimension, dtype, digest of the table, CRC-32 of all this;
+              a later version may put other things between the magic and the CRC-32, but both stand where they do
     table     20 bytes a row: key of the text (16 bytes of BLAKE2b), CRC-32 of the vector begun at the key's first four
     vectors   (rows, dimension), from the next multiple of 64 bytes; np.memmap can map them
 
@@ -365,6 +366,8 @@ def _header(path: Path) -> _Shard:
     if zlib.crc32(head[: HEADER.size]).to_bytes(4, "little") + bytes(HEAD - HEADER.size - 4) != head[HEADER.size :]:
         raise _Damaged("its header does not fit its checksum")
     magic, digest, rows, dimension, code, table = HEADER.unpack_from(head)
+    if magic[:5] == MAGIC[:5] and magic != MAGIC:
+        raise FileNotFoundError  # whole, but of a later version of sonde, to which it is left
     if magic != MAGIC or digest.hex() != path.parent.name or code not in DTYPES:
         raise _Damaged("its header is of another format or another encoder")
     return _Shard(path, rows, dimension, DTYPES[code], table, stat.st_size, stat.st_mtime)

@@ -415,6 +415,7 @@ def test_the_texts_of_sets_are_printed_once_and_come_back_as_vectors(probes, tmp
     numpy.save(tmp_path / "vectors.npy", numpy.arange(3 * len(lines), dtype="float32").reshape(-1, 3))
     encoder = load_encoder(f"npy:{tmp_path / 'vectors.npy'}?texts={tmp_path / 'texts.txt'}")
     assert encoder([lines[7]]).tolist() == [[21.0, 22.0, 23.0]]
+    assert sonde("check", f"npy:{tmp_path / 'vectors.npy'}?texts={tmp_path / 'texts.txt'}").returncode == 0
 
 
 def test_the_schemes_and_the_store_are_listed(tmp_path, monkeypatch):
@@ -422,7 +423,7 @@ def test_the_schemes_and_the_store_are_listed(tmp_path, monkeypatch):
     assert "static:" in done.stdout
     monkeypatch.setitem(ENVIRONMENT, "SONDE_CACHE", str(tmp_path))
     assert sonde("ls", "store").returncode == 0
-    embed_texts(load_encoder("baseline:random?dim=8"), ["one", "two"], store=Store(tmp_path / "store"))
+    embed_texts(load_encoder("static:?dim=64"), ["one", "two"], store=Store(tmp_path / "store"))
     listed = sonde("ls", "store").stdout
-    assert "baseline:random" in listed
-    assert " 8 " in listed
+    assert "static:l2_supercat" in listed
+    assert " 64 " in listed

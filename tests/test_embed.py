@@ -164,6 +164,8 @@ def test_arrays_tensors_and_lists_are_vectors(form):
         (lambda t: [[1.0, 2.0], [1.0]], ShapeError, r"gave shape \(1,\) for 'short', and \(2,\) for 'a longer text'"),
         (lambda t: [["x"], ["y"]], ShapeError, "expected vectors of one length"),
         (lambda t: np.array([["x"], ["y"]]), ShapeError, "expected numbers"),
+        (lambda t: [[[1.0, 2.0], [3.0]] for _ in t], ShapeError, "gave no vector for 'a longer text'"),
+        (lambda t: np.array([[1.0], [1.0, 2.0]], object), ShapeError, r"gave shape \(2,\) for 'short'"),
         (lambda t: None, ShapeError, "gave NoneType for a batch that begins with 'a longer text'"),
         (lambda t: np.array([[1.0], [np.nan]]), EncoderError, "NaN or infinite numbers for 1 of 2 texts, for 'short'"),
         (lambda t: np.array([[np.inf], [1.0]]), EncoderError, "for 'a longer text' first"),
@@ -196,3 +198,55 @@ def test_an_encoder_that_looks_at_all_texts_once_is_fitted_on_them(tmp_path):
     found = embed(encoder, ["a b", "a c", "a a"])
     assert np.allclose(found.vectors, encoder.fit(["a b", "a c", "a a"])(["a b", "a c", "a a"]))
     assert found.identity != embed(encoder, ["b"]).identity
+
+
+def test_an_encoder_that_uses_its_array_again_is_kept_rightly(tmp_path):
+    class Reusing:
+        identity, batch = IDENTITY, 4
+        array = np.zeros((4, 4), np.float32)
+
+        def __call__(self, texts):
+            self.array[: len(texts)] = [code(t) for t in texts]
+            return self.array[: len(texts)]
+
+    first, second = (embed(Reusing(), TEXTS, store=Store(tmp_path)) for _ in range(2))
+    assert second.encoded == 0
+    assert np.array_equal(first.vectors, np.array([code(t) for t in TEXTS], np.float32))
+    assert np.array_equal(second.vectors, first.vectors)
+
+
+def test_attributes_that_are_something_else_are_not_looked_at(tmp_path):
+    class Model:
+        identity, layers, cost = "v1", [object()], 3
+
+        def batch(self):
+            """Something else."""
+
+        def __call__(self, texts):
+            return [code(t) for t in texts]
+
+    assert embed(Model(), TEXTS, store=Store(tmp_path)).vectors.shape == (30, 4)
+
+
+def test_layers_without_names_are_numbered(tmp_path):
+    def encoder(texts):
+        return np.ones((3, len(texts), 2)) * np.arange(3)[:, None, None]
+
+    found = embed(encoder, TEXTS, batch=7)
+    assert found.layers == ("0", "1", "2")
+    assert found.layer("2").tolist() == [[2.0, 2.0]] * 30
+    encoder.identity = IDENTITY
+    with pytest.raises(ShapeError, match="names them in its attribute `layers`"):
+        embed(encoder, TEXTS, store=Store(tmp_path))
+
+
+def test_a_cost_that_fails_is_told_with_a_text():
+    encoder = Counting()
+    encoder.cost = lambda texts: 1 / 0
+    with pytest.raises(EncoderError, match="cannot say what texts cost, the first of which is"):
+        embed(encoder, TEXTS)
+
+
+def test_baselines_are_made_again_and_not_kept(tmp_path):
+    embed(load("baseline:random?dim=4"), TEXTS, store=Store(tmp_path))
+    assert not list(tmp_path.rglob("*.shard"))

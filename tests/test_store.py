@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import warnings
+import zlib
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,7 +29,7 @@ from hypothesis import strategies as st
 import sonde.store
 from sonde.encoders.identity import Identity
 from sonde.errors import ShapeError, UsageError
-from sonde.store import Store, StoreWarning, default_root
+from sonde.store import HEADER, Store, StoreWarning, default_root
 
 ONE = Identity.of("st", "one", layer=6)
 TWO = Identity.of("st", "one", layer=7)
@@ -715,3 +716,17 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         reported, unfinished = kill_writers(Path(folder), int(sys.argv[1]))
     sys.stdout.write(f"{reported} batches reported, all right; {unfinished} files left unfinished\n")
+
+
+def test_a_shard_of_a_later_version_is_left_alone(tmp_path):
+    store = Store(tmp_path)
+    identity = Identity.of("test", "versions")
+    store.write(identity, ["one"], np.ones((1, 2), np.float32))
+    (shard,) = tmp_path.rglob("*.shard")
+    later = shard.with_name("later.shard")
+    head = b"sonde\0\0\2" + shard.read_bytes()[8 : HEADER.size]
+    later.write_bytes(head + zlib.crc32(head).to_bytes(4, "little") + shard.read_bytes()[HEADER.size + 4 :])
+    store = Store(tmp_path)
+    assert store.read(identity, ["one"])[0].tolist() == [True]
+    store.write(identity, ["two"], np.ones((1, 2), np.float32))
+    assert later.exists()

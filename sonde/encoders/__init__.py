@@ -30,7 +30,8 @@ class Encoder(Protocol):
 
     ``identity``: an Identity, or None: vectors are not kept.
     ``layers``: names of the layers, if arrays are (layers, n, d).
-    ``batch``: how many texts it likes at a time.
+    ``batch``: how many texts it likes at a time; ``cost``: a callable from texts to numbers to sort them by.
+    ``keep``: False if a vector is cheaper to make than to keep.
     ``words``: a callable from words to vectors, if it has input vectors of its own.
     """
 

@@ -92,6 +92,7 @@ class Length:
     """
 
     batch: ClassVar[int] = 4096
+    keep: ClassVar[bool] = False
 
     @property
     def identity(self) -> Identity:
@@ -126,6 +127,7 @@ class Random:
     seed: int = 0
     table: Array = field(default_factory=quantiles, repr=False, compare=False)
     batch: ClassVar[int] = 4096
+    keep: ClassVar[bool] = False
 
     @property
     def identity(self) -> Identity:
@@ -145,6 +147,7 @@ class Hash:
     ngrams: int = 1
     seed: int = 0
     batch: ClassVar[int] = 1024
+    keep: ClassVar[bool] = False
 
     @property
     def identity(self) -> Identity:
@@ -182,6 +185,7 @@ class Words:
     seed: int = 0
     table: Array = field(default_factory=quantiles, repr=False, compare=False)
     batch: ClassVar[int] = 4096
+    keep: ClassVar[bool] = False
 
     @property
     def identity(self) -> Identity:

@@ -108,7 +108,7 @@ class Transformer:
         """The texts as the model reads them, cut off."""
         if not texts:
             return []
-        whole = [self.prompt + text for text in texts]
+        whole = [self.prompt + whole_letters(text) for text in texts]
         more = {"truncation": True, "max_length": self.max, "return_special_tokens_mask": True, "verbose": False}
         got = self.tokenizer(whole, **more)
         ids = got["input_ids"]
@@ -222,9 +222,14 @@ def spans(lengths: Sequence[int]) -> Iterator[slice]:
         yield slice(start, len(lengths))
 
 
+def whole_letters(text: str) -> str:
+    """The text with replacement characters for halves of characters, which no tokenizer takes."""
+    return text.encode(errors="surrogatepass").decode(errors="replace")
+
+
 def count_tokens(tokenizer: Any, texts: Sequence[str], *, longest: int, prompt: str = "") -> list[int]:
     """How many tokens each text has once it is cut off, at least 1."""
-    whole = [prompt + text for text in texts]
+    whole = [prompt + whole_letters(text) for text in texts]
     less = {"return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
     pieces = tokenizer(whole, truncation=True, max_length=longest, **less)["input_ids"] if whole else []
     return [max(1, len(ids)) for ids in pieces]
@@ -402,7 +407,7 @@ def locate(spec: Spec, marker: str, *, deep: bool = False, owner: str = "") -> P
         )
         total = hashlib.blake2b(digest_size=16)
         try:
-            for path in read_files(inside, deep=deep):
+            for path in sorted(filter(may_matter, inside)):
                 with (folder / path).open("rb") as file:
                     total.update(f"{path}\0{hashlib.file_digest(file, hashlib.blake2b).hexdigest()}\n".encode())
         except OSError as why:
@@ -413,6 +418,13 @@ def locate(spec: Spec, marker: str, *, deep: bool = False, owner: str = "") -> P
     name = name if "/" in name else owner + name
     folder = _from_hub(spec, name, marker, deep=deep)
     return Place(folder, name, folder.name)
+
+
+def may_matter(path: str) -> bool:
+    """Whether a file of a local folder may move a vector: all but hidden files, pictures and what is to be read."""
+    *folders, name = path.split("/")
+    hidden = any(part.startswith(".") or part == "__pycache__" for part in (*folders, name))
+    return not hidden and not re.fullmatch(r".*\.(gif|jpe?g|md|pdf|png|svg)", name)
 
 
 def read_files(paths: Iterable[str], *, deep: bool) -> list[str]:

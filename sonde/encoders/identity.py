@@ -6,9 +6,21 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from urllib.parse import quote, unquote
+from urllib.parse import quote as _quote
+from urllib.parse import unquote as _unquote
 
 from sonde.errors import UsageError
+
+
+def quote(text: str, safe: str) -> str:
+    """Percent-encoded, file names that are no UTF-8 included."""
+    return _quote(text, safe=safe, errors="surrogatepass")
+
+
+def unquote(text: str) -> str:
+    """The text again."""
+    return _unquote(text, errors="surrogatepass")
+
 
 _SCHEME = re.compile(r"[a-z][a-z0-9]*")
 

@@ -67,6 +67,12 @@ class Vectors:
     vectors: Array = field(repr=False)
     rows: dict[str, int] = field(repr=False)
     batch: ClassVar[int] = 4096
+    keep: ClassVar[bool] = False
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that have a vector."""
+        return tuple(self.rows)
 
     @property
     def layers(self) -> tuple[str, ...] | None:

@@ -8,7 +8,8 @@ connection that is not encrypted must be to this machine, or allowed with ``inse
 
 The protocol has no empty texts: for an empty one a single space is sent. Texts that are too long are not cut off here;
 if the server refuses one, that is an error. The identity is the address, the model and the dimensions; if other weights
-are put behind the same names, ``version=…`` tells them apart. A server on this machine has an identity only with one.
+are put behind the same names, ``version=…`` tells them apart. Other servers than OpenAI's have an identity only
+with one.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from sonde.errors import EncoderError, Offline, ShapeError, UsageError
 
 Array = np.ndarray[Any, Any]
 
+OPENAI = "api.openai.com"
 OPTIONS = {
     "dimensions": "how many numbers a vector shall have, for models that can shorten them",
     "batch": "texts in a request, 256 unless given, at most 2048; fewer are sent if the server asks for fewer",
@@ -104,8 +106,8 @@ def load(spec: Spec) -> Server:
         url=f"{base.scheme}://{place}/embeddings",
         model=model,
         # numbers written out may be rounded, so the encoding can move a vector, if only in its last bit
-        # a server on this machine may have other weights tomorrow: without a version, nothing of it is kept
-        identity=None if near and "version" not in options else identity,
+        # another server than OpenAI's may have other weights tomorrow: without a version, nothing of it is kept
+        identity=identity if base.hostname == OPENAI or "version" in options else None,
         dimensions=dimensions,
         batch=int(_number(spec, "batch", options, MOST_TEXTS, 256)),
         encoding=encoding,

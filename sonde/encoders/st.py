@@ -52,7 +52,7 @@ class Sentences:
         """One vector per text."""
         np = hf.needed("numpy")
         found = self.model.encode(
-            list(texts),
+            [hf.whole_letters(text) for text in texts],
             prompt=self.prompt,
             batch_size=self.batch,
             normalize_embeddings=self.normalize,
@@ -72,6 +72,8 @@ def load(spec: Spec) -> Sentences:
     library, torch = hf.needed("sentence_transformers"), hf.needed("torch")
     device = hf.find_device(spec, given.get("device"))
     found = hf.locate(spec, "modules.json", deep=True, owner="sentence-transformers/")
+    if [*found.folder.rglob("adapter_config.json")]:
+        raise EncoderError(f"{spec} has an adapter; merge it into its model, save that, and give that folder.")
     with hf.loading(spec):
         _check_dense(found.folder)
         model = library.SentenceTransformer(

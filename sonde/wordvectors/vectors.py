@@ -77,7 +77,10 @@ def _fingerprint(path: Path) -> str:
     state = hashlib.blake2b(digest_size=16)
     with path.open("rb") as file:
         about = os.fstat(file.fileno())
-        state.update(struct.pack("<2q", about.st_size, about.st_mtime_ns))
+        # the time of the last change of any kind cannot be set by hand, unlike that of the content
+        state.update(
+            struct.pack("<4q", about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino & (2**63 - 1))
+        )
         state.update(file.read(PIECE))
         file.seek(max(0, about.st_size - PIECE))
         state.update(file.read(PIECE))
