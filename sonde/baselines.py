@@ -18,7 +18,7 @@ from __future__ import annotations
 import difflib
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -227,3 +227,32 @@ def _weighed(counts: sparse.csr_array, rarity: np.ndarray) -> sparse.csr_array:
     row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     norm = np.sqrt(np.bincount(row, data * data, minlength=counts.shape[0]))
     return sparse.csr_array((data / norm[row], counts.indices, counts.indptr), shape=counts.shape)
+
+
+def print_baselines(datasets: Iterable[Dataset]) -> None:
+    """A table of what the baselines reach on te, and of what the paper of the suite printed."""
+    from rich.table import Table
+
+    from sonde.audit.shortcuts import wilson
+    from sonde.console import out
+    from sonde.published import human, published
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("set", "te", *BASELINES, "±", "paper: nb-uni", "human"):
+        table.add_column(column, justify="left" if column == "set" else "right")
+    for dataset in datasets:
+        found = [baseline(name, dataset) for name in BASELINES]
+        best = max(found, key=lambda p: p.accuracy)
+        low, high = wilson(best.accuracy * best.rows, best.rows, 1.959964)
+        suite = dataset.name.split("/")[0]
+        people = human(dataset.task, suite)
+        printed = [r for r in published(dataset.task, suite=suite) if r.kind == "baseline" and "NB-uni" in r.model]
+        table.add_row(
+            dataset.name,
+            f"{best.rows:,}",
+            *(f"{100 * p.accuracy:.1f}" for p in found),
+            f"{50 * (high - low):.1f}",
+            f"{100 * printed[0].value:.1f}" if printed else "",
+            f"{100 * people.value:.1f}" if people else "",
+        )
+    out().print(table)

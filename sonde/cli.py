@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -259,6 +260,7 @@ def show(
     /,
     *,
     examples: int = 0,
+    baselines: bool = False,
     task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
     seed: int = 0,
 ) -> int:
@@ -270,6 +272,8 @@ def show(
         A folder that `sonde make` wrote.
     examples: int
         Rows to print per class, picked at random; the target or changed words are marked.
+    baselines: bool
+        Train the baselines and show what they reach, beside what people reach and what the paper printed.
     task: tuple[str, ...]
         Only these tasks.
     seed: int
@@ -286,6 +290,11 @@ def show(
     folders = [f for f in find(path) if not task or f.name in task]
     if not folders:
         raise UsageError(f"{path} has no set of {', '.join(task)}; it has {', '.join(f.name for f in find(path))}.")
+    if baselines:
+        from sonde.baselines import print_baselines
+
+        print_baselines(Dataset.load(f) for f in folders)
+        return 0
     if not examples:
         print_sets([read_manifest(f) for f in folders])
         return 0
@@ -313,21 +322,79 @@ def sentences(*paths: str) -> int:
     paths: str
         Sets, or folders of sets, as for `sonde audit`.
     """
+    from sonde.embed import texts_of
     from sonde.encoders.npy import to_line
     from sonde.errors import UsageError
     from sonde.sources import find_sets
 
     if not paths:
         raise UsageError("Name the sets whose texts are wanted.")
-    seen: set[str] = set()
-    for source in find_sets(paths):
-        dataset = source.load()
-        for _, row in dataset:
-            for text in (row.text, *(value for name, value in row.extra if name in dataset.manifest.get("inputs", ()))):
-                if text not in seen:
-                    seen.add(text)
-                    sys.stdout.buffer.write(f"{to_line(text)}\n".encode())
+    for text in texts_of(source.load() for source in find_sets(paths)):
+        sys.stdout.buffer.write(f"{to_line(text)}\n".encode())
     sys.stdout.flush()
+    return 0
+
+
+@app.command
+def encode(
+    *paths: str,
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = ("static:",),
+    out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
+    half: bool = False,
+    batch: int | None = None,
+    no_store: bool = False,
+    store_limit: float | None = None,
+) -> int:
+    """Encode the texts of probing sets, each different one once, and keep the vectors in the store.
+
+    Parameters
+    ----------
+    paths: str
+        Sets, or folders of sets, as for `sonde audit`.
+    encoder: tuple[str, ...]
+        scheme:name, as `sonde ls encoders` lists them; may be repeated. Default: static:.
+    out: Path
+        A folder to write vectors.npy and texts.txt to, one folder per encoder, as `npy:` reads them.
+    half: bool
+        Round to float16.
+    batch: int
+        Texts at a time. Default: what the encoder likes.
+    no_store: bool
+        Neither look into the store nor keep anything.
+    store_limit: float
+        Gigabytes that the store may take; the oldest vectors give way. Default: no limit.
+    """
+    from rich.table import Table
+
+    from sonde.console import out as console
+    from sonde.console import progress
+    from sonde.embed import embed, texts_of
+    from sonde.encoders import load
+    from sonde.encoders.npy import write_vectors
+    from sonde.errors import UsageError
+    from sonde.sources import find_sets
+    from sonde.store import Store, default_root
+
+    if not paths:
+        raise UsageError("Name the sets whose texts are to be encoded.")
+    if (batch is not None and batch < 1) or (store_limit is not None and store_limit < 0):
+        raise UsageError("--batch must be 1 or more, and --store-limit 0 or more.")
+    limit = None if store_limit is None else int(store_limit * 1e9)
+    store = None if no_store else Store(default_root(), limit=limit)
+    encoders = [(name, load(name)) for name in encoder]
+    texts = texts_of(source.load() for source in find_sets(paths))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("encoder", "texts", "encoded", "layers", "dimension", "texts/s"):
+        table.add_column(column, justify="left" if column == "encoder" else "right")
+    for name, loaded in encoders:
+        with progress() as tell:
+            found = embed(loaded, texts, store=store, batch=batch, half=half, tell=tell)
+        rate = f"{found.encoded / found.seconds:,.0f}" if found.seconds else ""
+        shape = (str(max(1, len(found.layers))), str(found.vectors.shape[-1]))
+        table.add_row(name, f"{len(texts):,}", f"{found.encoded:,}", *shape, rate)
+        if out is not None:
+            write_vectors(out / re.sub(r"[^\w.-]+", "-", name).strip("-"), texts, found.vectors)
+    console().print(table)
     return 0
 
 

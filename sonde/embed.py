@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sonde.audit.rows import known
+from sonde.dataset import Dataset
 from sonde.encoders import Identity
 from sonde.errors import EncoderError, ShapeError, SondeError, UsageError
 from sonde.store import Store
@@ -73,6 +75,9 @@ def embed(
     kept = _Kept(store, identity, layers) if store is not None and identity is not None and about.keep else None
     table = kept.read(different) if kept is not None else _Table(max(1, len(layers)), len(different))
     missing = np.flatnonzero(~table.there).tolist()
+    restrict, tokens = getattr(encoder, "restrict", None), getattr(encoder, "tokens", None)
+    if missing and callable(restrict) and callable(tokens):  # word vectors: only those of these texts in memory
+        encoder = restrict(tokens([different[i] for i in missing]))
     spent, done = 0.0, len(different) - len(missing)
     if tell:
         tell("encode", done, len(different))
@@ -110,6 +115,17 @@ class Facts:
     batch: int
     cost: Callable[[Sequence[str]], Sequence[int]] | None
     keep: bool
+
+
+def texts_of(datasets: Iterable[Dataset]) -> list[str]:
+    """The different texts of sets, further inputs that are given to the encoder included, in order."""
+    found: dict[str, None] = {}
+    for dataset in datasets:
+        inputs = known(dataset).inputs
+        for _, row in dataset:
+            found[row.text] = None
+            found |= dict.fromkeys(value for name, value in row.extra if name in inputs)
+    return list(found)
 
 
 def facts(encoder: Any) -> Facts:

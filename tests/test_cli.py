@@ -427,3 +427,26 @@ def test_the_schemes_and_the_store_are_listed(tmp_path, monkeypatch):
     listed = sonde("ls", "store").stdout
     assert "static:l2_supercat" in listed
     assert " 64 " in listed
+
+
+def test_encode_keeps_vectors_and_writes_them_down(probes, tmp_path, monkeypatch):
+    monkeypatch.setitem(ENVIRONMENT, "SONDE_CACHE", str(tmp_path / "cache"))
+    first = sonde("encode", probes, "-e", "static:?dim=64", "-o", tmp_path / "out")
+    assert first.returncode == 0, first.stderr
+    texts = (tmp_path / "out/static-dim-64/texts.txt").read_text("utf-8").splitlines()
+    vectors = numpy.load(tmp_path / "out/static-dim-64/vectors.npy")
+    assert vectors.shape == (len(texts), 64)
+    assert numpy.allclose(vectors[3], load_encoder("static:?dim=64")([texts[3]])[0])
+    words = first.stdout.splitlines()[1].split()
+    assert words[1] == words[2] == str(len(texts))
+    assert sonde("encode", probes, "-e", "static:?dim=64").stdout.splitlines()[1].split()[2] == "0"
+    assert sonde("encode", probes, "-e", "static:?dim=64", "--no-store").stdout.splitlines()[1].split()[2] != "0"
+    for words in (("encode",), ("encode", probes, "--batch", 0), ("encode", probes, "-e", "nothing")):
+        assert sonde(*words).returncode == 1
+
+
+def test_baselines_are_shown_beside_the_papers(probes):
+    done = sonde("show", probes, "--baselines", "--task", "bigram_shift")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0].split()[:6] == ["set", "te", "majority", "length", "nb-uni", "nb-bi"]
+    assert done.stdout.splitlines()[1].split()[1:3] == ["40", "50.0"]

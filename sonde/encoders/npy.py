@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sonde.corpus.files import open_text
+from sonde.dataset import make_folder
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import CorpusError, DataError, EncoderError, UsageError
 from sonde.tables import TABLES, Columns, records, uncompressed
@@ -202,3 +203,21 @@ def _consistent(path: str, vectors: Array, repeated: Sequence[tuple[int, int]]) 
             f"{path}: texts {one} and {other} are the same, but their vectors are not. Are the vectors in the order of "
             "the texts, and does the encoder give a text the same vector each time?"
         )
+
+
+def write_vectors(folder: Path, texts: Sequence[str], vectors: Array) -> None:
+    """Write vectors and their texts as ``npy:`` reads them."""
+    make_folder(folder)
+    for path, save in (
+        (folder / "vectors.npy", lambda part: np.save(part, vectors, allow_pickle=False)),
+        (folder / "texts.txt", lambda part: part.write("".join(f"{to_line(t)}\n" for t in texts).encode())),
+    ):
+        part = path.with_name(f".{path.name}.part")
+        try:
+            with part.open("wb") as file:
+                save(file)
+            part.replace(path)
+        except OSError as e:
+            raise DataError(f"{path} cannot be written: {e.strerror}. Free some space or choose another folder.") from e
+        finally:
+            part.unlink(missing_ok=True)
