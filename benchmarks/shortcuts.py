@@ -9,7 +9,6 @@ its Wilson interval; + and - say that the majority rate lies below or above it. 
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from sonde.audit.shortcuts import wilson
 from sonde.dataset import Dataset, find
 
 
@@ -44,13 +44,6 @@ MODELS = {
 }
 
 
-def wilson(k: int, n: int, z: float = 1.96) -> tuple[float, float]:
-    """The Wilson score interval of k out of n."""
-    p = k / n
-    centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
-
-
 def main() -> None:
     """Print one line per set."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -70,7 +63,7 @@ def main() -> None:
             for name, model in MODELS.items():
                 fitted = model().fit(x["tr"], y["tr"])
                 hits = int((fitted.predict(test_x) == np.array(test_y)).sum())
-                low, high = wilson(hits, len(test_y))
+                low, high = wilson(hits, len(test_y), 1.96)
                 mark = " " if low <= majority <= high else "+" if low > majority else "-"
                 print(f"  {name} {100 * hits / len(test_y):5.1f} [{100 * low:.1f},{100 * high:.1f}]{mark}", end="")
             print()
