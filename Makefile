@@ -5,8 +5,7 @@ TEST := .venv-test
 .PHONY: demo test clean
 
 demo: $(DEMO)/ready
-	$(DEMO)/bin/sonde make --builtin 20000 --suite conneau2018 --sizes 2000/400/400 --jobs 2 --out demo
-	$(DEMO)/bin/sonde show demo --examples 1 --task bigram_shift --task odd_man_out --task coordination_inversion
+	$(DEMO)/bin/sonde demo --out demo
 
 test: $(TEST)/ready
 	$(TEST)/bin/ruff check .

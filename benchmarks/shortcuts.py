@@ -18,8 +18,8 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from sonde.audit.shortcuts import wilson
 from sonde.dataset import Dataset, find
+from sonde.stats.intervals import wilson
 
 
 def split_words(text: str) -> list[str]:
@@ -63,7 +63,7 @@ def main() -> None:
             for name, model in MODELS.items():
                 fitted = model().fit(x["tr"], y["tr"])
                 hits = int((fitted.predict(test_x) == np.array(test_y)).sum())
-                low, high = wilson(hits, len(test_y), 1.96)
+                low, high = wilson(hits, len(test_y))
                 mark = " " if low <= majority <= high else "+" if low > majority else "-"
                 print(f"  {name} {100 * hits / len(test_y):5.1f} [{100 * low:.1f},{100 * high:.1f}]{mark}", end="")
             print()

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from sonde.errors import SondeError as SondeError
     from sonde.make import Unmade as Unmade
     from sonde.make import make_sets as make_sets
+    from sonde.probes import Probe as Probe
     from sonde.request import wanted as wanted
+    from sonde.result import Result as Result
+    from sonde.run import Run as Run
+    from sonde.run import evaluate as evaluate
     from sonde.sources import find_sets as find_sets
     from sonde.tables import read_senteval as read_senteval
     from sonde.tables import read_xprobe as read_xprobe
@@ -40,6 +44,9 @@ _HOMES = {
     "Example": "sonde.task",
     "Finding": "sonde.audit",
     "Policy": "sonde.task",
+    "Probe": "sonde.probes",
+    "Result": "sonde.result",
+    "Run": "sonde.run",
     "Sentence": "sonde.corpus",
     "SondeError": "sonde.errors",
     "Task": "sonde.task",
@@ -47,6 +54,7 @@ _HOMES = {
     "Unmade": "sonde.make",
     "audit_set": "sonde.audit",
     "embed_texts": "sonde.embed:embed",
+    "evaluate": "sonde.run",
     "find_sets": "sonde.sources",
     "load_encoder": "sonde.encoders:load",
     "load_task": "sonde.tasks:load",
@@ -64,6 +72,9 @@ __all__ = [
     "Example",
     "Finding",
     "Policy",
+    "Probe",
+    "Result",
+    "Run",
     "Sentence",
     "SondeError",
     "Task",
@@ -71,6 +82,7 @@ __all__ = [
     "Unmade",
     "audit_set",
     "embed_texts",
+    "evaluate",
     "find_sets",
     "load_encoder",
     "load_task",

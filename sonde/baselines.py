@@ -233,9 +233,9 @@ def print_baselines(datasets: Iterable[Dataset]) -> None:
     """A table of what the baselines reach on te, and of what the paper of the suite printed."""
     from rich.table import Table
 
-    from sonde.audit.shortcuts import wilson
     from sonde.console import out
     from sonde.published import human, published
+    from sonde.stats.intervals import wilson
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("set", "te", *BASELINES, "±", "paper: nb-uni", "human"):
@@ -243,7 +243,7 @@ def print_baselines(datasets: Iterable[Dataset]) -> None:
     for dataset in datasets:
         found = [baseline(name, dataset) for name in BASELINES]
         best = max(found, key=lambda p: p.accuracy)
-        low, high = wilson(best.accuracy * best.rows, best.rows, 1.959964)
+        low, high = wilson(best.accuracy * best.rows, best.rows)
         suite = dataset.name.split("/")[0]
         people = human(dataset.task, suite)
         printed = [r for r in published(dataset.task, suite=suite) if r.kind == "baseline" and "NB-uni" in r.model]

@@ -52,10 +52,10 @@ class Dataset:
         """Write the SentEval file, the Parquet file and, last, the manifest that marks the folder as complete."""
         make_folder(folder)
         (folder / MANIFEST).unlink(missing_ok=True)
-        _atomically(folder / f"{self.task}.txt", "".join(_senteval(split, row) for split, row in self).encode())
-        _write_parquet(self, folder / ROWS)
+        write_atomically(folder / f"{self.task}.txt", "".join(_senteval(split, row) for split, row in self).encode())
+        write_rows(self, folder / ROWS)
         manifest = {**self.manifest, "digest": self.digest}
-        _atomically(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest, order="deterministic")))
+        write_atomically(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest, order="deterministic")))
 
     @classmethod
     def load(cls, folder: Path | str) -> Dataset:
@@ -68,7 +68,7 @@ class Dataset:
             version=manifest["version"],
             language=manifest["language"],
             labels=tuple(manifest["labels"]),
-            rows=_read_parquet(folder / ROWS),
+            rows=read_rows(folder / ROWS),
             manifest=manifest,
         )
         if found.digest != manifest["digest"]:
@@ -131,7 +131,7 @@ def _senteval(split: str, row: Example) -> str:
     return "\t".join(cells) + "\n"
 
 
-def _atomically(path: Path, content: bytes | memoryview) -> None:
+def write_atomically(path: Path, content: bytes | memoryview) -> None:
     """Write under a temporary name, sync, rename."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -149,7 +149,8 @@ def _atomically(path: Path, content: bytes | memoryview) -> None:
 COLUMNS = ("split", "label", "text", "tokens", "source", "key", "stratum", "marks")
 
 
-def _write_parquet(dataset: Dataset, path: Path) -> None:
+def write_rows(dataset: Dataset, path: Path) -> None:
+    """Write the rows of all splits as one Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -170,7 +171,7 @@ def _write_parquet(dataset: Dataset, path: Path) -> None:
     }
     buffer = pa.BufferOutputStream()
     pq.write_table(pa.table(table), buffer, compression="zstd", use_dictionary=["split", "label", "key", "stratum"])
-    _atomically(path, memoryview(buffer.getvalue()))
+    write_atomically(path, memoryview(buffer.getvalue()))
 
 
 # Arrow arrays, built without pyarrow.array, which imports pandas wherever that is installed
@@ -203,7 +204,8 @@ def _lists(items: Any, lengths: Sequence[int]) -> Any:
     return pa.ListArray.from_arrays(_numbers([0, *accumulate(lengths)]), items)
 
 
-def _read_parquet(path: Path) -> dict[str, list[Example]]:
+def read_rows(path: Path) -> dict[str, list[Example]]:
+    """The rows of each split, as ``write_rows`` wrote them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

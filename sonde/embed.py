@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
+import mmap
+import os
+import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sonde.audit.rows import known
+from sonde.cache import cache_folder
 from sonde.dataset import Dataset
 from sonde.encoders import Identity
 from sonde.errors import EncoderError, ShapeError, SondeError, UsageError
@@ -23,6 +29,11 @@ SHARD_ROWS, SHARD_SECONDS = 8192, 20.0
 
 COSTED = 4096
 """Texts whose cost is asked for at a time."""
+LIKE = 0.75
+"""A batch ends where a text costs less than this share of the first: else it would be padded to its length."""
+
+READ = 1 << 24
+"""Bytes of vectors that are read from the store at a time, at the least."""
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, int, int | None], None]
@@ -56,13 +67,15 @@ def embed(
     store: Store | None = None,
     batch: int | None = None,
     half: bool = False,
+    spill: int | None = None,
     tell: Progress | None = None,
 ) -> Embeddings:
     """Encode texts, each different one once, or take them from the store.
 
     Texts go to the encoder in batches of like length, longest first. Vectors are written to the store as they come, so
     that a crash or Ctrl-C loses little; an encoder without identity has no place in a store. ``half`` rounds them to
-    float16, which takes half the space and is part of the identity.
+    float16, which takes half the space and is part of the identity. Vectors of more than ``spill`` bytes (a quarter of
+    the machine's memory) lie in a file in the cache folder, which is gone when they are; to read they are like others.
     """
     if getattr(encoder, "needs_fit", False) and texts:
         # idf weights, a common component: from these texts, and so in the identity
@@ -71,39 +84,45 @@ def embed(
     identity, layers = about.identity, about.layers
     if half and identity is not None:
         identity = identity.with_facts(kept="float16")
-    different = list(dict.fromkeys(texts))
-    kept = _Kept(store, identity, layers) if store is not None and identity is not None and about.keep else None
-    table = kept.read(different) if kept is not None else _Table(max(1, len(layers)), len(different))
-    missing = np.flatnonzero(~table.there).tolist()
+    place: dict[str, int] = {}
+    for i, text in enumerate(texts):
+        place.setdefault(text, i)
+    spill = _quarter() if spill is None else spill
+    if spill < 0:
+        raise UsageError(f"spill is {spill} bytes; expected 0 or more.")
+    table = _Table(max(1, len(layers)), len(texts), spill)
+    kept = None
+    if store is not None and identity is not None and about.keep:
+        kept = _Kept(store, identity, layers, texts, table)
+        kept.read(list(place.values()))
+    missing = [i for i in place.values() if not table.there[i]]
     restrict, tokens = getattr(encoder, "restrict", None), getattr(encoder, "tokens", None)
     if missing and callable(restrict) and callable(tokens):  # word vectors: only those of these texts in memory
-        encoder = restrict(tokens([different[i] for i in missing]))
-    spent, done = 0.0, len(different) - len(missing)
+        encoder = restrict(tokens([texts[i] for i in missing]))
+    spent, done = 0.0, len(place) - len(missing)
     if tell:
-        tell("encode", done, len(different))
+        tell("encode", done, len(place))
     try:
-        for places in _batches(about, different, missing, batch or about.batch):
-            some = [different[i] for i in places]
+        for places in _batches(about, texts, missing, batch or about.batch):
+            some = [texts[i] for i in places]
             started = time.perf_counter()
             vectors = ask(encoder, some, layers)
             spent += time.perf_counter() - started
             if not layers and vectors.shape[0] > 1 and not table.there.any() and kept is None:
                 layers = tuple(map(str, range(vectors.shape[0])))
-                table = _Table(len(layers), len(different))
+                table = _Table(len(layers), len(texts), spill)
             table.put(places, _rounded(vectors, some) if half else vectors.astype(np.float32, copy=False), some)
             if kept is not None:
                 kept.add(places)
             done += len(places)
             if tell:
-                tell("encode", done, len(different))
+                tell("encode", done, len(place))
     finally:
         if kept is not None:
             kept.flush()
-    vectors = table.vectors
-    if len(different) < len(texts):
-        place = {text: i for i, text in enumerate(different)}
-        vectors = vectors[:, np.array([place[text] for text in texts], np.int64)]
-    return Embeddings(tuple(texts), vectors if layers else vectors[0], identity, layers, len(missing), spent)
+    table.repeat([place[text] for text in texts])
+    vectors = table.vectors if layers else table.vectors[0]
+    return Embeddings(tuple(texts), vectors, identity, layers, len(missing), spent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +259,8 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:60] + "…")
 
 
-def _batches(about: Facts, texts: Sequence[str], missing: Sequence[int], size: int) -> Iterable[list[int]]:
-    """Places of texts of like length, longest first: what does not fit in memory shows at once."""
+def _batches(about: Facts, texts: Sequence[str], missing: Sequence[int], size: int) -> Iterator[list[int]]:
+    """Places of texts of like cost, longest first, so that what does not fit in memory shows among the first."""
     costs: list[int] = []
     for a in range(0, len(missing), COSTED):
         some = [texts[i] for i in missing[a : a + COSTED]]
@@ -254,26 +273,37 @@ def _batches(about: Facts, texts: Sequence[str], missing: Sequence[int], size: i
                 f"The encoder cannot say what texts cost, the first of which is {shown(some[0])}: "
                 f"{type(e).__name__}: {e}"
             ) from e
-    order = [i for _, i in sorted(zip(costs, missing, strict=True), key=lambda pair: (-pair[0], pair[1]))]
-    return (order[a : a + size] for a in range(0, len(order), size))
+    places: list[int] = []
+    most = 0
+    for cost, i in sorted(zip(costs, missing, strict=True), key=lambda pair: (-pair[0], pair[1])):
+        # an encoder without costs does not pad, for all we know, and may be paid by the call
+        unlike = about.cost is not None and most - cost > (1 - LIKE) * abs(most)
+        if places and (unlike or len(places) == size):
+            yield places
+            places = []
+        if not places:
+            most = cost
+        places.append(i)
+    if places:
+        yield places
 
 
 class _Table:
     """Vectors on their way to their places; the first tell the dimension."""
 
-    def __init__(self, layers: int, n: int) -> None:
-        self.layers, self.there = layers, np.zeros(n, bool)
+    def __init__(self, layers: int, n: int, spill: int) -> None:
+        self.layers, self.there, self.spill = layers, np.zeros(n, bool), spill
         self.vectors: Array = np.zeros((layers, n, 0), np.float32)
 
-    def put(self, places: Sequence[int], vectors: Array, texts: Sequence[str]) -> None:
+    def put(self, places: Sequence[int] | Array, vectors: Array, texts: Sequence[str]) -> None:
         """Copy the rows of a batch: the encoder may use its own array again."""
-        if not self.there.any():
-            self.vectors = np.zeros((self.layers, len(self.there), vectors.shape[2]), vectors.dtype)
         if vectors.shape[0] != self.layers:
             raise ShapeError(
                 f"The encoder gave {vectors.shape[0]} layers; expected {self.layers}. One that gives several, and "
                 "whose vectors are kept, names them in its attribute `layers`."
             )
+        if not self.there.any():
+            self.vectors = _room((self.layers, len(self.there), vectors.shape[2]), vectors.dtype, self.spill)
         if vectors.shape[2] != self.vectors.shape[2]:
             raise ShapeError(
                 f"The encoder gave vectors of {vectors.shape[2]} numbers for {shown(texts[0])} and of "
@@ -282,29 +312,46 @@ class _Table:
         self.vectors[:, places] = vectors
         self.there[places] = True
 
+    def repeat(self, places: Sequence[int]) -> None:
+        """Give each row the vectors of the row whose text it repeats, few at a time: a copy of all may have no room."""
+        again = [i for i, place in enumerate(places) if i != place]
+        for a in range(0, len(again), COSTED):
+            some = again[a : a + COSTED]
+            self.vectors[:, some] = self.vectors[:, [places[i] for i in some]]
+
 
 class _Kept:
     """The store for one encoder: every layer has an identity of its own."""
 
-    def __init__(self, store: Store, identity: Identity, layers: Sequence[str]) -> None:
-        self.store = store
+    def __init__(
+        self, store: Store, identity: Identity, layers: Sequence[str], texts: Sequence[str], table: _Table
+    ) -> None:
+        self.store, self.texts, self.table = store, texts, table
         self.names = [identity.with_facts(layer=name) for name in layers] or [identity]
-        self.texts: Sequence[str] = ()
-        self.table = _Table(len(self.names), 0)
         self.waiting: list[int] = []
         self.since = time.monotonic()
 
-    def read(self, texts: Sequence[str]) -> _Table:
-        """What is there, in all layers."""
-        self.texts, self.table = texts, _Table(len(self.names), len(texts))
-        found = [self.store.read(name, texts) for name in self.names]
-        there = np.logical_and.reduce([mask for mask, _ in found])
-        sizes = {vectors.shape[1] for mask, vectors in found if mask.any()}
-        if there.any() and len(sizes) == 1:
-            only = found[0][1][None] if len(found) == 1 else None
-            self.table.vectors = only if only is not None else np.stack([vectors for _, vectors in found])
-            self.table.there = there
-        return self.table
+    def read(self, places: Sequence[int]) -> None:
+        """Put into the table what is there in all layers."""
+        kinds = {(vectors.shape[1], vectors.dtype) for _, vectors in (self.store.read(name, ()) for name in self.names)}
+        (dimension, dtype), *others = kinds
+        if others or not dimension:
+            return
+        table, width = self.table, len(self.names) * dimension * dtype.itemsize
+        if len(self.names) == 1 and len(places) == len(self.texts) and len(places) * width <= table.spill:
+            table.there, vectors = self.store.read(self.names[0], self.texts)
+            table.vectors = vectors[None]  # which needs no copy
+            return
+        # as they were written, more or less, so that those read at a time lie together
+        places = sorted(places, key=lambda i: -len(self.texts[i]))
+        rows = max(1, max(READ, table.spill // 4) // width)
+        for a in range(0, len(places), rows):
+            some = places[a : a + rows]
+            texts = [self.texts[i] for i in some]
+            found = [self.store.read(name, texts) for name in self.names]
+            there = np.logical_and.reduce([mask for mask, _ in found])
+            if there.any() and all(vectors.shape[1] == dimension for _, vectors in found):
+                table.put(np.array(some)[there], np.stack([vectors[there] for _, vectors in found]), texts)
 
     def add(self, places: Sequence[int]) -> None:
         """Rows of the table that are to be written, now or soon."""
@@ -320,3 +367,42 @@ class _Kept:
                 self.store.write(name, texts, vectors[self.waiting])
             self.waiting = []
         self.since = time.monotonic()
+
+
+def _quarter() -> int:
+    """A quarter of the machine's memory in bytes; where the system does not say how much that is, any number."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
+    except (AttributeError, ValueError, OSError):
+        return sys.maxsize
+
+
+def _room(shape: tuple[int, ...], dtype: np.dtype[Any], spill: int) -> Array:
+    """Zeros in memory, or, if they take more than ``spill`` bytes, in a file that has no name and is gone with them."""
+    size = math.prod(shape) * dtype.itemsize
+    if size <= spill:
+        return np.zeros(shape, dtype)
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            _reserve(file, size)
+            # no np.memmap: joblib would look for its file by name
+            return np.ndarray(shape, dtype, mmap.mmap(file.fileno(), size))
+    except OSError as e:
+        raise EncoderError(
+            f"The vectors take {size:,} bytes, which is more than the {spill:,} that may lie in memory, and {folder} "
+            f"has no room for them: {e.strerror or e}. Make room there, set SONDE_CACHE to a folder of another disk, "
+            "or encode fewer texts at a time, fewer layers, or in half precision."
+        ) from e
+
+
+def _reserve(file: IO[bytes], size: int) -> None:
+    """Take the space on the disk now: a mapped file that meets a full disk later ends the process."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+        return
+    zeros = bytes(READ)
+    for a in range(0, size, READ):
+        file.write(zeros[: size - a])
+    file.flush()

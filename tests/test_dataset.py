@@ -109,7 +109,7 @@ def test_the_manifest_marks_a_complete_folder(tmp_path, monkeypatch):
     made = small()
     made.save(tmp_path)
     # a crash between the files: the old manifest must not vouch for the new rows
-    monkeypatch.setattr("sonde.dataset._write_parquet", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("sonde.dataset.write_rows", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         made.save(tmp_path)
     with pytest.raises(DataError, match="holds no probing set"):
@@ -132,7 +132,7 @@ def test_a_full_disk_is_a_plain_message_and_leaves_no_half_file(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "open", open_)
         with pytest.raises(DataError, match=r"t\.txt cannot be written: No space left on device"):
-            module._atomically(target, b"x" * 10_000)
+            module.write_atomically(target, b"x" * 10_000)
     assert list(tmp_path.iterdir()) == []
 
 

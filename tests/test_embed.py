@@ -1,10 +1,16 @@
 """From texts to vectors: each text once, in any order, and nothing that is no vector."""
 
+import errno
+import mmap
+import os
+import tracemalloc
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sonde import embed as module
 from sonde.embed import Embeddings, embed
 from sonde.encoders import Identity, load
 from sonde.errors import EncoderError, ShapeError, UsageError
@@ -61,6 +67,26 @@ def test_an_encoder_may_say_what_a_text_costs():
     embed(encoder, TEXTS)
     asked = [t for some in encoder.asked for t in some]
     assert [len(t) for t in asked] == sorted(len(t) for t in TEXTS)
+    assert max(map(len, encoder.asked)) == 4
+
+
+def test_a_text_is_not_padded_to_one_far_longer():
+    encoder = Counting()
+    encoder.cost = lambda texts: [len(t) for t in texts]
+    found = embed(encoder, ["a" * n for n in (10, 100, 9, 74, 8, 75, 7, 6)])
+    assert [[len(t) for t in some] for some in encoder.asked] == [[100, 75], [74], [10, 9, 8], [7, 6]]
+    assert found.vectors[:, 0].tolist() == [10, 100, 9, 74, 8, 75, 7, 6]
+
+
+@given(st.lists(st.tuples(st.text(max_size=9), st.integers(-50, 50)), max_size=40), st.integers(1, 9))
+def test_whatever_texts_cost_each_is_asked_for_once_in_order_and_in_batches_not_too_large(rows, size):
+    costs, encoder = dict(rows), Counting()
+    encoder.cost = lambda texts: [costs[t] for t in texts]
+    embed(encoder, [text for text, _ in rows], batch=size)
+    asked = [t for some in encoder.asked for t in some]
+    assert sorted(asked) == sorted(costs)
+    assert [costs[t] for t in asked] == sorted(costs.values(), reverse=True)
+    assert max(map(len, encoder.asked), default=0) <= size
 
 
 def test_what_is_in_the_store_is_not_encoded_again(tmp_path):
@@ -250,3 +276,112 @@ def test_a_cost_that_fails_is_told_with_a_text():
 def test_baselines_are_made_again_and_not_kept(tmp_path):
     embed(load("baseline:random?dim=4"), TEXTS, store=Store(tmp_path))
     assert not list(tmp_path.rglob("*.shard"))
+
+
+# more than fits in memory
+
+
+def in_file(array):
+    """Whether an array lies in a mapped file."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return isinstance(array, mmap.mmap)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.sampled_from(TEXTS), min_size=1, max_size=40),
+    st.integers(0, 600),
+    st.sampled_from([(), ("0", "1", "2")]),
+    st.booleans(),
+)
+def test_vectors_in_a_file_are_those_in_memory(tmp_path_factory, texts, spill, layers, half):
+    store = Store(tmp_path_factory.mktemp("store"))
+    wanted = embed(Counting(layers=layers), texts, half=half).vectors
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "READ", 64)  # a few vectors at a time
+        cut = len(texts) // 2
+        embed(Counting(IDENTITY, layers), texts[:cut], store=store, half=half, spill=spill)
+        for kept in (None, store, store):
+            found = embed(Counting(IDENTITY, layers), texts, store=kept, half=half, spill=spill)
+            assert np.array_equal(found.vectors, wanted)
+            assert found.vectors.dtype == wanted.dtype
+            assert in_file(found.vectors) == (wanted.nbytes > spill)
+        assert found.encoded == 0
+        assert not in_file(embed(Counting(IDENTITY, layers), texts, store=store, half=half).vectors)
+
+
+def test_a_file_of_vectors_has_no_name_and_can_be_written_to(tmp_path, monkeypatch):
+    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    found = embed(Counting(), TEXTS, spill=0)
+    assert in_file(found.vectors)
+    assert list((tmp_path / "cache").iterdir()) == []
+    found.vectors[0] = 7
+    assert found.vectors[0].tolist() == [7] * 4
+
+
+def test_without_fallocate_a_file_is_filled_beforehand(monkeypatch):
+    monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    monkeypatch.setattr(module, "READ", 100)  # which 480 bytes are no multiple of
+    found = embed(Counting(), TEXTS, spill=0)
+    assert in_file(found.vectors)
+    assert np.array_equal(found.vectors, embed(Counting(), TEXTS).vectors)
+
+
+def test_a_full_disk_is_told_before_anything_is_lost(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
+    monkeypatch.setattr(module, "_reserve", full)
+    with pytest.raises(EncoderError, match=r"take 480 bytes, .* than the 100 that .* has no room for them: No space"):
+        embed(Counting(), TEXTS, spill=100)
+    assert list(tmp_path.iterdir()) == []
+    assert embed(Counting(), TEXTS, spill=480).vectors.shape == (30, 4)
+
+
+def test_a_cache_folder_that_is_none_is_told(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "file"))
+    with pytest.raises(EncoderError, match="set SONDE_CACHE to a folder of another disk"):
+        embed(Counting(), TEXTS, spill=0)
+    with pytest.raises(UsageError, match="spill is -1 bytes; expected 0 or more"):
+        embed(Counting(), TEXTS, spill=-1)
+
+
+def test_a_machine_that_does_not_say_how_much_memory_it_has_keeps_all_in_it(monkeypatch):
+    monkeypatch.delattr(os, "sysconf", raising=False)
+    assert not in_file(embed(Counting(), TEXTS).vectors)
+
+
+def peak(call):
+    """The most bytes that a call had at any time, beyond what was there."""
+    tracemalloc.start()
+    call()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most
+
+
+class Wide:
+    """Vectors of 4,000 bytes."""
+
+    identity, batch = IDENTITY, 50
+
+    def __call__(self, texts):
+        return np.ones((len(texts), 1000), np.float32)
+
+
+def test_repeated_texts_and_a_file_take_no_second_copy_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "READ", 1 << 18)
+    monkeypatch.setattr(module, "COSTED", 100)
+    monkeypatch.setattr(module, "SHARD_ROWS", 100)
+    different, store = [f"text {i}" for i in range(2000)], Store(tmp_path)
+    repeated, size = [*different[:1000], *different[:1000]], 8_000_000
+    embed(Wide(), different[:1], store=store)
+    assert size < peak(lambda: embed(Wide(), different)) < 1.5 * size
+    assert size < peak(lambda: embed(Wide(), repeated)) < 1.5 * size
+    assert peak(lambda: embed(Wide(), repeated, spill=0)) < 0.4 * size
+    assert peak(lambda: embed(Wide(), different, spill=0, store=store)) < 0.4 * size
+    assert peak(lambda: embed(Wide(), different, spill=0, store=store)) < 0.4 * size  # all from the store
+    assert embed(Wide(), different, store=store).encoded == 0

@@ -10,7 +10,7 @@ import sonde
 
 ROOT = Path(sonde.__file__).parent
 LINE = [
-    ["errors", "console", "digest", "damage", "cache"],
+    ["errors", "console", "digest", "damage", "cache", "stats"],
     ["corpus"],
     ["task"],
     ["edit"],
@@ -26,9 +26,15 @@ LINE = [
     ["encoders", "store"],
     ["embed"],
     ["baselines", "published"],
+    ["probes"],
+    ["result"],
+    ["run"],
+    ["compare", "repeat"],
+    ["report"],
     ["make"],
     ["request"],
     ["testing"],
+    ["demo"],
     ["cli"],
 ]
 """Rooms from left to right; a room imports only rooms to its left."""
@@ -40,9 +46,9 @@ def run(code, *, cwd=None):
 
 def test_exactly_these_names_are_public():
     assert sonde.__all__ == [
-        "Audit", "Corpus", "Dataset", "Embeddings", "Example", "Finding", "Policy", "Sentence", "SondeError",
-        "Task", "Tree", "Unmade", "audit_set", "embed_texts", "find_sets", "load_encoder", "load_task",
-        "make_sets", "read_senteval", "read_xprobe", "wanted",
+        "Audit", "Corpus", "Dataset", "Embeddings", "Example", "Finding", "Policy", "Probe", "Result", "Run",
+        "Sentence", "SondeError", "Task", "Tree", "Unmade", "audit_set", "embed_texts", "evaluate", "find_sets",
+        "load_encoder", "load_task", "make_sets", "read_senteval", "read_xprobe", "wanted",
     ]  # fmt: skip
     for name in sonde.__all__:
         assert getattr(sonde, name).__doc__

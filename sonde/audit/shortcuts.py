@@ -13,6 +13,7 @@ from sonde.audit.features import bags
 from sonde.audit.finding import Code, Finding, Severity
 from sonde.audit.rows import Known, Rows
 from sonde.digest import mix
+from sonde.stats.intervals import wilson
 
 TRAIN, TEST = 40_000, 20_000
 """Rows used at most; of larger sets a sample by a hash of the text."""
@@ -237,13 +238,6 @@ def _difference(one: np.ndarray, two: np.ndarray) -> tuple[float, float]:
     """The paired difference of two accuracies and its standard error."""
     difference = one.astype(float) - two
     return float(difference.mean()), float(difference.std() / math.sqrt(len(difference)))
-
-
-def wilson(k: float, n: int, z: float) -> tuple[float, float]:
-    """The Wilson score interval of k out of n."""
-    p = k / n
-    centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
 
 
 def _numbers(rows: Rows) -> np.ndarray:

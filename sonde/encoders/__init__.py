@@ -20,7 +20,7 @@ from sonde.errors import UsageError
 
 __all__ = ["Encoder", "Identity", "Spec", "load", "schemes"]
 
-NOT_SCHEMES = frozenset({"identity"})
+NOT_SCHEMES = frozenset({"hub", "identity"})
 """Modules here that are no schemes."""
 
 
@@ -30,7 +30,8 @@ class Encoder(Protocol):
 
     ``identity``: an Identity, or None: vectors are not kept.
     ``layers``: names of the layers, if arrays are (layers, n, d).
-    ``batch``: how many texts it likes at a time; ``cost``: a callable from texts to numbers to sort them by.
+    ``batch``: how many texts it likes at a time; ``cost``: a callable from texts to numbers, their lengths in tokens,
+    say: texts of like cost come together, and a batch ends early rather than with far shorter ones.
     ``keep``: False if a vector is cheaper to make than to keep.
     ``words``: a callable from words to vectors, if it has input vectors of its own.
     """

@@ -59,7 +59,7 @@ def load(spec: Spec) -> Encoder:
         case "hash":
             return Hash(chosen["dim"], chosen["ngrams"], chosen["seed"])
         case "words":
-            return Words(chosen["dim"], chosen["seed"])
+            return Words(Random(chosen["dim"], chosen["seed"], "words"))
     return Length()
 
 
@@ -125,6 +125,8 @@ class Random:
 
     dim: int = 512
     seed: int = 0
+    name: str = "random"
+    """The baseline that draws: another draws other vectors."""
     table: Array = field(default_factory=quantiles, repr=False, compare=False)
     batch: ClassVar[int] = 4096
     keep: ClassVar[bool] = False
@@ -132,11 +134,11 @@ class Random:
     @property
     def identity(self) -> Identity:
         """All options."""
-        return Identity.of("baseline", "random", dim=self.dim, seed=self.seed, version=_VERSION)
+        return Identity.of("baseline", self.name, dim=self.dim, seed=self.seed, version=_VERSION)
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts."""
-        return _gaussians(texts, self.dim, f"random {self.seed}", self.table)
+        return _gaussians(texts, self.dim, f"{self.name} {self.seed}", self.table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,16 +183,14 @@ class Hash:
 class Words:
     """The mean of Gaussian vectors, one for each lower-cased word, drawn by its hash: a bag of vectors, untrained."""
 
-    dim: int = 300
-    seed: int = 0
-    table: Array = field(default_factory=quantiles, repr=False, compare=False)
-    batch: ClassVar[int] = 4096
-    keep: ClassVar[bool] = False
+    drawn: Random
+    batch: ClassVar[int] = Random.batch
+    keep: ClassVar[bool] = Random.keep
 
     @property
     def identity(self) -> Identity:
-        """All options."""
-        return Identity.of("baseline", "words", dim=self.dim, seed=self.seed, version=_VERSION)
+        """That of what is drawn."""
+        return self.drawn.identity
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts; that of a text without words is zero."""
@@ -201,7 +201,7 @@ class Words:
 
     def words(self, words: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n words."""
-        return _gaussians([word.lower() for word in words], self.dim, f"words {self.seed}", self.table)
+        return self.drawn([word.lower() for word in words])
 
 
 # words

@@ -13,19 +13,15 @@ Code that comes with a model is never run. Weights are safetensors where there a
 
 from __future__ import annotations
 
-import glob
-import hashlib
-import importlib
-import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sonde.encoders import hub
 from sonde.encoders.identity import Identity, Spec
-from sonde.errors import EncoderError, NotInstalled, Offline, UsageError
+from sonde.errors import EncoderError, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,17 +41,8 @@ OPTIONS = {
 """What may stand after the question mark."""
 
 POOLS = ("mean", "max", "cls", "last", "first-last")
-DTYPES = ("float32", "float16", "bfloat16")
 TOKENS = 64 * 512
 """Most tokens, padding included, that go through a model at once."""
-SECONDS = 5.0
-"""How long the model hub may take to answer before it counts as out of reach."""
-
-_WEIGHTS = re.compile(r"(?:pytorch_)?model(?:-\d+-of-\d+)?\.(safetensors|bin)")
-_UNREAD = re.compile(
-    r".*\.(bin|ckpt|gguf|gif|gz|h5|jpg|md|msgpack|npz|onnx|ot|pb|pdf|pkl|png|pth?|py|safetensors|svg|tflite|xml|zip)"
-)
-_UNREAD_FOLDERS = re.compile(r"\..*|checkpoint.*|onnx|openvino|original|runs|__pycache__")
 
 
 class Tokens(NamedTuple):
@@ -88,7 +75,7 @@ class Transformer:
 
     def __call__(self, texts: Sequence[str], /) -> Vectors:
         """One vector per text and layer."""
-        torch = needed("torch")
+        torch = hub.needed("torch")
         rows = self.tokens(texts)
         parts = [self._encode(torch, rows[span]) for span in spans([len(row.ids) for row in rows])]
         found: Vectors = torch.cat(parts or [torch.zeros(len(self.wanted), 0, self.width)], dim=1).numpy()
@@ -143,17 +130,17 @@ class Transformer:
 def load(spec: Spec) -> Transformer:
     """The encoder that ``hf:NAME_OR_FOLDER…`` names."""
     given = spec.known(OPTIONS)
-    how = choice(spec, given, "pool", POOLS)
-    special = choice(spec, given, "special", ("keep", "drop"))
-    dtype = choice(spec, given, "dtype", DTYPES)
-    limit = positive(spec, given, "max")
+    how = hub.choice(spec, given, "pool", POOLS)
+    special = hub.choice(spec, given, "special", ("keep", "drop"))
+    dtype = hub.choice(spec, given, "dtype", hub.DTYPES)
+    limit = hub.positive(spec, given, "max")
     if how == "first-last" and "layer" in given:
         raise UsageError(f"{spec} has pool=first-last, which takes layer 1 and the last; leave layer=… out.")
     if how in ("cls", "last") and "special" in given:
         raise UsageError(f"{spec} has special=…, which is for means and maxima; pool={how} takes one token.")
-    torch = needed("torch")
-    device = find_device(spec, given.get("device"))
-    found = locate(spec, "config.json")
+    torch = hub.needed("torch")
+    device = hub.find_device(spec, given.get("device"))
+    found = hub.locate(spec, "config.json")
     tokenizer, model = _load(spec, found.folder, getattr(torch, dtype))
     model = model.to(device).eval()
     longest = longest_text(spec, tokenizer, model, limit)
@@ -163,7 +150,7 @@ def load(spec: Spec) -> Transformer:
             hidden = model(input_ids=one, attention_mask=one, output_hidden_states=True).hidden_states
             depth, width = len(hidden), hidden[-1].shape[-1]
     except Exception as why:
-        raise EncoderError(f"{spec} is a {type(model).__name__}, which does not read texts: {brief(why)}.") from why
+        raise EncoderError(f"{spec} is a {type(model).__name__}, which does not read texts: {hub.brief(why)}.") from why
     wanted = (1, depth - 1) if how == "first-last" else parse_layers(spec, given.get("layer", "-1"), depth)
     layers = tuple(map(str, wanted)) if len(wanted) > 1 and how != "first-last" else None
     prompt = given.get("prompt", "")
@@ -237,7 +224,7 @@ def count_tokens(tokenizer: Any, texts: Sequence[str], *, longest: int, prompt: 
 
 def input_vectors(tokenizer: Any, table: Any, words: Sequence[str]) -> Vectors:
     """The mean of the rows of an embedding table that a word's sub-tokens have, without special tokens (words, d)."""
-    torch = needed("torch")
+    torch = hub.needed("torch")
     pieces = tokenizer(list(words), add_special_tokens=False, verbose=False)["input_ids"] if words else []
     sizes = torch.tensor([len(ids) for ids in pieces], dtype=torch.long)
     with torch.inference_mode():
@@ -258,22 +245,22 @@ def first(tokenizer: Any, *roles: str) -> int:
 
 def _load(spec: Spec, folder: Path, dtype: Any) -> tuple[Any, Any]:
     """Tokenizer and model of a folder; nothing but the folder is read."""
-    transformers = needed("transformers")
+    transformers = hub.needed("transformers")
     if (folder / "adapter_config.json").is_file():
         raise EncoderError(f"{spec} is an adapter; merge it into its model, save that, and give that folder.")
-    weights = [m[1] for path in folder.iterdir() if (m := _WEIGHTS.fullmatch(path.name))]
+    weights = [m[1] for path in folder.iterdir() if (m := hub.WEIGHTS.fullmatch(path.name))]
     if not weights:
-        raise EncoderError(f"{spec} has no weights: expected model.safetensors, met {_listed(folder)}.")
+        raise EncoderError(f"{spec} has no weights: expected model.safetensors, met {hub.listed(folder)}.")
     local = {"local_files_only": True, "trust_remote_code": False}
     more = {"use_safetensors": "safetensors" in weights, "weights_only": True, "dtype": dtype}
-    with loading(spec):
+    with hub.loading(spec):
         config = transformers.AutoConfig.from_pretrained(folder, **local)
         # of T5 and its kin this leaves the decoder on the disk
         encodes = type(config) in transformers.MODEL_FOR_TEXT_ENCODING_MAPPING
         kind = transformers.AutoModelForTextEncoding if encodes else transformers.AutoModel
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **local)
         model, info = kind.from_pretrained(folder, config=config, output_loading_info=True, **more, **local)
-    check_vocabulary(spec, tokenizer, folder)
+    hub.check_vocabulary(spec, tokenizer, folder)
     # poolers and decoders have no part in hidden states; anything else that is missing was drawn at random
     both = model.config.is_encoder_decoder
     unread = {"pooler", "decoder"} if both else {"pooler"}
@@ -297,195 +284,3 @@ def longest_text(spec: Spec, tokenizer: Any, model: Any, asked: int | None) -> i
     # a tokenizer that knows no limit says 1e30
     limits = [n for n in (tokenizer.model_max_length, room) if 0 < n < 1e9]
     return asked or int(min(limits, default=512))
-
-
-def check_vocabulary(spec: Spec, tokenizer: Any, folder: Path) -> None:
-    """Refuse a folder without a vocabulary, of which transformers makes a tokenizer that knows no word."""
-    names = set(tokenizer.vocab_files_names.values())  # none for those that read bytes
-    if names and not any([*folder.rglob(name)] for name in (*names, "tekken.json")):
-        raise EncoderError(f"{spec} has no tokenizer: expected {' or '.join(sorted(names))}, met {_listed(folder)}.")
-
-
-# What st: needs as well: packages, options, folders, the hub.
-
-
-def needed(package: str) -> Any:
-    """An optional package."""
-    try:
-        return importlib.import_module(package)
-    except ImportError as why:
-        raise NotInstalled(
-            f"hf: and st: need {package}, which cannot be imported ({brief(why)}); pip install 'sonde[transformers]'"
-        ) from why
-
-
-def choice(spec: Spec, given: Mapping[str, str], key: str, values: Sequence[str]) -> str:
-    """The value of an option that must be one of ``values``; the first is the default."""
-    if (value := given.get(key, values[0])) not in values:
-        raise UsageError(f"{spec} has {key}={value}; expected {', '.join(values[:-1])} or {values[-1]}.")
-    return value
-
-
-def positive(spec: Spec, given: Mapping[str, str], key: str) -> int | None:
-    """The value of an option that must be a whole number above 0, or None."""
-    if (value := given.get(key)) is not None and not re.fullmatch(r"0*[1-9]\d{0,8}", value):
-        raise UsageError(f"{spec} has {key}={value}; expected a whole number above 0.")
-    return int(value) if value else None
-
-
-def find_device(spec: Spec, name: str | None) -> Any:
-    """The device of that name, tried out; the default is cuda if there is one, else cpu."""
-    torch = needed("torch")
-    if name is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device).cpu()
-    except Exception as why:
-        raise UsageError(f"{spec} has device={name}, which cannot be used here: {brief(why)}.") from why
-    return device
-
-
-@contextmanager
-def loading(spec: Spec) -> Iterator[None]:
-    """Load something without progress bars and chatter; whatever fails is an EncoderError."""
-    bars, hub = needed("transformers").utils.logging, needed("huggingface_hub")
-    # where the environment decides about bars, nobody else can
-    mute = bars.is_progress_bar_enabled() and hub.constants.HF_HUB_DISABLE_PROGRESS_BARS is None
-    muted = hub.utils.are_progress_bars_disabled()
-    loggers = [logging.getLogger(name) for name in ("transformers", "sentence_transformers", "huggingface_hub")]
-    levels = [logger.level for logger in loggers]
-    try:
-        if mute:
-            bars.disable_progress_bar()
-        for logger in loggers:
-            logger.setLevel(logging.ERROR)
-        yield
-    except Exception as why:
-        if "trust_remote_code" in str(why):
-            raise EncoderError(f"{spec} comes with code of its own, which sonde does not run.") from why
-        raise EncoderError(f"{spec} cannot be loaded: {brief(why)}.") from why
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
-        if mute:
-            bars.enable_progress_bar()
-            if muted:
-                hub.utils.disable_progress_bars()
-
-
-def brief(why: BaseException) -> str:
-    """The kind of an error and what it says, on one line and not too long."""
-    said = " ".join(str(why).split()).rstrip(".")
-    return f"{type(why).__name__}: {said[:300]}{'…' if len(said) > 300 else ''}" if said else type(why).__name__
-
-
-class Place(NamedTuple):
-    """Where a model is."""
-
-    folder: Path
-    name: str
-    revision: str
-    """The commit, or ``blake2b:`` and a hash of all files that are read."""
-
-
-def locate(spec: Spec, marker: str, *, deep: bool = False, owner: str = "") -> Place:
-    """The folder of a model: the one that was named, or the hub's, fetched if need be.
-
-    ``marker`` is a file it must have; ``deep`` takes in folders within; ``owner`` goes before hub names without one.
-    """
-    folder, name = Path(spec.name).expanduser(), spec.name
-    if name and folder.is_dir():
-        if spec.revision is not None:
-            raise UsageError(
-                f"{spec} is a folder, which has no revisions; write %40 for an @ that is part of its name."
-            )
-        if not (folder / marker).is_file():
-            raise EncoderError(f"{spec} is no model folder: expected {marker} in it, met {_listed(folder)}.")
-        inside = (
-            path.relative_to(folder).as_posix() for path in folder.glob("**/*" if deep else "*") if path.is_file()
-        )
-        total = hashlib.blake2b(digest_size=16)
-        try:
-            for path in sorted(filter(may_matter, inside)):
-                with (folder / path).open("rb") as file:
-                    total.update(f"{path}\0{hashlib.file_digest(file, hashlib.blake2b).hexdigest()}\n".encode())
-        except OSError as why:
-            raise EncoderError(f"{spec} cannot be read: {brief(why)}.") from why
-        return Place(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}")
-    if not re.fullmatch(r"[\w-][\w.-]*(/[\w.-]+)?", name) or folder.exists():
-        raise UsageError(f"{spec} names neither a folder that is there nor a model of the hub (owner/name).")
-    name = name if "/" in name else owner + name
-    folder = _from_hub(spec, name, marker, deep=deep)
-    return Place(folder, name, folder.name)
-
-
-def may_matter(path: str) -> bool:
-    """Whether a file of a local folder may move a vector: all but hidden files, pictures and what is to be read."""
-    *folders, name = path.split("/")
-    hidden = any(part.startswith(".") or part == "__pycache__" for part in (*folders, name))
-    return not hidden and not re.fullmatch(r".*\.(gif|jpe?g|md|pdf|png|svg)", name)
-
-
-def read_files(paths: Iterable[str], *, deep: bool) -> list[str]:
-    """Those files that loading a model may read, sorted; pickled weights only where there are no others."""
-    kept: dict[str, str] = {}
-    for path in sorted(paths):
-        *folders, name = path.split("/")
-        weights = _WEIGHTS.fullmatch(name)
-        if name.startswith(".") or (folders and not deep) or any(map(_UNREAD_FOLDERS.fullmatch, folders)):
-            continue
-        if weights or not _UNREAD.fullmatch(name):
-            kept[path] = weights[1] if weights else ""
-    safe = {path.rpartition("/")[0] for path, kind in kept.items() if kind == "safetensors"}
-    return [path for path, kind in kept.items() if kind != "bin" or path.rpartition("/")[0] not in safe]
-
-
-def _from_hub(spec: Spec, name: str, marker: str, *, deep: bool) -> Path:
-    """The folder of the hub's model in the local cache; the hub is asked once, and the cache serves if it is silent."""
-    hub = needed("huggingface_hub")
-    errors, why = hub.errors, "HF_HUB_OFFLINE is set"
-    try:
-        hub.utils.validate_repo_id(name)
-    except errors.HFValidationError as met:
-        raise UsageError(f"{spec} names neither a folder that is there nor a model of the hub: {brief(met)}.") from met
-    if not hub.constants.HF_HUB_OFFLINE:
-        try:
-            there = hub.HfApi().model_info(name, revision=spec.revision, timeout=SECONDS)
-            files = read_files((file.rfilename for file in there.siblings), deep=deep)
-            if marker not in files:
-                raise EncoderError(f"{spec} is no such model: the hub's {name} has no {marker}.")
-            patterns = [glob.escape(path) for path in files]
-            # by the name that was asked for, so that it is found again without the hub
-            return Path(
-                hub.snapshot_download(name, revision=spec.revision, allow_patterns=patterns, etag_timeout=SECONDS)
-            )
-        except EncoderError:
-            raise
-        except errors.GatedRepoError as met:
-            raise EncoderError(
-                f"{spec} must be asked for at {hub.constants.ENDPOINT}/{name}; then `hf auth login`."
-            ) from met
-        except errors.RevisionNotFoundError as met:
-            raise UsageError(f"{spec}: {name} has no revision {spec.revision}.") from met
-        except errors.RepositoryNotFoundError as met:
-            raise UsageError(
-                f"{spec}: there is no folder {spec.name} here and no model {name} on the hub; "
-                "if it is a private one, `hf auth login` first."
-            ) from met
-        except Exception as met:  # of whatever HTTP library the hub's client uses this year
-            why = brief(met)
-    cached = hub.try_to_load_from_cache(name, marker, revision=spec.revision)
-    if not isinstance(cached, str):
-        at = f" --revision {spec.revision}" if spec.revision else ""
-        raise Offline(
-            f"{spec}: the model hub cannot be reached ({why}) and {name} is not in the local cache. Where there is "
-            f"a network, `hf download {name}{at} --local-dir FOLDER`; then give {spec.scheme}:FOLDER."
-        )
-    return Path(cached).parent
-
-
-def _listed(folder: Path) -> str:
-    """What a folder has, in short."""
-    names = sorted(path.name for path in folder.iterdir())
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "") or "nothing"

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sonde.encoders import hf
+from sonde.encoders import hf, hub
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, UsageError
 
@@ -50,7 +50,7 @@ class Sentences:
 
     def __call__(self, texts: Sequence[str], /) -> Vectors:
         """One vector per text."""
-        np = hf.needed("numpy")
+        np = hub.needed("numpy")
         found = self.model.encode(
             [hf.whole_letters(text) for text in texts],
             prompt=self.prompt,
@@ -66,15 +66,15 @@ class Sentences:
 def load(spec: Spec) -> Sentences:
     """The encoder that ``st:NAME_OR_FOLDER…`` names."""
     given = spec.known(OPTIONS)
-    normalize = hf.choice(spec, given, "normalize", ("false", "true")) == "true"
-    dtype = hf.choice(spec, given, "dtype", hf.DTYPES)
-    limit = hf.positive(spec, given, "max")
-    library, torch = hf.needed("sentence_transformers"), hf.needed("torch")
-    device = hf.find_device(spec, given.get("device"))
-    found = hf.locate(spec, "modules.json", deep=True, owner="sentence-transformers/")
+    normalize = hub.choice(spec, given, "normalize", ("false", "true")) == "true"
+    dtype = hub.choice(spec, given, "dtype", hub.DTYPES)
+    limit = hub.positive(spec, given, "max")
+    library, torch = hub.needed("sentence_transformers"), hub.needed("torch")
+    device = hub.find_device(spec, given.get("device"))
+    found = hub.locate(spec, "modules.json", deep=True, owner="sentence-transformers/")
     if [*found.folder.rglob("adapter_config.json")]:
         raise EncoderError(f"{spec} has an adapter; merge it into its model, save that, and give that folder.")
-    with hf.loading(spec):
+    with hub.loading(spec):
         _check_dense(found.folder)
         model = library.SentenceTransformer(
             str(found.folder),
@@ -87,7 +87,7 @@ def load(spec: Spec) -> Sentences:
     if inner is None and (more := {"dtype", "max"} & set(given)):
         raise UsageError(f"{spec} has {min(more)}=…, which is for models with a transformer; this one has none.")
     if inner is not None:
-        hf.check_vocabulary(spec, model.tokenizer, found.folder)
+        hub.check_vocabulary(spec, model.tokenizer, found.folder)
     if limit is not None:
         model.max_seq_length = hf.longest_text(spec, model.tokenizer, inner, limit)
     prompt = given.get("prompt", model.prompts.get(model.default_prompt_name) or "")
@@ -107,7 +107,7 @@ def load(spec: Spec) -> Sentences:
     try:
         (_, width) = model.encode(["a"], convert_to_numpy=True, show_progress_bar=False).shape
     except Exception as why:
-        raise EncoderError(f"{spec} does not give one vector per text: {hf.brief(why)}.") from why
+        raise EncoderError(f"{spec} does not give one vector per text: {hub.brief(why)}.") from why
     return Sentences(identity, model, normalize, prompt, width, cost, words)
 
 

@@ -1,4 +1,4 @@
-"""Naive Bayes, intervals and correlations against those of others."""
+"""Naive Bayes and correlations against those of others."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,6 @@ from sonde.audit import bayes
 from sonde.audit.balance import chi_square, correlation_ratio
 from sonde.audit.features import bags
 from sonde.audit.rows import Known, Rows
-from sonde.audit.shortcuts import wilson
 from tests.audit.plants import sound
 
 
@@ -57,12 +56,6 @@ def test_character_ngrams_are_those_of_scikit_learn():
     assert np.array_equal(np.diff(found.starts), np.asarray(oracle.sum(axis=1)).ravel())
     met = (found.matrix.sum(axis=0) > 0).sum()
     assert 0.98 * oracle.shape[1] <= met <= oracle.shape[1]  # hashing lets a few fall together
-
-
-@pytest.mark.parametrize(("k", "n"), [(0, 10), (7, 10), (520, 1000), (10, 10)])
-def test_intervals_are_those_of_scipy(k, n):
-    oracle = stats.binomtest(k, n).proportion_ci(confidence_level=0.95, method="wilson")
-    assert wilson(k, n, stats.norm.ppf(0.975)) == pytest.approx((oracle.low, oracle.high), abs=1e-9)
 
 
 def test_correlation_ratio_and_its_p_value():

@@ -1,20 +1,18 @@
 """``hf:`` against transformers called directly, one text at a time, on models that are built here."""
 
-import http.server
 import json
 import logging
 import os
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sonde.encoders import Spec, hf, load
-from sonde.errors import EncoderError, NotInstalled, Offline, UsageError
+from sonde.errors import EncoderError, NotInstalled, UsageError
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -32,7 +30,6 @@ TEXTS = [
 ]
 """Of many lengths; one is empty, and the two-layer models know no more words than these."""
 
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
 SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
 
 
@@ -460,18 +457,6 @@ def test_the_identity_changes_with_the_configuration_and_the_tokenizer(bert, cop
     assert load(f"hf:{copy}").identity != load(f"hf:{bert}").identity
 
 
-def test_files_that_are_read_are_told_from_those_that_are_not():
-    paths = [
-        "model-00001-of-00002.safetensors", "model.safetensors.index.json", "consolidated.safetensors", "vocab.txt",
-        "pytorch_model.bin", "spiece.model", "bpe.codes", "tf_model.h5", "README.md", ".gitattributes", "own.py",
-        "1_Pooling/config.json", "2_Dense/pytorch_model.bin", "onnx/model.onnx_data", "checkpoint-5/pytorch_model.bin",
-    ]  # fmt: skip
-    top = ["bpe.codes", "model-00001-of-00002.safetensors", "model.safetensors.index.json", "spiece.model", "vocab.txt"]
-    assert hf.read_files(paths, deep=False) == top
-    assert hf.read_files(paths, deep=True) == sorted([*top, "1_Pooling/config.json", "2_Dense/pytorch_model.bin"])
-    assert hf.read_files(["pytorch_model.bin"], deep=False) == ["pytorch_model.bin"]
-
-
 # what is refused
 
 
@@ -634,138 +619,3 @@ def test_a_package_that_is_not_installed_is_named_with_how_to_get_it(bert, monke
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(NotInstalled, match=rf"need {package}, .*; pip install 'sonde\[transformers\]'"):
         load(f"hf:{bert}")
-
-
-# the hub
-
-
-class Hub(http.server.ThreadingHTTPServer):
-    """A model hub on loopback with one model, ``mill/geese``, of one commit."""
-
-    def __init__(self, folder):
-        self.folder, self.asked = folder, []
-        super().__init__(("127.0.0.1", 0), Answer)
-
-    @property
-    def address(self):
-        return f"http://127.0.0.1:{self.server_port}"
-
-
-class Answer(http.server.BaseHTTPRequestHandler):
-    """The few answers of the hub's protocol that fetching a model takes."""
-
-    def log_message(self, *args):
-        pass
-
-    def reply(self, body, status=200, **headers):
-        self.send_response(status)
-        headers = {
-            "Content-Length": len(body),
-            "X-Repo-Commit": COMMIT,
-            **{k.replace("_", "-"): v for k, v in headers.items()},
-        }
-        for name, value in headers.items():
-            self.send_header(name, str(value))
-        self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(body)
-
-    def do_GET(self):
-        path, folder = self.path.partition("?")[0], self.server.folder
-        self.server.asked.append(path)
-        names = sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file())
-        if path.startswith("/api/models/mill/closed"):
-            self.reply(b"{}", 403, X_Error_Code="GatedRepo")
-        elif path.startswith("/api/models/mill/broken"):
-            self.reply(b"{}", 503)
-        elif "/mill/geese" not in path:
-            self.reply(b"{}", 404, X_Error_Code="RepoNotFound")
-        elif path.startswith("/api/models/mill/geese/tree/"):
-            files = [{"type": "file", "path": n, "size": (folder / n).stat().st_size, "oid": n} for n in names]
-            self.reply(json.dumps(files).encode())
-        elif path in ("/api/models/mill/geese", "/api/models/mill/geese/revision/main"):
-            there = {"id": "mill/geese", "sha": COMMIT, "siblings": [{"rfilename": name} for name in names]}
-            self.reply(json.dumps(there).encode())
-        elif path.startswith("/api/"):
-            self.reply(b"{}", 404, X_Error_Code="RevisionNotFound")
-        else:
-            name = path.partition("/resolve/")[2].partition("/")[2]
-            self.reply((folder / name).read_bytes(), ETag=f'"{name.replace("/", "-")}"')
-
-    def do_HEAD(self):
-        self.do_GET()
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    """An empty cache, and a hub that nobody answers at."""
-    monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(hub.constants, "HF_HUB_DISABLE_IMPLICIT_TOKEN", True)
-    monkeypatch.setattr(hub.constants, "ENDPOINT", "http://127.0.0.1:9")  # the discard port: nothing listens
-    yield tmp_path / "cache"
-    hub.close_session()
-
-
-@pytest.fixture
-def geese(copy, cache, monkeypatch):
-    """A hub that has the little BERT."""
-    (copy / "README.md").write_text("Geese.")
-    (copy / "tf_model.h5").write_bytes(b"unread")
-    with Hub(copy) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setattr(hub.constants, "ENDPOINT", server.address)
-        template = server.address + "/{repo_id}/resolve/{revision}/{filename}"
-        monkeypatch.setattr(hub.constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        yield server
-        hub.close_session()
-        server.shutdown()
-
-
-def test_a_model_of_the_hub_is_fetched_once_and_serves_without_the_hub(bert, geese, cache, monkeypatch):
-    fetched = load("hf:mill/geese?layer=*")
-    assert_near(fetched(TEXTS), load(f"hf:{bert}?layer=*")(TEXTS), 0)
-    assert fetched.identity.name == "mill/geese"
-    assert dict(fetched.identity.facts)["revision"] == COMMIT
-    assert not [path for path in geese.asked if path.endswith(("README.md", "tf_model.h5"))]
-    monkeypatch.setattr(hub.constants, "ENDPOINT", "http://127.0.0.1:9")
-    assert load("hf:mill/geese?layer=*").identity == fetched.identity
-    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
-    assert load("hf:mill/geese?layer=*").identity == fetched.identity
-
-
-@pytest.mark.parametrize(
-    ("name", "error", "message"),
-    [
-        ("mill/ducks", UsageError, "no folder mill/ducks here and no model mill/ducks on the hub"),
-        ("mill/geese@v7", UsageError, "mill/geese has no revision v7"),
-        ("mill/closed", EncoderError, "must be asked for at .*/mill/closed; then `hf auth login`"),
-        ("mill/broken", Offline, "the model hub cannot be reached .* and mill/broken is not in the local cache"),
-    ],
-)
-def test_what_the_hub_does_not_give_is_named(geese, name, error, message):
-    with pytest.raises(error, match=message):
-        load(f"hf:{name}")
-
-
-def test_a_model_of_the_hub_without_a_configuration_is_refused(geese):
-    (geese.folder / "config.json").unlink()
-    with pytest.raises(EncoderError, match=r"the hub's mill/geese has no config\.json"):
-        load("hf:mill/geese")
-
-
-def test_without_a_network_the_model_is_named_with_how_to_get_it(cache):
-    message = (
-        r"cannot be reached \(Connect.*mill/geese is not in .*`hf download mill/geese --local-dir FOLDER`; .*hf:FOLDER"
-    )
-    with pytest.raises(Offline, match=message):
-        load("hf:mill/geese")
-
-
-def test_an_environment_that_is_offline_asks_nobody(geese, monkeypatch):
-    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(
-        Offline, match=r"\(HF_HUB_OFFLINE is set\) .* `hf download mill/geese --revision v7 --local-dir"
-    ):
-        load("hf:mill/geese@v7")
-    assert geese.asked == []

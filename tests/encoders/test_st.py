@@ -10,7 +10,8 @@ import pytest
 
 from sonde.encoders import load
 from sonde.errors import EncoderError, NotInstalled, Offline, UsageError
-from tests.encoders.test_hf import COMMIT, TEXTS, assert_near, bert, cache, copy, geese, word_pieces
+from tests.encoders.test_hf import TEXTS, assert_near, bert, copy, word_pieces
+from tests.encoders.test_hub import COMMIT, cache, geese
 
 torch = pytest.importorskip("torch")
 hub = pytest.importorskip("huggingface_hub")

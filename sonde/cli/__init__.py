@@ -1,0 +1,59 @@
+"""The command line: one verb per station. No logic here, and nothing heavy is imported before it is needed."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+import cyclopts
+from cyclopts import Parameter
+
+from sonde import __version__
+from sonde.cli.audit import audit
+from sonde.cli.data import data
+from sonde.cli.encode import encode, sentences
+from sonde.cli.look import check, ls
+from sonde.cli.make import make
+from sonde.cli.run import compare, demo, repeat, run
+from sonde.cli.show import show
+from sonde.cli.words import STDIN
+
+app = cyclopts.App(
+    name="sonde",
+    help="Ask a sentence encoder what it knows.\n\nExit codes: 0 done, 1 wrong use or bad input, "
+    "2 some of what was asked for could not be made, 130 interrupted (what was written is kept). "
+    "`--debug` shows the traceback of an error.",
+    version=__version__,
+    help_format="plaintext",
+    suppress_keyboard_interrupt=False,
+    default_parameter=Parameter(negative=(), show_default=False),
+)
+for verb in (demo, make, audit, data, encode, sentences, run, show, compare, repeat, check, ls):
+    app.command(verb)
+
+
+def main() -> None:
+    """Run the command line and end with the documented exit code."""
+    from sonde.errors import SondeError
+
+    gc.set_threshold(100_000, 50, 50)  # a command makes many objects that last and few cycles
+    arguments = [STDIN if a == "-" else a for a in sys.argv[1:] if a != "--debug"]
+    debug = len(arguments) < len(sys.argv) - 1
+    try:
+        code = app(arguments, result_action="return_value", exit_on_error=False)
+    except cyclopts.CycloptsError:
+        code = 1  # cyclopts has said what is wrong
+    except SondeError as e:
+        if debug:
+            raise
+        sys.stderr.write(f"sonde: {e}\n")
+        code = 1
+    except KeyboardInterrupt:
+        sys.stderr.write("sonde: interrupted; what was already written is kept\n")
+        code = 130
+    except BrokenPipeError:
+        # the reader of our output has gone, as in `sonde show … | head`; nothing is left to flush at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,111 @@
+"""`sonde audit`: what is wrong with a set."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from sonde.cli.words import STDIN, columns_of
+
+
+def audit(
+    *paths: str,
+    text: tuple[str, ...] = (),
+    label: str | None = None,
+    split: str | None = None,
+    target: str | None = None,
+    no_header: bool = False,
+    task: Annotated[str | None, Parameter(("--task", "-t"))] = None,
+    language: str | None = None,
+    format: Literal["table", "md", "json"] = "table",
+    json: bool = False,
+    at_least: Literal["error", "warning", "note"] = "note",
+    strict: bool = False,
+    jobs: Annotated[int, Parameter(("--jobs", "-j"))] = 0,
+    explain: str | None = None,
+) -> int:
+    """Look for what is wrong with probing sets, ours or anyone's.
+
+    Parameters
+    ----------
+    paths: str
+        Folders that `sonde make` wrote, SentEval files, X-Probe folders, SentEval's transfer folders, collections of
+        these; or tables (TSV, CSV, JSONL, Parquet, also compressed) with --text and --label.
+    text: tuple[str, ...]
+        The column of a table that has the sentence: a name, or a number from 1. Twice for pairs of sentences.
+    label: str
+        The column that has the label.
+    split: str
+        The column that says train, dev or test. Default: from the file names.
+    target: str
+        The column that has the target form, which no two splits may share.
+    no_header: bool
+        The table has no line of column names; columns are numbers.
+    task: str
+        The task the set is for, which tells what to expect of it: a name, package.module:attribute, or a path to a
+        Python file. Default: the task that is called as the file or folder is.
+    language: str
+        The language the text should be in. Default: from the manifest or the folder.
+    format: str
+        table, md (Markdown) or json. Default: table.
+    json: bool
+        The same as --format json.
+    at_least: str
+        Show no findings below error, warning or note. Default: note.
+    strict: bool
+        End with exit code 1 if there is an error.
+    jobs: int
+        Worker processes; 0 means one per core. Default: 0.
+    explain: str
+        Say what this code means, or all of them, and nothing else.
+    """
+    from sonde.audit import explain as explained
+    from sonde.audit.show import as_json, codes_page, markdown, print_audit, print_code, print_together, tally
+    from sonde.console import err, visible
+    from sonde.errors import UsageError
+
+    if explain == "all":
+        sys.stdout.write(codes_page())
+        return 0
+    if explain is not None:
+        print_code(explained(explain))
+        return 0
+    if not paths:
+        raise UsageError("Name a set to audit, or a code: sonde audit --explain CODE.")
+    from sonde.audit.collection import Unread, audit_sources, shared
+    from sonde.audit.finding import SEVERITIES
+    from sonde.request import check_jobs
+    from sonde.sources import find_sets
+    from sonde.tasks import load
+
+    columns = columns_of(text, label, split, target, no_header)
+    format = "json" if json else format
+    shown = SEVERITIES[: SEVERITIES.index(at_least) + 1]
+    audits, sentences, unread = [], [], []
+    meant = load(task) if task else None
+    sources = find_sets(
+        ["-" if p == STDIN else p for p in paths], columns, task=meant.name if meant else None, language=language
+    )
+    for found in audit_sources(sources, jobs=check_jobs(jobs), task=meant, disjoint=True if target else None):
+        if isinstance(found, Unread):
+            unread.append(found)
+            reason = visible(f"not read: {found.name}: {found.reason}")
+            err().print(reason, style="yellow", markup=False, soft_wrap=True)
+            continue
+        audits.append(found[0])
+        sentences.append(found[1])
+        if format == "table":
+            print_audit(found[0], shown)
+    together = list(shared(sentences))
+    if format == "json":
+        sys.stdout.write(as_json(audits, together, unread))
+    elif format == "md":
+        sys.stdout.write(markdown(audits, together, unread, shown))
+    else:
+        print_together(together, shown)
+        err().print(f"\n{tally(audits, together)}. `sonde audit --explain CODE` says what a code means.", markup=False)
+    if strict and any(audit.errors for audit in audits):
+        return 1
+    return 0 if not unread else 2 if audits else 1

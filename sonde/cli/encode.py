@@ -1,0 +1,94 @@
+"""`sonde encode` and `sonde sentences`: the texts of sets, with and without their vectors."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def sentences(*paths: str) -> int:
+    """Print the texts of probing sets, each different one once, to be encoded elsewhere for `npy:`.
+
+    One a line; line breaks, tabs and backslashes are written \\n, \\t and \\\\.
+
+    Parameters
+    ----------
+    paths: str
+        Sets, or folders of sets, as for `sonde audit`.
+    """
+    from sonde.embed import texts_of
+    from sonde.encoders.npy import to_line
+    from sonde.errors import UsageError
+    from sonde.sources import find_sets
+
+    if not paths:
+        raise UsageError("Name the sets whose texts are wanted.")
+    for text in texts_of(source.load() for source in find_sets(paths)):
+        sys.stdout.buffer.write(f"{to_line(text)}\n".encode())
+    sys.stdout.flush()
+    return 0
+
+
+def encode(
+    *paths: str,
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = ("static:",),
+    out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
+    half: bool = False,
+    batch: int | None = None,
+    no_store: bool = False,
+    store_limit: float | None = None,
+) -> int:
+    """Encode the texts of probing sets, each different one once, and keep the vectors in the store.
+
+    Parameters
+    ----------
+    paths: str
+        Sets, or folders of sets, as for `sonde audit`.
+    encoder: tuple[str, ...]
+        scheme:name, as `sonde ls encoders` lists them; may be repeated. Default: static:.
+    out: Path
+        A folder to write vectors.npy and texts.txt to, one folder per encoder, as `npy:` reads them.
+    half: bool
+        Round to float16.
+    batch: int
+        Texts at a time. Default: what the encoder likes.
+    no_store: bool
+        Neither look into the store nor keep anything.
+    store_limit: float
+        Gigabytes that the store may take; the oldest vectors give way. Default: no limit.
+    """
+    from rich.table import Table
+
+    from sonde.cli.words import store_of
+    from sonde.console import out as console
+    from sonde.console import progress
+    from sonde.embed import embed, texts_of
+    from sonde.encoders import load
+    from sonde.encoders.npy import write_vectors
+    from sonde.errors import UsageError
+    from sonde.sources import find_sets
+
+    if not paths:
+        raise UsageError("Name the sets whose texts are to be encoded.")
+    if batch is not None and batch < 1:
+        raise UsageError(f"--batch {batch}: expected 1 or more.")
+    store = store_of(no_store, store_limit)
+    encoders = [(name, load(name)) for name in encoder]
+    texts = texts_of(source.load() for source in find_sets(paths))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("encoder", "texts", "encoded", "layers", "dimension", "texts/s"):
+        table.add_column(column, justify="left" if column == "encoder" else "right")
+    for name, loaded in encoders:
+        with progress() as tell:
+            found = embed(loaded, texts, store=store, batch=batch, half=half, tell=tell)
+        rate = f"{found.encoded / found.seconds:,.0f}" if found.seconds else ""
+        shape = (str(max(1, len(found.layers))), str(found.vectors.shape[-1]))
+        table.add_row(name, f"{len(texts):,}", f"{found.encoded:,}", *shape, rate)
+        if out is not None:
+            write_vectors(out / re.sub(r"[^\w.-]+", "-", name).strip("-"), texts, found.vectors)
+    console().print(table)
+    return 0

@@ -1,0 +1,100 @@
+"""`sonde ls` and `sonde check`: what there is, and whether it keeps the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+
+def check(what: str, /, *corpus: str) -> int:
+    """Check that a task or an encoder keeps the rules: `sonde check my_task.py`, `sonde check st:all-MiniLM-L6-v2`.
+
+    Parameters
+    ----------
+    what: str
+        A task's name, package.module:attribute, or a path to a Python file; or an encoder, scheme:name.
+    corpus: str
+        Annotated text to try a task on. Default: the built-in corpus.
+    """
+    from sonde.console import out
+    from sonde.encoders import schemes
+
+    if what.partition(":")[0] in schemes() and ":" in what:
+        from sonde.encoders import load as load_encoder
+        from sonde.testing import examine_encoder
+
+        verdicts: Iterator[Any] = examine_encoder(load_encoder(what))
+    else:
+        from sonde.corpus.corpus import Corpus
+        from sonde.tasks import load
+        from sonde.testing import examine_task
+
+        verdicts = examine_task(load(what), Corpus.read(*corpus) if corpus else Corpus.synthetic(3000))
+    failed = 0
+    for verdict in verdicts:
+        failed += not verdict.passed
+        mark = "[green]ok[/green]    " if verdict.passed else "[red]failed[/red]"
+        out().print(f"{mark} {verdict.rule}")
+        if not verdict.passed:
+            out().print(f"       {verdict.detail}", markup=False)
+    return 1 if failed else 0
+
+
+def ls(what: Literal["tasks", "suites", "encoders", "probes", "store"], /) -> int:
+    """List what there is.
+
+    Parameters
+    ----------
+    what: str
+        tasks, suites, encoders (the schemes), probes, or store (the vectors kept on this machine).
+    """
+    from rich.table import Table
+
+    from sonde.console import out
+    from sonde.tasks import PAPERS, SUITES, load, names
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    if what == "encoders":
+        import importlib
+
+        from sonde.encoders import schemes
+
+        for column in ("scheme", "what"):
+            table.add_column(column)
+        for scheme in schemes():
+            table.add_row(
+                f"{scheme}:", (importlib.import_module(f"sonde.encoders.{scheme}").__doc__ or "").split("\n")[0]
+            )
+    elif what == "probes":
+        from sonde.probes import PROBES
+        from sonde.probes.probe import differences
+
+        for column in ("probe", "kind", "what sets it apart"):
+            table.add_column(column)
+        for name, probe in PROBES.items():
+            table.add_row(name, probe.kind, differences(probe))
+    elif what == "store":
+        from sonde.store import Store, default_root
+
+        store = Store(default_root())
+        for column in ("encoder", "vectors", "dimension", "MB", "last written"):
+            table.add_column(column, justify="left" if column == "encoder" else "right")
+        for entry in store.ls():
+            megabytes = f"{entry.bytes / 1e6:,.1f}"
+            table.add_row(
+                entry.identity, f"{entry.vectors:,}", str(entry.dimension), megabytes, f"{entry.written:%Y-%m-%d %H:%M}"
+            )
+    elif what == "suites":
+        for column in ("suite", "tasks", "paper"):
+            table.add_column(column)
+        for suite, tasks in SUITES.items():
+            table.add_row(suite, ", ".join(tasks), PAPERS[suite])
+    else:
+        for column in ("task", "question", "needs", "suites"):
+            table.add_column(column)
+        for name in names():
+            found = load(name)
+            needs = " or ".join("+".join(sorted(columns)) or "text" for columns in found.readings.values())
+            table.add_row(name, found.question, needs, ", ".join(found.policies))
+    out().print(table)
+    return 0

@@ -1,0 +1,126 @@
+"""`sonde make`: annotated text → probing sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from sonde.cli.words import STDIN
+
+
+def make(
+    *corpus: str,
+    builtin: int = 0,
+    trees: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    suite: Annotated[tuple[str, ...], Parameter(("--suite", "-s"))] = (),
+    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
+    out: Annotated[Path, Parameter(("--out", "-o"))] = Path("probes"),
+    sizes: str = "",
+    length: str = "",
+    seed: int = 1111,
+    exclude: Path | None = None,
+    exclusive: bool = False,
+    set_: Annotated[tuple[str, ...], Parameter("--set")] = (),
+    jobs: Annotated[int, Parameter(("--jobs", "-j"))] = 1,
+    skip_bad: bool = False,
+    audit: bool = False,
+    name: str | None = None,
+    language: str | None = None,
+    format: Literal["conllu", "brackets", "text"] | None = None,
+) -> int:
+    """Make probing sets from annotated text.
+
+    Parameters
+    ----------
+    corpus: str
+        CoNLL-U, bracketed or plain-text files (also .gz .bz2 .xz .zst), globs, folders, or - for standard input.
+    builtin: int
+        Use this many sentences of the built-in synthetic English corpus instead.
+    trees: tuple[str, ...]
+        Bracket files whose constituency trees belong to the same sentences.
+    suite: tuple[str, ...]
+        Make every task of a suite: conneau2018, universal2019 (the default), xprobe2019, adi2017. May be repeated.
+    task: tuple[str, ...]
+        Make only this task: a name, package.module:attribute, or a path to a Python file. May be repeated.
+    out: Path
+        The folder to write to. Default: probes.
+    sizes: str
+        Rows in train/validation/test, such as 10000/1000/1000. Default: the paper's sizes.
+    length: str
+        Fewest and most tokens of a sentence, such as 5-28. Default: the paper's window.
+    seed: int
+        All random choices derive from it. Default: 1111.
+    exclude: Path
+        A file of sentences to withhold, one a line; case, digits and punctuation do not count.
+    exclusive: bool
+        Use a sentence in one task only.
+    set_: tuple[str, ...]
+        Change a policy, such as --set decorrelate=gaussian or --set odd_man_out.tolerance=0.5. May be repeated.
+    jobs: int
+        Worker processes; 0 means one per core. Default: 1.
+    skip_bad: bool
+        Go on past malformed sentences; the manifest counts and lists them.
+    audit: bool
+        Look for shortcuts and damaged text in the sets, too, and note them in the manifests. Takes longer.
+    name: str
+        What to call the corpus. Default: from the file names.
+    language: str
+        Its language code. Default: from the file names.
+    format: str
+        The format of the files. Default: from their names and contents.
+    """
+    from sonde.console import err, print_sets, progress
+    from sonde.corpus.corpus import Corpus
+    from sonde.dataset import MANIFEST, Dataset
+    from sonde.errors import UsageError
+    from sonde.make import make_sets
+    from sonde.request import check_jobs, check_writable, near_keys, wanted
+    from sonde.sketch import WITHHELD
+
+    if bool(corpus) == bool(builtin):
+        raise UsageError("Give corpus files, or --builtin N for the built-in corpus, not both and not neither.")
+    source = (
+        Corpus.synthetic(builtin)
+        if builtin
+        else Corpus.read(
+            *("-" if c == STDIN else c for c in corpus), name=name, language=language, format=format, trees=trees
+        )
+    )
+    jobs_wanted = wanted(suite, task, sizes=sizes, length=length, settings=set_)
+    withheld = near_keys(exclude) if exclude else frozenset()
+    check_writable(out)
+    made: list[Any] = []
+    unmade: list[Any] = []
+    with progress() as tell:
+        for found in make_sets(
+            source, jobs_wanted, seed=seed, jobs=check_jobs(jobs), exclude=withheld, exclusive=exclusive,
+            skip_bad=skip_bad, audit=audit, progress=tell,
+        ):  # fmt: skip
+            if isinstance(found, Dataset):
+                found.save(out / found.name)
+                made.append(found.manifest)
+            else:
+                (out / found.name / MANIFEST).unlink(
+                    missing_ok=True
+                )  # of an earlier run, which would pass for this one's
+                unmade.append(found)
+    if made:
+        print_sets(made)
+        facts = made[0]["corpus"]
+        source_of = f"{facts['sentences']:,} {'synthetic ' * facts['synthetic']}sentences of {facts['name']}"
+        err().print(f"\n{len(made)} set{'s' * (len(made) > 1)} from {source_of}, written to {out}/", markup=False)
+        if facts["skipped"]["sentences"]:
+            err().print(f"{facts['skipped']['sentences']} malformed sentences were skipped; the manifests list them.")
+        short = [m for m in made if sum(m["sizes"]["drawn"].values()) < sum(m["sizes"]["asked"].values()) * 0.99]
+        spent = not any(m["stages"]["cells cut to their limit"] for m in short)
+        if short:
+            err().print(f"{len(short)} smaller than asked{': the corpus has no more to give' * spent}.")
+        if withheld and not any(WITHHELD in m["stages"]["rejected"] for m in made):
+            err().print(
+                f"None of the sentences of {exclude} was met: is it one sentence a line, without other columns?"
+            )
+    for lacking in unmade:
+        err().print(f"not made: {lacking.name}: {lacking.reason}", style="yellow", markup=False, soft_wrap=True)
+    return 0 if not unmade else 2 if made else 1

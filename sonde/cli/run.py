@@ -1,0 +1,188 @@
+"""`sonde run`, `sonde compare`, `sonde repeat` and `sonde demo`: numbers, and what they are worth."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+
+def run(
+    *paths: str,
+    data: Annotated[tuple[str, ...], Parameter(("--data", "-d"))] = (),
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = ("static:",),
+    out: Annotated[Path, Parameter(("--out", "-o"))] = Path("run"),
+    probe: Annotated[tuple[str, ...], Parameter(("--probe", "-p"))] = ("linear",),
+    seeds: int = 1,
+    seed: int = 1111,
+    limit: int | None = None,
+    jobs: Annotated[int, Parameter(("--jobs", "-j"))] = 0,
+    half: bool = False,
+    batch: int | None = None,
+    device: str | None = None,
+    no_store: bool = False,
+    store_limit: float | None = None,
+    text: tuple[str, ...] = (),
+    label: str | None = None,
+    split: str | None = None,
+    no_header: bool = False,
+    task: Annotated[str | None, Parameter(("--task", "-t"))] = None,
+    language: str | None = None,
+) -> int:
+    """Probe encoders on sets. The baselines are always run. The same command again goes on where it stopped.
+
+    Parameters
+    ----------
+    paths: str
+        Sets, or folders of sets, as for `sonde audit`.
+    data: tuple[str, ...]
+        The same, as an option.
+    encoder: tuple[str, ...]
+        scheme:name, as `sonde ls encoders` lists them; may be repeated. Default: static:.
+    out: Path
+        The folder to write to, or to go on in. Default: run.
+    probe: tuple[str, ...]
+        linear, mlp, senteval, conneau2018, adi2017 or xprobe2019, with changes as in senteval?hidden=50; may be
+        repeated. Default: linear.
+    seeds: int
+        How many seeds to train a probe with. Default: 1.
+    seed: int
+        The first of them. Default: 1111.
+    limit: int
+        Use a balanced sample of at most this many rows of each split; every number is marked as partial.
+    jobs: int
+        Probes to fit at a time; 0 means one per core. Default: 0.
+    half: bool
+        Round vectors to float16.
+    batch: int
+        Texts to encode at a time. Default: what the encoder likes.
+    device: str
+        Fit probes with torch on this device, such as cuda. Default: numpy.
+    no_store: bool
+        Neither look for vectors in the store nor keep any.
+    store_limit: float
+        Gigabytes that the store may take; the oldest vectors give way. Default: no limit.
+    text: tuple[str, ...]
+        The column of a table that has the sentence: a name, or a number from 1. Twice for pairs of sentences.
+    label: str
+        The column that has the label.
+    split: str
+        The column that says train, dev or test. Default: from the file names.
+    no_header: bool
+        The table has no line of column names; columns are numbers.
+    task: str
+        The task the sets are for. Default: the task that is called as the file or folder is.
+    language: str
+        The language of the sets. Default: from the manifest or the folder.
+    """
+    from sonde.cli.words import STDIN, columns_of, store_of
+    from sonde.console import err, progress
+    from sonde.errors import UsageError
+    from sonde.report.summary import summarise
+    from sonde.report.tables import print_table
+    from sonde.request import check_jobs
+    from sonde.run import evaluate
+    from sonde.sources import find_sets
+
+    if not (paths or data):
+        raise UsageError("Name the sets to probe on: sonde run -e ENCODER -d FOLDER.")
+    if seeds < 1 or (batch is not None and batch < 1):
+        raise UsageError("--seeds and --batch must be 1 or more.")
+    sources = find_sets(
+        ["-" if p == STDIN else p for p in (*paths, *data)], columns_of(text, label, split, None, no_header),
+        task=task, language=language,
+    )  # fmt: skip
+    with progress() as tell:
+        found = evaluate(
+            encoder, sources, out, probes=probe, seeds=range(seed, seed + seeds), limit=limit,
+            store=store_of(no_store, store_limit), half=half, batch=batch, device=device, jobs=check_jobs(jobs),
+            tell=tell,
+        )  # fmt: skip
+    print_table(summarise(found))
+    err().print(f"\n{len(found)} results, written to {out}/", markup=False)
+    return 2 if found.failures else 0
+
+
+def compare(folder: Path, /, *encoders: str, format: Literal["table", "md", "csv", "json"] = "table") -> int:
+    """Compare encoders of a run on the same test rows: two by paired tests, more by tie groups.
+
+    Parameters
+    ----------
+    folder: Path
+        What `sonde run` wrote.
+    encoders: str
+        Two or more, as typed for `sonde run` or a part of that, with |layer=… and |probe=… if need be; baselines such
+        as nb-uni, too. Default: all that are no baselines.
+    format: str
+        table, md (Markdown), csv or json. Default: table.
+    """
+    from sonde.compare import compare as compare_two
+    from sonde.compare import others, ties
+    from sonde.report.comparison import print_comparison, text_of
+    from sonde.run import Run
+
+    found = Run.load(folder)
+    names = encoders or others(found)
+    rows = compare_two(found, *names) if len(names) == 2 else ties(found, names)
+    if format == "table":
+        print_comparison(rows, names)
+    else:
+        sys.stdout.write(text_of(rows, names, format))
+    return 0
+
+
+def repeat(
+    signature: str,
+    /,
+    *,
+    run: Path | None = None,
+    data: Annotated[tuple[str, ...], Parameter(("--data", "-d"))] = (),
+    no_store: bool = False,
+) -> int:
+    """Do again what a signature says, and say whether the number came out the same.
+
+    Ends with exit code 1 if it did not.
+
+    Parameters
+    ----------
+    signature: str
+        As `sonde show RUN --signatures` prints it, in quotes.
+    run: Path
+        The run that has the number to compare with.
+    data: tuple[str, ...]
+        Where the set is. Default: where the run found it.
+    no_store: bool
+        Encode again instead of taking vectors from the store.
+    """
+    from sonde.cli.words import store_of
+    from sonde.repeat import repeat as again
+    from sonde.report.comparison import print_repeated
+    from sonde.run import Run
+
+    found = again(signature, run=Run.load(run) if run else None, paths=data, store=store_of(no_store, None))
+    print_repeated(found)
+    return 0 if found.then is None or found.same else 1
+
+
+def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> int:
+    """Make sets from the built-in corpus and probe the built-in encoder on them, in a minute or two.
+
+    Parameters
+    ----------
+    out: Path
+        The folder to write to. Default: demo.
+    """
+    from sonde.console import err, print_sets, progress
+    from sonde.demo import demo as show_off
+    from sonde.report.summary import summarise
+    from sonde.report.tables import print_table
+
+    with progress() as tell:
+        manifests, found = show_off(out, tell=tell)
+    print_sets(manifests)
+    err().print()
+    print_table(summarise(found))
+    err().print(f"\nThe sets are in {out}/probes/, the results in {out}/run/", markup=False)
+    return 2 if found.failures else 0

@@ -1,0 +1,36 @@
+"""What the verbs have in common on the command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sonde.store import Store
+    from sonde.tables import Columns
+
+STDIN = "<standard input>"
+"""What a lone dash becomes before cyclopts sees it, which would take it for an option."""
+
+
+def columns_of(
+    text: tuple[str, ...], label: str | None, split: str | None, target: str | None, no_header: bool
+) -> Columns | None:
+    """Which columns of a table are meant, if a table is."""
+    from sonde.errors import UsageError
+    from sonde.tables import Columns
+
+    if (split or target or no_header) and not (text and label):
+        raise UsageError("--split, --target and --no-header are about tables: give --text and --label too.")
+    if bool(text) != bool(label):
+        raise UsageError("A table needs both --text and --label.")
+    return Columns(text, label, split, target, not no_header) if text and label else None
+
+
+def store_of(no_store: bool, limit: float | None) -> Store | None:
+    """The store, of at most so many gigabytes, or none."""
+    from sonde.errors import UsageError
+    from sonde.store import Store, default_root
+
+    if limit is not None and limit < 0:
+        raise UsageError(f"--store-limit {limit:g}: expected a number of gigabytes, 0 or more.")
+    return None if no_store else Store(default_root(), limit=None if limit is None else int(limit * 1e9))

@@ -1,0 +1,35 @@
+"""The whole line on what comes with the package: built-in corpus → sets → built-in encoder → results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sonde.corpus.corpus import Corpus
+from sonde.dataset import Dataset
+from sonde.make import make_sets
+from sonde.request import check_jobs, wanted
+from sonde.run import Run, evaluate
+from sonde.sources import find_sets
+from sonde.store import Store, default_root
+
+SENTENCES, SIZES = 20_000, "2000/400/400"
+"""Enough for every task of both suites, and for two minutes on two cores."""
+SUITES = ("conneau2018", "universal2019")
+
+
+def demo(
+    folder: Path, *, tell: Callable[[str, int, int | None], None] | None = None
+) -> tuple[list[Mapping[str, Any]], Run]:
+    """Make the sets, probe ``static:`` on them, and give the sets' manifests and the run."""
+    corpus = Corpus.synthetic(SENTENCES)
+    manifests: list[Mapping[str, Any]] = []
+    for found in make_sets(corpus, wanted(SUITES, (), sizes=SIZES), jobs=check_jobs(0), progress=tell):
+        if isinstance(found, Dataset):
+            found.save(folder / "probes" / found.name)
+            manifests.append(found.manifest)
+    sources = find_sets([os.fspath(folder / "probes")])
+    run = evaluate(["static:"], sources, folder / "run", store=Store(default_root()), jobs=check_jobs(0), tell=tell)
+    return manifests, run

@@ -1,0 +1,219 @@
+"""Where the models of ``hf:`` and ``st:`` are: in a folder or on the hub; what of them is read; and what loads them.
+
+A folder is known by the content of its files, a model of the hub by its commit: whatever may move a vector is in the
+revision of a ``Place``. The options that both schemes have are read here as well.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import importlib
+import logging
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sonde.encoders.identity import Spec
+from sonde.errors import EncoderError, NotInstalled, Offline, UsageError
+
+DTYPES = ("float32", "float16", "bfloat16")
+SECONDS = 5.0
+"""How long the model hub may take to answer before it counts as out of reach."""
+
+WEIGHTS = re.compile(r"(?:pytorch_)?model(?:-\d+-of-\d+)?\.(safetensors|bin)")
+_UNREAD = re.compile(
+    r".*\.(bin|ckpt|gguf|gif|gz|h5|jpg|md|msgpack|npz|onnx|ot|pb|pdf|pkl|png|pth?|py|safetensors|svg|tflite|xml|zip)"
+)
+_UNREAD_FOLDERS = re.compile(r"\..*|checkpoint.*|onnx|openvino|original|runs|__pycache__")
+
+
+def needed(package: str) -> Any:
+    """An optional package."""
+    try:
+        return importlib.import_module(package)
+    except ImportError as why:
+        raise NotInstalled(
+            f"hf: and st: need {package}, which cannot be imported ({brief(why)}); pip install 'sonde[transformers]'"
+        ) from why
+
+
+def choice(spec: Spec, given: Mapping[str, str], key: str, values: Sequence[str]) -> str:
+    """The value of an option that must be one of ``values``; the first is the default."""
+    if (value := given.get(key, values[0])) not in values:
+        raise UsageError(f"{spec} has {key}={value}; expected {', '.join(values[:-1])} or {values[-1]}.")
+    return value
+
+
+def positive(spec: Spec, given: Mapping[str, str], key: str) -> int | None:
+    """The value of an option that must be a whole number above 0, or None."""
+    if (value := given.get(key)) is not None and not re.fullmatch(r"0*[1-9]\d{0,8}", value):
+        raise UsageError(f"{spec} has {key}={value}; expected a whole number above 0.")
+    return int(value) if value else None
+
+
+def find_device(spec: Spec, name: str | None) -> Any:
+    """The device of that name, tried out; the default is cuda if there is one, else cpu."""
+    torch = needed("torch")
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).cpu()
+    except Exception as why:
+        raise UsageError(f"{spec} has device={name}, which cannot be used here: {brief(why)}.") from why
+    return device
+
+
+@contextmanager
+def loading(spec: Spec) -> Iterator[None]:
+    """Load something without progress bars and chatter; whatever fails is an EncoderError."""
+    bars, hub = needed("transformers").utils.logging, needed("huggingface_hub")
+    # where the environment decides about bars, nobody else can
+    mute = bars.is_progress_bar_enabled() and hub.constants.HF_HUB_DISABLE_PROGRESS_BARS is None
+    muted = hub.utils.are_progress_bars_disabled()
+    loggers = [logging.getLogger(name) for name in ("transformers", "sentence_transformers", "huggingface_hub")]
+    levels = [logger.level for logger in loggers]
+    try:
+        if mute:
+            bars.disable_progress_bar()
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
+        yield
+    except Exception as why:
+        if "trust_remote_code" in str(why):
+            raise EncoderError(f"{spec} comes with code of its own, which sonde does not run.") from why
+        raise EncoderError(f"{spec} cannot be loaded: {brief(why)}.") from why
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+        if mute:
+            bars.enable_progress_bar()
+            if muted:
+                hub.utils.disable_progress_bars()
+
+
+def brief(why: BaseException) -> str:
+    """The kind of an error and what it says, on one line and not too long."""
+    said = " ".join(str(why).split()).rstrip(".")
+    return f"{type(why).__name__}: {said[:300]}{'…' if len(said) > 300 else ''}" if said else type(why).__name__
+
+
+class Place(NamedTuple):
+    """Where a model is."""
+
+    folder: Path
+    name: str
+    revision: str
+    """The commit, or ``blake2b:`` and a hash of all files that are read."""
+
+
+def locate(spec: Spec, marker: str, *, deep: bool = False, owner: str = "") -> Place:
+    """The folder of a model: the one that was named, or the hub's, fetched if need be.
+
+    ``marker`` is a file it must have; ``deep`` takes in folders within; ``owner`` goes before hub names without one.
+    """
+    folder, name = Path(spec.name).expanduser(), spec.name
+    if name and folder.is_dir():
+        if spec.revision is not None:
+            raise UsageError(
+                f"{spec} is a folder, which has no revisions; write %40 for an @ that is part of its name."
+            )
+        if not (folder / marker).is_file():
+            raise EncoderError(f"{spec} is no model folder: expected {marker} in it, met {listed(folder)}.")
+        inside = (
+            path.relative_to(folder).as_posix() for path in folder.glob("**/*" if deep else "*") if path.is_file()
+        )
+        total = hashlib.blake2b(digest_size=16)
+        try:
+            for path in sorted(filter(may_matter, inside)):
+                with (folder / path).open("rb") as file:
+                    total.update(f"{path}\0{hashlib.file_digest(file, hashlib.blake2b).hexdigest()}\n".encode())
+        except OSError as why:
+            raise EncoderError(f"{spec} cannot be read: {brief(why)}.") from why
+        return Place(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}")
+    if not re.fullmatch(r"[\w-][\w.-]*(/[\w.-]+)?", name) or folder.exists():
+        raise UsageError(f"{spec} names neither a folder that is there nor a model of the hub (owner/name).")
+    name = name if "/" in name else owner + name
+    folder = _from_hub(spec, name, marker, deep=deep)
+    return Place(folder, name, folder.name)
+
+
+def may_matter(path: str) -> bool:
+    """Whether a file of a local folder may move a vector: all but hidden files, pictures and what is to be read."""
+    *folders, name = path.split("/")
+    hidden = any(part.startswith(".") or part == "__pycache__" for part in (*folders, name))
+    return not hidden and not re.fullmatch(r".*\.(gif|jpe?g|md|pdf|png|svg)", name)
+
+
+def read_files(paths: Iterable[str], *, deep: bool) -> list[str]:
+    """Those files that loading a model may read, sorted; pickled weights only where there are no others."""
+    kept: dict[str, str] = {}
+    for path in sorted(paths):
+        *folders, name = path.split("/")
+        weights = WEIGHTS.fullmatch(name)
+        if name.startswith(".") or (folders and not deep) or any(map(_UNREAD_FOLDERS.fullmatch, folders)):
+            continue
+        if weights or not _UNREAD.fullmatch(name):
+            kept[path] = weights[1] if weights else ""
+    safe = {path.rpartition("/")[0] for path, kind in kept.items() if kind == "safetensors"}
+    return [path for path, kind in kept.items() if kind != "bin" or path.rpartition("/")[0] not in safe]
+
+
+def check_vocabulary(spec: Spec, tokenizer: Any, folder: Path) -> None:
+    """Refuse a folder without a vocabulary, of which transformers makes a tokenizer that knows no word."""
+    names = set(tokenizer.vocab_files_names.values())  # none for those that read bytes
+    if names and not any([*folder.rglob(name)] for name in (*names, "tekken.json")):
+        raise EncoderError(f"{spec} has no tokenizer: expected {' or '.join(sorted(names))}, met {listed(folder)}.")
+
+
+def _from_hub(spec: Spec, name: str, marker: str, *, deep: bool) -> Path:
+    """The folder of the hub's model in the local cache; the hub is asked once, and the cache serves if it is silent."""
+    hub = needed("huggingface_hub")
+    errors, why = hub.errors, "HF_HUB_OFFLINE is set"
+    try:
+        hub.utils.validate_repo_id(name)
+    except errors.HFValidationError as met:
+        raise UsageError(f"{spec} names neither a folder that is there nor a model of the hub: {brief(met)}.") from met
+    if not hub.constants.HF_HUB_OFFLINE:
+        try:
+            there = hub.HfApi().model_info(name, revision=spec.revision, timeout=SECONDS)
+            files = read_files((file.rfilename for file in there.siblings), deep=deep)
+            if marker not in files:
+                raise EncoderError(f"{spec} is no such model: the hub's {name} has no {marker}.")
+            patterns = [glob.escape(path) for path in files]
+            # by the name that was asked for, so that it is found again without the hub
+            return Path(
+                hub.snapshot_download(name, revision=spec.revision, allow_patterns=patterns, etag_timeout=SECONDS)
+            )
+        except EncoderError:
+            raise
+        except errors.GatedRepoError as met:
+            raise EncoderError(
+                f"{spec} must be asked for at {hub.constants.ENDPOINT}/{name}; then `hf auth login`."
+            ) from met
+        except errors.RevisionNotFoundError as met:
+            raise UsageError(f"{spec}: {name} has no revision {spec.revision}.") from met
+        except errors.RepositoryNotFoundError as met:
+            raise UsageError(
+                f"{spec}: there is no folder {spec.name} here and no model {name} on the hub; "
+                "if it is a private one, `hf auth login` first."
+            ) from met
+        except Exception as met:  # of whatever HTTP library the hub's client uses this year
+            why = brief(met)
+    cached = hub.try_to_load_from_cache(name, marker, revision=spec.revision)
+    if not isinstance(cached, str):
+        at = f" --revision {spec.revision}" if spec.revision else ""
+        raise Offline(
+            f"{spec}: the model hub cannot be reached ({why}) and {name} is not in the local cache. Where there is "
+            f"a network, `hf download {name}{at} --local-dir FOLDER`; then give {spec.scheme}:FOLDER."
+        )
+    return Path(cached).parent
+
+
+def listed(folder: Path) -> str:
+    """What a folder has, in short."""
+    names = sorted(path.name for path in folder.iterdir())
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "") or "nothing"

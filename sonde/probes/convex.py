@@ -1,0 +1,268 @@
+"""Logistic regression taken to its optimum, for every L2 penalty of a grid.
+
+    mean cross-entropy + l2 / 2 * |W|²
+
+The biases are not penalised, and two classes are one logit, that is one row of W: the optimum is that of scikit-learn's
+``LogisticRegression(C=1 / (n * l2))`` on the same vectors. It does not depend on a seed.
+
+With ``standardise`` the weights that are penalised are those of dimensions brought to mean 0 and deviation 1 on the
+training rows; a constant dimension keeps its scale. The rows stay as they are: means and deviations go into the weights.
+
+The search is L-BFGS, preconditioned by the correlations of the dimensions on a sample of rows. It reads float32 rows
+block by block and adds up in float64. The penalties share each reading of the rows if they are few columns, else each
+starts from the optimum of the next stronger one. It has converged when its model of the objective promises less than
+``TOLERANCE`` of what the classes' shares alone cost, and gives up after ``probe.passes`` readings; ``Fit.tried`` says
+which. Dev chooses the highest accuracy, or with ``watch="loss"`` the lowest loss; of several as good, the strongest
+penalty.
+
+A class that no training row has would have a bias without bound. It gets no weights, and a bias with which all such
+classes together are as probable as half a training row, where the other logits are at their biases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from sonde.errors import DataError, ShapeError
+from sonde.probes.convex_numpy import Doubles, Engine, Floats, Numpy
+from sonde.probes.convex_search import End, Value, descend, run, solver
+from sonde.probes.features import Features
+from sonde.probes.fit import Fit
+from sonde.probes.probe import Probe
+
+Ints = npt.NDArray[np.int64]
+
+TOLERANCE = 3e-8
+"""With it, probabilities differ by at most about 1e-3 from those at an optimum found with far more effort."""
+SAMPLE = 16
+"""Rows per dimension from which correlations are taken."""
+TOGETHER = 64
+"""Columns, penalties times outputs, that are worth one reading; with more, products are no faster per column."""
+FACTORED, WIDEST = 2048, 8192
+"""Dimensions up to which correlations are used, and up to which they are if there are as many rows. Beyond the first,
+penalties do not share readings, or their factors would fill the memory."""
+KEPT = 2**28
+"""Bytes of rows that are kept if they had to be gathered: that takes nearly as long as to compute."""
+FAR = 50.0
+"""Deviations between a mean and 0 from which on float32 loses too much, so that rows are standardised one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Logits that are linear in the vectors as they are."""
+
+    weights: Doubles
+    """(classes, d)."""
+    bias: Doubles
+    """(classes,)."""
+
+    def scores(self, features: Features) -> Floats:
+        """Log-probabilities of the classes, (n, classes)."""
+        with threadpool_limits(limits=1):
+            return _scores(self, features)
+
+
+def fit(
+    probe: Probe,
+    train: Features,
+    labels: Ints,
+    dev: Features,
+    dev_labels: Ints,
+    classes: int,
+    *,
+    seeds: Sequence[int],
+    device: str | None = None,
+) -> list[Fit]:
+    """Find the optimum for every L2 of the probe; each seed gets the one that dev chooses."""
+    for name, rows, given in (("training", train, labels), ("dev", dev, dev_labels)):
+        if len(rows) != len(given) or not len(rows):
+            raise ShapeError(f"There are {len(rows)} {name} rows and {len(given)} labels; expected one of each or more.")
+    counts = np.bincount(labels, minlength=classes)
+    with threadpool_limits(limits=1):  # with more, sums depend on how many
+        data = _Data.of(train, labels, counts, _engine(device), len(probe.l2))
+        ends = _search(data, probe)
+        models = [_model(data, ends[l2].point, counts) for l2 in probe.l2]
+        judged = [_judge(model, dev, dev_labels) for model in models]
+    tried = [
+        {"l2": l2, "accuracy": accuracy, "loss": loss, "passes": ends[l2].passes, "converged": ends[l2].converged}
+        for l2, (accuracy, loss) in zip(probe.l2, judged, strict=True)
+    ]
+    strong_first = sorted(range(len(tried)), key=lambda i: -probe.l2[i])
+    best = max(strong_first, key=lambda i: judged[i][0] if probe.watch == "accuracy" else -judged[i][1])
+    return [Fit(models[best], seed, {"l2": probe.l2[best]}, judged[best][0], tried) for seed in seeds]
+
+
+def _engine(device: str | None) -> Engine:
+    if device is None:
+        return Numpy()
+    from sonde.probes import convex_torch
+
+    return convex_torch.find(device)
+
+
+def _model(data: _Data, point: Doubles, counts: Ints) -> Linear:
+    met, missing = np.flatnonzero(counts), np.flatnonzero(counts == 0)
+    rows = np.zeros((len(counts), point.shape[1]))
+    rows[met] = np.concatenate([-point / 2, point / 2]) if len(met) == 2 else point
+    rows[missing, -1] = np.logaddexp.reduce(rows[met, -1]) - np.log(2 * counts.sum() * max(1, len(missing)))
+    weights = rows[:, :-1] / data.scale
+    return Linear(weights, rows[:, -1] - weights @ data.mean)
+
+
+def _judge(model: Linear, dev: Features, labels: Ints) -> tuple[float, float]:
+    """Accuracy, and mean loss over the rows whose label is known."""
+    logs, known = _scores(model, dev), np.flatnonzero(labels >= 0)
+    loss = -logs[known, labels[known]].mean(dtype=np.float64) if len(known) else np.nan
+    return float((logs.argmax(axis=1) == labels).mean()), float(loss)
+
+
+def _scores(model: Linear, features: Features) -> Floats:
+    found = np.empty((len(features), len(model.bias)), np.float32)
+    for start, rows in features.chunks(_size(Numpy.cells, *model.weights.shape)):
+        logits = model.weights @ rows.T.astype(np.float64) + model.bias[:, None]
+        logits -= logits.max(axis=0)
+        logits -= np.log(np.exp(logits).sum(axis=0))
+        found[start : start + len(rows)] = logits.T
+    return found
+
+
+def _search(data: _Data, probe: Probe) -> dict[float, End]:
+    """Where the search ends for each penalty."""
+    n, d = data.features.shape
+    outputs = 1 if len(data.shares) == 2 else len(data.shares)
+    point = np.zeros((outputs, d + 1))
+    if len(data.shares) == 1:
+        return {l2: End(point, (0.0, point), 0, True) for l2 in probe.l2}
+    point[:, -1] = np.log(data.shares[1] / data.shares[0]) if outputs == 1 else np.log(data.shares)
+    curvature = (data.shares * (1 - data.shares))[:outputs]
+    value = data.values([point])[0]
+    tolerance = TOLERANCE * value[0]
+    correlations = data.correlations() if d <= max(FACTORED, min(n, WIDEST)) else None
+    strong_first = sorted(set(probe.l2), reverse=True)
+    together = d <= FACTORED and len(strong_first) * outputs <= TOGETHER
+    ends: dict[float, End] = {}
+    for group in [strong_first] if together else [[l2] for l2 in strong_first]:
+        searches = {}
+        for l2 in group:
+            penalty = np.full(d, l2) if probe.standardise else l2 / data.scale**2
+            solve = solver(correlations, curvature, penalty)
+            searches[l2] = descend(point, value, np.append(penalty, 0.0), solve, tolerance, probe.passes)
+        ends |= run(searches, data.values)
+        point, value = ends[group[-1]].point, ends[group[-1]].value
+    return ends
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """The training rows; to the search they are standardised, and all classes have rows."""
+
+    features: Features
+    shares: Doubles
+    """Of the classes among the rows."""
+    mean: Doubles
+    scale: Doubles
+    """Deviations, but 1 for 0."""
+    engine: Engine
+    blocks: Callable[[], Iterable[tuple[Any, Any]]]
+    """Rows (m, d) and labels (m,), from top to bottom."""
+    shift: Doubles
+    factor: Doubles
+    """What the blocks lack of being standardised: the mean and 1 / scale, or 0 and 1."""
+
+    @classmethod
+    def of(cls, features: Features, labels: Ints, counts: Ints, engine: Engine, models: int) -> _Data:
+        """Look through the rows once, and decide how they will be read."""
+        n, d = features.shape
+        met = counts > 0
+        size = _size(engine.cells, d, np.count_nonzero(met))
+        mean, scale = _moments(features, size)
+        labels = (np.cumsum(met) - 1)[labels]
+        far = (np.abs(mean) > FAR * scale).any() or scale.max() > 1e15 or scale.min() < 1e-15
+
+        def blocks() -> Iterator[tuple[Any, Any]]:
+            for start, rows in _read(features, size):
+                given = _standardised(rows, mean, scale) if far else rows
+                yield engine.hold(given), engine.hold(labels[start : start + size])
+
+        kept = list(blocks()) if 4 * n * d <= KEPT else None
+        return cls(
+            features,
+            counts[met] / n,
+            mean,
+            scale,
+            engine,
+            blocks if kept is None else lambda: kept,
+            np.zeros(d) if far else mean,
+            np.ones(d) if far else 1 / scale,
+        )
+
+    def values(self, points: Sequence[Doubles]) -> list[Value]:
+        """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one reading of the rows."""
+        stacked, (n, d) = np.concatenate(points), self.features.shape
+        weights = stacked[:, :d] * self.factor
+        bias = stacked[:, d] - weights @ self.shift
+        held = self.engine.hold(weights.astype(np.float32)), self.engine.hold(bias.astype(np.float32))
+        losses, slopes = np.zeros(len(points)), np.zeros_like(stacked)
+        for rows, labels in self.blocks():
+            loss, slope, bias_slope = self.engine.slopes(rows, labels, *held, len(points))
+            losses += loss
+            slopes[:, :d] += slope
+            slopes[:, d] += bias_slope
+        slopes[:, :d] -= np.outer(slopes[:, d], self.shift)
+        slopes[:, :d] *= self.factor
+        return list(zip((losses / n).tolist(), np.split(slopes / n, len(points)), strict=True))
+
+    def correlations(self) -> Floats:
+        """Those of the dimensions (d, d) on rows from all over."""
+        n, d = self.features.shape
+        m = min(n, SAMPLE * d)
+        found = np.zeros((d, d), np.float32)
+        for _, rows in self.features.select(np.arange(m) * n // m).chunks(_size(self.engine.cells, d)):
+            found += self.engine.products(self.engine.hold(_standardised(rows, self.mean, self.scale)))
+        return found / np.float32(m)
+
+
+def _size(cells: int, *widths: int) -> int:
+    """Rows of a block."""
+    return max(64, min(cells // 1024, cells // max(widths)))
+
+
+def _read(features: Features, size: int) -> Iterator[tuple[int, Floats]]:
+    """(first row, rows): without a copy where they stand in line in one table."""
+    table, places = features.tables[0], features.places[0]
+    first = int(places[0])
+    line = len(features.tables) == 1 and table.dtype == np.float32 and table.flags.c_contiguous
+    if not (line and first >= 0 and np.array_equal(places, np.arange(first, first + len(places)))):
+        yield from features.chunks(size)
+        return
+    rows: Floats = np.asarray(table)[first : first + len(places)]
+    for start in range(0, len(rows), size):
+        yield start, rows[start : start + size]
+
+
+def _standardised(rows: Floats, mean: Doubles, scale: Doubles) -> Floats:
+    found: Floats = ((rows - mean) / scale).astype(np.float32)
+    return found
+
+
+def _moments(features: Features, size: int) -> tuple[Doubles, Doubles]:
+    """Mean and deviation of each dimension, (d,) each; 1 for a deviation of 0."""
+    n, d = features.shape
+    sums, squares, near = np.zeros(d), np.zeros(d), None
+    for _, rows in _read(features, size):
+        if near is None:  # float32, so that a constant dimension is 0 exactly
+            near = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
+        rest = np.subtract(rows, near, dtype=np.float64)
+        sums += rest.sum(axis=0)
+        squares += np.einsum("ij,ij->j", rest, rest)
+    if not np.isfinite(squares).all():
+        bad = np.count_nonzero(~np.isfinite(squares))
+        raise DataError(f"{bad} of {d} dimensions of the training vectors have values that are no finite numbers.")
+    scale = np.sqrt(np.maximum(squares / n - (sums / n) ** 2, 0))
+    return near + sums / n, np.where(scale > 0, scale, 1.0)

@@ -1,0 +1,61 @@
+"""What a probe reads: rows of tables of vectors, put side by side and gathered only when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.errors import ShapeError
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Features:
+    """(n, d) numbers that are nowhere as one array: row i is ``tables[0][places[0][i]]``, ``tables[1][…]``, … in line.
+
+    A table (rows, d_t) may be a memory-map; it is never copied as a whole.
+    """
+
+    tables: tuple[Array, ...]
+    places: tuple[npt.NDArray[np.int64], ...]
+
+    def __post_init__(self) -> None:
+        """Refuse tables and places that do not belong together."""
+        shapes = [table.shape for table in self.tables]
+        if not shapes or len(shapes) != len(self.places) or any(len(shape) != 2 for shape in shapes):
+            raise ShapeError(f"Features need a table (rows, dimension) per column of places, got {shapes}.")
+        if len({len(place) for place in self.places}) != 1:
+            raise ShapeError(f"Features have columns of {sorted({len(p) for p in self.places})} rows; expected one n.")
+
+    @classmethod
+    def of(cls, array: Array) -> Features:
+        """All rows of one array (n, d), in order."""
+        return cls((array,), (np.arange(len(array), dtype=np.int64),))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """n and d."""
+        return len(self.places[0]), sum(table.shape[1] for table in self.tables)
+
+    def __len__(self) -> int:
+        return len(self.places[0])
+
+    def select(self, rows: npt.NDArray[np.int64] | Sequence[int] | slice) -> Features:
+        """Some of the rows, in this order; nothing is gathered."""
+        return Features(self.tables, tuple(place[rows] for place in self.places))
+
+    def take(self, rows: npt.NDArray[np.int64] | slice) -> npt.NDArray[np.float32]:
+        """These rows as a new contiguous array (m, d), float32."""
+        parts = [table[place[rows]] for table, place in zip(self.tables, self.places, strict=True)]
+        found = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        return np.ascontiguousarray(found, np.float32)
+
+    def chunks(self, size: int) -> Iterator[tuple[int, npt.NDArray[np.float32]]]:
+        """(first row, rows) from top to bottom, ``size`` at a time."""
+        for start in range(0, len(self), size):
+            yield start, self.take(slice(start, start + size))

@@ -1,0 +1,57 @@
+"""Features + labels + Probe → a classifier, one per seed: the whole grid is fitted, and dev chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.probes.features import Features
+from sonde.probes.probe import Probe
+
+
+class Model(Protocol):
+    """A trained classifier."""
+
+    def scores(self, features: Features) -> npt.NDArray[np.float32]:
+        """Log-probabilities of the classes, (n, classes)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A classifier, and how it was come by."""
+
+    model: Model
+    seed: int
+    chosen: Mapping[str, float | int]
+    """The point of the grid that dev chose: l2, and hidden and dropout where the probe has them."""
+    dev: float
+    """Accuracy on dev."""
+    tried: Sequence[Mapping[str, Any]]
+    """Every point of the grid: its settings, accuracy and loss on dev, passes over the training rows."""
+
+
+def fit(
+    probe: Probe,
+    train: Features,
+    labels: npt.NDArray[np.int64],
+    dev: Features,
+    dev_labels: npt.NDArray[np.int64],
+    classes: int,
+    *,
+    seeds: Sequence[int] = (1111,),
+    device: str | None = None,
+) -> list[Fit]:
+    """Fit a probe, once per seed. ``labels`` are 0 … classes - 1; a dev label of -1 was never met, and is a miss.
+
+    Without ``device`` this takes numpy, and numba where it is installed; with it, torch on that device. The same seed
+    gives the same classifier whatever the number of threads.
+    """
+    from sonde.probes import convex, network
+
+    work = convex.fit if probe.kind == "convex" else network.fit
+    return work(probe, train, labels, dev, dev_labels, classes, seeds=seeds, device=device)

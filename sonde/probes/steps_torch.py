@@ -1,0 +1,128 @@
+"""The arithmetic of training in torch, for its devices: the same as ``steps_numpy``, on tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sonde.errors import NotInstalled, UsageError
+from sonde.probes.group import ALPHA, BETAS, EPSILON, Floats, Group, Ints
+from sonde.probes.masks import hashes, key, threshold
+
+
+def find(device: str) -> Torch:
+    """The engine on the device of that name, tried out."""
+    try:
+        import torch
+    except ImportError as why:
+        raise NotInstalled(
+            f"Training on the device {device!r} needs torch, which cannot be imported ({why}): "
+            "pip install 'sonde[transformers]', or leave the device out."
+        ) from why
+    try:
+        found = torch.device(device)
+        torch.zeros(1, device=found).cpu()
+    except (RuntimeError, AssertionError, NotImplementedError) as why:  # torch has no single error for this
+        said = str(why).split("\n")[0].split(". ")[0].rstrip(".")
+        raise UsageError(f"The device {device!r} cannot be used here: {said}. Take cpu, cuda, cuda:1, mps, …") from why
+    return Torch(torch, found)
+
+
+@dataclass(frozen=True)
+class Torch:
+    """torch, and where it computes."""
+
+    torch: Any
+    device: Any
+
+    def hold(self, array: Floats) -> Any:
+        """The array as a tensor on the device."""
+        return self.torch.tensor(array, device=self.device)
+
+    def copy(self, group: Group, member: int) -> tuple[Floats, ...]:
+        """The weights of one member."""
+        return tuple(each[member].cpu().numpy().copy() for each in group.weights)
+
+    def logits(self, group: Group, xs: Floats) -> Floats:
+        """The scores (members, n, classes) of rows (n, d), without dropout."""
+        with self.torch.no_grad():
+            scores = self._sums(group, self.hold(xs))
+            if len(group.weights) == 4:
+                scores = group.weights[2] @ self._activated(group, scores) + group.weights[3][:, :, None]
+            found: Floats = scores.transpose(1, 2).cpu().numpy()
+        return found
+
+    def train(self, group: Group, xs: Floats, rows: Ints, ys: Ints, step: int) -> None:
+        """Go through these rows of ``xs`` (any, d) and their labels, batch by batch; ``step`` batches were done."""
+        size, x, y = group.probe.batch, self.hold(xs[rows]), self.torch.tensor(ys, device=self.device)
+        l2 = self.hold(np.array([setting.l2 for setting in group.settings], np.float32))
+        with self.torch.no_grad():
+            for start in range(0, len(rows), size):
+                step += 1
+                gradients = self._gradients(group, x[start : start + size], y[start : start + size], step)
+                for i, gradient in enumerate(gradients):
+                    weights = group.weights[i]
+                    gradient.addcmul_(weights, l2.reshape(-1, *[1] * (weights.ndim - 1)))
+                    weights -= self._move(group, group.first[i], group.second[i], gradient, step)
+
+    def _sums(self, group: Group, x: Any) -> Any:
+        """What goes into the first layer's units, (members, units, rows)."""
+        first, bias = group.weights[0], group.weights[1]
+        return (first.reshape(-1, first.shape[2]) @ x.T).reshape(*bias.shape, len(x)) + bias[:, :, None]
+
+    def _activated(self, group: Group, units: Any) -> Any:
+        return self.torch.relu(units) if group.probe.activation == "relu" else self.torch.sigmoid(units)
+
+    def _gradients(self, group: Group, x: Any, y: Any, step: int) -> list[Any]:
+        """The gradient of the loss of one batch, without the penalty, in the shapes of the weights."""
+        probe, first, rows = group.probe, group.weights[0], len(x)
+        units = self._sums(group, x)
+        if len(group.weights) == 2:
+            excess = self._excess(units, y, probe.reduction)
+            return [(excess.reshape(-1, rows) @ x).reshape(first.shape), excess.sum(dim=2)]
+        factors = self._factors(group, units.shape[1], rows, step)
+        units = self._activated(group, units * factors if probe.drop == "before" else units)
+        slopes = (units > 0) * factors if probe.activation == "relu" else units * (1 - units) * factors
+        if probe.drop == "after":
+            units = units * factors
+        excess = self._excess(group.weights[2] @ units + group.weights[3][:, :, None], y, probe.reduction)
+        slopes = slopes * (group.weights[2].transpose(1, 2) @ excess)
+        return [
+            (slopes.reshape(-1, rows) @ x).reshape(first.shape),
+            slopes.sum(dim=2),
+            excess @ units.transpose(1, 2),
+            excess.sum(dim=2),
+        ]
+
+    def _factors(self, group: Group, units: int, rows: int, step: int) -> Any:
+        """What each unit is multiplied by for each row, (members, 1 or units, 1 or rows): 0 where it is dropped."""
+        dropout = [setting.dropout for setting in group.settings]
+        counters = [self.torch.arange(size, device=self.device) for size in (units, rows)]
+        if not any(dropout):
+            return self.torch.ones((len(group), 1, 1), device=self.device)
+        drawn = hashes(key(group.seed, step), counters[0][:, None], counters[1])
+        return self.torch.stack([(drawn >= threshold(share)).float() / (1 - share) for share in dropout])
+
+    def _excess(self, scores: Any, y: Any, reduction: str) -> Any:
+        """Scores (members, classes, rows) → the gradient of cross-entropy by them."""
+        found = self.torch.softmax(scores, dim=1)
+        found[:, y, self.torch.arange(len(y), device=self.device)] -= 1
+        return found / len(y) if reduction == "mean" else found
+
+    def _move(self, group: Group, m: Any, v: Any, g: Any, step: int) -> Any:
+        """What is taken from the weights; ``m`` and ``v`` are brought up to date."""
+        optimiser, rate = group.probe.optimiser, group.probe.rate
+        if optimiser == "sgd":
+            return g * rate
+        top, root = g, 1.0
+        if optimiser == "adam":
+            m.lerp_(g, 1 - BETAS[0])
+            v.mul_(BETAS[1]).addcmul_(g, g, value=1 - BETAS[1])
+            top, root, rate = m, (1 - BETAS[1] ** step) ** -0.5, rate / (1 - BETAS[0] ** step)
+        elif optimiser == "adagrad":
+            v.addcmul_(g, g)
+        else:
+            v.mul_(ALPHA).addcmul_(g, g, value=1 - ALPHA)
+        return top / (v.sqrt() * root + EPSILON[optimiser]) * rate

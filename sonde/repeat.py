@@ -1,0 +1,129 @@
+"""A signature → the same cell again → whether the number came out the same."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from sonde import __version__
+from sonde.baselines import BASELINES
+from sonde.dataset import Dataset
+from sonde.errors import RunError, SondeError, UsageError
+from sonde.result import Result, Signature
+from sonde.run import Run, evaluate
+from sonde.sources import Source, find_sets
+from sonde.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A result made again, beside the one on record if there is one."""
+
+    now: Result
+    then: Result | None
+    differing: int | None
+    """Test rows that are labelled otherwise than on record."""
+    notes: tuple[str, ...]
+    """What is not as it was: the encoder's identity, the version, what dev chose."""
+
+    @property
+    def same(self) -> bool:
+        """Whether the number is the same, and so is every label."""
+        return self.then is not None and self.now.accuracy == self.then.accuracy and self.differing == 0
+
+
+def repeat(
+    signature: str, *, run: Run | None = None, paths: Sequence[str] = (), store: Store | None = None
+) -> Repeated:
+    """Do one cell again; the set is looked for by its digest, in ``paths`` and where the run's sets were read from."""
+    said = Signature.parse(signature)
+    then = next((r for r in run.results if r.signature == str(said)), None) if run is not None else None
+    if run is not None and then is None:
+        raise UsageError(
+            f"{run.folder} has no result with this signature; `sonde show {run.folder} --signatures` lists them."
+        )
+    dataset = _find(said, paths, run)
+    try:
+        limit = int(said.limit) if said.limit else None
+        seed = int(said.seed)
+    except ValueError:
+        raise UsageError(
+            f"This signature has the seed {said.seed!r} and the limit {said.limit!r}; expected numbers."
+        ) from None
+    with tempfile.TemporaryDirectory() as folder:
+        learner = said.enc in BASELINES
+        again = evaluate(
+            [] if learner else [said.enc], [dataset], folder, probes=[said.probe or "linear"], seeds=[seed],
+            limit=limit, store=store, device=said.device, beside=[said.enc] if learner else [],
+        )  # fmt: skip
+        now = next((r for r in again if r.cell.encoder == said.enc and r.cell.layer == said.layer), None)
+        if now is None:
+            why = "; ".join(f.error for f in again.failures) or f"there is no layer {said.layer}"
+            raise RunError(f"The cell could not be done again: {why}")
+        differing = None
+        if run is not None and then is not None:
+            old, new = (r.predictions(c)["predicted"] for r, c in ((run, then), (again, now)))
+            differing = int((np.asarray(old) != np.asarray(new)).sum())
+    return Repeated(now, then, differing, tuple(_notes(said, Signature.parse(now.signature))))
+
+
+def _notes(then: Signature, now: Signature) -> list[str]:
+    what = {
+        "id": "the encoder is not what it was",
+        "l2": "dev chose another L2",
+        "hidden": "dev chose another number of hidden units",
+        "dropout": "dev chose another dropout",
+        "n": "other numbers of rows were used",
+        "task": "the task has another version",
+        "sonde": f"the signature is of another version of sonde than {__version__}",
+    }
+    found = [
+        f"{text}: {getattr(then, name)} then, {getattr(now, name)} now"
+        for name, text in what.items()
+        if getattr(then, name) != getattr(now, name)
+    ]
+    if now.id is None:
+        found.append("the encoder does not say what it is, so that it may be another one")
+    return found
+
+
+def _find(said: Signature, paths: Sequence[str], run: Run | None) -> Dataset:
+    """The set with the digest of a signature."""
+    name, _, digest = said.data.rpartition("#")
+    task = said.task.rpartition(".v")[0]
+    there = run.info.get("datasets", ()) if run is not None else ()
+    known = [msgspec.convert(d["source"], Source) for d in there if d["digest"] == digest and d["source"]]
+    met: list[str] = []
+    for source in (*_sources(paths), *known):
+        if source.task != task and source.name != name:
+            continue
+        try:
+            found = source.load()
+        except SondeError as e:
+            met.append(f"{source.name} ({e})")
+            continue
+        if found.digest == digest:
+            return found
+        met.append(f"{source.name}#{found.digest}")
+    looked = ", ".join([*paths, *(source.paths[0] for source in known)]) or "no folder"
+    raise UsageError(
+        f"The set {said.data} was not found in {looked}{'; met ' if met else ''}{', '.join(met)}. "
+        "Name the folder of the set with --data."
+    )
+
+
+def _sources(paths: Sequence[str]) -> list[Source]:
+    found: list[Source] = []
+    problems: list[SondeError] = []
+    for path in paths:
+        try:
+            found += find_sets([path])
+        except SondeError as e:
+            problems.append(e)
+    if problems and not found:
+        raise problems[0]
+    return found

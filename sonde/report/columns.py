@@ -1,0 +1,129 @@
+"""The summary of a run as columns of words: what every kind of table is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sonde.report.summary import done, value_of
+
+ABSENT = "–"
+
+
+class Words(NamedTuple):
+    """A cell in words."""
+
+    text: str
+    """The number; or a name, or why there is no number."""
+    half: str = ""
+    """± and half the width of the interval."""
+    mark: str = ""
+    """Letters of the tie groups, and an asterisk where the number is partial."""
+    note: str = ""
+    """The layer, or the name of a baseline."""
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading, in parts that may stand in lines of their own, and a cell per row."""
+
+    head: Sequence[str]
+    cells: Sequence[Words]
+
+    def without_half(self) -> Column:
+        """The same numbers alone."""
+        return Column(self.head, [words._replace(half="") for words in self.cells])
+
+
+@dataclass(frozen=True)
+class Main:
+    """The columns of the table of sets."""
+
+    names: Column
+    tested: Column
+    encoders: Sequence[Column]
+    baselines: Sequence[Column]
+    strongest: Sequence[Column]
+    """What is left of the baselines where there is no room: the strongest one, per sample of rows."""
+    human: Sequence[Column]
+    """One column, or none."""
+
+    def all(self) -> list[Column]:
+        """What is shown where there is room for everything."""
+        return [self.names, self.tested, *self.encoders, *self.baselines, *self.human]
+
+
+def main_columns(summary: Mapping[str, Any]) -> Main:
+    """Rows are sets."""
+    sets, metric = summary["sets"], summary["metric"]
+    people = [said["human"] if metric == "accuracy" else None for said in sets]
+    human = Column(["human"], [Words(f"{100 * row['accuracy']:.1f}" if row else "") for row in people])
+    baselines = [
+        Column(column["label"], [in_words(said["baselines"][i], metric) for said in sets])
+        for i, column in enumerate(summary["baselines"])
+    ]
+    return Main(
+        names=Column(["set"], [Words(said["label"]) for said in sets]),
+        tested=Column(["te"], [Words(_tested(said)) for said in sets]),
+        encoders=[
+            Column(column["label"], [in_words(said["cells"][i], metric) for said in sets])
+            for i, column in enumerate(summary["columns"])
+        ],
+        # those that give labels only have no loss
+        baselines=[column for column in baselines if any(words.text != ABSENT for words in column.cells)],
+        strongest=_strongest(summary),
+        human=[human] if any(people) else [],
+    )
+
+
+def layer_columns(summary: Mapping[str, Any], found: Mapping[str, Any]) -> list[Column]:
+    """Rows are the layers of one encoder, columns sets."""
+    names = Column(["layer"], [Words(ABSENT if name is None else name) for name in found["names"]])
+    return [names] + [
+        Column([said["label"]], [in_words(row[i], summary["metric"]) for row in found["cells"]])
+        for i, said in enumerate(summary["sets"])
+    ]
+
+
+def in_words(cell: Mapping[str, Any] | None, metric: str) -> Words:
+    """What is written for a cell: points with one decimal, or bits with three."""
+    if cell is None or not done(cell):
+        return Words(ABSENT if cell is None else "failed")
+    value, low, high = (cell["score"][name] for name in ("value", "low", "high"))
+    if value is None:
+        return Words(ABSENT)
+    scale, digits = (1, 3) if metric == "log2_loss" else (100, 1)
+    number = f"{scale * value:.{digits}f}"
+    half = "" if low is None else f"±{scale * (high - low) / 2:.{digits}f}"
+    star = "*" * cell["partial"]
+    if "by_dev" in cell:
+        return Words(number, half, star, "dev" * cell["by_dev"])
+    layer = cell["layer"] or ""
+    note = f"({'L' * layer.isdecimal()}{layer})" if layer else ""
+    return Words(number, half, (cell["letters"] or "") + star, note, cell["best"])
+
+
+def _tested(said: Mapping[str, Any]) -> str:
+    """On how many rows; different numbers if there are samples of different sizes."""
+    rows = sorted({cell["n"] for cell in (*said["cells"], *said["baselines"]) if done(cell)})
+    return " / ".join(f"{n:,}" for n in rows) or f"{said['n'].get('te', 0):,}"
+
+
+def _strongest(summary: Mapping[str, Any]) -> list[Column]:
+    columns, lower = summary["baselines"], summary["metric"] == "log2_loss"
+    found = []
+    for sample in dict.fromkeys((c["limit"], c["sonde"]) for c in columns):
+        same = [i for i, c in enumerate(columns) if (c["limit"], c["sonde"]) == sample]
+        cells = []
+        for said in summary["sets"]:
+            values = [(value, i) for i in same if (value := value_of(said["baselines"][i])) is not None]
+            _, best = (min if lower else max)(values, key=lambda pair: pair[0], default=(None, None))
+            if best is None:
+                cells.append(Words(ABSENT))
+            else:
+                name = columns[best]["encoder"].removeprefix("baseline:")
+                cells.append(in_words(said["baselines"][best], summary["metric"])._replace(note=name))
+        found.append(Column(["best baseline", *columns[same[0]]["label"][1:]], cells))
+    return found

@@ -1,0 +1,130 @@
+"""Comparisons and repetitions as tables, Markdown, CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from sonde.compare import Comparison, Ties
+from sonde.console import out, visible
+from sonde.report.escape import in_markdown
+
+if TYPE_CHECKING:
+    from sonde.repeat import Repeated
+
+LEVEL = 0.05
+Rows = Sequence[Comparison] | Sequence[Ties]
+
+
+def print_comparison(rows: Rows, names: Sequence[str]) -> None:
+    """A table on standard output, with what its columns mean below."""
+    from rich.table import Table
+
+    head, *lines = _cells(rows, names)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for i, name in enumerate(head):
+        table.add_column(visible(name), justify="right" if i else "left")
+    for line in lines:
+        table.add_row(*map(visible, line))
+    console = out()
+    console.print(table)
+    console.print("\n" + _legend(rows, names), style="dim", markup=False, soft_wrap=True)
+
+
+def text_of(rows: Rows, names: Sequence[str], format: Literal["md", "csv", "json"]) -> str:
+    """The same as a text."""
+    if format == "json":
+        found = {"version": 1, "encoders": list(names), "sets": msgspec.to_builtins(list(rows))}
+        return msgspec.json.format(msgspec.json.encode(found)).decode() + "\n"
+    cells = _cells(rows, names)
+    if format == "csv":
+        buffer = io.StringIO()
+        csv.writer(buffer, lineterminator="\n").writerows(cells)
+        return buffer.getvalue()
+    head, *lines = ([in_markdown(c) for c in line] for line in cells)
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *lines)) + f"\n{_legend(rows, names)}\n"
+
+
+def _cells(rows: Rows, names: Sequence[str]) -> list[list[str]]:
+    first = rows[0]
+    if isinstance(first, Ties):
+        body = [[_name(r), f"{r.n:,}", *(_tied(r, name) for name in names)] for r in rows if isinstance(r, Ties)]
+        return [["set", "te", *names], *body]
+    one, two = names
+    head = [
+        "set",
+        "te",
+        one,
+        two,
+        "difference",
+        "95 %",
+        "only first",
+        "only second",
+        "p exact",
+        "p mid",
+        "p Holm",
+        "detectable",
+    ]
+    return [head, *(_compared(r) for r in rows if isinstance(r, Comparison))]
+
+
+def _name(row: Comparison | Ties) -> str:
+    return row.dataset + "*" * row.partial
+
+
+def _tied(row: Ties, name: str) -> str:
+    return f"{100 * row.accuracy[name]:.1f} {row.letters[name]}"
+
+
+def _compared(r: Comparison) -> list[str]:
+    found = "!" if r.p_holm <= LEVEL else ""
+    return [
+        _name(r), f"{r.n:,}", f"{100 * r.one:.1f}", f"{100 * r.two:.1f}", f"{100 * r.difference:+.1f}{found}",
+        f"{100 * r.low:+.1f} … {100 * r.high:+.1f}", f"{r.only_one:,}", f"{r.only_two:,}", _p(r.p_exact), _p(r.p_mid),
+        _p(r.p_holm), f"{100 * r.detectable:.1f}",
+    ]  # fmt: skip
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"
+
+
+def _legend(rows: Rows, names: Sequence[str]) -> str:
+    partial = " * a sample of the set only (--limit)." if any(r.partial for r in rows) else ""
+    if isinstance(rows[0], Ties):
+        return (
+            "Accuracy in points. Encoders that share a letter were not found to differ on that set: McNemar's mid-p on "
+            f"the same rows, adjusted by Holm over the pairs, at {LEVEL:.0%}.{partial}"
+        )
+    drawn = any(isinstance(r, Comparison) and r.clusters for r in rows)
+    seeds = max(r.seeds for r in rows if isinstance(r, Comparison))
+    of_seeds = f" McNemar's test is of the first of {seeds} seeds." if seeds > 1 else ""
+    return (
+        f"{names[0]} less {names[1]}, in points; ! where p Holm is at most {LEVEL:.0%}. 95 %: paired bootstrap over "
+        f"{'target forms where a set has them, else rows' if drawn else 'rows'}. p: McNemar's, two-sided; Holm over "
+        f"the sets. detectable: the difference that these rows show four times out of five.{of_seeds}{partial}"
+    )
+
+
+def print_repeated(found: Repeated) -> None:
+    """Say whether a number came out the same."""
+    console = out()
+
+    def say(text: str, style: str | None = None) -> None:
+        console.print(visible(text), style=style, markup=False, soft_wrap=True)
+
+    say(f"now   {100 * found.now.accuracy:.4f}  {found.now.signature}")
+    if found.then is not None:
+        say(f"then  {100 * found.then.accuracy:.4f}  {found.then.signature}")
+        n = found.now.n["te"]
+        if found.same:
+            say(f"The same: the number, and all {n:,} labels.", "green")
+        else:
+            say(f"Not the same: {found.differing:,} of {n:,} labels differ.", "red")
+    for note in found.notes:
+        say(f"note: {note}", "yellow")

@@ -1,0 +1,123 @@
+"""The results of a run by column and set: what belongs to one cell of a table, and what must be kept apart."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sonde.baselines import BASELINES
+from sonde.result import Cell, Failure, Result
+from sonde.run.evaluate import ALWAYS
+from sonde.run.folder import Run
+
+KNOWN = (*BASELINES, *ALWAYS)
+"""The baselines, in the order of their columns."""
+
+Layers = dict[str | None, list[Result]]
+"""Results of one cell by layer, one per seed."""
+
+
+class Column(NamedTuple):
+    """What the results of a column have in common; they differ in set, layer and seed."""
+
+    encoder: str
+    probe: str | None
+    limit: int | None
+    sonde: str
+    device: str | None
+    identity: str | None
+
+    @property
+    def sample(self) -> tuple[int | None, str]:
+        """Columns with the same were tested on the same rows."""
+        return self.limit, self.sonde
+
+
+class Place(NamedTuple):
+    """A set, by name and by what is in it."""
+
+    name: str
+    data: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What a run holds, by column and set, both in the order in which they were asked for."""
+
+    columns: Sequence[Column]
+    baselines: Sequence[Column]
+    sets: Sequence[Place]
+    results: Mapping[Column, Mapping[Place, Layers]]
+    failed: Mapping[tuple[Column, Place], Failure]
+    """The first failure of each cell."""
+    lost: Mapping[str, Failure]
+    """Encoders that failed as a whole."""
+
+    def layers(self, column: Column, place: Place) -> Layers:
+        """The results of each layer; none if there are none."""
+        return self.results.get(column, {}).get(place, {})
+
+    def failure(self, column: Column, place: Place) -> Failure | None:
+        """Why a cell has no result, if it was tried."""
+        return self.failed.get((column, place)) or self.lost.get(column.encoder)
+
+
+def grid_of(run: Run) -> Grid:
+    """Sort the results of a run into cells."""
+    results: dict[Column, dict[Place, Layers]] = {}
+    for r in run.results:
+        by_layer = results.setdefault(_column(r.cell), {}).setdefault(_place(r.cell), {})
+        by_layer.setdefault(r.cell.layer, []).append(r)
+    failed: dict[tuple[Column, Place], Failure] = {}
+    for f in run.failures:
+        if f.cell.data:
+            failed.setdefault((_column(f.cell), _place(f.cell)), f)
+    columns = dict.fromkeys([*results, *(column for column, _ in failed)])
+    sets = dict.fromkeys([place for found in results.values() for place in found] + [place for _, place in failed])
+    asked = {name: i for i, name in enumerate(run.info.get("encoders", ()))}
+    order = {said["digest"]: i for i, said in enumerate(run.info.get("datasets", ()))}
+
+    def order_of(column: Column) -> tuple[int, bool]:
+        """Partial results come after whole ones."""
+        place = KNOWN.index(column.encoder) if column.encoder in KNOWN else asked.get(column.encoder, len(asked))
+        return place, column.limit is not None
+
+    return Grid(
+        columns=sorted((c for c in columns if c.encoder not in KNOWN), key=order_of),
+        baselines=sorted((c for c in columns if c.encoder in KNOWN), key=order_of),
+        sets=sorted(sets, key=lambda place: order.get(place.data, len(order))),
+        results=results,
+        failed=failed,
+        lost={f.cell.encoder: f for f in run.failures if f.cell.encoder and not f.cell.data},
+    )
+
+
+def _column(cell: Cell) -> Column:
+    return Column(cell.encoder, cell.probe, cell.limit, cell.sonde, cell.device, cell.identity)
+
+
+def _place(cell: Cell) -> Place:
+    return Place(cell.dataset, cell.data)
+
+
+def labelled(columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """Columns as plain data, each with a label: the encoder, and what some columns differ in."""
+    several = {name for name in ("probe", "device", "sonde") if len({getattr(c, name) for c in columns} - {None}) > 1}
+    if len({c.limit for c in columns}) > 1:
+        several.add("limit")
+    said: list[dict[str, Any]] = []
+    for c in columns:
+        digest = c.identity and hashlib.blake2b(c.identity.encode(), digest_size=4).hexdigest()
+        words = {
+            "probe": c.probe,
+            "limit": f"partial, {c.limit:,} rows a split" if c.limit is not None else None,
+            "device": c.device,
+            "sonde": f"sonde {c.sonde}",
+        }
+        label = [c.encoder, *(word for name, word in words.items() if word and name in several)]
+        if sum(other._replace(identity=None) == c._replace(identity=None) for other in columns) > 1:
+            label.append(f"id {digest}")
+        said.append({**c._asdict(), "identity": digest, "label": label})
+    return said

@@ -1,0 +1,127 @@
+"""What stands below a table of results: what its numbers and marks mean, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sonde.report.escape import plain
+from sonde.report.summary import done
+
+NAMED = 3
+"""So many sets are named; of more, the first of them and their number."""
+
+
+def legend(summary: Mapping[str, Any], *, human: bool = True) -> list[str]:
+    """Sentences about what the table shows, only those that apply to it; ``human``: whether it has that column."""
+    every = [cell for said in summary["sets"] for cell in said["cells"] if done(cell)]
+    beside = [cell for said in summary["sets"] for cell in said["baselines"] if done(cell)]
+    if not every and not beside:
+        return list(summary["notes"])
+    return [
+        _metric(summary["metric"], {cell["interval"] for cell in every + beside}),
+        *_probes(summary),
+        *_seeds(every, summary["metric"]),
+        *_letters(summary, every),
+        *_layers(every),
+        *_partial(summary),
+        *_synthetic(summary["sets"]),
+        *(_human(summary) if human else ()),
+        *_below(summary),
+        *summary["notes"],
+    ]
+
+
+def _metric(metric: str, kinds: set[str]) -> str:
+    if metric == "macro_f1":
+        return "Macro-averaged F1 on te in points, without an interval."
+    forms = "target forms where a set has them"
+    if metric == "log2_loss":
+        drawn = f"over {forms}, else rows" if "cluster" in kinds else "over rows"
+        return f"Mean loss on te in bits, lower is better; ± is half the width of the 95 % bootstrap interval {drawn}."
+    wilson = f"Wilson's, with that over {forms}" if "cluster" in kinds else "Wilson's"
+    return f"Accuracy on te in points; ± is half the width of the 95 % interval: {wilson}."
+
+
+def _probes(summary: Mapping[str, Any]) -> Iterator[str]:
+    own = {c["probe"] for c in summary["columns"] if c["probe"]}
+    other = {c["encoder"]: c["probe"] for c in summary["baselines"] if c["probe"] and own != {c["probe"]}}
+    if len(own) == 1:
+        yield f"Probe: {', '.join(own)}."
+    if other:
+        yield f"Probe of {', '.join(other)}: {', '.join(dict.fromkeys(other.values()))}."
+
+
+def _seeds(cells: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]:
+    counts = sorted({cell["seeds"] for cell in cells})
+    if counts and counts[-1] > 1:
+        many = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        yield f"Means of {many} seeds" + ("." if metric == "macro_f1" else "; ± is over rows and seeds.")
+
+
+def _letters(summary: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if any(cell["letters"] for cell in cells):
+        seeds = ", by the first seed" if any(cell["seeds"] > 1 for cell in cells) else ""
+        apart = len({(c["limit"], c["sonde"]) for c in summary["columns"]}) > 1
+        only = "; only columns of the same sample and version are compared" if apart else ""
+        yield (
+            "Encoders that share a letter on a set were not found to differ on it "
+            f"(McNemar's mid-p, Holm over pairs, 5 %{seeds}){only}."
+        )
+
+
+def _layers(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    counts = {cell["layers"] for cell in cells if cell["layers"] > 1}
+    if counts:
+        yield f"(L…): the layer that was best on dev, of {' or '.join(map(str, sorted(counts)))}."
+
+
+def _partial(summary: Mapping[str, Any]) -> Iterator[str]:
+    limits = sorted({c["limit"] for c in (*summary["columns"], *summary["baselines"]) if c["limit"] is not None})
+    if limits:
+        yield f"* partial: a sample of at most {' or '.join(f'{limit:,}' for limit in limits)} rows of each split."
+
+
+def _synthetic(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    found = [said["label"] for said in sets if said["synthetic"]]
+    if found:
+        which = "All sets are" if len(found) == len(sets) else f"{_listed(found)} {'is' if len(found) == 1 else 'are'}"
+        yield f"{which} of sentences from the built-in grammar: synthetic, and not to be compared with others."
+
+
+def _human(summary: Mapping[str, Any]) -> Iterator[str]:
+    papers = dict.fromkeys(said["human"]["paper"] for said in summary["sets"] if said["human"])
+    if papers and summary["metric"] == "accuracy":
+        yield f"human: printed by {', '.join(papers)} of its own set."
+
+
+def _below(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Numbers that say nothing yet: something that knows no more than words reaches them, too."""
+    for i, column in enumerate(summary["columns"]):
+        found = [
+            said["label"] for said in summary["sets"]
+            if done(said["cells"][i]) and (said["cells"][i]["above"] or {}).get("above") is False
+        ]  # fmt: skip
+        if found:
+            yield f"{', '.join(column['label'])} is not surely better than the strongest baseline on {_listed(found)}."
+
+
+def failures(summary: Mapping[str, Any]) -> list[str]:
+    """What could not be done, in a line each; the same error of one encoder is one line."""
+    found: dict[tuple[str | None, str, str], list[str | None]] = {}
+    for failure in summary["failures"]:
+        cause = (failure["encoder"], failure["kind"], failure["error"])
+        found.setdefault(cause, []).append(failure["dataset"])
+    lines = []
+    for (encoder, kind, error), datasets in found.items():
+        sets = list(dict.fromkeys(name for name in datasets if name))
+        where = " on ".join(part for part in (encoder, _listed(sets) if sets else "") if part)
+        cells = f" ({len(datasets)} cells)" if len(datasets) > len(sets) > 0 else ""
+        lines.append(plain(f"failed: {where}{cells}: {kind}: {error}"))
+    return lines
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > NAMED:
+        return f"{names[0]} and {len(names) - 1} more sets"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

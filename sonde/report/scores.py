@@ -1,0 +1,92 @@
+"""One number for a cell: its mean over seeds, and how far off it may be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+import numpy as np
+
+from sonde.errors import UsageError
+from sonde.result import Result
+from sonde.run.folder import Run
+from sonde.stats.classification import MOST_BITS
+from sonde.stats.intervals import Z, bootstrap, cluster_bootstrap
+from sonde.stats.seeds import spread
+
+Metric = Literal["accuracy", "macro_f1", "log2_loss"]
+METRICS: tuple[str, ...] = get_args(Metric)
+DRAWS = 1000
+"""Resamples for the interval of a loss, which a result brings none for."""
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Score:
+    """A metric over the seeds of one cell; shares of one, or bits."""
+
+    value: float | None = None
+    """The mean; None for a loss without probabilities."""
+    low: float | None = None
+    high: float | None = None
+    """95 % interval; None for macro-averaged F1, which has none."""
+    sd: float | None = None
+    """Standard deviation over seeds; None for a single one."""
+
+
+def checked(metric: str) -> Metric:
+    """The metric of this name."""
+    if metric not in METRICS:
+        raise UsageError(f"There is no metric {metric!r}; expected {', '.join(METRICS)}.")
+    return cast("Metric", metric)
+
+
+def score(results: Sequence[Result], metric: Metric, ranges: Sequence[Range] = ()) -> Score:
+    """The metric over results that differ in their seed, each with its own 95 % interval, if it has one.
+
+    A single seed keeps its interval. Over several, two things vary, each with its own half width: which rows were drawn
+    (the mean of the seeds' half widths, no narrower than for one seed, as all seeds were tested on the same rows) and
+    which seeds (z · sd / √seeds). They are squared and added on either side, as Zou and Donner (2008, Stat. Med.
+    27:1693) do. As with any interval over a handful of seeds, the part of the seeds comes out somewhat too small.
+    """
+    found = [getattr(result, metric) for result in results]
+    if any(value is None for value in found):
+        return Score()
+    over = spread(found)
+    if not ranges:
+        return Score(over.mean, sd=over.deviation)
+    seeds = Z * (over.deviation or 0.0) / math.sqrt(len(found))
+    below = float(np.mean([value - low for value, (low, _) in zip(found, ranges, strict=True)]))
+    above = float(np.mean([high - value for value, (_, high) in zip(found, ranges, strict=True)]))
+    low, high = over.mean - math.hypot(below, seeds), over.mean + math.hypot(above, seeds)
+    if len(found) == 1:
+        low, high = ranges[0]  # and not what rounding made of it
+    most = math.inf if metric == "log2_loss" else 1.0
+    return Score(over.mean, max(0.0, low), min(most, high), over.deviation)
+
+
+def ranges_of(run: Run, results: Sequence[Result], metric: Metric) -> list[Range]:
+    """The 95 % interval of each result; none for macro-averaged F1.
+
+    That of the accuracy is in the result. That of the loss is drawn from the predictions, target forms where the set
+    has them, as that of the accuracy was.
+    """
+    if metric == "accuracy":
+        return [result.range for result in results]
+    if metric == "macro_f1" or any(result.log2_loss is None for result in results):
+        return []
+    clusters = None
+    if results[0].cluster_interval is not None:
+        keys = [row.key for row in run.rows(results[0])]
+        clusters = [key if key is not None else f"\x00{i}" for i, key in enumerate(keys)]
+    found = []
+    for result in results:
+        bits = (-run.predictions(result)["log2"].astype(np.float64)).clip(0.0, MOST_BITS)
+        if clusters is None:
+            found.append(bootstrap(bits, seed=0, draws=DRAWS))
+        else:
+            found.append(cluster_bootstrap(bits, clusters, seed=0, draws=DRAWS))
+    return found

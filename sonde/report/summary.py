@@ -1,0 +1,257 @@
+"""A run as plain data, from which tables, texts and pages are made.
+
+    version    of this description: 1
+    folder     of the run, as it was named
+    metric     what ``score`` in a cell is about: accuracy, macro_f1 or log2_loss (in bits; lower is better)
+    columns    encoder, probe, limit, device, sonde, identity (its digest), and label: the encoder, and what sets the
+               column apart from others
+    baselines  the same of the columns that each number is shown beside
+    sets       name, label, data (its digest), task, version, language, classes, n (rows by split), synthetic, question,
+               human and paper (what was printed of the suite's own set), cells and baselines (a cell per column)
+    layers     for columns with several: column (its number), names, and cells by layer and set
+    failures   encoder, dataset, layer, probe, seed, kind, error
+    notes      what should be here and is not
+    versions   by program, all that were used
+    seconds    encode, fit and score, all cells together
+
+A cell is null where nothing was run, and has only ``failure``, the error, where all failed. Otherwise it has
+
+    score            value, low, high (95 % interval) and sd (over seeds) of the metric
+    accuracy, low, high, sd, macro_f1, log2_loss, dev_accuracy, seeds, n
+    interval         what low and high are from: wilson, or cluster (target forms, too) and how many ``clusters``
+    layer            the one that was best on dev, of as many as ``layers``
+    chosen, signatures, partial     the first two by seed
+    above            the strongest baseline on the same rows, its value, and whether the whole interval is better
+    letters, best    tie groups, by the first seed; whether it was not found to differ from the best
+
+In place of the last three, cells of layers have ``by_dev``: whether it is the layer that dev chose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sonde.compare import best_layer
+from sonde.errors import SondeError
+from sonde.published import Row, human, published
+from sonde.report.grid import Column, Grid, Layers, Place, grid_of, labelled
+from sonde.report.scores import Metric, checked, ranges_of, score
+from sonde.result import Failure, Result
+from sonde.run.folder import Run
+from sonde.stats.groups import tie_groups
+
+VERSION = 1
+
+
+def summarise(run: Run, *, metric: str = "accuracy") -> dict[str, Any]:
+    """Everything that is to be shown of a run, as plain data."""
+    wanted, grid = checked(metric), grid_of(run)
+    notes = _absent(run, grid)
+    sets = [_described(run, grid, place) for place in grid.sets]
+    for place, said in zip(grid.sets, sets, strict=True):
+        said["cells"] = [_cell(run, grid, column, place, wanted, notes) for column in grid.columns]
+        said["baselines"] = [_cell(run, grid, column, place, wanted, notes) for column in grid.baselines]
+        _compare(grid, said, wanted)
+        if wanted == "accuracy":  # the test is about right and wrong
+            _tie(run, grid, place, said, notes)
+    return {
+        "version": VERSION,
+        "folder": str(run.folder),
+        "metric": wanted,
+        "columns": labelled(grid.columns),
+        "baselines": labelled(grid.baselines),
+        "sets": sets,
+        "layers": [found for i, column in enumerate(grid.columns) if (found := _by_layer(grid, i, column, wanted))],
+        "failures": [_failure(failure) for failure in run.failures],
+        "notes": list(dict.fromkeys(notes)),
+        "versions": _versions(run.results),
+        "seconds": _seconds(run.results),
+    }
+
+
+def _described(run: Run, grid: Grid, place: Place) -> dict[str, Any]:
+    """What is known about a set, before any number."""
+    layers = (grid.layers(column, place) for column in (*grid.columns, *grid.baselines))
+    results = [r for by_layer in layers for found in by_layer.values() for r in found]
+    said: Mapping[str, Any] = next((d for d in run.info.get("datasets", ()) if d["digest"] == place.data), {})
+    cell = results[0].cell if results else next(f.cell for (_, other), f in grid.failed.items() if other == place)
+    language = results[0].language if results else said.get("language")
+    suite = place.name.split("/")[0]
+    bayes = [row for row in published(cell.task, suite=suite) if row.model.startswith("NB-")]
+    twins = sum(other.name == place.name for other in grid.sets)
+    return {
+        "name": place.name,
+        "label": place.name if twins == 1 else f"{place.name} #{place.data[:8]}",
+        "data": place.data,
+        "task": cell.task,
+        "version": cell.version,
+        "language": language,
+        "classes": max((len(r.labels) for r in results), default=len(said.get("labels", ()))),
+        "n": dict(max((r.n for r in results), key=lambda n: n["te"], default=said.get("rows", {}))),
+        "synthetic": any(r.synthetic for r in results),
+        "question": said.get("question"),
+        "human": next(_printed([human(cell.task, suite)], language), None),
+        # a paper may print the same row in two tables
+        "paper": list({row["model"]: row for row in _printed(bayes, language)}.values()),
+    }
+
+
+def _printed(rows: Iterable[Row | None], language: str | None) -> Iterator[dict[str, Any]]:
+    """Printed accuracies, those for another language left out."""
+    for row in rows:
+        if row is not None and row.metric == "accuracy" and language in (None, row.language):
+            yield {"model": row.model, "accuracy": row.value, "paper": row.paper, "table": row.table}
+
+
+# Cells
+
+
+def done(cell: Mapping[str, Any] | None) -> bool:
+    """Whether a cell has a result, and not a failure or nothing."""
+    return cell is not None and "score" in cell
+
+
+def value_of(cell: Mapping[str, Any] | None) -> float | None:
+    """The number in a cell, if it has one."""
+    found: float | None = cell["score"]["value"] if cell is not None and done(cell) else None
+    return found
+
+
+def _cell(
+    run: Run, grid: Grid, column: Column, place: Place, metric: Metric, notes: list[str]
+) -> dict[str, Any] | None:
+    layers = grid.layers(column, place)
+    if not layers:
+        failure = grid.failure(column, place)
+        return {"failure": failure.error} if failure else None
+    results = best_layer(layers)
+    try:
+        ranges = ranges_of(run, results, metric)
+    except SondeError as e:
+        ranges = []
+        notes.append(f"An interval is missing: {e}")
+    own = {"layers": len(layers), "score": asdict(score(results, metric, ranges))}
+    return {**_numbers(results), **own, "above": None, "letters": None, "best": False}
+
+
+def _numbers(results: Sequence[Result]) -> dict[str, Any]:
+    """What the results of one cell say themselves."""
+    first, accuracy = results[0], score(results, "accuracy", [r.range for r in results])
+    dev = [r.dev_accuracy for r in results if r.dev_accuracy is not None]
+    return {
+        "accuracy": accuracy.value,
+        "low": accuracy.low,
+        "high": accuracy.high,
+        "interval": "cluster" if first.cluster_interval else "wilson",
+        "clusters": first.clusters,
+        "sd": accuracy.sd,
+        "seeds": len(results),
+        "n": first.n["te"],
+        "macro_f1": score(results, "macro_f1").value,
+        "log2_loss": score(results, "log2_loss").value,
+        "dev_accuracy": sum(dev) / len(dev) if dev else None,
+        "layer": first.cell.layer,
+        "chosen": [dict(r.chosen) for r in results],
+        "partial": first.partial,
+        "signatures": [r.signature for r in results],
+    }
+
+
+def _compare(grid: Grid, said: Mapping[str, Any], metric: Metric) -> None:
+    """Put the strongest baseline on the same rows beside each number of a set."""
+    lower = metric == "log2_loss"
+    for column, cell in zip(grid.columns, said["cells"], strict=True):
+        beside = [
+            (value, other.encoder)
+            for other, found in zip(grid.baselines, said["baselines"], strict=True)
+            if other.sample == column.sample and (value := value_of(found)) is not None
+        ]
+        if not done(cell) or not beside:
+            continue
+        best, name = (min if lower else max)(beside, key=lambda pair: pair[0])
+        end = cell["score"]["high" if lower else "low"]
+        above = None if end is None else end < best if lower else end > best
+        cell["above"] = {"baseline": name, "value": best, "above": above}
+
+
+def _tie(run: Run, grid: Grid, place: Place, said: Mapping[str, Any], notes: list[str]) -> None:
+    """Letters for columns on the same rows: those that share one were not found to differ."""
+    first = {i: best_layer(found)[0] for i, c in enumerate(grid.columns) if (found := grid.layers(c, place))}
+    for sample in dict.fromkeys(grid.columns[i].sample for i in first):
+        # by number, with leading zeros: names may be alike, and of encoders as good the first comes first
+        rivals = {f"{i:06}": result for i, result in first.items() if grid.columns[i].sample == sample}
+        if len(rivals) < 2:
+            continue
+        try:
+            letters = tie_groups({i: run.right(result) for i, result in rivals.items()})
+        except SondeError as e:
+            notes.append(f"The letters of {place.name} are missing: {e}")
+            continue
+        top = set(next(iter(letters.values())))
+        for i, own in letters.items():
+            said["cells"][int(i)] |= {"letters": own, "best": not top.isdisjoint(own)}
+
+
+def _by_layer(grid: Grid, number: int, column: Column, metric: Metric) -> dict[str, Any] | None:
+    """Every layer of an encoder on every set; None if there is only one."""
+    found = [grid.layers(column, place) for place in grid.sets]
+    names = list(dict.fromkeys(name for layers in found for name in layers))
+    if len(names) < 2:
+        return None
+    return {
+        "column": number,
+        "names": names,
+        "cells": [[_of_layer(layers, name, metric) for layers in found] for name in names],
+    }
+
+
+def _of_layer(layers: Layers, name: str | None, metric: Metric) -> dict[str, Any] | None:
+    if name not in layers:
+        return None
+    results = layers[name]
+    ranges = [r.range for r in results] if metric == "accuracy" else []  # to draw them for every layer takes too long
+    return {
+        **_numbers(results),
+        "score": asdict(score(results, metric, ranges)),
+        "by_dev": best_layer(layers) is results,
+    }
+
+
+# The run as a whole
+
+
+def _absent(run: Run, grid: Grid) -> list[str]:
+    """What was asked for and is neither done nor failed. A result has one name, the last that it was asked for by."""
+    encoders = {column.encoder for column in (*grid.columns, *grid.baselines)} | grid.lost.keys()
+    digests = {place.data for place in grid.sets}
+    missing = [name for name in run.info.get("encoders", ()) if name not in encoders]
+    missing += [said["name"] for said in run.info.get("datasets", ()) if said["digest"] not in digests]
+    why = "not done yet, or the same as something else that is here"
+    return [f"There are no results of {', '.join(missing)}: {why}."] if missing else []
+
+
+def _failure(failure: Failure) -> dict[str, Any]:
+    cell = failure.cell
+    return {
+        "encoder": cell.encoder or None, "dataset": cell.dataset or None, "layer": cell.layer, "probe": cell.probe,
+        "seed": cell.seed if cell.data else None, "kind": failure.kind, "error": failure.error,
+    }  # fmt: skip
+
+
+def _versions(results: Iterable[Result]) -> dict[str, list[str]]:
+    found: dict[str, dict[str, None]] = {}
+    for r in results:
+        for name, version in r.versions.items():
+            found.setdefault(name, {})[version] = None
+    return {name: list(versions) for name, versions in found.items()}
+
+
+def _seconds(results: Sequence[Result]) -> dict[str, float]:
+    """Time by stage. Layers, probes and seeds share the time in which their set was encoded: it counts once."""
+    encode = {(r.cell.encoder, r.cell.data, r.cell.limit, r.seconds.get("encode", 0.0)) for r in results}
+    return {
+        "encode": sum(seconds for *_, seconds in encode),
+        **{stage: sum(r.seconds.get(stage, 0.0) for r in results) for stage in ("fit", "score")},
+    }

@@ -1,0 +1,239 @@
+"""The summary of a run as a table on the console, as Markdown, LaTeX and JSON; and its results as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from sonde.console import out
+from sonde.report.columns import Column, Main, Words, layer_columns, main_columns
+from sonde.report.escape import in_latex, in_markdown, plain
+from sonde.report.legend import failures, legend
+from sonde.run.folder import Run, flat
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+HEAD = 16
+"""Characters of a heading in one line, unless the numbers below it take more."""
+NAMES = 12
+"""Characters of a name in one line, at least."""
+BOLD = "In bold: the best of a set, and what was not found to differ from it."
+NOTHING = "There are no results."
+
+
+def signatures(summary: Mapping[str, Any]) -> list[str]:
+    """The signature of every result: encoders, then their other layers, then baselines."""
+    cells = [cell for said in summary["sets"] for cell in said["cells"]]
+    cells += [cell for found in summary["layers"] for row in found["cells"] for cell in row]
+    cells += [cell for said in summary["sets"] for cell in said["baselines"]]
+    return list(dict.fromkeys(line for cell in cells if cell for line in cell.get("signatures", ())))
+
+
+def json_text(summary: Mapping[str, Any]) -> str:
+    """All of it."""
+    return json.dumps(summary, indent=2, allow_nan=False) + "\n"
+
+
+def csv_text(run: Run) -> str:
+    """One line per result, with every layer and seed, the signature last."""
+    rows = [flat(result) for result in run.results]
+    buffer = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return buffer.getvalue()
+
+
+def markdown(summary: Mapping[str, Any]) -> str:
+    """Tables to paste, and below them what is to be said of them. What is best on a set is bold."""
+
+    def cell(words: Words) -> str:
+        text = in_markdown(words.text)
+        parts = (f"**{text}**" if words.best else text, words.half, in_markdown(words.mark), in_markdown(words.note))
+        return " ".join(part for part in parts if part)
+
+    lines: list[str] = []
+    for title, (head, *rows) in _texts(summary, in_markdown, cell):
+        lines += [title, ""] if title else []
+        rule = ["---", *("---:" for _ in head[1:])]
+        lines += [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]
+        lines.append("")
+    lines += [f"- {in_markdown(line)}" for line in _said(summary)]
+    return "\n".join(lines) + "\n"
+
+
+def latex(summary: Mapping[str, Any]) -> str:
+    """Tables for a paper that uses booktabs; what is to be said of them follows as comments."""
+
+    def cell(words: Words) -> str:
+        text = in_latex(words.text)
+        mark = f"\\textsuperscript{{{in_latex(words.mark)}}}" if words.mark else ""
+        parts = (f"\\textbf{{{text}}}" if words.best else text, in_latex(words.half) + mark, in_latex(words.note))
+        return " ".join(part for part in parts if part)
+
+    lines = ["% \\usepackage{booktabs}"]
+    for title, (head, *rows) in _texts(summary, in_latex, cell):
+        lines += [f"% {title}"] if title else []
+        first, *others = (f"{' & '.join(row)} \\\\" for row in (head, *rows))
+        lines += [f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", "\\toprule", first, "\\midrule", *others]
+        lines += ["\\bottomrule", "\\end{tabular}", ""]
+    lines += [f"% {plain(line)}" for line in _said(summary)]
+    return "\n".join(lines) + "\n"
+
+
+def _said(summary: Mapping[str, Any]) -> list[str]:
+    """What stands below a table in a text."""
+    bold = any(cell and cell.get("best") for said in summary["sets"] for cell in said["cells"])
+    return [*(legend(summary) or [NOTHING]), *([BOLD] if bold else []), *failures(summary)]
+
+
+def _texts(
+    summary: Mapping[str, Any], escape: Callable[[str], str], cell: Callable[[Words], str]
+) -> Iterator[tuple[str, list[list[str]]]]:
+    """Each table with its title: a heading, and rows of texts."""
+    if not summary["sets"]:
+        return
+    tables = [("", main_columns(summary).all())]
+    tables += [(f"{title}:", columns) for title, columns in _layer_tables(summary)]
+    for title, columns in tables:
+        head = [escape(", ".join(column.head)) for column in columns]
+        rows = zip(*(map(cell, column.cells) for column in columns), strict=True)
+        yield escape(title), [head, *map(list, rows)]
+
+
+def _layer_tables(summary: Mapping[str, Any]) -> Iterator[tuple[str, list[Column]]]:
+    for found in summary["layers"]:
+        label = ", ".join(summary["columns"][found["column"]]["label"])
+        yield f"Layers of {label} (dev: the one that was best there)", layer_columns(summary, found)
+
+
+# On the console
+
+
+def print_table(summary: Mapping[str, Any]) -> None:
+    """Rows are sets, columns encoders and baselines; layers and what there is to know follow.
+
+    A narrow terminal gets fewer columns, then several tables, but never a part of a number.
+    """
+    console = out()
+
+    def say(line: str, style: str = "dim") -> None:
+        console.print(plain(line), style=style, markup=False, soft_wrap=True)
+
+    if not summary["sets"]:
+        say(NOTHING, "")
+    main = main_columns(summary)
+    blocks, whole = _main_blocks(main, console.width) if summary["sets"] else ([], True)
+    for block in blocks:
+        _print_columns(console, block)
+    for title, (names, *columns) in _layer_tables(summary):
+        say(title, "bold")
+        for block in _blocks(names, columns, [], console.width):
+            _print_columns(console, block)
+    for line in legend(summary, human=any(column in block for block in blocks for column in main.human)):
+        say(line)
+    if not whole:
+        say("There is no room for everything; --format md has it.")
+    for line in failures(summary):
+        say(line, "yellow")
+    if summary["sets"]:
+        say(f"Signatures: sonde show {quote(summary['folder'])} --signatures")
+
+
+def _main_blocks(main: Main, width: int) -> tuple[list[list[Column]], bool]:
+    """Tables that fit, and whether they have everything."""
+    bare = [column.without_half() for column in main.baselines]
+    few = ([*main.baselines, *main.human], main.baselines, bare, [*main.strongest, *main.human], main.strongest)
+    for i, beside in enumerate(few):
+        columns = [main.names, main.tested, *main.encoders, *beside]
+        if sum(_widths(columns)) <= width:
+            return [columns], i == 0
+    apart = any(_folded_width([main.names, column, *main.strongest], width) > width for column in main.encoders)
+    if apart:
+        return list(_blocks(main.names, [*main.encoders, *main.strongest], [], width)), False
+    return list(_blocks(main.names, main.encoders, main.strongest, width)), False
+
+
+def _blocks(names: Column, columns: Sequence[Column], last: Sequence[Column], width: int) -> Iterator[list[Column]]:
+    """As many of the columns at a time as there is room for, each time with the names and the last ones."""
+    block: list[Column] = []
+    for column in columns:
+        if block and _folded_width([names, *block, column, *last], width) > width:
+            yield [names, *block, *last]
+            block = []
+        block.append(column)
+    yield [names, *block, *last]
+
+
+def _folded_width(columns: Sequence[Column], width: int) -> int:
+    """What columns take side by side if long names are folded."""
+    names, *others = _widths(columns)
+    return min(names, max(NAMES, width // 3)) + sum(others)
+
+
+def _print_columns(console: Console, columns: Sequence[Column]) -> None:
+    """One table and an empty line. Where there is no room, names are folded, and numbers stick out uncut."""
+    from rich.table import Table
+    from rich.text import Text
+
+    names, *others = _widths(columns)
+    names = min(names, max(NAMES, console.width - sum(others)))
+    table = Table(box=None, pad_edge=False, header_style="bold", width=names + sum(others))
+    for i, column in enumerate(columns):
+        head = Text("\n".join(_heading(column)))
+        table.add_column(head, justify="right" if i else "left", no_wrap=i > 0, overflow="fold", vertical="bottom")
+    styled = [
+        [Text(text, "bold" if words.best else "") for text, words in zip(_aligned(column), column.cells, strict=True)]
+        for column in columns
+    ]
+    for row in zip(*styled, strict=True):
+        table.add_row(*row)
+    console.print(table, crop=False)
+    console.print()
+
+
+def _widths(columns: Sequence[Column]) -> list[int]:
+    """Characters that each column takes, with the two between it and the one before."""
+    from rich.cells import cell_len
+
+    own = (max(map(cell_len, (*_heading(column), *_aligned(column)))) for column in columns)
+    return [width + 2 * (i > 0) for i, width in enumerate(own)]
+
+
+def _aligned(column: Column) -> list[str]:
+    """The cells of a column, with number below number and mark below mark."""
+    from rich.cells import cell_len, set_cell_size
+
+    rows = [[plain(part) for part in words[:4]] for words in column.cells]
+    widths = [max(map(cell_len, parts)) for parts in zip(*rows, strict=True)]
+    if not any(widths[1:]):
+        return [row[0] for row in rows]
+    lines = []
+    for row in rows:
+        numbers = [part.rjust(width) for part, width in zip(row[:2], widths[:2], strict=True) if width]
+        marks = [set_cell_size(part, width) for part, width in zip(row[2:], widths[2:], strict=True) if width]
+        lines.append(" ".join((*numbers, *marks)))
+    return lines
+
+
+def _heading(column: Column) -> list[str]:
+    """The lines of a heading: each part on its own, those that are too long broken after a sign such as / or -."""
+    from rich.cells import cell_len, chop_cells
+
+    room = max(HEAD, *map(cell_len, _aligned(column)))
+    lines: list[str] = []
+    for part in map(plain, column.head):
+        lines.append("")
+        for piece in re.findall(r"[^/\-_:?&,@ ]*[/\-_:?&,@ ]|[^/\-_:?&,@ ]+", part):
+            for bit in chop_cells(piece, room):
+                if lines[-1] and cell_len(lines[-1] + bit) > room:
+                    lines.append("")
+                lines[-1] += bit
+    return [line.rstrip() for line in lines]

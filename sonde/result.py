@@ -1,0 +1,200 @@
+"""A number and all that belongs to it: n, an interval, baselines, what was chosen, and a signature to repeat it by."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field
+from typing import Any
+from urllib.parse import quote, unquote
+
+import msgspec
+
+from sonde.errors import UsageError
+
+CHOSEN = ("l2", "hidden", "dropout")
+"""What a grid may be over, in the order of a signature."""
+_SAFE = "/:@#?=,.*+!() "
+_ORDER = ("task", "data", "enc", "id", "layer", "probe", *CHOSEN, "n", "limit", "device", "seed", "sonde")
+_NEEDED = frozenset({"task", "data", "enc", "n", "seed", "sonde"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """Only facts that can move the number. Prints on one line, and parses back."""
+
+    task: str
+    """Name and version, as in ``subj_number.v1``."""
+    data: str
+    """Name of the set, ``#``, and the digest of its rows."""
+    enc: str
+    """The encoder as it was typed, or the name of a baseline."""
+    n: str
+    """Rows that were learned from, chosen on and tested on."""
+    seed: str
+    sonde: str
+    """The version of this program."""
+    id: str | None = None
+    """Digest of the encoder's identity."""
+    layer: str | None = None
+    probe: str | None = None
+    l2: str | None = None
+    """``dev:`` and the value that dev chose; the same for the next two."""
+    hidden: str | None = None
+    dropout: str | None = None
+    limit: str | None = None
+    """Rows per split of a partial run."""
+    device: str | None = None
+
+    def __str__(self) -> str:
+        pairs = ((name, getattr(self, name)) for name in _ORDER)
+        return "|".join(f"{name}={quote(v, safe=_SAFE, errors='surrogatepass')}" for name, v in pairs if v is not None)
+
+    @classmethod
+    def parse(cls, text: str) -> Signature:
+        """The facts again, or what is wrong with the text."""
+        found: dict[str, str] = {}
+        for part in text.strip().split("|"):
+            name, equals, value = part.partition("=")
+            if not equals or name not in _ORDER or name in found:
+                raise UsageError(
+                    f"This is no signature: met {part!r}; expected name=value, each name once, joined by |, "
+                    f"with names from {', '.join(_ORDER)}. Put quotes around it on the command line."
+                )
+            found[name] = unquote(value, errors="surrogatepass")
+        if missing := sorted(_NEEDED - found.keys()):
+            raise UsageError(f"This signature lacks {', '.join(missing)}; copy it whole, in quotes.")
+        return cls(**found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """What was asked for: one encoder and layer, one set, one probe, one seed. Its digest says whether it is done."""
+
+    task: str
+    version: int
+    dataset: str
+    data: str
+    """Digest of the rows."""
+    encoder: str
+    """As typed; or the name of a baseline."""
+    identity: str | None = None
+    """What the encoder is, in full; None: it does not say, so that nothing can be taken for done."""
+    layer: str | None = None
+    probe: str | None = None
+    """In canonical form; None for baselines that learn from words."""
+    seed: int = 0
+    limit: int | None = None
+    device: str | None = None
+    sonde: str = ""
+
+    @property
+    def key(self) -> str:
+        """Sixteen hexadecimal digits over all of this."""
+        return hashlib.blake2b(msgspec.json.encode(astuple(self)), digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came out of one cell. Shares are of one, losses in bits, times in seconds."""
+
+    key: str
+    cell: Cell
+    language: str | None
+    labels: tuple[str, ...]
+    """The labels of the training rows; predictions are places in this list."""
+    n: Mapping[str, int]
+    """Rows learned from (tr), chosen on (va) and tested on (te)."""
+    trained_on: str = "tr"
+    chosen_on: str | None = "va"
+    dimension: int | None = None
+    accuracy: float
+    macro_f1: float
+    log2_loss: float | None = None
+    """Mean bits per test row; None for baselines that give labels only."""
+    interval: tuple[float, float]
+    """Wilson's, 95 %: rows taken as independent."""
+    cluster_interval: tuple[float, float] | None = None
+    """95 %, from resampling target forms instead of rows, where the set has them."""
+    clusters: int | None = None
+    dev_accuracy: float | None = None
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    tried: tuple[Mapping[str, Any], ...] = ()
+    baselines: Mapping[str, float] = field(default_factory=dict)
+    """Accuracy of each baseline that learns from words, on the same rows."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """encode, fit, score."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    synthetic: bool = False
+    """Whether the sentences come from the built-in grammar."""
+
+    @property
+    def signature(self) -> str:
+        """Everything that can move the number, on one line."""
+        cell = self.cell
+        identity = cell.identity and hashlib.blake2b(cell.identity.encode(), digest_size=4).hexdigest()
+        chosen = {name: f"dev:{self.chosen[name]:g}" for name in CHOSEN if cell.probe and name in self.chosen}
+        return str(
+            Signature(
+                task=f"{cell.task}.v{cell.version}",
+                data=f"{cell.dataset}#{cell.data}",
+                enc=cell.encoder,
+                id=identity,
+                layer=cell.layer,
+                probe=cell.probe,
+                **chosen,
+                n="/".join(str(self.n.get(split, 0)) for split in ("tr", "va", "te")),
+                limit=None if cell.limit is None else str(cell.limit),
+                device=cell.device,
+                seed=str(cell.seed),
+                sonde=cell.sonde,
+            )
+        )
+
+    @property
+    def partial(self) -> bool:
+        """Whether only a sample of the set was used."""
+        return self.cell.limit is not None
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """What both intervals cover. That over target forms is the wider one, except where all rows are right, or all
+        wrong, and drawing them again tells nothing."""
+        low, high = self.cluster_interval or self.interval
+        return min(low, self.interval[0]), max(high, self.interval[1])
+
+    @property
+    def best_baseline(self) -> tuple[str, float] | None:
+        """The strongest of the baselines that learn from words."""
+        return max(self.baselines.items(), key=lambda pair: pair[1], default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A cell that could not be done, and why; it is tried again the next time."""
+
+    key: str
+    cell: Cell
+    error: str
+    kind: str
+    """The name of the exception."""
+
+
+class _Line(msgspec.Struct, omit_defaults=True):
+    result: Result | None = None
+    failure: Failure | None = None
+
+
+def to_line(record: Result | Failure) -> bytes:
+    """One line of results.jsonl, without the line break."""
+    line = _Line(result=record) if isinstance(record, Result) else _Line(failure=record)
+    return msgspec.json.encode(line)
+
+
+def from_line(line: bytes) -> Result | Failure | None:
+    """The record again; None if the line holds none, or is torn."""
+    try:
+        found = msgspec.json.decode(line, type=_Line)
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError):
+        return None
+    return found.result or found.failure

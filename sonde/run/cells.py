@@ -1,0 +1,184 @@
+"""One cell: vectors of a set's texts → features → a fitted probe → a Result with its predictions."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde import __version__
+from sonde.baselines import baseline
+from sonde.dataset import Dataset
+from sonde.probes import Features, Probe, fit
+from sonde.result import Cell, Result
+from sonde.run.folder import WHOLE, Arrays
+from sonde.run.parts import Part, Parts, sampled
+from sonde.stats.classification import accuracy, log2_loss, macro_f1
+from sonde.stats.intervals import cluster_bootstrap, wilson
+
+DRAWS = 2000
+"""Resamples of target forms for an interval."""
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The vectors of one layer, and where each text's are."""
+
+    table: npt.NDArray[Any]
+    """(texts, d)"""
+    place: Mapping[str, int]
+    words: npt.NDArray[Any] | None = None
+    """Vectors of words as the encoder has them itself (words, d'), if it does."""
+    word_place: Mapping[str, int] | None = None
+
+    def features(self, part: Part) -> Features:
+        """What the probe reads: the sentence's vector and those of further inputs, side by side."""
+        tables, places = [self.table], [_places(part.texts, self.place)]
+        for values in part.inputs.values():
+            if self.words is not None and self.word_place is not None:
+                tables.append(self.words)
+                places.append(_places(values, self.word_place))
+            else:
+                tables.append(self.table)
+                places.append(_places(values, self.place))
+        return Features(tuple(tables), tuple(places))
+
+
+def _places(texts: Sequence[str], place: Mapping[str, int]) -> npt.NDArray[np.int64]:
+    return np.fromiter((place[text] for text in texts), np.int64, len(texts))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Cells that are fitted together: they differ in their seed only."""
+
+    parts: Parts
+    cells: Sequence[Cell]
+    probe: Probe
+    """As used for the task."""
+    vectors: Vectors
+    baselines: Mapping[str, float]
+    encode_seconds: float
+    """The set's share of the time the encoder took."""
+
+
+def probe_unit(unit: Unit) -> list[tuple[Result, Arrays]]:
+    """Fit and score the cells of a unit, in order."""
+    parts, vectors, classes = unit.parts, unit.vectors, len(unit.parts.labels)
+    train, dev, test = (vectors.features(part) for part in (parts.train, parts.dev, parts.test))
+    started = time.perf_counter()
+    fits = fit(
+        unit.probe, train, parts.train.labels, dev, parts.dev.labels, classes,
+        seeds=[cell.seed for cell in unit.cells], device=unit.cells[0].device,
+    )  # fmt: skip
+    fitted = (time.perf_counter() - started) / len(fits)
+    found: list[tuple[Result, Arrays]] = []
+    for cell, one in zip(unit.cells, fits, strict=True):
+        started = time.perf_counter()
+        logs = one.model.scores(test)
+        arrays = _arrays(logs, parts.test.labels)
+        result = _result(cell, parts, arrays["predicted"], parts.test.labels, unit.baselines)
+        found.append(
+            (
+                replace(
+                    result,
+                    dimension=train.shape[1],
+                    log2_loss=log2_loss(logs, parts.test.labels),
+                    dev_accuracy=one.dev,
+                    chosen=one.chosen,
+                    tried=tuple(one.tried),
+                    seconds={
+                        "encode": unit.encode_seconds, "fit": fitted, "score": time.perf_counter() - started
+                    },
+                ),
+                arrays,
+            )
+        )  # fmt: skip
+    return found
+
+
+def baseline_result(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result, Arrays]:
+    """What a baseline that learns from words reaches, as a result like any other."""
+    started = time.perf_counter()
+    used = sampled(dataset, parts.limit)
+    said = baseline(cell.encoder, used)
+    # where rows are held out to choose on, a baseline still learns from all, and may know more labels
+    labels = tuple(sorted({*parts.labels, *said.labels}))
+    number = {label: i for i, label in enumerate(labels)}
+    predicted = np.array([number[label] for label in said.labels], np.int32)
+    truth = np.array([number.get(row.label, -1) for row in used.rows["te"]], np.int32)
+    arrays = {"predicted": predicted, "truth": truth}
+    result = replace(_result(cell, parts, predicted, truth, {}), labels=labels)
+    trained_on, chosen_on = said.settings["trained_on"], said.settings.get("chosen_on")
+    whole = len(parts.train) + (len(parts.dev) if parts.chosen_on != "va" else 0)
+    n = {**result.n, "tr": whole, "va": len(parts.dev) if chosen_on else 0}
+    return (
+        replace(
+            result,
+            n=n,
+            trained_on=str(trained_on),
+            chosen_on=None if chosen_on is None else str(chosen_on),
+            chosen=dict(said.settings),
+            seconds={"fit": time.perf_counter() - started},
+        ),
+        arrays,
+    )
+
+
+def _arrays(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
+    """What is kept of the log-probabilities (n, classes)."""
+    predicted = logs.argmax(axis=1)
+    rows = np.arange(len(logs))
+    bits = np.where(truth >= 0, logs[rows, truth] / np.log(2), -np.inf)
+    found = {
+        "predicted": predicted.astype(np.int32),
+        "truth": truth.astype(np.int32),
+        "log2": bits.astype(np.float32),
+        "confidence": np.exp(logs[rows, predicted]).astype(np.float16),
+    }
+    return {**found, "probabilities": np.exp(logs).astype(np.float16)} if logs.shape[1] <= WHOLE else found
+
+
+def _result(
+    cell: Cell, parts: Parts, predicted: npt.NDArray[Any], truth: npt.NDArray[Any], baselines: Mapping[str, float]
+) -> Result:
+    n = len(truth)
+    right = predicted == truth
+    low, high = wilson(float(right.sum()), n)
+    keys = parts.test.keys
+    clusters = [key if key is not None else f"\x00{i}" for i, key in enumerate(keys)]
+    clustered = any(key is not None for key in keys)
+    several = len(set(clusters))
+    return Result(
+        key=cell.key,
+        cell=cell,
+        language=parts.language,
+        labels=parts.labels,
+        n={"tr": len(parts.train), "va": len(parts.dev), "te": n},
+        trained_on=parts.trained_on,
+        chosen_on=parts.chosen_on,
+        accuracy=accuracy(predicted, truth),
+        macro_f1=macro_f1(predicted, truth),
+        interval=(low, high),
+        cluster_interval=cluster_bootstrap(right, clusters, seed=0, draws=DRAWS) if clustered and several > 1 else None,
+        clusters=several if clustered else None,
+        baselines=baselines,
+        versions=versions(),
+        synthetic=parts.synthetic,
+    )
+
+
+def versions() -> dict[str, str]:
+    """The versions of what a number may depend on, of modules that are loaded."""
+    found = {"sonde": __version__, "python": platform.python_version()}
+    for name in ("numpy", "scipy", "numba", "torch", "transformers", "sentence_transformers"):
+        module = sys.modules.get(name)
+        if module is not None and isinstance(getattr(module, "__version__", None), str):
+            found[name] = module.__version__
+    return found

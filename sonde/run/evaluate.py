@@ -1,0 +1,271 @@
+"""The one loop: encoder × set × layer × probe × seed, each cell written when it is finished and never done twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sonde import __version__
+from sonde.audit.rows import known
+from sonde.baselines import BASELINES
+from sonde.dataset import Dataset
+from sonde.embed import Embeddings, Facts, checked, embed, facts
+from sonde.encoders import load
+from sonde.errors import SondeError, UsageError
+from sonde.probes import Probe, parse
+from sonde.result import Cell, Failure
+from sonde.run.cells import Unit, Vectors, baseline_result, probe_unit
+from sonde.run.folder import Log, Run, encoder_failure, set_failure, writing
+from sonde.run.parts import Parts, parts_of, sampled
+from sonde.sources import Source
+from sonde.store import Store
+
+ALWAYS = ("baseline:random", "baseline:hash")
+"""Encoders that know nothing, or words only: always run, with the probe ``linear``, and shown beside the others."""
+
+Progress = Callable[[str, int, int | None], None]
+Encoders = Sequence[str] | Mapping[str, Callable[[Sequence[str]], Any]]
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """What does not change over the loop."""
+
+    log: Log
+    probes: Mapping[str, Probe]
+    seeds: Sequence[int]
+    limit: int | None
+    device: str | None
+    store: Store | None
+    half: bool
+    batch: int | None
+    jobs: int
+    tell: Progress | None
+    failed: list[Failure] = field(default_factory=list)
+
+    def fail(self, cell: Cell, error: Exception) -> None:
+        """Write down that something could not be done, and go on."""
+        failure = Failure(key=cell.key, cell=cell, error=str(error) or repr(error), kind=type(error).__name__)
+        self.failed.append(failure)
+        self.log.add(failure)
+
+
+def evaluate(
+    encoders: Encoders,
+    datasets: Iterable[Dataset | Source],
+    folder: Path | str,
+    *,
+    probes: Sequence[str] = ("linear",),
+    seeds: Sequence[int] = (1111,),
+    limit: int | None = None,
+    store: Store | None = None,
+    half: bool = False,
+    batch: int | None = None,
+    device: str | None = None,
+    jobs: int = 1,
+    beside: Sequence[str] = (*BASELINES, *ALWAYS),
+    tell: Progress | None = None,
+) -> Run:
+    """Probe encoders on sets and write every result to ``folder`` as it is finished; what is there is not done again.
+
+    ``encoders`` are texts such as ``st:all-MiniLM-L6-v2``, or callables by name. What fails is written down, and the
+    loop goes on: look at ``Run.failures``. The baselines of ``beside`` are run on every set. ``limit`` takes a balanced
+    sample of each split and marks every number as partial. ``jobs`` probes are fitted at a time, each in one thread, so
+    that results do not depend on it.
+    """
+    named = dict.fromkeys(encoders) if not isinstance(encoders, Mapping) else dict(encoders)
+    wanted = dict(parse(text) for text in probes)
+    if odd := [name for name in named if not _is_text(name)]:
+        raise UsageError(f"The encoder {odd[0]!r} has half a character in its name; expected UTF-8.")
+    if not wanted or not seeds:
+        raise UsageError("A run needs at least one probe and one seed.")
+    with writing(folder) as log:
+        wish = _Wish(log, wanted, list(dict.fromkeys(seeds)), limit, device, store, half, batch, jobs, tell)
+        always = [name for name in beside if name not in named and name not in BASELINES]
+        learners = [name for name in BASELINES if name in beside]
+        log.describe(
+            encoders=[*named, *always, *learners],
+            probes=[*wanted, *(["linear"] if always and "linear" not in wanted else [])],
+            seeds=wish.seeds,
+            sonde=[__version__],
+        )
+        sets = [_Set(parts, scores) for parts, scores in _read_sets(wish, list(datasets), learners)]
+        if not sets:
+            raise _no_set(wish.failed)
+        for name, given in named.items():
+            _probe_encoder(wish, name, given, sets)
+        for name in always:
+            _probe_encoder(replace(wish, probes=dict([parse("linear")]), seeds=wish.seeds[:1]), name, None, sets)
+    return Run.load(folder)
+
+
+def _is_text(name: str) -> bool:
+    return name.encode(errors="replace").decode() == name
+
+
+def _no_set(failed: Sequence[Failure]) -> SondeError:
+    if not failed:
+        return UsageError("No set was given; name a file or a folder of probing sets.")
+    return UsageError(f"None of the sets can be used. {failed[0].cell.dataset}: {failed[0].error}")
+
+
+@dataclass(frozen=True)
+class _Set:
+    parts: Parts
+    baselines: Mapping[str, float]
+
+
+def _read_sets(
+    wish: _Wish, datasets: Sequence[Dataset | Source], learners: Sequence[str]
+) -> Iterator[tuple[Parts, Mapping[str, float]]]:
+    """Read each set once, run the baselines that learn from words, and keep what the loop needs."""
+    for i, given in enumerate(datasets):
+        if wish.tell:
+            wish.tell("sets", i, len(datasets))
+        try:
+            dataset = given if isinstance(given, Dataset) else given.load()
+            parts = parts_of(dataset, wish.limit)
+        except SondeError as e:
+            wish.fail(set_failure(given.task, given.name), e)
+            continue
+        wish.log.describe(datasets=[_about(dataset, given)])
+        wish.log.keep_rows(sampled(dataset, wish.limit), parts.digest, wish.limit)
+        yield parts, dict(_baselines(wish, dataset, parts, learners))
+    if wish.tell:
+        wish.tell("sets", len(datasets), len(datasets))
+
+
+def _about(dataset: Dataset, given: Dataset | Source) -> dict[str, Any]:
+    """What run.json says about a set."""
+    manifest = dataset.manifest
+    return {
+        "name": dataset.name, "task": dataset.task, "version": dataset.version, "language": dataset.language,
+        "digest": dataset.digest, "labels": list(dataset.labels), "question": manifest.get("question"),
+        "inputs": list(known(dataset).inputs), "corpus": manifest.get("corpus", {}).get("name"),
+        "rows": {split: len(rows) for split, rows in dataset.rows.items()},
+        "source": msgspec.to_builtins(given) if isinstance(given, Source) else None, "audit": manifest.get("audit"),
+    }  # fmt: skip
+
+
+def _baselines(wish: _Wish, dataset: Dataset, parts: Parts, learners: Sequence[str]) -> Iterator[tuple[str, float]]:
+    for name in learners:
+        cell = Cell(
+            task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
+            identity=name, limit=wish.limit, sonde=__version__,
+        )  # fmt: skip
+        done = wish.log.done.get(cell.key)
+        if done is None:
+            done, arrays = baseline_result(cell, dataset, parts)
+            wish.log.add(done, arrays)
+        yield name, done.accuracy
+
+
+def _probe_encoder(wish: _Wish, name: str, given: Callable[..., Any] | None, sets: Sequence[_Set]) -> None:
+    """All cells of one encoder: those that are left are encoded together and fitted."""
+    left = sets
+    try:
+        encoder: Any = given if given is not None else load(name)
+        if getattr(encoder, "needs_fit", False):  # on all sets, done or not, or a resumed run would have other vectors
+            encoder = encoder.fit(_texts(sets))
+        about = facts(encoder)
+        identity = _identity(about, wish.half)
+        left = [s for s in sets if any(_left(wish, name, s, identity, about.layers))]
+        if not left:
+            return
+        found = embed(encoder, _texts(left), store=wish.store, batch=wish.batch, half=wish.half, tell=wish.tell)
+        units = [unit for s in left for unit in _units(wish, name, s, found, encoder, identity)]
+    except Exception as e:  # whatever an encoder does, the others are still to be asked
+        for s in left:
+            parts = s.parts
+            cell = Cell(task=parts.task, version=0, dataset=parts.name, data=parts.digest, encoder=name)
+            wish.fail(encoder_failure(cell), e)
+        return
+    done = 0
+    if wish.tell:
+        wish.tell("probe", done, len(units))
+    for unit, outcome in _work(units, wish.jobs):
+        if isinstance(outcome, Exception):
+            for cell in unit.cells:
+                wish.fail(cell, outcome)
+        else:
+            for result, arrays in outcome:
+                wish.log.add(result, arrays)
+        done += 1
+        if wish.tell:
+            wish.tell("probe", done, len(units))
+
+
+def _work(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, Any]]:
+    """Units with their results or errors, as they are finished; each is fitted in one thread."""
+    from threadpoolctl import threadpool_limits
+
+    def attempt(unit: Unit) -> tuple[Unit, Any]:
+        try:
+            return unit, probe_unit(unit)
+        except Exception as e:  # out of memory, numbers without a solution: of this cell, not of the run
+            return unit, e
+
+    with threadpool_limits(limits=1):
+        if jobs == 1 or len(units) == 1:
+            yield from map(attempt, units)
+            return
+        from joblib import Parallel, delayed
+
+        work = Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered")
+        yield from work(delayed(attempt)(unit) for unit in units)
+
+
+def _identity(about: Facts, half: bool) -> str | None:
+    if about.identity is None:
+        return None
+    return str(about.identity.with_facts(kept="float16") if half else about.identity)
+
+
+def _texts(sets: Sequence[_Set]) -> list[str]:
+    return list(dict.fromkeys(text for s in sets for text in s.parts.texts()))
+
+
+def _cells(wish: _Wish, name: str, parts: Parts, identity: str | None, layer: str | None, probe: str) -> list[Cell]:
+    cell = Cell(
+        task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
+        identity=identity, layer=layer, probe=probe, limit=wish.limit, device=wish.device, sonde=__version__,
+    )  # fmt: skip
+    return [replace(cell, seed=seed) for seed in wish.seeds]
+
+
+def _left(wish: _Wish, name: str, s: _Set, identity: str | None, layers: Sequence[str]) -> Iterator[Cell]:
+    """The cells of a set that are not done."""
+    for layer in layers or (None,):
+        for probe in wish.probes:
+            yield from (
+                cell for cell in _cells(wish, name, s.parts, identity, layer, probe)
+                if identity is None or cell.key not in wish.log.done
+            )  # fmt: skip
+
+
+def _units(wish: _Wish, name: str, s: _Set, found: Embeddings, encoder: Any, identity: str | None) -> Iterator[Unit]:
+    place = {text: i for i, text in enumerate(found.texts)}
+    words = _words(encoder, s.parts)
+    share = found.seconds * len(s.parts.texts()) / max(1, len(found.texts))
+    left = set(_left(wish, name, s, identity, found.layers))
+    for layer in found.layers or (None,):
+        table = found.vectors if layer is None else found.layer(layer)
+        for probe, spec in wish.probes.items():
+            cells = [cell for cell in _cells(wish, name, s.parts, identity, layer, probe) if cell in left]
+            if cells:
+                vectors = Vectors(table, place, *words)
+                yield Unit(s.parts, cells, spec.of_task(s.parts.task), vectors, s.baselines, share)
+
+
+def _words(encoder: Any, parts: Parts) -> tuple[Any, Mapping[str, int]] | tuple[None, None]:
+    """The encoder's own vectors of the words that the probe is given, if it has such."""
+    own = getattr(encoder, "words", None)
+    if not parts.train.inputs or not parts.words or not callable(own):
+        return None, None
+    inputs = (values for part in (parts.train, parts.dev, parts.test) for values in part.inputs.values())
+    words = list(dict.fromkeys(word for values in inputs for word in values))
+    return checked(own(words), words)[0], {word: i for i, word in enumerate(words)}

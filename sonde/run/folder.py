@@ -1,0 +1,321 @@
+"""A run on disk: what was asked for, a line per finished cell, predictions, and the rows they are about.
+
+    my-run/  run.json  results.jsonl  predictions/<key>.npz  datasets/<digest>.parquet
+
+A line is written and synced when its cell is finished, after its predictions. A torn last line, from a crash or a full
+disk, is cut off by the next writer. Of several lines about one cell the last one counts.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sonde.dataset import Dataset, read_rows, write_atomically, write_rows
+from sonde.errors import DataError, NotInstalled, RunError
+from sonde.result import Cell, Failure, Result, from_line, to_line
+from sonde.task import Example
+
+if TYPE_CHECKING:
+    import pandas
+
+INFO, RESULTS, PREDICTIONS, DATASETS = "run.json", "results.jsonl", "predictions", "datasets"
+FORMAT = 1
+WHOLE = 100
+"""Up to so many classes, the probabilities of all of them are kept; above, those of the true and the predicted one."""
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Results of encoders on sets, read from a folder."""
+
+    folder: Path
+    info: Mapping[str, Any] = field(default_factory=dict)
+    """What was asked for: encoders, datasets, probes and seeds, in order."""
+    results: tuple[Result, ...] = ()
+    """Finished cells, in the order they were asked for."""
+    failures: tuple[Failure, ...] = ()
+    """Cells, encoders and sets that could not be done, and have not been since."""
+
+    @classmethod
+    def load(cls, folder: Path | str) -> Run:
+        """Read what is there; a run that is being written can be read too."""
+        folder = Path(folder)
+        info = _read_info(folder)
+        if info is None:
+            raise RunError(f"{folder} is no run: there is no {INFO} in it. `sonde run -o {folder}` writes one.")
+        found: dict[str, Result] = {}
+        failed: dict[str, Failure] = {}
+        for record in _records(folder / RESULTS):
+            found.pop(record.key, None)
+            if isinstance(record, Failure):
+                failed[record.key] = record
+                continue
+            # a result is the end of what went wrong with its cell, with its encoder on this set, and with its set
+            cell = record.cell
+            for key in (record.key, encoder_failure(cell).key, set_failure(cell.task, cell.dataset).key):
+                failed.pop(key, None)
+            found[record.key] = record
+        order = _Order(info)
+        return cls(
+            folder,
+            info,
+            tuple(sorted(found.values(), key=order.of)),
+            tuple(sorted(failed.values(), key=order.of)),
+        )
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @cached_property
+    def encoders(self) -> list[str]:
+        """The encoders that have results, in the order they were asked for, baselines last."""
+        return list(dict.fromkeys(r.cell.encoder for r in self.results))
+
+    def predictions(self, result: Result, *names: str) -> Arrays:
+        """What the probe said of every test row, or only these of the arrays.
+
+        ``predicted``: places in ``result.labels``; ``truth``: the same, -1 for a label that was not met in training;
+        ``log2``: log2 of the probability of the true label; ``confidence``: probability of the predicted one;
+        ``probabilities`` (n, classes), where there are few enough classes.
+        """
+        path = self.folder / PREDICTIONS / f"{result.key}.npz"
+        try:
+            with np.load(path, allow_pickle=False) as found:
+                arrays = {name: found[name] for name in names or found.files}
+        except (OSError, ValueError, zipfile.BadZipFile, EOFError, KeyError) as e:
+            raise RunError(f"{path} cannot be read: {e}. Delete the folder's {RESULTS} and run again.") from e
+        if any(len(array) != result.n["te"] for array in arrays.values()) or not arrays:
+            raise RunError(f"{path} does not have {result.n['te']} predictions. It was altered; run again elsewhere.")
+        return arrays
+
+    def right(self, result: Result) -> npt.NDArray[np.bool_]:
+        """Which test rows (n) were labelled right."""
+        found = self.predictions(result, "predicted", "truth")
+        return np.asarray(found["predicted"] == found["truth"])
+
+    def rows(self, result: Result) -> Sequence[Example]:
+        """The test rows, in the order of the predictions."""
+        path = _rows_path(self.folder, result.cell.data, result.cell.limit)
+        try:
+            return read_rows(path)["te"]
+        except DataError as e:
+            raise RunError(f"The test rows of {result.cell.dataset} cannot be read: {e}") from e
+
+    def dataset(self, result: Result) -> Mapping[str, Any]:
+        """What run.json says about the set."""
+        return next((d for d in self.info.get("datasets", ()) if d["digest"] == result.cell.data), {})
+
+    def frame(self) -> pandas.DataFrame:
+        """A data frame, one row per result."""
+        try:
+            import pandas
+        except ImportError:
+            raise NotInstalled("A data frame needs pandas: pip install pandas.") from None
+        return pandas.DataFrame([flat(result) for result in self.results])
+
+
+def encoder_failure(cell: Cell) -> Cell:
+    """What an encoder's failure on a whole set goes by, whatever was asked of it."""
+    return Cell(task=cell.task, version=0, dataset=cell.dataset, data=cell.data, encoder=cell.encoder)
+
+
+def set_failure(task: str, name: str) -> Cell:
+    """What a set that cannot be used goes by."""
+    return Cell(task=task, version=0, dataset=name, data="", encoder="")
+
+
+def flat(result: Result) -> dict[str, Any]:
+    """A result as one row of a table."""
+    cell, (low, high) = result.cell, result.range
+    return {
+        "dataset": cell.dataset, "task": cell.task, "language": result.language, "encoder": cell.encoder,
+        "layer": cell.layer, "probe": cell.probe, "seed": cell.seed, "accuracy": result.accuracy, "low": low,
+        "high": high, "interval": "cluster" if result.cluster_interval else "wilson", "clusters": result.clusters,
+        "macro_f1": result.macro_f1, "log2_loss": result.log2_loss, "dev_accuracy": result.dev_accuracy,
+        **{name: result.baselines.get(name) for name in ("majority", "length", "nb-uni", "nb-bi")},
+        "classes": len(result.labels), **{f"n_{split}": result.n.get(split) for split in ("tr", "va", "te")},
+        "trained_on": result.trained_on, "chosen_on": result.chosen_on, "dimension": result.dimension,
+        **{name: result.chosen.get(name) for name in ("l2", "hidden", "dropout")},
+        **{f"{stage}_seconds": result.seconds.get(stage) for stage in ("encode", "fit", "score")},
+        "limit": cell.limit, "device": cell.device, "sonde": cell.sonde, "synthetic": result.synthetic,
+        "signature": result.signature,
+    }  # fmt: skip
+
+
+class Log:
+    """The writing end of a run; ``writing`` gives one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / RESULTS
+        self.done: dict[str, Result] = {}
+        for record in _records(self.path):
+            if isinstance(record, Result):
+                self.done[record.key] = record
+
+    def describe(self, **facts: Sequence[Any]) -> None:
+        """Add what is asked for to run.json: each list grows by what it lacks."""
+        old = _read_info(self.folder) or {"format": FORMAT}
+        info = dict(old)
+        for name, values in facts.items():
+            there = list(info.get(name, ()))
+            info[name] = there + [value for value in values if value not in there]
+        if info != old:
+            with self._saving():
+                write_atomically(self.folder / INFO, msgspec.json.format(msgspec.json.encode(info)))
+
+    def keep_rows(self, dataset: Dataset, digest: str, limit: int | None) -> None:
+        """Write the test rows of a set, unless they are there."""
+        path = _rows_path(self.folder, digest, limit)
+        if not path.exists():
+            with self._saving():
+                write_rows(replace(dataset, rows={"te": dataset.rows.get("te", ())}), path)
+
+    def add(self, record: Result | Failure, arrays: Arrays | None = None) -> None:
+        """Write one finished or failed cell; when this returns, it is on disk."""
+        with self._saving():
+            if arrays is not None:
+                buffer = BytesIO()
+                np.savez_compressed(buffer, allow_pickle=False, **arrays)
+                write_atomically(self.folder / PREDICTIONS / f"{record.key}.npz", buffer.getvalue())
+            with self.path.open("ab") as out:
+                out.write(to_line(record) + b"\n")
+                out.flush()
+                os.fsync(out.fileno())
+        if isinstance(record, Result):
+            self.done[record.key] = record
+
+    @contextmanager
+    def _saving(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, DataError) as e:
+            raise RunError(
+                f"{self.folder} cannot be written to: {e}. {len(self.done)} finished cells are kept; free some space "
+                "and give the same command again."
+            ) from e
+
+
+@contextmanager
+def writing(folder: Path | str) -> Iterator[Log]:
+    """Open a run to add to it, or start one. One process at a time."""
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or (_read_info(folder) is None and any(_visible(folder)))):
+        raise RunError(f"{folder} is there and is no run; name a new folder, or one that `sonde run` wrote.")
+    try:
+        for place in (folder, folder / PREDICTIONS, folder / DATASETS):
+            place.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise RunError(f"The folder {folder} cannot be made: {e.strerror}. Choose another one.") from e
+    with _locked(folder):
+        _cut_torn_line(folder / RESULTS)
+        yield Log(folder)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock, which a process that dies lets go."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        yield
+        return
+    try:
+        lock = (folder / ".lock").open("w")
+    except OSError as e:
+        raise RunError(f"{folder} cannot be written to: {e.strerror}. Choose another folder.") from e
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise RunError(f"Another process is writing to {folder}; wait for it, or name another folder.") from None
+        yield
+
+
+def _visible(folder: Path) -> Iterator[Path]:
+    """What is in a folder, besides what this module makes before there is a run.json."""
+    ours = {PREDICTIONS, DATASETS, ".lock"}
+    return (p for p in folder.iterdir() if p.name not in ours and not p.name.endswith(".part"))
+
+
+def _cut_torn_line(path: Path) -> None:
+    with suppress(FileNotFoundError), path.open("r+b") as file:
+        content = file.read()
+        if content and not content.endswith(b"\n"):
+            file.truncate(content.rfind(b"\n") + 1)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _records(path: Path) -> Iterator[Result | Failure]:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return
+    except OSError as e:
+        raise RunError(f"{path} cannot be read: {e.strerror}.") from e
+    # what stands after the last line break is torn, or still being written: not a record
+    for i, line in enumerate(content.split(b"\n")[:-1], 1):
+        record = from_line(line)
+        if record is None:
+            raise RunError(
+                f"{path}:{i}: met a line that is no result; expected what this version of sonde writes. The file was "
+                "altered, or is of another version: name a new folder."
+            )
+        yield record
+
+
+def _read_info(folder: Path) -> dict[str, Any] | None:
+    path = folder / INFO
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (msgspec.DecodeError, OSError) as e:
+        raise RunError(f"{path} cannot be read: {e}. It was altered; name a new folder.") from e
+    if found.get("format") != FORMAT:
+        raise RunError(f"{path} has the format {found.get('format')!r}; this version of sonde knows {FORMAT}.")
+    return found
+
+
+def _rows_path(folder: Path, digest: str, limit: int | None) -> Path:
+    return folder / DATASETS / (f"{digest}.parquet" if limit is None else f"{digest}-{limit}.parquet")
+
+
+class _Order:
+    """The order in which things were asked for; what was not comes after, by name."""
+
+    def __init__(self, info: Mapping[str, Any]) -> None:
+        self.sets = {d["digest"]: i for i, d in enumerate(info.get("datasets", ()))}
+        self.encoders = {name: i for i, name in enumerate(info.get("encoders", ()))}
+        self.probes = {name: i for i, name in enumerate(info.get("probes", ()))}
+        self.seeds = {seed: i for i, seed in enumerate(info.get("seeds", ()))}
+
+    def of(self, record: Result | Failure) -> tuple[Any, ...]:
+        cell, last = record.cell, 1 << 30
+        return (
+            self.encoders.get(cell.encoder, last), cell.encoder, self.sets.get(cell.data, last), cell.dataset,
+            _layer(cell.layer), self.probes.get(cell.probe or "", last), cell.probe or "", cell.limit or last,
+            self.seeds.get(cell.seed, last), cell.seed, cell.device or "", cell.sonde, record.key,
+        )  # fmt: skip
+
+
+def _layer(name: str | None) -> tuple[int, str]:
+    return (int(name), "") if name is not None and name.isdecimal() else (-1, name or "")

@@ -1,0 +1,156 @@
+"""A set as the loop needs it: the rows to learn from, to choose on and to test on, and nothing else of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.audit.rows import known
+from sonde.dataset import Dataset
+from sonde.digest import hash_64
+from sonde.errors import DataError, UsageError
+from sonde.sketch import near_key
+from sonde.task import SPLITS, Example
+
+HELD_OUT = 0.15
+"""The share of the training rows that is chosen on where a set has no va, or nothing but va to learn from."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of one purpose, as parallel columns."""
+
+    texts: Sequence[str]
+    inputs: Mapping[str, Sequence[str]]
+    """Further inputs of the probe by name: the words of Adi's tasks, the other sentence of a pair."""
+    labels: npt.NDArray[np.int64]
+    """The place of each label among ``Parts.labels``; -1 if it was not met in training."""
+    keys: Sequence[str | None]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """One set, ready to be probed."""
+
+    name: str
+    task: str
+    version: int
+    language: str | None
+    digest: str
+    """Of the whole set, whatever part of it is used."""
+    labels: tuple[str, ...]
+    """The labels of the training rows, sorted."""
+    train: Part
+    dev: Part
+    test: Part
+    trained_on: str
+    chosen_on: str
+    synthetic: bool
+    limit: int | None = None
+
+    def texts(self) -> list[str]:
+        """The different texts that an encoder must be asked for."""
+        found: dict[str, None] = {}
+        for part in (self.train, self.dev, self.test):
+            found |= dict.fromkeys(part.texts)
+            for values in part.inputs.values():
+                found |= dict.fromkeys(values)
+        return list(found)
+
+    @property
+    def words(self) -> bool:
+        """Whether the further inputs are single words, which an encoder may have vectors of its own for."""
+        parts = (self.train, self.dev, self.test)
+        return not any(" " in word for part in parts for values in part.inputs.values() for word in values)
+
+
+def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
+    """Take a set apart. Where there is no va, or no tr, some of the training rows are held out to choose on."""
+    used = sampled(dataset, limit)
+    train, dev, test = (used.rows.get(split, ()) for split in SPLITS)
+    if not test:
+        raise DataError(f"{dataset.name} has no te rows; a probe is scored on te. Give the set a test part.")
+    trained_on, chosen_on = "tr", "va"
+    if not train or not dev:
+        trained_on = "tr" if train else "va"
+        chosen_on = f"{HELD_OUT:.0%} of {trained_on}"
+        train, dev = _held_out(train or dev)
+    if not train or not dev:
+        raise DataError(
+            f"{dataset.name} has {len(train)} rows to learn from and {len(dev)} to choose on; expected some of each. "
+            "Give the set tr and va parts, or more rows."
+        )
+    labels = tuple(sorted({row.label for row in train}))
+    if len(labels) < 2:
+        raise DataError(
+            f"{dataset.name} has the label {', '.join(labels)} only in {trained_on}; expected at least two."
+        )
+    inputs = known(dataset).inputs
+    number = {label: i for i, label in enumerate(labels)}
+
+    def part(rows: Sequence[Example]) -> Part:
+        columns = {name: [_cell(dataset, row, name) for row in rows] for name in inputs}
+        found = np.array([number.get(row.label, -1) for row in rows], np.int64)
+        return Part([row.text for row in rows], columns, found, [row.key for row in rows])
+
+    synthetic = bool(dataset.manifest.get("corpus", {}).get("synthetic", False))
+    return Parts(
+        dataset.name, dataset.task, dataset.version, dataset.language, dataset.digest, labels,
+        part(train), part(dev), part(test), trained_on, chosen_on, synthetic, limit,
+    )  # fmt: skip
+
+
+def _cell(dataset: Dataset, row: Example, name: str) -> str:
+    found = dict(row.extra).get(name)
+    if found is None:
+        raise DataError(
+            f"{dataset.name}: the probe of {dataset.task} is given the column {name!r}, which the row "
+            f"{row.text[:60]!r} lacks. Read the set from the folder that `sonde make` wrote, or name its columns."
+        )
+    return found
+
+
+def sampled(dataset: Dataset, limit: int | None) -> Dataset:
+    """At most ``limit`` rows of each split, as many of each label as there are, picked by hash and in their old order.
+
+    Which rows are picked depends on the rows alone, not on their order or on any seed of a probe.
+    """
+    if limit is None:
+        return dataset
+    if limit < 1:
+        raise UsageError(f"--limit {limit}: expected a number of rows per split, 1 or more.")
+    return replace(dataset, rows={split: _sample(rows, limit) for split, rows in dataset.rows.items()})
+
+
+def _sample(rows: Sequence[Example], limit: int) -> Sequence[Example]:
+    if len(rows) <= limit:
+        return rows
+    by_label: dict[str, list[tuple[int, int]]] = {}
+    for i, row in enumerate(rows):
+        drawn = hash_64("\t".join(("limit", row.text, *(value for _, value in row.extra))))
+        by_label.setdefault(row.label, []).append((drawn, i))
+    # the first of every label, then the second of every label, …: as even as the labels allow
+    queue = sorted((place, drawn, i) for found in by_label.values() for place, (drawn, i) in enumerate(sorted(found)))
+    return [rows[i] for i in sorted(i for _, _, i in queue[:limit])]
+
+
+def _held_out(rows: Sequence[Example]) -> tuple[list[Example], list[Example]]:
+    """The rows to learn from, and those to choose on; neither a target form nor a sentence is in both."""
+    group = [hash_64(f"held out\t{row.key if row.key is not None else near_key(row.text)}") for row in rows]
+    wanted, taken, size = HELD_OUT * len(rows), set[int](), 0
+    counts: dict[int, int] = {}
+    for g in group:
+        counts[g] = counts.get(g, 0) + 1
+    for g in sorted(counts):
+        if size >= wanted:
+            break
+        taken.add(g)
+        size += counts[g]
+    train = [row for g, row in zip(group, rows, strict=True) if g not in taken]
+    return train, [row for g, row in zip(group, rows, strict=True) if g in taken]

@@ -1,0 +1,49 @@
+"""How sure a number is: intervals, paired tests, many tests at once, ties, seeds, correlations; functions of arrays."""
+
+from sonde.stats.classification import accuracy, bits, confusion, log2_loss, macro_f1, right
+from sonde.stats.correlation import Correlation, correlate
+from sonde.stats.groups import letters, tie_groups
+from sonde.stats.intervals import bootstrap, cluster_bootstrap, wilson
+from sonde.stats.multiple import benjamini_hochberg, holm
+from sonde.stats.paired import (
+    McNemar,
+    PairedBootstrap,
+    Permutation,
+    detectable,
+    mcnemar,
+    newcombe,
+    paired_bootstrap,
+    permutation,
+)
+from sonde.stats.seeds import CorrectedT, Spread, corrected_t, hierarchical_bootstrap, spread
+
+__all__ = [
+    "CorrectedT",
+    "Correlation",
+    "McNemar",
+    "PairedBootstrap",
+    "Permutation",
+    "Spread",
+    "accuracy",
+    "benjamini_hochberg",
+    "bits",
+    "bootstrap",
+    "cluster_bootstrap",
+    "confusion",
+    "corrected_t",
+    "correlate",
+    "detectable",
+    "hierarchical_bootstrap",
+    "holm",
+    "letters",
+    "log2_loss",
+    "macro_f1",
+    "mcnemar",
+    "newcombe",
+    "paired_bootstrap",
+    "permutation",
+    "right",
+    "spread",
+    "tie_groups",
+    "wilson",
+]

@@ -1,0 +1,116 @@
+"""Whether two scores go together over encoders or tasks, of which there are always few."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.errors import DataError, UsageError
+from sonde.stats import inputs
+from sonde.stats.resample import Floats, ends
+
+Kind = Literal["spearman", "pearson"]
+EVERY = 8
+"""Pairs up to which all orders are gone through: 40,320."""
+TIE = 1e-12
+"""Correlations that differ by less differ by rounding."""
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """A correlation with its interval, and whether it may be chance."""
+
+    kind: Kind
+    value: float
+    low: float
+    high: float
+    p: float
+    """Two-sided: how often pairs put together at random correlate as strongly."""
+    exact: bool
+    """Whether all orders were gone through, and not a sample of them."""
+    n: int
+
+
+def correlate(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    kind: Kind = "spearman",
+    seed: int,
+    draws: int = 10_000,
+    level: float = 0.95,
+) -> Correlation:
+    """The correlation of x (n) with y (n), n at least 3: permutation p-value, and bootstrap interval.
+
+    The interval is BCa (Efron 1987), or the percentiles where BCa is not defined. Draws in which a side is constant
+    have no correlation and are left out. Where all agree perfectly every draw does: the interval has no width, and the
+    p-value says more.
+    """
+    if kind not in ("spearman", "pearson"):
+        raise UsageError(f"There is no correlation {kind!r}; there are spearman and pearson.")
+    a, b = inputs.numbers(x, "x", least=3), inputs.numbers(y, "y", least=3)
+    inputs.alike(a, "x", b, "y")
+    order = np.lexsort((b, a))
+    a, b = a[order], b[order]
+    if (a == a[0]).all() or (b == b[0]).all():
+        raise DataError("A correlation needs two sides that vary; x or y has one value only.")
+    rng = np.random.default_rng(seed)
+    value = float(_rows(a[None, :], b[None, :], kind)[0])
+    p, exact = _chance(a, b, kind, value, rng, inputs.enough(draws))
+    low, high = _interval(a, b, kind, value, rng, draws, inputs.share(level, "level"))
+    return Correlation(kind, value, low, high, p, exact, len(a))
+
+
+def _chance(a: Floats, b: Floats, kind: Kind, value: float, rng: np.random.Generator, draws: int) -> tuple[float, bool]:
+    (a,), (b,) = (_centred(side[None, :], kind) for side in (a, b))
+    exact = len(a) <= EVERY
+    others = np.array(list(permutations(b))) if exact else rng.permuted(np.tile(b, (draws, 1)), axis=1)
+    found = others @ a / np.sqrt((a @ a) * (b @ b))
+    as_strong = int((np.abs(found) >= abs(value) - TIE).sum())
+    return (as_strong / len(others) if exact else (as_strong + 1) / (len(others) + 1)), exact
+
+
+def _rows(a: Floats, b: Floats, kind: Kind) -> Floats:
+    """The correlation of each row of (m, n) with that of the other; NaN if a side is constant."""
+    varied = (np.ptp(a, axis=1) > 0) & (np.ptp(b, axis=1) > 0)
+    a, b = _centred(a, kind), _centred(b, kind)
+    scale = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+    found = np.full(len(a), np.nan)
+    np.divide((a * b).sum(axis=1), scale, out=found, where=varied & (scale > 0))
+    return found.clip(-1.0, 1.0)
+
+
+def _centred(rows: Floats, kind: Kind) -> Floats:
+    """Rows (m, n), or their ranks, less their means."""
+    if kind == "spearman":
+        from scipy.stats import rankdata
+
+        rows = rankdata(rows, axis=1)
+    return np.asarray(rows - rows.mean(axis=1, keepdims=True))
+
+
+def _interval(
+    a: Floats, b: Floats, kind: Kind, value: float, rng: np.random.Generator, draws: int, level: float
+) -> tuple[float, float]:
+    from scipy.special import ndtr, ndtri
+
+    n = len(a)
+    drawn = rng.integers(n, size=(draws, n))
+    found = _rows(a[drawn], b[drawn], kind)
+    found = found[~np.isnan(found)]
+    left = np.array([np.delete(np.arange(n), i) for i in range(n)])
+    without = _rows(a[left], b[left], kind)
+    u = without.mean() - without
+    below = ((found < value - TIE).mean() + (found <= value + TIE).mean()) / 2
+    if not 0 < below < 1 or np.isnan(u).any() or np.abs(u).max() <= TIE:
+        return ends(found, level)
+    bias, skew = ndtri(below), (u**3).sum() / (6 * (u**2).sum() ** 1.5)
+    z = bias + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
+    if (skew * z >= 1).any():
+        return ends(found, level)
+    low, high = np.quantile(found, ndtr(bias + z / (1 - skew * z)))
+    return float(low), float(high)

@@ -1,0 +1,83 @@
+"""Which of several systems are tied: letters beside the names, as in "a", "ab", "b".
+
+Systems that share a letter were not found to differ; those that share none were. The letters are those of Piepho
+(2004, J. Comput. Graph. Stat. 13:456), by insert and absorb.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from string import ascii_letters
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.errors import DataError, UsageError
+from sonde.stats import inputs
+from sonde.stats.multiple import holm
+from sonde.stats.paired import binomial_p
+
+LETTERS = ascii_letters + "αβγδεζηθικλμνξοπρστυφχψω" + "0123456789"
+"""One sign per group, in order."""
+
+
+def tie_groups(right: Mapping[str, npt.ArrayLike], alpha: float = 0.05, *, exact: bool = False) -> dict[str, str]:
+    """Letters of systems by the rows (n) that each has right, the best system first.
+
+    Every two are compared by McNemar's test, mid-p or ``exact``, and the p-values adjusted by Holm.
+    """
+    if not right:
+        return {}
+    rows = {name: inputs.truths(values, name) for name, values in right.items()}
+    first = next(iter(rows))
+    for name in rows:
+        inputs.alike(rows[first], first, rows[name], name)
+    names = sorted(rows, key=lambda name: (-int(rows[name].sum()), name))
+    table = np.array([rows[name] for name in names], np.float64)
+    only = np.rint(table @ (1 - table).T).astype(np.int64)  # [i, j]: rows that i has right and j has wrong
+    pairs = list(combinations(range(len(names)), 2))
+    p = holm([binomial_p(int(only[i, j]), int(only[j, i]))[0 if exact else 1] for i, j in pairs])
+    return letters(names, {(names[i], names[j]): float(value) for (i, j), value in zip(pairs, p, strict=True)}, alpha)
+
+
+def letters(names: Sequence[str], p_values: Mapping[tuple[str, str], float], alpha: float = 0.05) -> dict[str, str]:
+    """Letters of systems, best first, by the adjusted p-value of every two; up to alpha these differ."""
+    inputs.share(alpha, "alpha")
+    place = {name: i for i, name in enumerate(names)}
+    p = {frozenset(pair): value for pair, value in p_values.items()}
+    wanted = {frozenset(pair) for pair in combinations(names, 2)}
+    if len(place) < len(names) or p.keys() != wanted or len(p_values) != len(wanted):
+        raise DataError(f"{len(names)} different systems have {len(wanted)} pairs; expected one p-value for each.")
+    groups = [frozenset(range(len(names)))] if names else []
+    for one, two in combinations(names, 2):
+        if p[frozenset((one, two))] <= alpha:
+            groups = _part(groups, place[one], place[two])
+    groups = _needed(sorted(groups, key=sorted))
+    if len(groups) > len(LETTERS):
+        raise UsageError(f"There are {len(groups)} groups and {len(LETTERS)} letters; compare fewer systems at a time.")
+    return {
+        name: "".join(letter for letter, group in zip(LETTERS, groups, strict=False) if i in group)
+        for i, name in enumerate(names)
+    }
+
+
+def _part(groups: list[frozenset[int]], one: int, two: int) -> list[frozenset[int]]:
+    """Two systems that differ leave no group together; of what is left, groups inside another are absorbed."""
+    kept = [group for group in groups if not {one, two} <= group]
+    halves = [group - {i} for group in groups if {one, two} <= group for i in (one, two)]
+    for half in sorted(halves, key=len, reverse=True):
+        if not any(half <= group for group in kept):
+            kept.append(half)
+    return kept
+
+
+def _needed(groups: list[frozenset[int]]) -> list[frozenset[int]]:
+    """Without groups whose every pair stands in another group as well, the last first."""
+    kept = list(groups)
+    for group in reversed(groups):
+        others = [other for other in kept if other != group]
+        pairs = [*combinations(sorted(group), 2)] or [(i, i) for i in group]
+        if others and all(any(i in other and j in other for other in others) for i, j in pairs):
+            kept = others
+    return kept

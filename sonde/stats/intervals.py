@@ -1,0 +1,52 @@
+"""How far off a score may be because other rows could have been drawn."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.errors import UsageError
+from sonde.stats import inputs
+from sonde.stats.resample import Clusters, add_up, ends, redraw
+
+Z = 1.959964
+"""Standard errors to each side of a 95 % interval."""
+
+
+def wilson(k: float, n: int, z: float = Z) -> tuple[float, float]:
+    """The Wilson score interval of k out of n."""
+    if n <= 0 or not 0 <= k <= n:
+        raise UsageError(f"A share is k of n with 0 <= k <= n and n > 0, got {k} of {n}.")
+    p = k / n
+    centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    low, high = (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
+    return max(0.0, min(low, p)), min(1.0, max(high, p))  # at 0 and n of n, rounding may miss p
+
+
+def bootstrap(values: npt.ArrayLike, *, seed: int, draws: int = 2000, level: float = 0.95) -> tuple[float, float]:
+    """The percentile bootstrap interval of the mean of values (n), such as right or wrong, or bits.
+
+    Values that are all alike give an interval of no width. For accuracies, ``wilson`` knows better.
+    """
+    return _interval(values, None, seed, draws, level)
+
+
+def cluster_bootstrap(
+    values: npt.ArrayLike, clusters: Clusters, *, seed: int, draws: int = 2000, level: float = 0.95
+) -> tuple[float, float]:
+    """The same where rows come in clusters (n), such as those with the same target form: these are drawn, not rows.
+
+    The mean of a draw is its sum over its size, as clusters differ in size. With fewer than some fifty clusters the
+    interval is too narrow, though less so than one that takes rows for independent.
+    """
+    return _interval(values, clusters, seed, draws, level)
+
+
+def _interval(
+    values: npt.ArrayLike, clusters: Clusters | None, seed: int, draws: int, level: float
+) -> tuple[float, float]:
+    rows = add_up(inputs.numbers(values, "values")[None, :], clusters)
+    sums = redraw(rows, inputs.enough(draws), np.random.default_rng(seed))
+    return ends(sums[:, 0] / sums[:, 1], inputs.share(level, "level"))

@@ -1,0 +1,202 @@
+"""Two systems on the same rows: is one better, and by how much?
+
+McNemar's test and the interval beside it are for right and wrong. The paired bootstrap and the sign-flip permutation
+take any number per row, such as bits, and know clusters. A difference is always the first system minus the second, and
+a comparison the other way round gives the same numbers with the other sign.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.errors import UsageError
+from sonde.stats import inputs
+from sonde.stats.intervals import wilson
+from sonde.stats.resample import FEW_KINDS, Clusters, Floats, add_up, ends, pieces, redraw
+
+FLIPS = 20
+"""Non-zero differences up to which all 2^n signs are gone through."""
+TIE = 1e-9
+"""Part of the largest difference by which two sums may differ and yet be a tie: they were added in another order."""
+
+
+@dataclass(frozen=True)
+class McNemar:
+    """What the rows tell on which one of two systems is right and the other wrong."""
+
+    b: int
+    """Rows that only the first has right."""
+    c: int
+    """Rows that only the second has right."""
+    n: int
+    difference: float
+    """Of the accuracies: (b - c) / n."""
+    low: float
+    high: float
+    """Newcombe's interval of the difference."""
+    p_exact: float
+    """Two-sided, from the binomial distribution. Equal systems are told apart less often than the level allows."""
+    p_mid: float
+    """The same with half the probability of what was met: nearer to the level, rarely above (Fagerland et al. 2013)."""
+
+
+def mcnemar(one_right: npt.ArrayLike, two_right: npt.ArrayLike, *, level: float = 0.95) -> McNemar:
+    """Compare two systems by the rows (n) that each has right."""
+    one, two = inputs.truths(one_right, "one_right"), inputs.truths(two_right, "two_right")
+    inputs.alike(one, "one_right", two, "two_right")
+    b, c, both, n = int((one & ~two).sum()), int((two & ~one).sum()), int((one & two).sum()), len(one)
+    low, high = newcombe(both, b, c, n, NormalDist().inv_cdf((1 + inputs.share(level, "level")) / 2))
+    p_exact, p_mid = binomial_p(b, c)
+    return McNemar(b, c, n, (b - c) / n, low, high, p_exact, p_mid)
+
+
+def binomial_p(b: int, c: int) -> tuple[float, float]:
+    """The two-sided exact p-value of b against c where each is as likely, and the mid-p value."""
+    from scipy.special import bdtr
+
+    few, m = min(b, c), b + c
+    met = math.exp(math.lgamma(m + 1) - math.lgamma(few + 1) - math.lgamma(m - few + 1) - m * math.log(2))
+    tails = 2 * float(bdtr(few, m, 0.5))
+    return min(1.0, tails), min(1.0, max(0.0, tails - met))
+
+
+def newcombe(both: int, b: int, c: int, n: int, z: float) -> tuple[float, float]:
+    """Newcombe's square-and-add interval of a paired difference of shares (1998, Stat. Med. 17:2635, method 10).
+
+    The Wilson intervals of the two accuracies, put together with their correlation. It has a width even if the two are
+    right on the same rows, stays between -1 and 1, and covers well from small n on, where that of Wald does not.
+    """
+    one, two = (both + b) / n, (both + c) / n
+    (low_one, high_one), (low_two, high_two) = wilson(both + b, n, z), wilson(both + c, n, z)
+    neither = n - both - b - c
+    spread = (both + b) * (c + neither) * (both + c) * (b + neither)
+    excess = float(both * neither - b * c)
+    if excess > 0:
+        excess = max(excess - n / 2, 0.0)  # his continuity correction
+    phi = excess / math.sqrt(spread) if spread else 0.0
+    below, above = _add(one - low_one, high_two - two, phi), _add(high_one - one, two - low_two, phi)
+    return max(-1.0, (b - c) / n - below), min(1.0, (b - c) / n + above)
+
+
+def _add(x: float, y: float, phi: float) -> float:
+    return math.sqrt(max(0.0, x * x - 2 * phi * x * y + y * y))
+
+
+@dataclass(frozen=True)
+class PairedBootstrap:
+    """How the difference of two means varies when the rows are drawn again."""
+
+    difference: float
+    low: float
+    high: float
+    """Percentile interval."""
+    p: float
+    """Two-sided: how often a draw is off the difference by as much as the difference is off 0."""
+    p_greater: float
+    """The same to one side: small if the first mean is greater (Berg-Kirkpatrick et al. 2012)."""
+    draws: int
+
+
+def paired_bootstrap(
+    one: npt.ArrayLike,
+    two: npt.ArrayLike,
+    *,
+    clusters: Clusters | None = None,
+    seed: int,
+    draws: int = 10_000,
+    level: float = 0.95,
+) -> PairedBootstrap:
+    """Draw the same rows (n) for both, or with ``clusters`` (n) the same clusters, and look at the difference."""
+    d = _differences(one, two)
+    rows, mirrored = add_up(d[None, :], clusters), add_up(0.0 - d[None, :], clusters)
+    unlike = (rows - mirrored).ravel()
+    turned = unlike.any() and unlike[unlike != 0][0] < 0  # whichever is first, the same draws are made
+    sums = redraw(mirrored if turned else rows, inputs.enough(draws), np.random.default_rng(seed))
+    drawn = sums[:, 0] / sums[:, 1] * (-1 if turned else 1)
+    if not unlike.any():
+        drawn = np.concatenate([drawn, -drawn])  # as likely, and without a first and second
+    difference = float(rows[:, 0].sum() / len(d))
+    off, tie = drawn - difference, TIE * np.abs(d).max()
+    p, p_greater = (
+        (int((above >= limit - tie).sum()) + 1) / (len(drawn) + 1)
+        for above, limit in ((np.abs(off), abs(difference)), (off, difference))
+    )
+    low, high = ends(drawn, inputs.share(level, "level"))
+    return PairedBootstrap(difference, low, high, p, p_greater, draws)
+
+
+@dataclass(frozen=True)
+class Permutation:
+    """How often signs thrown at random give a difference as large as the one met."""
+
+    difference: float
+    p: float
+    """Two-sided."""
+    exact: bool
+    """Whether all signs were gone through, and not a sample of them."""
+
+
+def permutation(
+    one: npt.ArrayLike,
+    two: npt.ArrayLike,
+    *,
+    clusters: Clusters | None = None,
+    seed: int,
+    draws: int = 10_000,
+) -> Permutation:
+    """Exchange the two systems row by row (n), or with ``clusters`` (n) cluster by cluster, at random.
+
+    For right and wrong without clusters this is the exact McNemar test, which is the better choice.
+    """
+    d = _differences(one, two)
+    of_pieces = add_up(d[None, :], clusters)[:, 0]
+    total, sizes = float(of_pieces.sum()), np.sort(np.abs(of_pieces[of_pieces != 0]))
+    exact = len(sizes) <= FLIPS
+    thrown = _every_sum(sizes) if exact else _some_sums(sizes, inputs.enough(draws), np.random.default_rng(seed))
+    tie = TIE * sizes[-1] if len(sizes) else 0.0
+    as_large = int((np.abs(thrown) >= abs(total) - tie).sum())
+    p = as_large / len(thrown) if exact else (as_large + 1) / (len(thrown) + 1)
+    return Permutation(total / len(d), p, exact)
+
+
+def _every_sum(sizes: Floats) -> Floats:
+    sums = np.zeros(1)
+    for size in sizes:
+        sums = np.concatenate([sums + size, sums - size])
+    return sums
+
+
+def _some_sums(sizes: Floats, draws: int, rng: np.random.Generator) -> Floats:
+    """The sums (draws) of sizes (m) with signs at random; sizes that are alike are thrown as one."""
+    kinds, times = np.unique(sizes, return_counts=True)
+    many = len(kinds) * FEW_KINDS > len(sizes)
+    kinds = sizes if many else kinds
+    positive = np.empty(draws)
+    for part in pieces(draws, len(kinds)):
+        shape = (part.stop - part.start, len(kinds))
+        positive[part] = (rng.integers(2, size=shape) if many else rng.binomial(times, 0.5, shape)) @ kinds
+    return np.asarray(2 * positive - sizes.sum())
+
+
+def _differences(one: npt.ArrayLike, two: npt.ArrayLike) -> Floats:
+    first, second = inputs.numbers(one, "one", least=2), inputs.numbers(two, "two", least=2)
+    inputs.alike(first, "one", second, "two")
+    return first - second
+
+
+def detectable(discordance: float, n: int, power: float = 0.8, alpha: float = 0.05) -> float:
+    """The difference of two accuracies on n rows that a two-sided test finds with this power, about.
+
+    ``discordance`` is the share of rows on which one is right and the other wrong. It bounds the difference: a result
+    above it says that n rows are too few for any.
+    """
+    if not 0 <= discordance <= 1 or n <= 0:
+        raise UsageError(f"A discordance lies between 0 and 1, and n above 0, got {discordance} and {n}.")
+    quantile = NormalDist().inv_cdf
+    sure = quantile(1 - inputs.share(alpha, "alpha") / 2) + quantile(inputs.share(power, "power"))
+    return sure * math.sqrt(discordance / n)

@@ -1,0 +1,74 @@
+"""Probes by name: what is typed is what is trained, and is written in one way only."""
+
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sonde.errors import UsageError
+from sonde.probes import PROBES, Probe, parse
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_a_name_alone_is_the_probe(name):
+    assert parse(name) == (name, PROBES[name])
+
+
+@pytest.mark.parametrize(
+    ("typed", "written", "change"),
+    [
+        ("senteval?hidden=50,100", "senteval?hidden=50,100", {"hidden": (50, 100)}),
+        ("senteval?l2=1e-3&hidden=50", "senteval?hidden=50&l2=0.001", {"hidden": (50,), "l2": (0.001,)}),
+        ("linear?standardise=false", "linear?standardise=false", {"standardise": False}),
+        ("senteval?optimiser=rmsprop&batch=128&every=2&patience=3",
+         "senteval?batch=128&every=2&optimiser=rmsprop&patience=3",
+         {"optimiser": "rmsprop", "batch": 128, "every": 2, "patience": 3}),
+        ("mlp?batch=64", "mlp", {}),
+    ],
+)  # fmt: skip
+def test_changes_are_written_in_one_way(typed, written, change):
+    text, probe = parse(typed)
+    assert text == written
+    assert probe == replace(PROBES[typed.split("?")[0]], **change)
+
+
+@given(
+    st.sampled_from(sorted(set(PROBES) - {"linear"})),
+    st.lists(st.integers(1, 500), min_size=1, max_size=3),
+    st.lists(st.floats(0, 0.99), min_size=1, max_size=3),
+    st.booleans(),
+)
+def test_what_is_written_is_read_again(name, hidden, dropout, standardise):
+    probe = replace(PROBES[name], hidden=tuple(hidden), dropout=tuple(dropout), standardise=standardise)
+    typed = f"hidden={','.join(map(str, hidden))}&dropout={','.join(map(repr, dropout))}"
+    text, read = parse(f"{name}?{typed}&standardise={str(standardise).lower()}")
+    assert read == probe
+    assert parse(text) == (text, probe)
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("lnear", "Did you mean linear"), ("mlp?hiden=1", "Did you mean hidden"), ("linear?l2=x", "l2=x"),
+        ("linear?l2", "field=value"),
+        ("mlp?dropout=1", "below 1"), ("mlp?batch=0", "at least 1"), ("linear?hidden=5", "no hidden layer"),
+        ("mlp?l2=1&l2=2", "each field once"), ("mlp?hidden=-2", "-1, 0 or more"),
+        ("mlp?optimiser=adamw", "optimiser=adamw"),
+    ],
+)  # fmt: skip
+def test_what_is_no_probe(typed, says):
+    with pytest.raises(UsageError, match=says):
+        parse(typed)
+
+
+def test_word_content_has_no_hidden_layer_as_in_the_papers():
+    assert PROBES["mlp"].of_task("word_content").hidden == (0,)
+    assert PROBES["mlp"].of_task("past_present") == PROBES["mlp"]
+    assert PROBES["senteval"].of_task("word_content") == PROBES["senteval"]
+
+
+def test_every_field_says_what_it_is():
+    assert {f.name for f in fields(Probe)} >= {"kind", "hidden", "dropout", "l2", "watch"}
+    with pytest.raises(UsageError, match="at least one value"):
+        Probe(l2=())

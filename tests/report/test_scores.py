@@ -1,0 +1,72 @@
+"""Means over seeds, and intervals that no seed makes narrower."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sonde.report.scores import ranges_of, score
+from sonde.result import Result
+from sonde.run.folder import Run, writing
+from sonde.stats.intervals import bootstrap, cluster_bootstrap, wilson
+from sonde.stats.seeds import hierarchical_bootstrap
+from tests.report.runs import cell, result
+from tests.run.sets import dataset
+
+
+def made(right, seed):
+    of, k, n = cell("st:a", seed=seed), float(np.sum(right)), len(right)
+    return Result(
+        key=of.key, cell=of, language="en", labels=("0", "1"), n={"te": n}, accuracy=k / n, macro_f1=k / n,
+        interval=wilson(k, n),
+    )  # fmt: skip
+
+
+def test_a_single_seed_keeps_its_interval():
+    (one, _) = result("st:a")
+    found = score([one], "accuracy", [one.range])
+    assert (found.value, found.low, found.high, found.sd) == (one.accuracy, *one.range, None)
+
+
+@given(st.lists(st.integers(0, 50), min_size=2, max_size=5))
+def test_the_interval_is_around_the_mean_and_stays_between_0_and_1(hits):
+    results = [made([i < k for i in range(50)], seed) for seed, k in enumerate(hits)]
+    found = score(results, "accuracy", [r.range for r in results])
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    assert found.value == pytest.approx(np.mean(hits) / 50)
+
+
+def test_seeds_that_agree_leave_the_interval_as_it_is():
+    results = [made([True] * 40 + [False] * 10, seed) for seed in (1, 2, 3)]
+    found = score(results, "accuracy", [r.range for r in results])
+    assert (found.low, found.high) == pytest.approx(results[0].range)
+    assert found.sd == pytest.approx(0)
+
+
+@pytest.mark.parametrize("seeds", [2, 5])
+@pytest.mark.parametrize("swing", [0.0, 0.05])
+def test_it_is_no_narrower_than_the_bootstrap_over_rows_and_seeds(seeds, swing):
+    rng = np.random.default_rng(seeds)
+    easy = rng.uniform(0.4, 1, 1000)
+    right = np.array([rng.random(1000) < (easy + s).clip(0, 1) for s in rng.normal(0, swing, seeds)])
+    results = [made(row, i) for i, row in enumerate(right)]
+    found = score(results, "accuracy", [r.range for r in results])
+    low, high = hierarchical_bootstrap(right, seed=0)
+    assert found.high - found.low > 0.95 * (high - low)
+    assert found.high - found.low < 2 * (high - low)  # and not wide without need
+
+
+def test_the_interval_of_a_loss_is_drawn_from_the_predictions(tmp_path):
+    own = dataset(n=(80, 40, 60), keys=7)
+    keys = [row.key for row in own.rows["te"]]
+    rows, forms = (result("st:a", own.name, n=60, data=own.digest, forms=f, identity=str(f)) for f in (0, 7))
+    with writing(tmp_path / "run") as log:
+        log.describe(encoders=["st:a"])
+        log.keep_rows(own, own.digest, None)
+        for found, arrays in (rows, forms):
+            log.add(found, arrays)
+    run, bits = Run.load(tmp_path / "run"), -rows[1]["log2"].astype(float)
+    assert ranges_of(run, [rows[0]], "log2_loss") == [bootstrap(bits, seed=0, draws=1000)]
+    assert ranges_of(run, [forms[0]], "log2_loss") == [cluster_bootstrap(bits, keys, seed=0, draws=1000)]
+    assert ranges_of(run, [forms[0]], "accuracy") == [forms[0].range]
+    assert ranges_of(run, [forms[0]], "macro_f1") == []

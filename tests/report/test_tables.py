@@ -1,0 +1,207 @@
+"""Tables and texts: golden ones, and what must hold whatever the names are and however narrow the terminal is."""
+
+import csv
+import json
+import re
+from io import StringIO
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from sonde.report import summarise, tables
+from sonde.report.columns import Column, Words
+from sonde.report.escape import in_latex, in_markdown
+from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
+from sonde.result import Cell, Signature
+from sonde.run.folder import Run
+from tests.report.runs import SETS, SHIFT, SUBJ, beside, cell, failure, result, written
+
+ODD = 'x|y & [z]_%$#{}^~\\ <b>\x1b[31m`*--`\n日本 "q"'
+ENCODERS = (("st:all-MiniLM-L6-v2", 0.9), ("static:", 0.88), ("vec:glove.840B.300d.txt", 0.7))
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """Three encoders on two sets, one of which has target forms."""
+    forms = {SUBJ: 40, SHIFT: 0}
+    records = [result(e, s, p=p, forms=forms[s]) for s in SETS for e, p in ENCODERS]
+    return written(tmp_path_factory.mktemp("plain") / "run", *records, *beside())
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory):
+    """Layers, probes, seeds, a sample, failures, and names that mean something to whoever reads them."""
+    sets = (SUBJ, f"own/{ODD}")
+    layers = [
+        result("hf:bert", s, layer=layer, seed=seed, probe=probe, limit=200, p=p, synthetic=True)
+        for s in sets for layer, p in (("0", 0.6), ("11", 0.8)) for seed in (1, 2) for probe in ("linear", "mlp")
+    ]  # fmt: skip
+    odd = [result(ODD, SUBJ, seed=seed, probe=probe, limit=200) for seed in (1, 2) for probe in ("linear", "mlp")]
+    failed = [failure(cell(ODD, sets[1], seed=seed, probe=p, limit=200)) for seed in (1, 2) for p in ("linear", "mlp")]
+    lost = failure(Cell(task="", version=0, dataset="", data="", encoder="st:gone"), f"no\n{ODD}", "EncoderError")
+    beside_them = beside(sets, limit=200, synthetic=True)
+    return written(tmp_path_factory.mktemp("crowded") / "run", *layers, *odd, *failed, lost, *beside_them)
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory):
+    return written(tmp_path_factory.mktemp("empty") / "run")
+
+
+@pytest.fixture(params=["plain", "crowded", "empty"])
+def run(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def printed(monkeypatch, capsys):
+    def show(summary, width):
+        monkeypatch.setattr(tables, "out", lambda: Console(width=width, highlight=False))
+        print_table(summary)
+        return capsys.readouterr().out
+
+    return show
+
+
+def summary_of(run, **more):
+    return summarise(run, **more) | {"folder": "my-run"}
+
+
+@pytest.mark.parametrize("width", [160, 100, 60])
+def test_the_table(run, width, printed, snapshot):
+    assert printed(summary_of(run), width) == snapshot
+
+
+@pytest.mark.parametrize("metric", ["macro_f1", "log2_loss"])
+def test_other_metrics(tmp_path, metric, printed, snapshot):
+    run = written(tmp_path / "run", *(result(e, p=p) for e, p in ENCODERS), *beside([SUBJ]))
+    assert printed(summary_of(run, metric=metric), 160) == snapshot
+
+
+@pytest.mark.parametrize("write", [markdown, latex])
+def test_texts(run, write, snapshot):
+    assert write(summary_of(run)) == snapshot
+
+
+@pytest.mark.parametrize("width", range(12, 200, 17))
+def test_no_number_is_cut_off_however_narrow_the_terminal(crowded, width, printed):
+    summary = summary_of(crowded)
+    shown = printed(summary, width)
+    done = [c for said in summary["sets"] for c in said["cells"] if c and "score" in c]
+    numbers = [f"{100 * c['accuracy']:.1f} ±{50 * (c['high'] - c['low']):.1f}" for c in done]
+    assert len(numbers) == 6
+    for number in numbers:
+        assert shown.count(number) >= numbers.count(number)
+    assert "…" not in shown.replace("(L…)", "")
+    words = re.findall(r"\S+", shown)
+    assert words.count("failed") >= 2  # the cells, beside the lines that say why
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 160])
+def test_tables_are_no_wider_than_the_terminal(plain, width, printed):
+    lines = printed(summary_of(plain), width).split("\n\n")[:-1]
+    assert lines
+    assert max(len(line) for part in lines for line in part.splitlines()) <= width
+
+
+def test_a_baseline_stays_beside_the_numbers(plain, printed):
+    summary = summary_of(plain)
+    assert "nb-uni" in printed(summary, 160).splitlines()[2]
+    for width in (100, 80, 60):
+        assert "best baseline" in printed(summary, width)
+
+
+def test_nothing_moves_the_cursor_or_is_taken_for_markup(crowded, printed):
+    summary = summary_of(crowded)
+    for text in (printed(summary, 100), markdown(summary), latex(summary)):
+        assert set(filter(lambda c: not c.isprintable(), text)) == {"\n"}
+    assert "[z]" in printed(summary, 160)
+
+
+# Texts
+
+
+def lines_of(text):
+    return [line for line in text.splitlines() if line]
+
+
+def test_markdown_rows_have_as_many_cells_as_their_heading(run):
+    tables_met = 0
+    for block in markdown(summary_of(run)).split("\n\n"):
+        rows = [line for line in lines_of(block) if line.startswith("|")]
+        tables_met += bool(rows)
+        assert len({row.count("|") for row in rows}) <= 1
+    assert tables_met == (1 + len(summary_of(run)["layers"]) if run.results else 0)
+
+
+def test_latex_rows_have_as_many_cells_as_columns(run):
+    columns, tables_met = 0, 0
+    for line in lines_of(latex(summary_of(run))):
+        if line.startswith("\\begin{tabular}"):
+            columns, tables_met = line.count("r") - "tabular".count("r") + 1, tables_met + 1
+        elif line.endswith("\\\\"):
+            assert len(re.findall(r"(?<!\\)&", line)) == columns - 1
+        else:
+            assert line.startswith(("%", "\\toprule", "\\midrule", "\\bottomrule", "\\end{tabular}"))
+    assert tables_met == (1 + len(summary_of(run)["layers"]) if run.results else 0)
+
+
+def test_what_is_best_and_what_cannot_be_told_from_it_is_bold(plain):
+    rows = [line for line in lines_of(latex(summary_of(plain))) if line.startswith("conneau2018")]
+    best = [[c["best"] for c in said["cells"]] for said in summary_of(plain)["sets"]]
+    assert [[cell.strip().startswith("\\textbf") for cell in row.split("&")[2:5]] for row in rows] == best
+    assert any(map(any, best))
+    assert not any(map(all, best))
+
+
+@given(st.text())
+@settings(max_examples=200)
+def test_any_name_is_one_cell_of_plain_text(text):
+    written_down = in_latex(text)
+    assert "\n" not in written_down
+    bare = re.sub(
+        r"\\(textbackslash|textasciicircum|textasciitilde|textless|textgreater|textbar)\{\}", "", written_down
+    )
+    bare = bare.replace("{\\char34}", "").replace("$\\pm$", "").replace("-{}-", "").replace("-{}", "")
+    bare = re.sub(r"\\[{}$&#%_]|\{[\[*`]\}", "", bare)
+    assert not set(bare) & set('\\{}$&#%_^~<>|[*`"')
+    assert "--" not in bare
+    assert not set(in_markdown(text)) & set("|\n\r*_`<>[]\\")
+
+
+# Data
+
+
+def test_csv_has_a_line_per_result_and_the_signature_last(run):
+    rows = list(csv.DictReader(StringIO(csv_text(run), newline="")))
+    assert len(rows) == len(run)
+    for row, own in zip(rows, run, strict=True):
+        assert list(row)[-1] == "signature"
+        assert row["signature"] == own.signature
+        assert Signature.parse(row["signature"]).enc == own.cell.encoder == row["encoder"]
+        assert float(row["accuracy"]) == own.accuracy
+        assert row["dataset"] == own.cell.dataset
+
+
+def test_json_is_the_summary(run):
+    assert json.loads(json_text(summary_of(run))) == summary_of(run)
+
+
+def test_every_result_has_its_signature_in_the_list(run):
+    found = signatures(summarise(run))
+    assert sorted(found) == sorted(r.signature for r in run)
+    assert len(found) == len(set(found))
+    for line in found:
+        assert str(Signature.parse(line)) == line
+
+
+def test_a_heading_is_broken_where_it_can_be():
+    column = Column(["hf:bert-base-uncased?layers=all", "mlp"], [Words("81.0", "±2.0")])
+    assert tables._heading(column) == ["hf:bert-base-", "uncased?", "layers=all", "mlp"]
+    assert tables._heading(Column(["日" * 20], [Words("1")])) == ["日" * 8, "日" * 8, "日" * 4]
+
+
+def test_a_run_that_is_read_again_looks_the_same(crowded):
+    assert markdown(summarise(Run.load(crowded.folder))) == markdown(summarise(crowded))

@@ -1,0 +1,292 @@
+"""The loop: nothing twice, nothing lost, failures written down, and the same numbers whatever the number of jobs."""
+
+import os
+import signal
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sonde.encoders import Identity
+from sonde.errors import EncoderError, UsageError
+from sonde.run import Run, evaluate
+from sonde.run import evaluate as evaluate_module
+from sonde.store import Store
+from tests.run.sets import Knowing, dataset, same
+
+MLP = "mlp?hidden=50&dropout=0&l2=0&rate=0.02&patience=50&passes=60"
+
+
+def only(run, encoder):
+    return [r for r in run if r.cell.encoder == encoder]
+
+
+def test_an_encoder_that_knows_the_label_is_always_right(tmp_path):
+    run = evaluate({"knowing": Knowing(5)}, [dataset(classes=5)], tmp_path / "run", probes=["linear", "mlp?rate=0.1"])
+    assert [(r.cell.probe, r.accuracy) for r in only(run, "knowing")] == [("linear", 1.0), ("mlp?rate=0.1", 1.0)]
+    assert [r.accuracy for r in only(run, "majority")] == [0.2]
+
+
+def test_random_vectors_and_shuffled_labels_are_at_chance(tmp_path):
+    given = dataset(n=(600, 200, 400))
+    rng = np.random.default_rng(0)
+    shuffled = {s: [r._replace(label=f"c{rng.integers(2)}") for r in rows] for s, rows in given.rows.items()}
+    run = evaluate(
+        {"knowing": Knowing(), "random": lambda texts: np.random.default_rng(1).standard_normal((len(texts), 64))},
+        [given, replace(given, name="own/shuffled", task="shuffled", rows=shuffled)],
+        tmp_path / "run",
+    )
+    by = {(r.cell.encoder, r.cell.dataset): r for r in run}
+    for cell in (("random", "own/task"), ("random", "own/shuffled"), ("knowing", "own/shuffled"),
+                 ("baseline:random", "own/task")):  # fmt: skip
+        low, high = by[cell].range
+        assert low <= 0.5 <= high, (cell, by[cell].accuracy)
+        assert by[cell].log2_loss > 0.9  # no probabilities are better than a coin's
+    assert by["knowing", "own/task"].accuracy == 1.0
+
+
+def test_nothing_is_done_twice(tmp_path):
+    encoder, sets = Knowing(noise=1.0), [dataset(), dataset("own/other", classes=3)]
+    sets[1] = replace(sets[1], rows={s: [r._replace(label=r.label) for r in rows] for s, rows in sets[1].rows.items()})
+    first = evaluate({"k": Knowing(3, noise=1.0)}, sets[:1], tmp_path / "run")
+    before = (tmp_path / "run" / "results.jsonl").read_bytes()
+    again = evaluate({"k": Knowing(3, noise=1.0)}, sets[:1], tmp_path / "run")
+    assert (tmp_path / "run" / "results.jsonl").read_bytes() == before
+    assert same(first, again)
+    encoder = Knowing(3, noise=1.0)
+    both = evaluate({"k": encoder}, sets, tmp_path / "run")
+    assert set(encoder.asked) == {row.text for _, row in sets[1]}  # the first set is done
+    assert len(both) == 2 * len(first)
+    assert same(both, evaluate({"k": Knowing(3, noise=1.0)}, sets, tmp_path / "at once"))
+
+
+def test_an_encoder_without_identity_is_asked_again(tmp_path):
+    evaluate({"f": lambda texts: np.zeros((len(texts), 2))}, [dataset()], tmp_path / "run")
+    run = evaluate({"f": Knowing().__call__}, [dataset()], tmp_path / "run")
+    assert [r.accuracy for r in only(run, "f")] == [1.0]
+
+
+def test_texts_are_encoded_once_over_all_sets_and_kept(tmp_path):
+    encoder, store = Knowing(), Store(tmp_path / "store")
+    evaluate({"k": encoder}, [dataset(), dataset("own/twin")], tmp_path / "run", store=store)
+    assert sorted(encoder.asked) == sorted({row.text for _, row in dataset()})
+    again = Knowing()
+    run = evaluate({"k": again}, [dataset()], tmp_path / "elsewhere", store=store)
+    assert again.asked == []
+    assert only(run, "k")[0].seconds["encode"] == 0
+
+
+@pytest.mark.parametrize("probe", ["linear", "senteval", "mlp?hidden=8&dropout=0,0.5&passes=8"])
+def test_the_number_of_jobs_does_not_matter(tmp_path, probe):
+    sets = [dataset(f"own/{i}", n=(100 + i, 40, 60)) for i in range(4)]
+    one, two = (
+        evaluate({"k": Knowing(noise=1.0)}, sets, tmp_path / str(jobs), probes=[probe], seeds=(1, 2), jobs=jobs)
+        for jobs in (1, 3)
+    )
+    assert same(one, two)
+    assert [r.key for r in one] == [r.key for r in two]
+    assert len(only(one, "k")) == 8
+
+
+def test_what_fails_is_written_down_and_the_rest_goes_on(tmp_path):
+    def broken(texts):
+        raise ValueError("no such word")
+
+    bad = replace(dataset("own/untested"), rows={**dataset().rows, "te": []})
+    run = evaluate({"broken": broken, "k": Knowing()}, [bad, dataset()], tmp_path / "run")
+    assert only(run, "k")[0].accuracy == 1.0
+    errors = {f.cell.encoder or f.cell.dataset: (f.kind, f.error) for f in run.failures}
+    assert errors["own/untested"][0] == "DataError"
+    assert errors["broken"][0] == "EncoderError"
+    assert "no such word" in errors["broken"][1]
+    mended = evaluate({"broken": Knowing(name="mended")}, [dataset("own/untested"), dataset()], tmp_path / "run")
+    assert mended.failures == ()
+    assert [r.accuracy for r in only(mended, "broken")] == [1.0, 1.0]
+
+
+def test_a_probe_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
+    fit = evaluate_module.__globals__["probe_unit"]
+
+    def sometimes(unit):
+        if unit.parts.name == "own/hard":
+            raise MemoryError("8 GiB")
+        return fit(unit)
+
+    monkeypatch.setitem(evaluate_module.__globals__, "probe_unit", sometimes)
+    run = evaluate({"k": Knowing()}, [dataset("own/hard"), dataset("own/easy", n=(121, 40, 60))], tmp_path / "run")
+    assert [(r.cell.dataset) for r in only(run, "k")] == ["own/easy"]
+    assert {(f.kind, f.cell.dataset) for f in run.failures} == {("MemoryError", "own/hard")}
+    monkeypatch.undo()
+    assert evaluate({"k": Knowing()}, [dataset("own/hard")], tmp_path / "run").failures == ()
+
+
+def test_an_interrupted_encoder_loses_nothing(tmp_path):
+    class Slow(Knowing):
+        batch = 10
+
+        def __call__(self, texts):
+            if len(self.asked) >= 100:
+                raise KeyboardInterrupt
+            return super().__call__(texts)
+
+    store, first = Store(tmp_path / "store"), Slow()
+    with pytest.raises(KeyboardInterrupt):
+        evaluate({"k": first}, [dataset()], tmp_path / "run", store=store)
+    assert len(Run.load(tmp_path / "run")) == 4  # the baselines
+    second = Knowing()
+    evaluate({"k": second}, [dataset()], tmp_path / "run", store=store)
+    assert set(second.asked).isdisjoint(first.asked)
+    assert len(second.asked) + len(first.asked) == 220
+
+
+def test_layers_are_cells_of_their_own(tmp_path):
+    class Layered(Knowing):
+        layers = ("0", "1", "10")
+
+        def __call__(self, texts):
+            good = super().__call__(texts)
+            return np.stack([np.zeros_like(good), good, good])
+
+    run = evaluate({"layered": Layered()}, [dataset()], tmp_path / "run")
+    found = only(run, "layered")
+    assert [(r.cell.layer, r.accuracy) for r in found] == [("0", 0.5), ("1", 1.0), ("10", 1.0)]
+    assert len({r.key for r in found}) == 3
+
+
+def test_an_array_of_unnamed_layers(tmp_path):
+    run = evaluate({"two": lambda texts: np.stack([Knowing()(texts)] * 2)}, [dataset()], tmp_path / "run")
+    assert [r.cell.layer for r in only(run, "two")] == ["0", "1"]
+
+
+def test_words_have_the_encoders_own_vectors(tmp_path):
+    """Whether a word is in a sentence, to be told from a bag of one-hot words and the word's own vector."""
+    rng, names = np.random.default_rng(0), [chr(97 + i) for i in range(12)]
+
+    def rows(n):
+        found = []
+        for i in range(n):
+            words = rng.choice(names, size=3, replace=False)
+            word = words[0] if i % 2 else rng.choice([w for w in names if w not in words])
+            found.append(replace_row(f"{i} {' '.join(words)}", str(i % 2), word))
+        return found
+
+    def replace_row(text, label, word):
+        row = dataset().rows["tr"][0]
+        return row._replace(text=text, tokens=tuple(text.split()), label=label, extra=(("word", str(word)),))
+
+    class Bag:
+        identity = Identity.of("py", "bag")
+
+        def __call__(self, texts):
+            return np.array([[float(name in text.split()) for name in names] for text in texts])
+
+        def words(self, words):
+            self.given = words
+            return np.eye(len(names))[[names.index(w) for w in words]]
+
+    given = replace(
+        dataset("adi2017/word_presence"), labels=("0", "1"), manifest={"inputs": ["word"]},
+        rows={"tr": rows(800), "va": rows(200), "te": rows(300)},
+    )  # fmt: skip
+    bag = Bag()
+    run = evaluate({"bag": bag}, [given], tmp_path / "run", probes=["linear", MLP], beside=())
+    linear, mlp = only(run, "bag")
+    assert sorted(bag.given) == names
+    assert linear.dimension == mlp.dimension == 24
+    assert linear.accuracy < 0.65  # an exclusive or is no matter for a line
+    assert mlp.accuracy > 0.9
+
+
+def test_partial_runs_say_so_everywhere(tmp_path):
+    whole = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run")
+    run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", limit=20)
+    some = [r for r in run if r.partial]
+    assert len(some) == len(whole)
+    assert len(run) == 2 * len(whole)
+    for r in some:
+        assert "limit=20" in r.signature
+        assert r.n["te"] == 20
+        assert len(run.rows(r)) == len(run.right(r)) == 20
+    assert set(run.frame().limit.dropna()) == {20}
+
+
+def test_target_forms_are_drawn_where_there_are_any(tmp_path):
+    run = evaluate({"k": Knowing(noise=2.0)}, [dataset(keys=6), dataset("own/free")], tmp_path / "run")
+    with_forms, without = only(run, "k")
+    assert with_forms.clusters == 6
+    assert with_forms.cluster_interval is not None
+    assert without.clusters is without.cluster_interval is None
+
+
+def test_seeds_move_a_network_and_not_a_convex_optimum(tmp_path):
+    run = evaluate(
+        {"k": Knowing(noise=2.0)}, [dataset()], tmp_path / "run", probes=["linear", "senteval"], seeds=range(5)
+    )
+    losses = {p: {r.log2_loss for r in only(run, "k") if r.cell.probe == p} for p in ("linear", "senteval")}
+    assert len(losses["linear"]) == 1
+    assert len(losses["senteval"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"probes": ["lnear"]}, "linear"),
+        ({"seeds": []}, "one seed"),
+        ({"limit": 0}, "--limit 0"),
+        ({"probes": []}, "probe"),
+    ],
+)
+def test_wrong_use(tmp_path, change, says):
+    with pytest.raises(UsageError, match=says):
+        evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", **change)
+
+
+def test_no_set_at_all(tmp_path):
+    with pytest.raises(UsageError, match="No set was given"):
+        evaluate({"k": Knowing()}, [], tmp_path / "run")
+
+
+def test_an_unknown_encoder_is_a_failure_that_names_it(tmp_path):
+    run = evaluate(["sttaic:"], [dataset()], tmp_path / "run")
+    assert "Did you mean static:" in run.failures[0].error
+
+
+def test_twenty_kills_and_the_results_are_those_of_an_undisturbed_run(tmp_path):
+    class Slow(Knowing):
+        batch = 20
+
+        def __call__(self, texts):
+            time.sleep(0.004)
+            return super().__call__(texts)
+
+    sets = [dataset(f"own/{i}", n=(80 + i, 40, 60), keys=5) for i in range(3)]
+
+    def work(folder):
+        return evaluate(
+            {"k": Slow(noise=1.0), "l": Slow(noise=2.0)}, sets, tmp_path / folder, seeds=(1, 2),
+            probes=["linear", "senteval?passes=8"], store=Store(tmp_path / f"store of {folder}"),
+        )  # fmt: skip
+
+    started = time.monotonic()
+    whole = work("undisturbed")
+    took = time.monotonic() - started
+    rng, killed = np.random.default_rng(0), 0
+    for moment in rng.uniform(0, took / 4, size=20):
+        child = os.fork()
+        if child == 0:
+            try:
+                work("killed")
+            finally:
+                os._exit(0)
+        time.sleep(moment)
+        os.kill(child, signal.SIGKILL)
+        killed += os.waitpid(child, 0)[1] == signal.SIGKILL
+    assert killed > 0
+    assert same(work("killed"), whole)
+
+
+def test_an_error_of_the_encoder_names_the_sentence(tmp_path):
+    run = evaluate({"nan": lambda texts: np.full((len(texts), 2), np.nan)}, [dataset()], tmp_path / "run")
+    assert run.failures[0].kind == EncoderError.__name__
+    assert "NaN" in run.failures[0].error

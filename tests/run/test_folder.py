@@ -1,0 +1,142 @@
+"""A run on disk: what was written is read, what was torn is not, and two do not write at once."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sonde.errors import RunError
+from sonde.result import Failure
+from sonde.run import Run, evaluate
+from sonde.run.folder import writing
+from tests.run.sets import Knowing, dataset
+
+
+@pytest.fixture
+def run(tmp_path):
+    return evaluate({"knowing": Knowing()}, [dataset()], tmp_path / "run")
+
+
+def test_predictions_and_rows_belong_together(run):
+    result = next(r for r in run if r.cell.encoder == "knowing")
+    found, rows = run.predictions(result), run.rows(result)
+    assert [result.labels[i] for i in found["truth"]] == [row.label for row in rows]
+    assert result.accuracy == pytest.approx((found["predicted"] == found["truth"]).mean())
+    assert found["probabilities"].shape == (60, 2)
+    assert found["probabilities"].sum(axis=1) == pytest.approx(np.ones(60), abs=2e-3)
+    assert np.exp2(found["log2"]) == pytest.approx(found["probabilities"][np.arange(60), found["truth"]], abs=1e-3)
+    assert result.log2_loss == pytest.approx(-found["log2"].mean(), abs=1e-4)
+    assert (run.right(result) == (found["predicted"] == found["truth"])).all()
+
+
+def test_a_data_frame_has_a_row_per_result(run):
+    frame = run.frame()
+    assert len(frame) == len(run) == 7  # the encoder, four baselines of words, random and hashed vectors
+    assert set(frame.encoder) == {
+        "knowing",
+        "majority",
+        "length",
+        "nb-uni",
+        "nb-bi",
+        "baseline:random",
+        "baseline:hash",
+    }
+    best = frame.set_index("encoder").loc["knowing"]
+    assert best.accuracy == 1.0
+    assert best.majority == 0.5
+    assert best.low < best.accuracy <= best.high
+
+
+def test_a_torn_line_is_no_result_and_is_cut_off(run):
+    path = run.folder / "results.jsonl"
+    content = path.read_bytes()
+    lines = content.splitlines(keepends=True)
+    path.write_bytes(content[:-7])
+    assert len(Run.load(run.folder)) == len(run) - 1
+    with writing(run.folder) as log:
+        assert len(log.done) == len(run) - 1
+        assert path.read_bytes() == b"".join(lines[:-1])
+
+
+def test_an_altered_line_is_named(run):
+    path = run.folder / "results.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], b"{]\n", *lines[1:]]))
+    with pytest.raises(RunError, match=r"results\.jsonl:2"):
+        Run.load(run.folder)
+
+
+def test_the_last_line_about_a_cell_counts(run):
+    result = run.results[0]
+    with writing(run.folder) as log:
+        log.add(replace(result, accuracy=0.25))
+    again = Run.load(run.folder)
+    assert len(again) == len(run)
+    assert again.results[0].accuracy == 0.25
+
+
+def test_a_failure_is_history_once_its_cell_is_done(run):
+    result = run.results[0]
+    with writing(run.folder) as log:
+        log.add(Failure(key=result.key, cell=result.cell, error="out of memory", kind="MemoryError"))
+        assert len(Run.load(run.folder).failures) == 1
+        log.add(result)
+    assert Run.load(run.folder).failures == ()
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda p: p.write_bytes(b"x"), lambda p: p.unlink(), lambda p: np.savez(p, predicted=[1])]
+)
+def test_predictions_that_are_not_as_written(run, damage):
+    result = run.results[0]
+    damage(run.folder / "predictions" / f"{result.key}.npz")
+    with pytest.raises(RunError, match="predictions"):
+        run.right(result)
+
+
+def test_no_object_is_unpickled(run):
+    result = run.results[0]
+    path = run.folder / "predictions" / f"{result.key}.npz"
+    np.savez(path, predicted=np.array([{}] * 60, object), truth=np.zeros(60))
+    with pytest.raises(RunError):
+        run.predictions(result)
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("…")
+    with pytest.raises(RunError, match="is no run"):
+        evaluate({"knowing": Knowing()}, [dataset()], tmp_path)
+    with pytest.raises(RunError, match="is no run"):
+        Run.load(tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_run_of_another_format(run):
+    (run.folder / "run.json").write_text('{"format": 99}')
+    with pytest.raises(RunError, match="format 99"):
+        Run.load(run.folder)
+
+
+def test_one_process_at_a_time(run):
+    code = f"from sonde.run.folder import writing\nwith writing({str(run.folder)!r}): pass"
+    with writing(run.folder):
+        other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "Another process is writing" in other.stderr
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_a_full_disk_loses_nothing(run, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    before = (run.folder / "results.jsonl").read_bytes()
+    monkeypatch.setattr("sonde.run.folder.os.fsync", full)
+    with pytest.raises(RunError, match=r"No space left on device.*kept.*same command"):
+        evaluate({"knowing": Knowing(), "other": Knowing(name="other")}, [dataset()], run.folder)
+    monkeypatch.undo()
+    assert (run.folder / "results.jsonl").read_bytes().startswith(before)
+    again = evaluate({"knowing": Knowing(), "other": Knowing(name="other")}, [dataset()], run.folder)
+    assert len(again) == len(run) + 1
+    assert again.failures == ()

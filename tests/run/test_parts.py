@@ -1,0 +1,81 @@
+"""Which rows are learned from, chosen on and tested on."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sonde.errors import DataError, UsageError
+from sonde.run.parts import HELD_OUT, parts_of, sampled
+from tests.run.sets import dataset, rows
+
+
+def test_three_splits_are_taken_as_they_are():
+    found = parts_of(dataset(classes=3))
+    assert [len(part) for part in (found.train, found.dev, found.test)] == [120, 40, 60]
+    assert (found.trained_on, found.chosen_on) == ("tr", "va")
+    assert found.labels == ("c0", "c1", "c2")
+    assert found.test.labels[:4].tolist() == [0, 1, 2, 0]
+
+
+def test_a_label_that_was_not_met_in_training_has_no_number():
+    given = dataset()
+    given.rows["te"][0] = given.rows["te"][0]._replace(label="strange")
+    assert parts_of(given).test.labels[:2].tolist() == [-1, 1]
+
+
+@pytest.mark.parametrize("missing", ["tr", "va"])
+def test_without_tr_or_va_some_rows_are_held_out(missing):
+    found = parts_of(replace(dataset(), rows={**dataset().rows, missing: []}))
+    other = "va" if missing == "tr" else "tr"
+    n = len(dataset().rows[other])
+    assert found.trained_on == other
+    assert found.chosen_on == f"15% of {other}"
+    assert len(found.train) + len(found.dev) == n
+    assert HELD_OUT * n <= len(found.dev) <= HELD_OUT * n + 3
+    assert set(found.train.texts).isdisjoint(found.dev.texts)
+
+
+def test_what_is_held_out_shares_no_target_form_with_the_rest():
+    given = dataset(keys=20)
+    found = parts_of(replace(given, rows={**given.rows, "va": []}))
+    assert set(found.train.keys).isdisjoint(found.dev.keys)
+    assert found.dev.keys
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [({"te": []}, "no te rows"), ({"tr": [], "va": []}, "0 rows to learn from"), ({"tr": rows(9, 1, 1)}, "c0 only")],
+)
+def test_what_cannot_be_probed(change, says):
+    with pytest.raises(DataError, match=says):
+        parts_of(replace(dataset(), rows={**dataset().rows, **change}))
+
+
+def test_a_missing_input_is_named():
+    with pytest.raises(DataError, match="'word'"):
+        parts_of(dataset(inputs=["word"]))
+
+
+@given(st.integers(1, 150), st.integers(2, 5), st.randoms())
+def test_a_sample_is_balanced_and_depends_on_the_rows_alone(limit, classes, random):
+    given = dataset(classes=classes)
+    found = sampled(given, limit)
+    for split, some in found.rows.items():
+        assert len(some) == min(limit, len(given.rows[split]))
+        counts = np.unique([row.label for row in some], return_counts=True)[1]
+        if len(some) >= classes:
+            assert len(counts) == classes
+            assert counts.max() - counts.min() <= 1
+        assert [row for row in given.rows[split] if row in set(some)] == list(some)
+    shuffled = {split: random.sample(given.rows[split], len(given.rows[split])) for split in given.rows}
+    other = sampled(replace(given, rows=shuffled), limit)
+    assert all(set(other.rows[split]) == set(found.rows[split]) for split in found.rows)
+
+
+def test_a_sample_of_no_rows():
+    with pytest.raises(UsageError, match="--limit 0"):
+        sampled(dataset(), 0)
+    assert sampled(dataset(), None) == dataset()

@@ -1,0 +1,73 @@
+"""What must come out, whatever the numbers: on sets made from the built-in corpus."""
+
+import numpy as np
+import pytest
+
+from sonde.encoders import load
+from sonde.run import evaluate
+from sonde.stats import wilson
+
+TASKS = ("sentence_length", "word_content", "bigram_shift", "past_present")
+
+
+@pytest.fixture(scope="module")
+def run(conneau, tmp_path_factory):
+    numbers = [
+        {row.text: (place, task.labels.index(row.label)) for _, row in task}
+        for place, task in enumerate(map(conneau.get, TASKS))
+    ]
+
+    def knowing(texts):
+        vectors = np.zeros((len(texts), len(TASKS), max(len(conneau[task].labels) for task in TASKS)))
+        for i, text in enumerate(texts):
+            for found in (of_task[text] for of_task in numbers if text in of_task):
+                vectors[(i, *found)] = 1
+        return vectors.reshape(len(texts), -1)
+
+    sets = [conneau[task] for task in TASKS]
+    encoders = {"bag": load("baseline:words?dim=128"), "long": load("baseline:length"), "knowing": knowing}
+    return evaluate(encoders, sets, tmp_path_factory.mktemp("runs") / "run")
+
+
+def at_chance(result, chance):
+    """Within 99.9 %: there are some twenty such tests, and one of twenty leaves an interval of 95 %."""
+    low, high = wilson(result.accuracy * result.n["te"], result.n["te"], z=3.29)
+    return low <= chance <= high
+
+
+def found(run, encoder, task):
+    return next(r for r in run if r.cell.encoder == encoder and r.cell.task == task)
+
+
+def test_every_cell_is_done(run):
+    assert run.failures == ()
+    assert len(run) == len(TASKS) * (3 + 6)
+
+
+@pytest.mark.parametrize("encoder", ["bag", "nb-uni", "baseline:hash", "majority", "baseline:random", "long"])
+def test_what_knows_no_order_is_at_chance_on_bigram_shift(run, encoder):
+    assert at_chance(found(run, encoder, "bigram_shift"), 0.5)
+
+
+def test_length_solves_sentence_length(run):
+    assert found(run, "length", "sentence_length").accuracy == 1.0
+    assert found(run, "long", "sentence_length").accuracy == 1.0
+
+
+def test_words_find_the_word(run):
+    assert found(run, "nb-uni", "word_content").accuracy > 0.7
+    assert found(run, "bag", "word_content").range[0] > 10 * found(run, "majority", "word_content").accuracy
+
+
+@pytest.mark.parametrize("task", ["bigram_shift", "past_present"])
+def test_an_encoder_of_the_label_is_always_right(run, task):
+    result = found(run, "knowing", task)
+    assert result.accuracy == 1.0
+    assert result.log2_loss < 0.5 * found(run, "baseline:random", task).log2_loss
+    assert result.range[1] == 1.0
+    assert result.range[0] > 0.98
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_random_vectors_are_at_chance(run, task):
+    assert at_chance(found(run, "baseline:random", task), 1 / len(found(run, "majority", task).labels))

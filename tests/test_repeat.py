@@ -1,0 +1,76 @@
+"""A signature is enough to do a cell again, and to find out that something is no longer as it was."""
+
+import re
+
+import pytest
+
+from sonde.errors import UsageError
+from sonde.repeat import repeat
+from sonde.run import Run, evaluate
+from sonde.sources import find_sets
+from tests.run.sets import dataset
+
+CODE = """
+import numpy as np
+
+def encode(texts):
+    return np.array([[len(t), t.count("a"), t.count("e"), t.startswith("c0")] for t in texts], float) {change}
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(CODE.format(change=""))
+    (tmp_path / "task.txt").write_text(
+        "".join(f"{split}\t{row.label}\t{row.text}\n" for split, row in dataset(n=(90, 30, 50)))
+    )
+    evaluate(
+        ["py:mine.py:encode?version=1"], find_sets(["task.txt"]), "run", probes=["linear", "senteval?passes=8"], seeds=(5, 6)
+    )
+    return Run.load("run")
+
+
+def test_every_cell_comes_out_the_same(run):
+    assert len(run) == 4 + 6
+    for result in run:
+        found = repeat(result.signature, run=run)
+        assert found.same, result.signature
+        assert found.differing == 0
+        assert found.notes == ()
+        assert found.now.signature == result.signature
+
+
+def test_without_the_run_there_is_a_number_and_nothing_to_compare_it_with(run):
+    result = run.results[0]
+    found = repeat(result.signature, paths=["task.txt"])
+    assert found.now.accuracy == result.accuracy
+    assert found.then is found.differing is None
+
+
+def test_an_encoder_that_has_changed_is_seen(run, tmp_path):
+    result = next(r for r in run if r.cell.encoder.startswith("py:"))
+    (tmp_path / "mine.py").write_text(CODE.format(change="* [0, 0, 1, 0]"))
+    found = repeat(result.signature, run=run)
+    assert not found.same
+    assert found.differing > 0
+    assert any("encoder is not what it was" in note for note in found.notes)
+
+
+def test_a_set_that_has_changed_is_not_taken_for_the_old_one(run, tmp_path):
+    text = (tmp_path / "task.txt").read_text()
+    (tmp_path / "task.txt").write_text(text.replace("bal", "bil"))
+    with pytest.raises(UsageError, match=r"was not found in .*task\.txt; met task#"):
+        repeat(run.results[0].signature, run=run)
+
+
+def test_a_signature_of_another_run(run):
+    other = re.sub(r"seed=\d+", "seed=77", run.results[0].signature)
+    with pytest.raises(UsageError, match="no result with this signature"):
+        repeat(other, run=run)
+    with pytest.raises(UsageError, match="no signature"):
+        repeat("accuracy", run=run)
+    with pytest.raises(UsageError, match="expected numbers"):
+        repeat(re.sub(r"seed=\d+", "seed=x", run.results[0].signature), paths=["task.txt"])
+    with pytest.raises(UsageError, match="no folder"):
+        repeat(run.results[0].signature)

@@ -1,0 +1,85 @@
+"""Signatures print and parse back; keys know what was asked for, and names do not move them."""
+
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sonde.errors import UsageError
+from sonde.result import Cell, Failure, Result, Signature, from_line, to_line
+
+CELL = Cell(
+    task="subj_number", version=1, dataset="conneau2018/subj_number", data="ed65766b00000000",
+    encoder="st:all-MiniLM-L6-v2", identity="st:all-MiniLM-L6-v2?content=8b32", probe="linear", seed=1111,
+    sonde="0.1.0",
+)  # fmt: skip
+RESULT = Result(
+    key=CELL.key, cell=CELL, language="en", labels=("NN", "NNS"), n={"tr": 260, "va": 32, "te": 32}, accuracy=0.75,
+    macro_f1=0.74, interval=(0.58, 0.87), chosen={"l2": 1e-4}, baselines={"majority": 0.5, "nb-uni": 0.6},
+)  # fmt: skip
+SIGNATURE = (
+    "task=subj_number.v1|data=conneau2018/subj_number#ed65766b00000000|enc=st:all-MiniLM-L6-v2|id=%s|probe=linear|"
+    "l2=dev:0.0001|n=260/32/32|seed=1111|sonde=0.1.0"
+)
+
+needed = {name: st.text(min_size=1) for name in ("task", "data", "enc", "n", "seed", "sonde")}
+optional = {f.name: st.none() | st.text(min_size=1) for f in fields(Signature) if f.name not in needed}
+# a signature stands on one line between other words: what it ends with must not be taken for the space around it
+signatures = st.builds(Signature, **needed, **optional).filter(lambda s: s.sonde == s.sonde.strip())
+
+
+def test_a_signature_has_everything_that_moves_the_number():
+    assert RESULT.signature == SIGNATURE % RESULT.signature.split("id=")[1][:8]
+    moved = replace(CELL, layer="7", probe="mlp", limit=500, device="cuda")
+    more = replace(RESULT, cell=moved, chosen={"l2": 0.01, "hidden": 50, "dropout": 0.1}).signature
+    for part in ("layer=7", "probe=mlp", "l2=dev:0.01|hidden=dev:50|dropout=dev:0.1", "limit=500", "device=cuda"):
+        assert part in more
+
+
+@given(signatures)
+def test_parsing_undoes_printing(signature):
+    assert Signature.parse(str(signature)) == signature
+    assert "\n" not in str(signature)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no signature"),
+        ("task=a|data=b|enc=c|n=1/1/1|seed=1", "lacks sonde"),
+        (SIGNATURE % "00" + "|seed=2", "each name once"),
+        (SIGNATURE % "00" + "|colour=red", "'colour=red'"),
+        ("99.5", "'99.5'"),
+    ],
+)
+def test_what_is_no_signature(text, says):
+    with pytest.raises(UsageError, match=says):
+        Signature.parse(text)
+
+
+def test_the_key_is_about_everything_that_was_asked_for():
+    others = {f.name: 9 if isinstance(getattr(CELL, f.name), int) else "other" for f in fields(Cell)}
+    keys = {replace(CELL, **{name: value}).key for name, value in others.items()}
+    assert len(keys) == len(others)
+    assert CELL.key not in keys
+    assert replace(CELL).key == CELL.key
+
+
+@pytest.mark.parametrize("record", [RESULT, Failure(key="00", cell=CELL, error="no\nway", kind="EncoderError")])
+def test_a_record_is_one_line_and_comes_back(record):
+    line = to_line(record)
+    assert b"\n" not in line
+    assert from_line(line) == record
+    assert from_line(line[:-1]) is None
+    assert from_line(b"") is None
+    assert from_line(b"{}") is None
+
+
+def test_the_range_is_what_both_intervals_cover():
+    assert RESULT.range == (0.58, 0.87)
+    assert replace(RESULT, cluster_interval=(0.5, 0.9)).range == (0.5, 0.9)
+    # all rows right: whatever forms are drawn, all are right
+    assert replace(RESULT, interval=(0.9, 1.0), cluster_interval=(1.0, 1.0)).range == (0.9, 1.0)
+    assert RESULT.best_baseline == ("nb-uni", 0.6)
+    assert replace(RESULT, baselines={}).best_baseline is None
