@@ -6,7 +6,7 @@ The biases are not penalised, and two classes are one logit, that is one row of 
 ``LogisticRegression(C=1 / (n * l2))`` on the same vectors. It does not depend on a seed.
 
 With ``standardise`` the weights that are penalised are those of dimensions brought to mean 0 and deviation 1 on the
-training rows; a constant dimension keeps its scale. The rows stay as they are: means and deviations go into the weights.
+training rows; a constant dimension keeps its scale. Rows stay as they are: means and deviations go into the weights.
 
 The search is L-BFGS, preconditioned by the correlations of the dimensions on a sample of rows. It reads float32 rows
 block by block and adds up in float64. The penalties share each reading of the rows if they are few columns, else each
@@ -31,7 +31,7 @@ from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, ShapeError
 from sonde.probes.convex_numpy import Doubles, Engine, Floats, Numpy
-from sonde.probes.convex_search import End, Value, descend, run, solver
+from sonde.probes.convex_search import End, Search, Value, descend, run, solver
 from sonde.probes.features import Features
 from sonde.probes.fit import Fit
 from sonde.probes.probe import Probe
@@ -82,10 +82,12 @@ def fit(
     """Find the optimum for every L2 of the probe; each seed gets the one that dev chooses."""
     for name, rows, given in (("training", train, labels), ("dev", dev, dev_labels)):
         if len(rows) != len(given) or not len(rows):
-            raise ShapeError(f"There are {len(rows)} {name} rows and {len(given)} labels; expected one of each or more.")
+            raise ShapeError(
+                f"There are {len(rows)} {name} rows and {len(given)} labels; expected one of each or more."
+            )
     counts = np.bincount(labels, minlength=classes)
     with threadpool_limits(limits=1):  # with more, sums depend on how many
-        data = _Data.of(train, labels, counts, _engine(device), len(probe.l2))
+        data = _Data.of(train, labels, counts, _engine(device))
         ends = _search(data, probe)
         models = [_model(data, ends[l2].point, counts) for l2 in probe.l2]
         judged = [_judge(model, dev, dev_labels) for model in models]
@@ -145,16 +147,22 @@ def _search(data: _Data, probe: Probe) -> dict[float, End]:
     tolerance = TOLERANCE * value[0]
     correlations = data.correlations() if d <= max(FACTORED, min(n, WIDEST)) else None
     strong_first = sorted(set(probe.l2), reverse=True)
-    together = d <= FACTORED and len(strong_first) * outputs <= TOGETHER
+
+    def begin(l2: float, first: Doubles | None) -> Search:
+        penalty = np.full(d, l2) if probe.standardise else l2 / data.scale**2
+        solve, limit = solver(correlations, curvature, penalty), probe.passes
+        return descend(point, value, np.append(penalty, 0.0), solve, tolerance=tolerance, limit=limit, first=first)
+
+    if d <= FACTORED and len(strong_first) * outputs <= TOGETHER:
+        return run({l2: begin(l2, None) for l2 in strong_first}, data.values)
     ends: dict[float, End] = {}
-    for group in [strong_first] if together else [[l2] for l2 in strong_first]:
-        searches = {}
-        for l2 in group:
-            penalty = np.full(d, l2) if probe.standardise else l2 / data.scale**2
-            solve = solver(correlations, curvature, penalty)
-            searches[l2] = descend(point, value, np.append(penalty, 0.0), solve, tolerance, probe.passes)
-        ends |= run(searches, data.values)
-        point, value = ends[group[-1]].point, ends[group[-1]].value
+    for i, l2 in enumerate(strong_first):
+        first = None
+        if i > 1 and l2 > 0:  # in the logarithm of the penalty the optimum moves about evenly
+            older, old = strong_first[i - 2 : i]
+            first = (point - ends[older].point) * np.log(old / l2) / np.log(older / old)
+        ends |= run({l2: begin(l2, first)}, data.values)
+        point, value = ends[l2].point, ends[l2].value
     return ends
 
 
@@ -176,11 +184,11 @@ class _Data:
     """What the blocks lack of being standardised: the mean and 1 / scale, or 0 and 1."""
 
     @classmethod
-    def of(cls, features: Features, labels: Ints, counts: Ints, engine: Engine, models: int) -> _Data:
+    def of(cls, features: Features, labels: Ints, counts: Ints, engine: Engine) -> _Data:
         """Look through the rows once, and decide how they will be read."""
         n, d = features.shape
         met = counts > 0
-        size = _size(engine.cells, d, np.count_nonzero(met))
+        size = _size(engine.cells, d, int(np.count_nonzero(met)))
         mean, scale = _moments(features, size)
         labels = (np.cumsum(met) - 1)[labels]
         far = (np.abs(mean) > FAR * scale).any() or scale.max() > 1e15 or scale.min() < 1e-15
@@ -254,9 +262,9 @@ def _standardised(rows: Floats, mean: Doubles, scale: Doubles) -> Floats:
 def _moments(features: Features, size: int) -> tuple[Doubles, Doubles]:
     """Mean and deviation of each dimension, (d,) each; 1 for a deviation of 0."""
     n, d = features.shape
-    sums, squares, near = np.zeros(d), np.zeros(d), None
-    for _, rows in _read(features, size):
-        if near is None:  # float32, so that a constant dimension is 0 exactly
+    sums, squares, near = np.zeros(d), np.zeros(d), np.zeros(d, np.float32)
+    for start, rows in _read(features, size):
+        if start == 0:  # sums are about the mean of the first block; in float32, or constants would not become 0
             near = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
         rest = np.subtract(rows, near, dtype=np.float64)
         sums += rest.sum(axis=0)

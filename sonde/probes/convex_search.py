@@ -57,11 +57,21 @@ def run(searches: Mapping[K, Search], answer: Callable[[Sequence[Doubles]], Sequ
     return ends
 
 
-def descend(point: Doubles, known: Value, penalty: Doubles, solve: Solve, tolerance: float, limit: int) -> Search:
+def descend(
+    point: Doubles,
+    known: Value,
+    penalty: Doubles,
+    solve: Solve,
+    *,
+    tolerance: float,
+    limit: int,
+    first: Doubles | None = None,
+) -> Search:
     """Search the minimum of a convex loss + the sum of penalty / 2 * point², from a point whose loss is known.
 
-    ``penalty`` is (d + 1,), and ``solve`` multiplies by about the inverse of the Hessian. The end is where the quadratic
-    model of the objective has its minimum less than ``tolerance`` below, or where ``limit`` points have been asked for.
+    ``penalty`` is (d + 1,), ``solve`` multiplies by about the inverse of the Hessian, and ``first`` is a step to try
+    before all others. The end is where the quadratic model of the objective has its minimum less than ``tolerance``
+    below, or where ``limit`` points have been asked for.
     """
 
     def whole(at: Doubles, value: Value) -> Value:
@@ -71,9 +81,10 @@ def descend(point: Doubles, known: Value, penalty: Doubles, solve: Solve, tolera
     memory: deque[_Pair] = deque(maxlen=MEMORY)
     passes = 0
     while True:
-        step = -_turn(slope.astype(np.float32), memory, solve)
-        fall = -float(np.vdot(slope, step))
-        if 0 <= fall <= 2 * tolerance:
+        guessed = first is not None
+        step = -_turn(slope.astype(np.float32), memory, solve) if first is None else first.astype(np.float32)
+        fall, first = -float(np.vdot(slope, step)), None
+        if 0 <= fall <= 2 * tolerance and not guessed:
             return End(point, known, passes, True)
         length = 1.0 if fall > 0 else 0.0
         while length > SHORTEST:
@@ -90,7 +101,7 @@ def descend(point: Doubles, known: Value, penalty: Doubles, solve: Solve, tolera
             above = new_loss - loss + length * fall  # the tangent: with it a parabola is known
             length *= min(max(0.5 * length * fall / above, 0.1), 0.5) if np.isfinite(above) else 0.1
         else:
-            if not memory:
+            if not (memory or guessed):
                 return End(point, known, passes, False)
             memory.clear()  # rounding may have spoilt it
             continue
@@ -126,7 +137,7 @@ def _turn(slope: Floats, memory: Sequence[_Pair], solve: Solve) -> Floats:
 
 
 def solver(correlations: Floats | None, curvature: Doubles, penalty: Doubles) -> Solve:
-    """The inverse of about the Hessian: for each output curvature * correlations + penalty (d,), and for its bias curvature.
+    """The inverse of about the Hessian: that of curvature * correlations + penalty (d,) for each output; its bias has none.
 
     One factor serves all outputs. It is made for their mean curvature, and its inverse is brought to the size of each
     output's own. Without correlations the dimensions are taken to have none.

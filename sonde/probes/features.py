@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sonde.errors import ShapeError
 
 Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class Features:
 
     tables: tuple[Array, ...]
     places: tuple[npt.NDArray[np.int64], ...]
+    combine: Callable[[Sequence[Floats]], Floats] | None = None
+    """What makes new rows (m, any) of the rows (m, d_t) of every table, where these are not to stand in line."""
 
     def __post_init__(self) -> None:
         """Refuse tables and places that do not belong together."""
@@ -31,6 +34,8 @@ class Features:
             raise ShapeError(f"Features need a table (rows, dimension) per column of places, got {shapes}.")
         if len({len(place) for place in self.places}) != 1:
             raise ShapeError(f"Features have columns of {sorted({len(p) for p in self.places})} rows; expected one n.")
+        if self.combine is not None and len(shapes) < 2:  # one table may be read as it is, past ``take``
+            raise ShapeError("Features that are combined need two tables or more, got one.")
 
     @classmethod
     def of(cls, array: Array) -> Features:
@@ -40,22 +45,27 @@ class Features:
     @property
     def shape(self) -> tuple[int, int]:
         """n and d."""
-        return len(self.places[0]), sum(table.shape[1] for table in self.tables)
+        widths = [table.shape[1] for table in self.tables]
+        if self.combine is None:
+            return len(self), sum(widths)
+        return len(self), self.combine([np.empty((0, width), np.float32) for width in widths]).shape[1]
 
     def __len__(self) -> int:
         return len(self.places[0])
 
     def select(self, rows: npt.NDArray[np.int64] | Sequence[int] | slice) -> Features:
         """Some of the rows, in this order; nothing is gathered."""
-        return Features(self.tables, tuple(place[rows] for place in self.places))
+        return replace(self, places=tuple(place[rows] for place in self.places))
 
-    def take(self, rows: npt.NDArray[np.int64] | slice) -> npt.NDArray[np.float32]:
+    def take(self, rows: npt.NDArray[np.int64] | slice) -> Floats:
         """These rows as a new contiguous array (m, d), float32."""
         parts = [table[place[rows]] for table, place in zip(self.tables, self.places, strict=True)]
+        if self.combine is not None:
+            return self.combine([np.asarray(part, np.float32) for part in parts])
         found = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
         return np.ascontiguousarray(found, np.float32)
 
-    def chunks(self, size: int) -> Iterator[tuple[int, npt.NDArray[np.float32]]]:
+    def chunks(self, size: int) -> Iterator[tuple[int, Floats]]:
         """(first row, rows) from top to bottom, ``size`` at a time."""
         for start in range(0, len(self), size):
             yield start, self.take(slice(start, start + size))

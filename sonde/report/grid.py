@@ -72,12 +72,12 @@ def grid_of(run: Run) -> Grid:
         by_layer.setdefault(r.cell.layer, []).append(r)
     failed: dict[tuple[Column, Place], Failure] = {}
     for f in run.failures:
-        if f.cell.data:
+        if f.cell.probe:
             failed.setdefault((_column(f.cell), _place(f.cell)), f)
     columns = dict.fromkeys([*results, *(column for column, _ in failed)])
     sets = dict.fromkeys([place for found in results.values() for place in found] + [place for _, place in failed])
     asked = {name: i for i, name in enumerate(run.info.get("encoders", ()))}
-    order = {said["digest"]: i for i, said in enumerate(run.info.get("datasets", ()))}
+    order = {(said["name"], said["digest"]): i for i, said in enumerate(run.info.get("datasets", ()))}
 
     def order_of(column: Column) -> tuple[int, bool]:
         """Partial results come after whole ones."""
@@ -87,10 +87,10 @@ def grid_of(run: Run) -> Grid:
     return Grid(
         columns=sorted((c for c in columns if c.encoder not in KNOWN), key=order_of),
         baselines=sorted((c for c in columns if c.encoder in KNOWN), key=order_of),
-        sets=sorted(sets, key=lambda place: order.get(place.data, len(order))),
+        sets=sorted(sets, key=lambda place: order.get((place.name, place.data), len(order))),
         results=results,
         failed=failed,
-        lost={f.cell.encoder: f for f in run.failures if f.cell.encoder and not f.cell.data},
+        lost={f.cell.encoder: f for f in run.failures if f.cell.encoder and not f.cell.probe},
     )
 
 

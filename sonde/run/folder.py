@@ -120,7 +120,8 @@ class Run:
 
     def dataset(self, result: Result) -> Mapping[str, Any]:
         """What run.json says about the set."""
-        return next((d for d in self.info.get("datasets", ()) if d["digest"] == result.cell.data), {})
+        said = self.info.get("datasets", ())
+        return next((d for d in said if (d["name"], d["digest"]) == (result.cell.dataset, result.cell.data)), {})
 
     def frame(self) -> pandas.DataFrame:
         """A data frame, one row per result."""
@@ -303,7 +304,7 @@ class _Order:
     """The order in which things were asked for; what was not comes after, by name."""
 
     def __init__(self, info: Mapping[str, Any]) -> None:
-        self.sets = {d["digest"]: i for i, d in enumerate(info.get("datasets", ()))}
+        self.sets = {(d["name"], d["digest"]): i for i, d in enumerate(info.get("datasets", ()))}
         self.encoders = {name: i for i, name in enumerate(info.get("encoders", ()))}
         self.probes = {name: i for i, name in enumerate(info.get("probes", ()))}
         self.seeds = {seed: i for i, seed in enumerate(info.get("seeds", ()))}
@@ -311,7 +312,7 @@ class _Order:
     def of(self, record: Result | Failure) -> tuple[Any, ...]:
         cell, last = record.cell, 1 << 30
         return (
-            self.encoders.get(cell.encoder, last), cell.encoder, self.sets.get(cell.data, last), cell.dataset,
+            self.encoders.get(cell.encoder, last), cell.encoder, self.sets.get((cell.dataset, cell.data), last), cell.dataset,
             _layer(cell.layer), self.probes.get(cell.probe or "", last), cell.probe or "", cell.limit or last,
             self.seeds.get(cell.seed, last), cell.seed, cell.device or "", cell.sonde, record.key,
         )  # fmt: skip

@@ -1,7 +1,6 @@
 """What is taken from a run: which results make a cell, what stands beside it, and what is kept apart."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -220,13 +219,3 @@ def test_another_metric(tmp_path):
     assert words["score"]["value"] is None
     with pytest.raises(UsageError, match="expected accuracy, macro_f1, log2_loss"):
         summarise(run, metric="f1")
-
-
-def test_a_result_that_was_renamed_keeps_its_key(tmp_path):
-    record, arrays = result("st:a")
-    renamed = replace(record.cell, encoder="st:b")
-    assert renamed.key == record.key
-    run = written(tmp_path / "run", (record, arrays), (replace(record, cell=renamed), arrays))
-    summary = summarise(run)
-    assert [c["encoder"] for c in summary["columns"]] == ["st:b"]
-    assert "st:a" in summary["notes"][0]
