@@ -17,6 +17,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ class Turns:
         self.done += len(texts)
         while self.followed < len(self.order) and (self.followed + BATCH <= self.done or self.done == len(self.order)):
             some = self.order[self.followed : self.followed + BATCH]
-            self.seconds += timed(lambda some=some: self.library(some))
+            self.seconds += timed(partial(self.library, some))
             self.followed += len(some)
         return vectors
 

@@ -106,7 +106,7 @@ def column(run: Run, text: str) -> Column:
 
 def best_layer(by_layer: dict[str | None, list[Result]]) -> list[Result]:
     """The results of the layer with the highest accuracy on dev, of several the first."""
-    return max(by_layer.values(), key=lambda rs: sum(r.dev_accuracy or 0.0 for r in rs) / len(rs))
+    return max(by_layer.values(), key=lambda rs: sum(r.dev_score or 0.0 for r in rs) / len(rs))
 
 
 def others(run: Run) -> tuple[str, ...]:

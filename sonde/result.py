@@ -108,16 +108,20 @@ class Result:
     trained_on: str = "tr"
     chosen_on: str | None = "va"
     dimension: int | None = None
-    accuracy: float
-    macro_f1: float
-    log2_loss: float | None = None
-    """Mean bits per test row; None for baselines that give labels only."""
+    metric: str = "accuracy"
+    """What ``score`` is."""
+    score: float
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """Further metrics by name: macro_f1, log2_loss (mean bits per test row, where there are probabilities), …"""
     interval: tuple[float, float]
-    """Wilson's, 95 %: rows taken as independent."""
+    """95 %, rows taken as independent."""
+    interval_kind: str = "wilson"
+    """wilson, or for correlations bootstrap, or for folds nadeau-bengio."""
     cluster_interval: tuple[float, float] | None = None
     """95 %, from resampling target forms instead of rows, where the set has them."""
     clusters: int | None = None
-    dev_accuracy: float | None = None
+    dev_score: float | None = None
+    """What the choice was made by."""
     chosen: Mapping[str, Any] = field(default_factory=dict)
     tried: tuple[Mapping[str, Any], ...] = ()
     baselines: Mapping[str, float] = field(default_factory=dict)
@@ -150,6 +154,21 @@ class Result:
                 sonde=cell.sonde,
             )
         )
+
+    @property
+    def accuracy(self) -> float:
+        """The score, which is an accuracy for all sets but those whose ``metric`` says otherwise."""
+        return self.score
+
+    @property
+    def macro_f1(self) -> float | None:
+        """Mean F1 of the classes, if there are any."""
+        return self.scores.get("macro_f1")
+
+    @property
+    def log2_loss(self) -> float | None:
+        """Mean bits per test row, if there are probabilities."""
+        return self.scores.get("log2_loss")
 
     @property
     def partial(self) -> bool:

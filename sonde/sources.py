@@ -14,7 +14,7 @@ from pathlib import Path
 from sonde.corpus.files import open_bytes
 from sonde.dataset import MANIFEST, ROWS, Dataset, read_manifest
 from sonde.errors import DataError, SondeError, UsageError
-from sonde.layouts import LAYOUTS, layout_of, read_layout
+from sonde.layouts import LAYOUTS, languages_of, layout_of, read_layout
 from sonde.tables import (
     TABLES,
     WORDS,
@@ -49,6 +49,10 @@ class Source:
     language: str | None
     task: str
     columns: Columns | None = None
+    part: str | None = None
+    """Which of the languages in a folder of XNLI is meant."""
+    train: str | None = None
+    """The English pairs that XNLI is trained on."""
 
     def load(self) -> Dataset:
         """Read the set, and give it the name, task and language that were found or asked for."""
@@ -64,7 +68,7 @@ class Source:
                 return read_parts(self.paths, self.name, str(Path(self.paths[0]).parent))
             case "table":
                 return read_table(self.paths, self.columns or Columns())
-        return read_layout(self.kind, Path(self.paths[0]))
+        return read_layout(self.kind, Path(self.paths[0]), language=self.part, train=self.train)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +94,12 @@ def find_sets(
     name: str | None = None,
     task: str | None = None,
     language: str | None = None,
+    train: str | None = None,
 ) -> list[Source]:
     """The sets in these files and folders and below them, sorted within each folder that was typed.
 
-    With ``columns`` every file is a table; only sets made here are still known as such.
+    With ``columns`` every file is a table; only sets made here are still known as such. ``train`` is a file of English
+    pairs for XNLI to be trained on.
     """
     met: list[_Met] = []
     files: list[str] = []
@@ -111,9 +117,17 @@ def find_sets(
     if name and len(met) > 1:
         raise UsageError(f"One name cannot be given to {len(met)} sets: {', '.join(m.name for m in met[:3])}, …")
     return [
-        Source(name or m.name, m.kind, m.paths, language or m.language, task or m.task, of)
+        Source(
+            name or m.name,
+            m.kind,
+            m.paths,
+            language or m.language,
+            task or m.task,
+            columns=columns if m.kind == "table" else None,
+            part=m.language if m.kind == "XNLI" else None,
+            train=train if m.kind == "XNLI" else None,
+        )
         for m in met
-        for of in [columns if m.kind == "table" else None]
     ]
 
 
@@ -167,16 +181,16 @@ def _inside(folder: Path, trail: tuple[str, ...], files: list[str], columns: Col
         language = manifest.get("language")
         known = language if isinstance(language, str) else None
         yield _Met("made", (str(folder),), trail, str(manifest.get("task", trail[-1])), known)
-    elif columns:
+        return
+    if columns:
         yield from _tables(_table_files(files), columns, typed=False)
-    elif (parts := xprobe_parts(folder)) or layout_of(folder):
-        if parts:
-            yield _xprobe(parts)
-        for name in layout_of(folder):
-            home = tuple(LAYOUTS[name].home.split("/"))
-            above = trail[: -len(home)] if trail[-len(home) :] == home else trail
-            yield _Met(name, (str(folder),), (*above, name), name)
-    else:
+        return
+    parts, layouts = xprobe_parts(folder), layout_of(folder)
+    if parts:
+        yield _xprobe(parts)
+    for name in layouts:
+        yield from _layout(name, folder, trail)
+    if not parts and not layouts:
         for path in files:
             with suppress(SondeError):  # not everything in a folder is ours to read
                 if _is_senteval(_peek(path)):
@@ -214,6 +228,17 @@ def _senteval(path: str) -> _Met:
 def _xprobe(parts: Sequence[str]) -> _Met:
     trail = Path(parts[0]).parent.resolve().parts
     return _Met("xprobe", tuple(parts), trail, trail[-1], _code(trail[:-1]))
+
+
+def _layout(name: str, folder: Path, trail: tuple[str, ...]) -> Iterator[_Met]:
+    """A transfer set, in each language that is there; its name stands for its folder."""
+    home = tuple(LAYOUTS[name].home.split("/"))
+    above = trail[: -len(home)] if trail[-len(home) :] == home else trail
+    for language in languages_of(name, folder):
+        if LAYOUTS[name].read == "nli":
+            yield _Met(name, (str(folder),), (*above, language or "", name), name, language)
+        else:
+            yield _Met(name, (str(folder),), (*above, name), name, language or _code(above))
 
 
 def _tables(files: Sequence[str], columns: Columns, *, typed: bool) -> Iterator[_Met]:

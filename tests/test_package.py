@@ -27,6 +27,7 @@ LINE = [
     ["embed"],
     ["baselines", "published"],
     ["probes"],
+    ["downstream"],
     ["result"],
     ["run"],
     ["compare", "repeat"],
@@ -126,10 +127,17 @@ def test_no_room_without_a_name():
     assert [p for p in ROOT.rglob("*.py") if p.name in banned] == []
 
 
+PICKLE = ROOT / "downstream" / "unpickle.py"
+"""The one file that may read pickles: SentEval's image features are published as nothing else. Its reader knows plain
+containers and arrays only, and tests/downstream/test_unpickle.py shows that it runs nothing."""
+
+
 def test_no_print_pickle_or_eval_in_the_library():
     for path in ROOT.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in ("print", "eval", "exec"), path
             if isinstance(node, ast.Import):
-                assert "pickle" not in {a.name for a in node.names}, path
+                assert "pickle" not in {a.name for a in node.names} or path == PICKLE, path
+            if isinstance(node, ast.ImportFrom):
+                assert node.module != "pickle", path

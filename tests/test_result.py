@@ -15,8 +15,8 @@ CELL = Cell(
     sonde="0.1.0",
 )  # fmt: skip
 RESULT = Result(
-    key=CELL.key, cell=CELL, language="en", labels=("NN", "NNS"), n={"tr": 260, "va": 32, "te": 32}, accuracy=0.75,
-    macro_f1=0.74, interval=(0.58, 0.87), chosen={"l2": 1e-4}, baselines={"majority": 0.5, "nb-uni": 0.6},
+    key=CELL.key, cell=CELL, language="en", labels=("NN", "NNS"), n={"tr": 260, "va": 32, "te": 32}, score=0.75,
+    scores={"macro_f1": 0.74}, interval=(0.58, 0.87), chosen={"l2": 1e-4}, baselines={"majority": 0.5, "nb-uni": 0.6},
 )  # fmt: skip
 SIGNATURE = (
     "task=subj_number.v1|data=conneau2018/subj_number#ed65766b00000000|enc=st:all-MiniLM-L6-v2|id=%s|probe=linear|"

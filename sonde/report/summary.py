@@ -17,7 +17,7 @@
 A cell is null where nothing was run, and has only ``failure``, the error, where all failed. Otherwise it has
 
     score            value, low, high (95 % interval) and sd (over seeds) of the metric
-    accuracy, low, high, sd, macro_f1, log2_loss, dev_accuracy, seeds, n
+    accuracy, low, high, sd, macro_f1, log2_loss, dev_score, seeds, n
     interval         what low and high are from: wilson, or cluster (target forms, too) and how many ``clusters``
     layer            the one that was best on dev, of as many as ``layers``
     chosen, signatures, partial     the first two by seed
@@ -139,19 +139,19 @@ def _cell(
 def _numbers(results: Sequence[Result]) -> dict[str, Any]:
     """What the results of one cell say themselves."""
     first, accuracy = results[0], score(results, "accuracy", [r.range for r in results])
-    dev = [r.dev_accuracy for r in results if r.dev_accuracy is not None]
+    dev = [r.dev_score for r in results if r.dev_score is not None]
     return {
         "accuracy": accuracy.value,
         "low": accuracy.low,
         "high": accuracy.high,
-        "interval": "cluster" if first.cluster_interval else "wilson",
+        "interval": "cluster" if first.cluster_interval else first.interval_kind,
         "clusters": first.clusters,
         "sd": accuracy.sd,
         "seeds": len(results),
         "n": first.n["te"],
         "macro_f1": score(results, "macro_f1").value,
         "log2_loss": score(results, "log2_loss").value,
-        "dev_accuracy": sum(dev) / len(dev) if dev else None,
+        "dev_score": sum(dev) / len(dev) if dev else None,
         "layer": first.cell.layer,
         "chosen": [dict(r.chosen) for r in results],
         "partial": first.partial,

@@ -89,8 +89,8 @@ def probe_unit(unit: Unit) -> list[tuple[Result, Arrays]]:
                 replace(
                     result,
                     dimension=train.shape[1],
-                    log2_loss=log2_loss(logs, parts.test.labels),
-                    dev_accuracy=one.dev,
+                    scores={**result.scores, "log2_loss": log2_loss(logs, parts.test.labels)},
+                    dev_score=one.dev,
                     chosen=one.chosen,
                     tried=tuple(one.tried),
                     seconds={
@@ -163,8 +163,8 @@ def _result(
         n={"tr": len(parts.train), "va": len(parts.dev), "te": n},
         trained_on=parts.trained_on,
         chosen_on=parts.chosen_on,
-        accuracy=accuracy(predicted, truth),
-        macro_f1=macro_f1(predicted, truth),
+        score=accuracy(predicted, truth),
+        scores={"macro_f1": macro_f1(predicted, truth)},
         interval=(low, high),
         cluster_interval=cluster_bootstrap(right, clusters, seed=0, draws=DRAWS) if clustered and several > 1 else None,
         clusters=several if clustered else None,

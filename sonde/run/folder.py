@@ -147,9 +147,10 @@ def flat(result: Result) -> dict[str, Any]:
     cell, (low, high) = result.cell, result.range
     return {
         "dataset": cell.dataset, "task": cell.task, "language": result.language, "encoder": cell.encoder,
-        "layer": cell.layer, "probe": cell.probe, "seed": cell.seed, "accuracy": result.accuracy, "low": low,
-        "high": high, "interval": "cluster" if result.cluster_interval else "wilson", "clusters": result.clusters,
-        "macro_f1": result.macro_f1, "log2_loss": result.log2_loss, "dev_accuracy": result.dev_accuracy,
+        "layer": cell.layer, "probe": cell.probe, "seed": cell.seed, "metric": result.metric, "score": result.score,
+        "low": low, "high": high, "interval": result.interval_kind, "clusters": result.clusters,
+        **{name: result.scores.get(name) for name in ("macro_f1", "log2_loss", "f1", "pearson", "spearman", "mse")},
+        "dev_score": result.dev_score,
         **{name: result.baselines.get(name) for name in ("majority", "length", "nb-uni", "nb-bi")},
         "classes": len(result.labels), **{f"n_{split}": result.n.get(split) for split in ("tr", "va", "te")},
         "trained_on": result.trained_on, "chosen_on": result.chosen_on, "dimension": result.dimension,
@@ -312,9 +313,9 @@ class _Order:
     def of(self, record: Result | Failure) -> tuple[Any, ...]:
         cell, last = record.cell, 1 << 30
         return (
-            self.encoders.get(cell.encoder, last), cell.encoder, self.sets.get((cell.dataset, cell.data), last), cell.dataset,
-            _layer(cell.layer), self.probes.get(cell.probe or "", last), cell.probe or "", cell.limit or last,
-            self.seeds.get(cell.seed, last), cell.seed, cell.device or "", cell.sonde, record.key,
+            self.encoders.get(cell.encoder, last), cell.encoder, self.sets.get((cell.dataset, cell.data), last),
+            cell.dataset, _layer(cell.layer), self.probes.get(cell.probe or "", last), cell.probe or "",
+            cell.limit or last, self.seeds.get(cell.seed, last), cell.seed, cell.device or "", cell.sonde, record.key,
         )  # fmt: skip
 
 

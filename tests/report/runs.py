@@ -40,11 +40,12 @@ def result(encoder, dataset=SUBJ, *, p=0.8, n=400, dev=None, forms=0, language="
     words = of.probe is None
     found = Result(
         key=of.key, cell=of, language=language, labels=("NN", "NNS"), n={"tr": 4 * n, "va": n, "te": n},
-        accuracy=float(right.mean()), macro_f1=float(right.mean()) - 0.01,
-        log2_loss=None if words else -float(bits.mean()), interval=wilson(float(right.sum()), n),
+        score=float(right.mean()),
+        scores={"macro_f1": float(right.mean()) - 0.01, **({} if words else {"log2_loss": -float(bits.mean())})},
+        interval=wilson(float(right.sum()), n),
         clusters=forms or None,
         cluster_interval=cluster_bootstrap(right, np.arange(n) % forms, seed=0, draws=200) if forms else None,
-        dev_accuracy=None if words else p if dev is None else dev, chosen={} if words else {"l2": 1e-4}, dimension=8,
+        dev_score=None if words else p if dev is None else dev, chosen={} if words else {"l2": 1e-4}, dimension=8,
         seconds={"fit": 0.5} if words else {"encode": 2.0, "fit": 1.0, "score": 0.25}, synthetic=synthetic,
         versions={"sonde": of.sonde, "numpy": "2.0"},
     )  # fmt: skip

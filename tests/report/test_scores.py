@@ -17,7 +17,7 @@ from tests.run.sets import dataset
 def made(right, seed):
     of, k, n = cell("st:a", seed=seed), float(np.sum(right)), len(right)
     return Result(
-        key=of.key, cell=of, language="en", labels=("0", "1"), n={"te": n}, accuracy=k / n, macro_f1=k / n,
+        key=of.key, cell=of, language="en", labels=("0", "1"), n={"te": n}, score=k / n, scores={"macro_f1": k / n},
         interval=wilson(k, n),
     )  # fmt: skip
 

@@ -182,7 +182,7 @@ def test_csv_has_a_line_per_result_and_the_signature_last(run):
         assert list(row)[-1] == "signature"
         assert row["signature"] == own.signature
         assert Signature.parse(row["signature"]).enc == own.cell.encoder == row["encoder"]
-        assert float(row["accuracy"]) == own.accuracy
+        assert float(row["score"]) == own.accuracy
         assert row["dataset"] == own.cell.dataset
 
 

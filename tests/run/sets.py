@@ -49,7 +49,7 @@ def same(one, two):
     """Whether two runs have the same results, whenever and in whatever order they were made."""
 
     def facts(run):
-        return {r.key: (r.signature, r.accuracy, r.macro_f1, r.log2_loss, r.range, r.dev_accuracy, dict(r.chosen),
+        return {r.key: (r.signature, r.accuracy, r.macro_f1, r.log2_loss, r.range, r.dev_score, dict(r.chosen),
                         {k: v.tobytes() for k, v in run.predictions(r).items()}) for r in run}  # fmt: skip
 
     return facts(one) == facts(two)

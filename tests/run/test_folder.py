@@ -44,9 +44,9 @@ def test_a_data_frame_has_a_row_per_result(run):
         "baseline:hash",
     }
     best = frame.set_index("encoder").loc["knowing"]
-    assert best.accuracy == 1.0
+    assert best.score == 1.0
     assert best.majority == 0.5
-    assert best.low < best.accuracy <= best.high
+    assert best.low < best.score <= best.high
 
 
 def test_a_torn_line_is_no_result_and_is_cut_off(run):
@@ -71,7 +71,7 @@ def test_an_altered_line_is_named(run):
 def test_the_last_line_about_a_cell_counts(run):
     result = run.results[0]
     with writing(run.folder) as log:
-        log.add(replace(result, accuracy=0.25))
+        log.add(replace(result, score=0.25))
     again = Run.load(run.folder)
     assert len(again) == len(run)
     assert again.results[0].accuracy == 0.25

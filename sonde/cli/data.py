@@ -1,0 +1,141 @@
+"""`sonde data`: the files of the transfer and probing sets of others."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import cyclopts
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from sonde.downstream.places import Place
+
+data = cyclopts.App(
+    name="data", help="Fetch the data of SentEval's and other transfer sets, check it, convert it.", version_flags=()
+)
+
+
+@data.command
+def get(
+    *names: str,
+    out: Annotated[Path, Parameter(("--out", "-o"))] = Path("data"),
+    yes: Annotated[bool, Parameter(("--yes", "-y"))] = False,
+    trust: bool = False,
+    offline: bool = False,
+) -> int:
+    """Fetch sets into SentEval's folders, and check them. Without a name: list what there is.
+
+    Parameters
+    ----------
+    names: str
+        Sets, as the list calls them, or by SentEval's names; all: everything that is not fetched by hand.
+    out: Path
+        The folder of all data, which gets `downstream` and `probing` in it. Default: data.
+    yes: bool
+        Accept the licences, which are shown first, without being asked.
+    trust: bool
+        Use files whose checksum is not known; what it is will be printed.
+    offline: bool
+        Do not use the network, as if SONDE_OFFLINE were set.
+    """
+    from sonde.console import err, progress
+    from sonde.downstream import places as known
+    from sonde.downstream.check import check
+    from sonde.downstream.download import offline as is_offline
+    from sonde.downstream.get import get as fetch
+    from sonde.downstream.get import is_there
+    from sonde.downstream.show import print_by_hand, print_licence, print_places, print_reports
+
+    table = known.places()
+    if not names:
+        print_places(table.values(), out)
+        return 0
+    if names == ("all",):
+        wanted = [place for place in table.values() if not place.by_hand]
+    else:
+        wanted = known.wanted(names, table)
+    missing = [place for place in wanted if not is_there(place, out)]
+    by_hand = [place for place in missing if place.by_hand]
+    for place in by_hand:
+        print_by_hand(place, out)
+    wished = [place for place in wanted if place not in by_hand]
+    fetched = [place for place in missing if place not in by_hand]
+    if not (offline or is_offline()):
+        for place in fetched:
+            print_licence(place)
+        _accept(fetched, yes)
+    with progress() as tell:
+        trusted = fetch(wished, out, trust=trust, forbid=offline, tell=tell)
+    for url, found in trusted.items():
+        err().print(f"taken on trust: {url} has the SHA-256 {found}", markup=False, soft_wrap=True)
+    for place in fetched:
+        if place.then:
+            err().print(f"{place.key}: {place.then}", markup=False, soft_wrap=True)
+    folders = dict.fromkeys(str(place.folder(out)) for place in wished if place.sets)
+    reports = [report for folder in folders for report in check(folder)[0]]
+    if reports:
+        print_reports(reports, ())
+    return 1 if any(not report.sound for report in reports) else 2 if by_hand else 0
+
+
+def _accept(places: list[Place], yes: bool) -> None:
+    """Have the licences accepted."""
+    from sonde.console import err
+    from sonde.errors import UsageError
+
+    if yes or not places:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError("The terms above must be accepted before anything is fetched: say --yes.")
+    keys = ", ".join(place.key for place in places)
+    if err().input(rf"Fetch {keys} on these terms? \[y/N] ").strip().lower() not in ("y", "yes"):
+        raise UsageError("The terms were not accepted; nothing was fetched.")
+
+
+@data.command
+def check(path: str, /, *, format: Literal["table", "json"] = "table") -> int:
+    """Say whether the sets of a folder are as published: rows, labels, broken and empty lines, encodings.
+
+    Exit code 1 if a set that is there is not sound.
+
+    Parameters
+    ----------
+    path: str
+        SentEval's folder of data, its `downstream`, the folder of one set, or any folder above such.
+    format: str
+        table or json. Default: table.
+    """
+    from sonde.downstream.check import check as examined
+    from sonde.downstream.show import as_json, print_reports
+
+    reports, absent = examined(path)
+    if format == "json":
+        sys.stdout.write(as_json(reports, absent))
+    else:
+        print_reports(reports, absent)
+    return 1 if any(not report.sound for report in reports) else 0
+
+
+@data.command
+def convert_coco(train: Path, valid: Path, test: Path, /, *, out: Annotated[Path, Parameter(("--out", "-o"))]) -> int:
+    """Convert the pickled image features and captions that were published with SentEval. Nothing in them is run.
+
+    Parameters
+    ----------
+    train: Path
+        train.pkl.
+    valid: Path
+        valid.pkl.
+    test: Path
+        test.pkl.
+    out: Path
+        The folder for train.npy, train.json and so on: `downstream/COCO` in the folder of all data.
+    """
+    from sonde.console import out as console
+    from sonde.downstream.coco import convert
+
+    for path, images, width in convert((train, valid, test), out):
+        console().print(f"{path}: {images:,} images, {width:,} features each", markup=False, soft_wrap=True)
+    return 0
