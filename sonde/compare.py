@@ -99,7 +99,7 @@ def column(run: Run, text: str) -> Column:
     groups: dict[str, dict[str | None, list[Result]]] = {}
     identity = found[-1].cell.identity  # of several states of one encoder, one
     for r in found:
-        if r.cell.identity == identity:
+        if r.cell.identity == identity and r.metric == "accuracy":  # paired tests are about right and wrong
             groups.setdefault(f"{r.cell.dataset}#{r.cell.data}", {}).setdefault(r.cell.layer, []).append(r)
     return Column(text, {place: best_layer(by_layer) for place, by_layer in groups.items()})
 

@@ -131,6 +131,15 @@ def find_sets(
     ]
 
 
+def of_suites(sources: Sequence[Source], suites: Sequence[str]) -> list[Source]:
+    """The sets of these suites: SentEval's transfer tasks are ``transfer``, others have the suite in their name."""
+    found = [s for s in sources if ("transfer" if s.kind in LAYOUTS else s.name.split("/")[0]) in suites]
+    if not found:
+        there = dict.fromkeys("transfer" if s.kind in LAYOUTS else s.name.split("/")[0] for s in sources)
+        raise UsageError(f"No set is of the suite {' or '.join(suites)}; met {', '.join(there)}.")
+    return found
+
+
 def _expand(typed: str) -> list[str]:
     if typed == "-":
         raise UsageError("A set is not read from standard input; write it into a file first.")

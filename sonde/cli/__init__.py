@@ -16,6 +16,7 @@ from sonde.cli.encode import encode, sentences
 from sonde.cli.look import check, ls
 from sonde.cli.make import make
 from sonde.cli.run import compare, demo, repeat, run
+from sonde.cli.senteval import senteval
 from sonde.cli.show import show
 from sonde.cli.words import STDIN
 
@@ -29,7 +30,7 @@ app = cyclopts.App(
     suppress_keyboard_interrupt=False,
     default_parameter=Parameter(negative=(), show_default=False),
 )
-for verb in (demo, make, audit, data, encode, sentences, run, show, compare, repeat, check, ls):
+for verb in (demo, make, audit, data, encode, sentences, run, show, compare, repeat, senteval, check, ls):
     app.command(verb)
 
 

@@ -30,6 +30,8 @@ def run(
     no_header: bool = False,
     task: Annotated[str | None, Parameter(("--task", "-t"))] = None,
     language: str | None = None,
+    suite: Annotated[tuple[str, ...], Parameter(("--suite", "-s"))] = (),
+    train: str | None = None,
 ) -> int:
     """Probe encoders on sets. The baselines are always run. The same command again goes on where it stopped.
 
@@ -76,6 +78,10 @@ def run(
         The task the sets are for. Default: the task that is called as the file or folder is.
     language: str
         The language of the sets. Default: from the manifest or the folder.
+    suite: tuple[str, ...]
+        Only the sets of these suites, such as conneau2018, or transfer: SentEval's transfer tasks. Default: all.
+    train: str
+        The file of English pairs that XNLI is learned from. Default: one that lies beside it.
     """
     from sonde.cli.words import STDIN, columns_of, store_of
     from sonde.console import err, progress
@@ -84,7 +90,7 @@ def run(
     from sonde.report.tables import print_table
     from sonde.request import check_jobs
     from sonde.run import evaluate
-    from sonde.sources import find_sets
+    from sonde.sources import find_sets, of_suites
 
     if not (paths or data):
         raise UsageError("Name the sets to probe on: sonde run -e ENCODER -d FOLDER.")
@@ -92,8 +98,10 @@ def run(
         raise UsageError("--seeds and --batch must be 1 or more.")
     sources = find_sets(
         ["-" if p == STDIN else p for p in (*paths, *data)], columns_of(text, label, split, None, no_header),
-        task=task, language=language,
+        task=task, language=language, train=train,
     )  # fmt: skip
+    if suite:
+        sources = of_suites(sources, suite)
     with progress() as tell:
         found = evaluate(
             encoder, sources, out, probes=probe, seeds=range(seed, seed + seeds), limit=limit,

@@ -86,6 +86,8 @@ def rank(
 
     Training ends after so many passes, or when in all more than ``patience`` looks at dev were no better than before.
     """
+    if min(dim, batch, contrasts, passes, fold) < 1:
+        raise UsageError("dim, batch, contrasts, passes and fold must be 1 or more each.")
     _check(train, dev, test, seed, batch, fold)
     # one thread, so that a result does not depend on how many there are; what overflows ranks last
     with threadpool_limits(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):

@@ -233,7 +233,8 @@ class _Data:
         found = np.zeros((d, d), np.float32)
         for _, rows in self.features.select(np.arange(m) * n // m).chunks(_size(self.engine.cells, d)):
             found += self.engine.products(self.engine.hold(_standardised(rows, self.mean, self.scale)))
-        return found / np.float32(m)
+        found /= np.float32(m)
+        return found
 
 
 def _size(cells: int, *widths: int) -> int:
@@ -263,12 +264,13 @@ def _moments(features: Features, size: int) -> tuple[Doubles, Doubles]:
     """Mean and deviation of each dimension, (d,) each; 1 for a deviation of 0."""
     n, d = features.shape
     sums, squares, near = np.zeros(d), np.zeros(d), np.zeros(d, np.float32)
-    for start, rows in _read(features, size):
-        if start == 0:  # sums are about the mean of the first block; in float32, or constants would not become 0
-            near = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
-        rest = np.subtract(rows, near, dtype=np.float64)
-        sums += rest.sum(axis=0)
-        squares += np.einsum("ij,ij->j", rest, rest)
+    with np.errstate(invalid="ignore"):  # it is told below
+        for start, rows in _read(features, size):
+            if start == 0:  # sums are about the mean of the first block; in float32, or constants would not become 0
+                near = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
+            rest = np.subtract(rows, near, dtype=np.float64)
+            sums += rest.sum(axis=0)
+            squares += np.einsum("ij,ij->j", rest, rest)
     if not np.isfinite(squares).all():
         bad = np.count_nonzero(~np.isfinite(squares))
         raise DataError(f"{bad} of {d} dimensions of the training vectors have values that are no finite numbers.")

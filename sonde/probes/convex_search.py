@@ -137,7 +137,7 @@ def _turn(slope: Floats, memory: Sequence[_Pair], solve: Solve) -> Floats:
 
 
 def solver(correlations: Floats | None, curvature: Doubles, penalty: Doubles) -> Solve:
-    """The inverse of about the Hessian: that of curvature * correlations + penalty (d,) for each output; its bias has none.
+    """The inverse of about the Hessian, which for each output is curvature * correlations + penalty (d,).
 
     One factor serves all outputs. It is made for their mean curvature, and its inverse is brought to the size of each
     output's own. Without correlations the dimensions are taken to have none.
@@ -168,7 +168,8 @@ def _factor(correlations: Floats, curvature: float, penalty: Doubles) -> Floats:
         matrix = np.float32(curvature) * correlations
         matrix[np.diag_indices_from(matrix)] += np.minimum(penalty + ridge, 1e30).astype(np.float32)
         try:
-            found: Floats = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+            # the matrix is its own transpose, which LAPACK can overwrite
+            found: Floats = linalg.cholesky(matrix.T, lower=True, overwrite_a=True, check_finite=False)
         except linalg.LinAlgError:  # dimensions that follow from others
             ridge *= 10
         else:

@@ -12,6 +12,18 @@ NAMED = 3
 """So many sets are named; of more, the first of them and their number."""
 
 
+KINDS = {
+    "nadeau-bengio": "that of Nadeau and Bengio where there are folds",
+    "bootstrap": "bootstrap over rows for correlations",
+}
+CORRELATIONS = {
+    "pearson": "Pearson's r times 100, by SentEval's regression on pairs, whatever the probe.",
+    "spearman": "Spearman's rho of the cosines times 100, over all rows at once; nothing is learned.",
+    "recall@1": "share of captions that find their image first, in points.",
+}
+"""What sets that are not about right and wrong are scored by."""
+
+
 def legend(summary: Mapping[str, Any], *, human: bool = True) -> list[str]:
     """Sentences about what the table shows, only those that apply to it; ``human``: whether it has that column."""
     every = [cell for said in summary["sets"] for cell in said["cells"] if done(cell)]
@@ -20,6 +32,8 @@ def legend(summary: Mapping[str, Any], *, human: bool = True) -> list[str]:
         return list(summary["notes"])
     return [
         _metric(summary["metric"], {cell["interval"] for cell in every + beside}),
+        *_correlated(summary["sets"]),
+        *_transfer(summary),
         *_probes(summary),
         *_seeds(every, summary["metric"]),
         *_letters(summary, every),
@@ -40,7 +54,24 @@ def _metric(metric: str, kinds: set[str]) -> str:
         drawn = f"over {forms}, else rows" if "cluster" in kinds else "over rows"
         return f"Mean loss on te in bits, lower is better; ± is half the width of the 95 % bootstrap interval {drawn}."
     wilson = f"Wilson's, with that over {forms}" if "cluster" in kinds else "Wilson's"
-    return f"Accuracy on te in points; ± is half the width of the 95 % interval: {wilson}."
+    more = [text for kind, text in KINDS.items() if kind in kinds]
+    return f"Accuracy on te in points; ± is half the width of the 95 % interval: {'; '.join([wilson, *more])}."
+
+
+def _correlated(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for metric, text in CORRELATIONS.items():
+        found = [said["label"] for said in sets if said["scored_by"] == metric]
+        if found:
+            yield f"{_listed(found)}: {text}"
+
+
+def _transfer(summary: Mapping[str, Any]) -> Iterator[str]:
+    for column, found in zip(summary["columns"], summary["transfer"], strict=True):
+        if found:
+            yield (
+                f"{', '.join(column['label'])}: mean dev accuracy over {len(found['tasks'])} transfer tasks "
+                f"{100 * found['macro']:.1f} (macro), {100 * found['micro']:.1f} (micro, by rows)."
+            )
 
 
 def _probes(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -36,6 +36,7 @@ from typing import Any
 from sonde.compare import best_layer
 from sonde.errors import SondeError
 from sonde.published import Row, human, published
+from sonde.report.aggregate import aggregate
 from sonde.report.grid import Column, Grid, Layers, Place, grid_of, labelled
 from sonde.report.scores import Metric, checked, ranges_of, score
 from sonde.result import Failure, Result
@@ -54,7 +55,7 @@ def summarise(run: Run, *, metric: str = "accuracy") -> dict[str, Any]:
         said["cells"] = [_cell(run, grid, column, place, wanted, notes) for column in grid.columns]
         said["baselines"] = [_cell(run, grid, column, place, wanted, notes) for column in grid.baselines]
         _compare(grid, said, wanted)
-        if wanted == "accuracy":  # the test is about right and wrong
+        if wanted == said["scored_by"] == "accuracy":  # the test is about right and wrong
             _tie(run, grid, place, said, notes)
     return {
         "version": VERSION,
@@ -63,12 +64,18 @@ def summarise(run: Run, *, metric: str = "accuracy") -> dict[str, Any]:
         "columns": labelled(grid.columns),
         "baselines": labelled(grid.baselines),
         "sets": sets,
+        "transfer": [aggregate(_chosen(grid, column)) for column in grid.columns],
         "layers": [found for i, column in enumerate(grid.columns) if (found := _by_layer(grid, i, column, wanted))],
         "failures": [_failure(failure) for failure in run.failures],
         "notes": list(dict.fromkeys(notes)),
         "versions": _versions(run.results),
         "seconds": _seconds(run.results),
     }
+
+
+def _chosen(grid: Grid, column: Column) -> list[Result]:
+    """The first seed of what is shown of a column, set by set."""
+    return [best_layer(layers)[0] for place in grid.sets if (layers := grid.layers(column, place))]
 
 
 def _described(run: Run, grid: Grid, place: Place) -> dict[str, Any]:
@@ -90,6 +97,7 @@ def _described(run: Run, grid: Grid, place: Place) -> dict[str, Any]:
         "language": language,
         "classes": max((len(r.labels) for r in results), default=len(said.get("labels", ()))),
         "n": dict(max((r.n for r in results), key=lambda n: n["te"], default=said.get("rows", {}))),
+        "scored_by": results[0].metric if results else "accuracy",
         "synthetic": any(r.synthetic for r in results),
         "question": said.get("question"),
         "human": next(_printed([human(cell.task, suite)], language), None),

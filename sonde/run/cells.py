@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sonde import __version__
 from sonde.baselines import baseline
 from sonde.dataset import Dataset
+from sonde.downstream.pairs import compare, juxtapose
 from sonde.probes import Features, Probe, fit
 from sonde.result import Cell, Result
 from sonde.run.folder import WHOLE, Arrays
@@ -22,6 +23,12 @@ from sonde.run.parts import Part, Parts, sampled
 from sonde.stats.classification import accuracy, log2_loss, macro_f1
 from sonde.stats.intervals import cluster_bootstrap, wilson
 
+PAIRS = {
+    **dict.fromkeys(("MRPC", "SICKEntailment", "SICKRelatedness", "STSBenchmark", "STSBenchmark-fix"), compare),
+    **dict.fromkeys(("SNLI", "XNLI", "CDSEntailment"), juxtapose),
+    "CDSRelatedness": compare,
+}
+"""What the probe reads of two sentences, by task."""
 DRAWS = 2000
 """Resamples of target forms for an interval."""
 
@@ -38,7 +45,7 @@ class Vectors:
     word_place: Mapping[str, int] | None = None
 
     def features(self, part: Part) -> Features:
-        """What the probe reads: the sentence's vector and those of further inputs, side by side."""
+        """What a probe reads: the sentence's vector and those of further inputs, side by side."""
         tables, places = [self.table], [_places(part.texts, self.place)]
         for values in part.inputs.values():
             if self.words is not None and self.word_place is not None:
@@ -68,10 +75,19 @@ class Unit:
     """The set's share of the time the encoder took."""
 
 
+def features_of(unit: Unit, part: Part) -> Features:
+    """What the probe reads of a part: pairs of sentences as SentEval puts them together, all else side by side."""
+    combine = PAIRS.get(unit.parts.task)
+    if combine is None or not part.inputs:
+        return unit.vectors.features(part)
+    one, two = (unit.vectors.features(replace(part, texts=t, inputs={})) for t in (part.texts, *part.inputs.values()))
+    return combine(one, two)
+
+
 def probe_unit(unit: Unit) -> list[tuple[Result, Arrays]]:
     """Fit and score the cells of a unit, in order."""
-    parts, vectors, classes = unit.parts, unit.vectors, len(unit.parts.labels)
-    train, dev, test = (vectors.features(part) for part in (parts.train, parts.dev, parts.test))
+    parts, classes = unit.parts, len(unit.parts.labels)
+    train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
     started = time.perf_counter()
     fits = fit(
         unit.probe, train, parts.train.labels, dev, parts.dev.labels, classes,
@@ -82,8 +98,8 @@ def probe_unit(unit: Unit) -> list[tuple[Result, Arrays]]:
     for cell, one in zip(unit.cells, fits, strict=True):
         started = time.perf_counter()
         logs = one.model.scores(test)
-        arrays = _arrays(logs, parts.test.labels)
-        result = _result(cell, parts, arrays["predicted"], parts.test.labels, unit.baselines)
+        arrays = kept(logs, parts.test.labels)
+        result = classified(cell, parts, arrays["predicted"], parts.test.labels, unit.baselines)
         found.append(
             (
                 replace(
@@ -114,7 +130,7 @@ def baseline_result(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result,
     predicted = np.array([number[label] for label in said.labels], np.int32)
     truth = np.array([number.get(row.label, -1) for row in used.rows["te"]], np.int32)
     arrays = {"predicted": predicted, "truth": truth}
-    result = replace(_result(cell, parts, predicted, truth, {}), labels=labels)
+    result = replace(classified(cell, parts, predicted, truth, {}), labels=labels)
     trained_on, chosen_on = said.settings["trained_on"], said.settings.get("chosen_on")
     whole = len(parts.train) + (len(parts.dev) if parts.chosen_on != "va" else 0)
     n = {**result.n, "tr": whole, "va": len(parts.dev) if chosen_on else 0}
@@ -131,7 +147,7 @@ def baseline_result(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result,
     )
 
 
-def _arrays(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
+def kept(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
     """What is kept of the log-probabilities (n, classes)."""
     predicted = logs.argmax(axis=1)
     rows = np.arange(len(logs))
@@ -145,9 +161,10 @@ def _arrays(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64]) -> dict
     return {**found, "probabilities": np.exp(logs).astype(np.float16)} if logs.shape[1] <= WHOLE else found
 
 
-def _result(
+def classified(
     cell: Cell, parts: Parts, predicted: npt.NDArray[Any], truth: npt.NDArray[Any], baselines: Mapping[str, float]
 ) -> Result:
+    """The result of a classifier that gave the test rows (n) these labels."""
     n = len(truth)
     right = predicted == truth
     low, high = wilson(float(right.sum()), n)
@@ -180,5 +197,5 @@ def versions() -> dict[str, str]:
     for name in ("numpy", "scipy", "numba", "torch", "transformers", "sentence_transformers"):
         module = sys.modules.get(name)
         if module is not None and isinstance(getattr(module, "__version__", None), str):
-            found[name] = module.__version__
+            found[name] = str(module.__version__)  # torch's is a kind of string of its own
     return found

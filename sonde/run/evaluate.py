@@ -21,11 +21,13 @@ from sonde.result import Cell, Failure
 from sonde.run.cells import Unit, Vectors, baseline_result, probe_unit
 from sonde.run.folder import Log, Run, encoder_failure, set_failure, writing
 from sonde.run.parts import Parts, parts_of, sampled
+from sonde.run.transfer import nested_baseline, transfer_unit
 from sonde.sources import Source
 from sonde.store import Store
 
 ALWAYS = ("baseline:random", "baseline:hash")
-"""Encoders that know nothing, or words only: always run, with the probe ``linear``, and shown beside the others."""
+"""Encoders that know nothing, or words only: run with the probe ``linear`` on all sets that are learned from in one go,
+and shown beside the others. Where there are folds, a hundred fits would tell no more than naive Bayes does."""
 
 Progress = Callable[[str, int, int | None], None]
 Encoders = Sequence[str] | Mapping[str, Callable[[Sequence[str]], Any]]
@@ -99,7 +101,8 @@ def evaluate(
         for name, given in named.items():
             _probe_encoder(wish, name, given, sets)
         for name in always:
-            _probe_encoder(replace(wish, probes=dict([parse("linear")]), seeds=wish.seeds[:1]), name, None, sets)
+            some = [s for s in sets if s.parts.protocol == "split"]
+            _probe_encoder(replace(wish, probes=dict([parse("linear")]), seeds=wish.seeds[:1]), name, None, some)
     return Run.load(folder)
 
 
@@ -152,14 +155,15 @@ def _about(dataset: Dataset, given: Dataset | Source) -> dict[str, Any]:
 
 
 def _baselines(wish: _Wish, dataset: Dataset, parts: Parts, learners: Sequence[str]) -> Iterator[tuple[str, float]]:
-    for name in learners:
+    for name in learners if parts.labels else ():
         cell = Cell(
             task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
             identity=name, limit=wish.limit, sonde=__version__,
         )  # fmt: skip
         done = wish.log.done.get(cell.key)
         if done is None:
-            done, arrays = baseline_result(cell, dataset, parts)
+            work = nested_baseline if parts.protocol == "nested" else baseline_result
+            done, arrays = work(cell, dataset, parts)
             wish.log.add(done, arrays)
         yield name, done.accuracy
 
@@ -205,7 +209,7 @@ def _work(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, Any]]:
 
     def attempt(unit: Unit) -> tuple[Unit, Any]:
         try:
-            return unit, probe_unit(unit)
+            return unit, (probe_unit if unit.parts.protocol == "split" else transfer_unit)(unit)
         except Exception as e:  # out of memory, numbers without a solution: of this cell, not of the run
             return unit, e
 

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.dataset import Dataset, read_rows, write_atomically, write_rows
-from sonde.errors import DataError, NotInstalled, RunError
+from sonde.errors import DataError, NotInstalled, RunError, UsageError
 from sonde.result import Cell, Failure, Result, from_line, to_line
 from sonde.task import Example
 
@@ -107,6 +107,8 @@ class Run:
 
     def right(self, result: Result) -> npt.NDArray[np.bool_]:
         """Which test rows (n) were labelled right."""
+        if result.metric != "accuracy":
+            raise UsageError(f"{result.cell.dataset} is scored by {result.metric}: no row of it is right or wrong.")
         found = self.predictions(result, "predicted", "truth")
         return np.asarray(found["predicted"] == found["truth"])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +12,14 @@ import numpy.typing as npt
 from sonde.audit.rows import known
 from sonde.dataset import Dataset
 from sonde.digest import hash_64
+from sonde.downstream.coco import images
 from sonde.errors import DataError, UsageError
 from sonde.sketch import near_key
 from sonde.task import SPLITS, Example
 
+Protocol = Literal["split", "kfold", "nested", "relatedness", "similarity", "retrieval"]
+SCORED = ("relatedness", "similarity")
+"""Protocols of sets whose labels are numbers."""
 HELD_OUT = 0.15
 """The share of the training rows that is chosen on where a set has no va, or nothing but va to learn from."""
 
@@ -29,6 +34,10 @@ class Part:
     labels: npt.NDArray[np.int64]
     """The place of each label among ``Parts.labels``; -1 if it was not met in training."""
     keys: Sequence[str | None]
+    gold: npt.NDArray[np.float64] | None = None
+    """Scores instead of labels, of sets that are about how much, and not about which."""
+    groups: Sequence[str] = ()
+    """Which part of a collection each row is of, where correlations are taken by part."""
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -53,6 +62,10 @@ class Parts:
     chosen_on: str
     synthetic: bool
     limit: int | None = None
+    protocol: Protocol = "split"
+    """How it is trained and tested: on its splits, or as the transfer tasks of SentEval are."""
+    images: tuple[npt.NDArray[np.float32], ...] = ()
+    """Of retrieval, the images (n, d) of each part; their captions follow each other in the rows."""
 
     def texts(self) -> list[str]:
         """The different texts that an encoder must be asked for."""
@@ -71,23 +84,16 @@ class Parts:
 
 
 def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
-    """Take a set apart. Where there is no va, or no tr, some of the training rows are held out to choose on."""
+    """Take a set apart, as its protocol says."""
+    protocol = dataset.manifest.get("protocol", "split")
+    if protocol not in get_args(Protocol):
+        raise DataError(f"The manifest of {dataset.name} has the protocol {protocol!r}, which is none.")
+    if protocol == "retrieval" and limit is not None:
+        raise UsageError(f"{dataset.name} cannot be sampled: images and captions belong together. Leave --limit out.")
     used = sampled(dataset, limit)
-    train, dev, test = (used.rows.get(split, ()) for split in SPLITS)
-    if not test:
-        raise DataError(f"{dataset.name} has no te rows; a probe is scored on te. Give the set a test part.")
-    trained_on, chosen_on = "tr", "va"
-    if not train or not dev:
-        trained_on = "tr" if train else "va"
-        chosen_on = f"{HELD_OUT:.0%} of {trained_on}"
-        train, dev = _held_out(train or dev)
-    if not train or not dev:
-        raise DataError(
-            f"{dataset.name} has {len(train)} rows to learn from and {len(dev)} to choose on; expected some of each. "
-            "Give the set tr and va parts, or more rows."
-        )
-    labels = tuple(sorted({row.label for row in train}))
-    if len(labels) < 2:
+    train, dev, test, trained_on, chosen_on = _splits(used, protocol)
+    labels = () if protocol in (*SCORED, "retrieval") else tuple(sorted({row.label for row in train}))
+    if labels and len(labels) < 2:
         raise DataError(
             f"{dataset.name} has the label {', '.join(labels)} only in {trained_on}; expected at least two."
         )
@@ -97,13 +103,58 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
     def part(rows: Sequence[Example]) -> Part:
         columns = {name: [_cell(dataset, row, name) for row in rows] for name in inputs}
         found = np.array([number.get(row.label, -1) for row in rows], np.int64)
-        return Part([row.text for row in rows], columns, found, [row.key for row in rows])
+        gold = np.array([_score(dataset, row) for row in rows]) if protocol in SCORED else None
+        groups = [row.stratum for row in rows] if protocol == "similarity" else ()
+        return Part([row.text for row in rows], columns, found, [row.key for row in rows], gold, groups)
 
     synthetic = bool(dataset.manifest.get("corpus", {}).get("synthetic", False))
     return Parts(
         dataset.name, dataset.task, dataset.version, dataset.language, dataset.digest, labels,
-        part(train), part(dev), part(test), trained_on, chosen_on, synthetic, limit,
+        part(train), part(dev), part(test), trained_on, chosen_on, synthetic, limit, protocol,
+        tuple(images(dataset, split) for split in SPLITS) if protocol == "retrieval" else (),
     )  # fmt: skip
+
+
+Rows = Sequence[Example]
+
+
+def _splits(dataset: Dataset, protocol: Protocol) -> tuple[Rows, Rows, Rows, str, str]:
+    """Rows to learn from, to choose on and to test on, and what the first two are called."""
+    train, dev, test = (dataset.rows.get(split, ()) for split in SPLITS)
+    if protocol == "nested":  # whatever splits there are, all rows are tested on
+        rows = [*train, *dev, *test]
+        if not rows:
+            raise DataError(f"{dataset.name} has no rows.")
+        return rows, (), rows, "folds", "inner folds"
+    if not test:
+        raise DataError(f"{dataset.name} has no te rows; a probe is scored on te. Give the set a test part.")
+    if protocol == "similarity":
+        return (), (), test, "nothing", "nothing"
+    if protocol == "kfold":
+        if not train:
+            raise DataError(f"{dataset.name} has no tr rows to make folds of. Give the set a training part.")
+        return [*train, *dev], (), test, "tr", "folds of tr"
+    trained_on, chosen_on = "tr", "va"
+    if protocol == "split" and (not train or not dev):
+        # where there is no va, or no tr, some of the training rows are held out to choose on
+        trained_on = "tr" if train else "va"
+        chosen_on = f"{HELD_OUT:.0%} of {trained_on}"
+        train, dev = _held_out(train or dev)
+    if not train or not dev:
+        raise DataError(
+            f"{dataset.name} has {len(train)} rows to learn from and {len(dev)} to choose on; expected some of each. "
+            "Give the set tr and va parts, or more rows."
+        )
+    return train, dev, test, trained_on, chosen_on
+
+
+def _score(dataset: Dataset, row: Example) -> float:
+    try:
+        return float(row.label)
+    except ValueError:
+        raise DataError(
+            f"{dataset.name}: the row {row.text[:60]!r} has the score {row.label!r}; expected a number."
+        ) from None
 
 
 def _cell(dataset: Dataset, row: Example, name: str) -> str:

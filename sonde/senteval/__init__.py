@@ -1,0 +1,17 @@
+"""SentEval's own interface: what was written for SentEval, or for SimCSE's copy of it, runs unchanged.
+
+    import sonde.senteval as senteval
+
+    se = senteval.engine.SE({"task_path": "data"}, batcher, prepare)
+    results = se.eval(["MR", "STSBenchmark", "Length"])
+
+``sonde senteval install DIR`` writes a package ``senteval`` that leads here, for scripts that import it by that name.
+"""
+
+from sonde.senteval import binary, engine, mrpc, probing, rank, sick, snli, sst, sts, tools, trec, utils
+from sonde.senteval.engine import SE, register_task
+
+__all__ = [
+    "SE", "binary", "engine", "mrpc", "probing", "rank", "register_task", "sick", "snli", "sst", "sts", "tools", "trec",
+    "utils",
+]  # fmt: skip

@@ -1,0 +1,92 @@
+"""Sentences → vectors: the client's ``batcher`` is given batches, and what it returns is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.errors import EncoderError, ShapeError, TooFewError
+from sonde.senteval.utils import dotdict
+
+Array = npt.NDArray[Any]
+Batcher = Callable[[dotdict, Any], Any]
+Prepare = Callable[[dotdict, Any], Any]
+Sentence = list[str]
+
+
+def by_length(*columns: Sequence[Any]) -> list[list[Any]]:
+    """Columns of sentences and one of labels, with the rows sorted by the sentences' lengths and then the labels.
+
+    Sentences of a batch are then about equally long, which saves padding. Rows that compare equal keep their order.
+    """
+    rows = sorted(zip(*columns, strict=True), key=lambda row: (*map(len, row[:-1]), row[-1]))
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in columns]
+
+
+def encode(params: dotdict, batcher: Batcher, sentences: Sequence[Any]) -> Array:
+    """The vectors (n, d) of sentences, ``params.batch_size`` at a time, in the type in which they are returned."""
+    made: list[Array] = []
+    for start in range(0, len(sentences), params.batch_size):
+        batch = sentences[start : start + params.batch_size]
+        found = matrix(params, batcher(params, batch), batch, start)
+        check_finite(params, found, start)
+        if made and found.shape[1] != made[0].shape[1]:
+            raise ShapeError(
+                f"{place(params, start)}: the batcher returned vectors of {found.shape[1]} dimensions, "
+                f"and of {made[0].shape[1]} before; expected one dimension."
+            )
+        made.append(found)
+    if not made:
+        raise TooFewError(f"{params.current_task}: there are no sentences to encode. Are the files of the set empty?")
+    return np.vstack(made)
+
+
+def place(params: dotdict, start: int) -> str:
+    """How messages call the batch that begins with this sentence."""
+    return f"{params.current_task}, batch {start // params.batch_size + 1} (sentences {start} …)"
+
+
+def matrix(params: dotdict, returned: Any, batch: Sequence[Any], start: int) -> Array:
+    """What a batcher returned as an array (n, d) of floats; a single vector will do for a single sentence."""
+    try:
+        found = _array(returned)
+    except (ValueError, TypeError) as why:
+        raise ShapeError(
+            f"{place(params, start)}: the batcher returned a {type(returned).__name__} that is no matrix ({why}); "
+            f"expected one vector for each of {len(batch)} sentences, all of one dimension."
+        ) from None
+    if found.ndim == 1 and len(batch) == 1:
+        found = found[None]
+    if found.ndim != 2 or len(found) != len(batch) or found.dtype.kind not in "fiub":
+        raise ShapeError(
+            f"{place(params, start)}: the batcher returned {found.dtype} of the shape {found.shape}; "
+            f"expected numbers ({len(batch)}, d), one row for each sentence."
+        )
+    return found if found.dtype.kind == "f" else found.astype(np.float64)
+
+
+def check_finite(params: dotdict, found: Array, start: int) -> None:
+    """Refuse vectors that no classifier can learn from."""
+    sound = np.isfinite(found).all(axis=1)
+    if not sound.all():
+        row = int(np.flatnonzero(~sound)[0])
+        raise EncoderError(
+            f"{place(params, start)}: the batcher returned a vector with NaN or infinity for its sentence {row} "
+            f"({int((~sound).sum())} of {len(found)} vectors have some); expected finite numbers. "
+            "Mind sentences without a known word, and empty ones."
+        )
+
+
+def _array(returned: Any) -> Array:
+    """An array of numpy's from one, from a list of vectors, or from a tensor on whatever device."""
+    if isinstance(returned, list | tuple):
+        return np.array([_array(each) for each in returned])
+    if hasattr(returned, "detach"):
+        returned = returned.detach().cpu()
+        if "bfloat16" in str(returned.dtype):  # numpy has no such type
+            returned = returned.float()
+        returned = returned.numpy()
+    return np.asarray(returned)

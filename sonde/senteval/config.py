@@ -1,0 +1,84 @@
+"""``params['classifier']`` → the probe that is trained."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sonde.errors import UsageError
+from sonde.probes import PROBES, Probe
+from sonde.senteval.utils import parse_optimiser
+
+GRID = (1e-5, 1e-4, 1e-3, 1e-2)
+"""SentEval's weights of the L2 penalty."""
+UNREGULARISED = 1e-9
+"""What there is in place of the grid for SNLI."""
+FAST = "sonde linear"
+"""What the fast mode is called in a result."""
+RATES = {"adam": 1e-3, "adagrad": 1e-2, "rmsprop": 1e-2, "sgd": None}
+"""The optimisers that need no torch, and their rates if none is given, which are torch's."""
+_KEYS = (
+    "nhid", "optim", "batch_size", "tenacity", "epoch_size", "max_epoch", "dropout", "loss_reduction", "fast"
+)  # fmt: skip
+
+log = logging.getLogger("senteval")
+
+
+def probe_of(classifier: Mapping[str, Any], *, free: bool = False) -> Probe | None:
+    """The probe that does what a classifier's configuration says; None if torch alone has the optimiser.
+
+    ``free`` stands for no regularisation.
+    """
+    told(classifier)
+    if is_fast(classifier):
+        if classifier["nhid"]:
+            raise UsageError(f"The fast mode has no hidden units: met nhid={classifier['nhid']}, expected nhid=0.")
+        fast = replace(PROBES["linear"], standardise=False)
+        return replace(fast, l2=(UNREGULARISED,)) if free else fast
+    name, options = parse_optimiser(classifier.get("optim", "adam"))
+    options.pop("weight_decay", None)  # SentEval writes its own over it
+    if name not in RATES or not set(options) <= {"lr"}:
+        return None
+    hidden = int(classifier["nhid"])
+    return Probe(
+        hidden=(hidden,),
+        dropout=(float(classifier.get("dropout", 0.0)) if hidden else 0.0,),
+        l2=(UNREGULARISED,) if free else GRID,
+        optimiser=name,  # type: ignore[arg-type]
+        rate=float(options.get("lr") or RATES[name] or 0.0),
+        batch=int(classifier.get("batch_size", 64)),
+        every=int(classifier.get("epoch_size", 4)),
+        patience=int(classifier.get("tenacity", 5)),
+        passes=int(classifier.get("max_epoch", 200)),
+        reduction=reduction_of(classifier),
+    )
+
+
+def reduction_of(classifier: Mapping[str, Any]) -> Any:
+    """How the losses of a batch become one."""
+    found = classifier.get("loss_reduction", "mean")
+    if found not in ("mean", "sum"):
+        raise UsageError(f"loss_reduction must be mean, as in torch today, or sum, as in 2018; got {found!r}.")
+    return found
+
+
+def is_fast(classifier: Mapping[str, Any]) -> bool:
+    """Whether our own linear probe is asked for in place of SentEval's classifier."""
+    return bool(classifier.get("fast", False))
+
+
+def protocol_of(classifier: Mapping[str, Any]) -> dict[str, str]:
+    """What a result says of how it was come by, if not by SentEval's rule."""
+    return {"protocol": FAST} if is_fast(classifier) else {}
+
+
+def told(classifier: Mapping[str, Any]) -> None:
+    """Say which keys mean nothing. SentEval passes over them without a word, and so does a slip of the pen."""
+    for key in classifier:
+        if key not in _KEYS:
+            near = difflib.get_close_matches(str(key), _KEYS, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_KEYS)}"
+            log.warning("params['classifier'] has %r, which means nothing here; %s", key, hint)

@@ -1,0 +1,60 @@
+"""A package ``senteval`` in a folder, for scripts that put that folder before all others and import it from there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sonde.errors import UsageError
+
+MODULES = (
+    "engine", "utils", "binary", "trec", "sst", "mrpc", "sick", "sts", "snli", "probing", "rank", "tools",
+    "tools.classifier", "tools.ranking", "tools.relatedness", "tools.validation",
+)  # fmt: skip
+"""What may be imported from the package."""
+MARK = "written by `sonde senteval install`"
+"""By this in its first line a file is known to be ours."""
+
+
+def install(folder: Path, *, force: bool = False) -> Path:
+    """Write ``senteval`` into a folder; over a package that is not ours only by force."""
+    home = folder / "senteval"
+    files = {home / "__init__.py": _package()}
+    for name in MODULES:
+        path = home.joinpath(*name.split("."))
+        files[path / "__init__.py" if name == "tools" else path.with_suffix(".py")] = _module(name)
+    if home.exists() and not force and not _ours(home / "__init__.py"):
+        raise UsageError(
+            f"{home} is there already and is not ours: a copy of SentEval, perhaps with changes. Move it away, or say "
+            "--force to write over its files."
+        )
+    try:
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+    except OSError as error:
+        raise UsageError(f"{home} cannot be written: {error.strerror}. Choose another folder.") from None
+    return home
+
+
+def _ours(path: Path) -> bool:
+    try:
+        return MARK in path.read_text("utf-8").partition("\n")[0]
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _package() -> str:
+    outer = ", ".join(name for name in MODULES if "." not in name)
+    return (
+        f'"""SentEval as sonde does it, {MARK}."""\n\n'
+        f"from senteval import {outer}  # noqa: F401\n"
+        "from sonde.senteval import SE, register_task  # noqa: F401\n"
+    )
+
+
+def _module(name: str) -> str:
+    first = f'"""SentEval\'s {name} as sonde does it, {MARK}."""\n\n'
+    if name == "tools":
+        inner = ", ".join(each.partition(".")[2] for each in MODULES if "." in each)
+        return f"{first}from senteval.tools import {inner}  # noqa: F401\n"
+    return f"{first}from sonde.senteval.{name} import *  # noqa: F403\n"

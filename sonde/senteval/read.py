@@ -1,0 +1,60 @@
+"""The lines of SentEval's files, as SentEval reads them: what stands in them is not looked at before it is split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from sonde.corpus.files import open_bytes, undecodable
+from sonde.errors import CorpusError, DataError
+from sonde.senteval.batches import Sentence
+from sonde.tables import there
+
+
+def text_of(path: str | Path, encoding: str = "utf-8") -> str:
+    """The text of a file, or of a compressed one in its place."""
+    found = there(Path(path))
+    if found is None:
+        raise DataError(f"There is no file {path}, compressed or not. `sonde data get` fetches sets, or says where.")
+    content = b"".join(open_bytes(str(found)))
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise undecodable(str(found), 1, error) from None
+
+
+def lines_of(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """The lines of a file that are not empty, without their ends, and with their numbers."""
+    for number, line in enumerate(text_of(path, encoding).replace("\r", "\n").split("\n"), 1):
+        if line.strip():
+            yield number, line
+
+
+def cells_of(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each line of a UTF-8 file, at least so many, set off by tabs."""
+    for number, line in lines_of(path):
+        cells = line.split("\t")
+        if len(cells) < columns:
+            raise CorpusError(str(path), number, f"{len(cells)} columns", f"at least {columns}, set off by tabs")
+        yield number, cells
+
+
+def sentences_of(path: str | Path) -> list[Sentence]:
+    """The words of each line of a file, empty lines included, that is taken for Latin-1 whatever it is."""
+    return [line.split() for line in text_of(path, "latin-1").splitlines()]
+
+
+def score_of(path: str | Path, number: int, text: str) -> float:
+    """A score."""
+    try:
+        return float(text)
+    except ValueError:
+        raise CorpusError(str(path), number, f"the score {text[:20]!r}", "a number") from None
+
+
+def label_of(path: str | Path, number: int, text: str) -> int:
+    """A label that is a number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise CorpusError(str(path), number, f"the label {text[:20]!r}", "a whole number") from None

@@ -1,0 +1,167 @@
+"""STS12 to STS16, where nothing is learnt, and the STS benchmark."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from sonde.errors import CorpusError, DataError
+from sonde.senteval.batches import Batcher, Prepare, Sentence, by_length
+from sonde.senteval.read import cells_of, score_of, text_of
+from sonde.senteval.sick import Pairs, SICKEval, SICKRelatednessEval
+from sonde.senteval.similar import Similarity, agreement, similarities, similarity_of
+from sonde.senteval.utils import dotdict
+
+__all__ = [
+    "SICKRelatednessEval", "STS12Eval", "STS13Eval", "STS14Eval", "STS15Eval", "STS16Eval", "STSBenchmarkEval",
+    "STSBenchmarkFinetune", "STSEval",
+]  # fmt: skip
+
+log = logging.getLogger("senteval")
+
+
+class STSEval:
+    """Pairs with a score from 0 to 5 in several sets, ``datasets``, which a subclass names before it reads them."""
+
+    seed: int
+    datasets: list[str]
+    similarity: Similarity
+
+    def loadFile(self, fpath: str | Path) -> None:  # noqa: N802 - SentEval's name
+        """Read the sets from a folder and sort them by length. Pairs without a score are left out."""
+        self.data: dict[str, tuple[list[Sentence], list[Sentence], list[float]]] = {}
+        self.samples: list[Sentence] = []
+        for name in self.datasets:
+            one, two, scores = by_length(*_pairs(Path(fpath), name))
+            self.data[name] = (one, two, scores)
+            self.samples += one + two
+
+    def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
+        """Show all sentences to the client."""
+        self.similarity = similarity_of(params)
+        return prepare(params, self.samples)
+
+    def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
+        """Encode and compare."""
+        pairs = {}
+        for name in self.datasets:
+            one, two, scores = self.data[name]
+            pairs[name] = (similarities(params, batcher, self.similarity, one, two), scores)
+        results = agreement(pairs)
+        for name in self.datasets:
+            found = results[name]
+            log.debug("%s : pearson = %.4f, spearman = %.4f", name, found["pearson"][0], found["spearman"][0])
+        for kind, said in results["all"].items():
+            log.debug("ALL : %s all = %.4f, weighted mean = %.4f, mean = %.4f", kind, *map(said.get, _MEANS))
+        return results
+
+
+class STS12Eval(STSEval):
+    """SemEval 2012."""
+
+    def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
+        log.debug("***** Transfer task : STS12 *****")
+        self.seed = seed
+        self.datasets = ["MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"]
+        self.loadFile(taskpath)
+
+
+class STS13Eval(STSEval):
+    """SemEval 2013, without SMT, which may not be passed on."""
+
+    def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
+        log.debug("***** Transfer task : STS13 (-SMT) *****")
+        self.seed = seed
+        self.datasets = ["FNWN", "headlines", "OnWN"]
+        self.loadFile(taskpath)
+
+
+class STS14Eval(STSEval):
+    """SemEval 2014."""
+
+    def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
+        log.debug("***** Transfer task : STS14 *****")
+        self.seed = seed
+        self.datasets = ["deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"]
+        self.loadFile(taskpath)
+
+
+class STS15Eval(STSEval):
+    """SemEval 2015."""
+
+    def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
+        log.debug("***** Transfer task : STS15 *****")
+        self.seed = seed
+        self.datasets = ["answers-forums", "answers-students", "belief", "headlines", "images"]
+        self.loadFile(taskpath)
+
+
+class STS16Eval(STSEval):
+    """SemEval 2016."""
+
+    def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
+        log.debug("***** Transfer task : STS16 *****")
+        self.seed = seed
+        self.datasets = ["answer-answer", "headlines", "plagiarism", "postediting", "question-question"]
+        self.loadFile(taskpath)
+
+
+class STSBenchmarkEval(SICKRelatednessEval):
+    """The STS benchmark, learnt and compared like SICK."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        log.debug("***** Transfer task : STSBenchmark*****")
+        self.seed = seed
+        self.sick_data = {split: self.loadFile(Path(task_path) / f"sts-{split}.csv") for split in _SPLITS}
+
+    def loadFile(self, fpath: str | Path) -> Pairs:  # noqa: N802 - SentEval's name
+        """The pairs and scores of a table without a header."""
+        return _benchmark(fpath)
+
+
+class STSBenchmarkFinetune(SICKEval):
+    """The STS benchmark, learnt, with Spearman's correlation on dev: SimCSE's ``STSBenchmark-finetune``."""
+
+    def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
+        log.debug("***** Transfer task : STSBenchmark*****")
+        self.seed = seed
+        self.sick_data = {split: self.loadFile(Path(task_path) / f"sts-{split}.csv") for split in _SPLITS}
+
+    def loadFile(self, fpath: str | Path) -> Pairs:  # noqa: N802 - SentEval's name
+        """The pairs and scores of a table without a header."""
+        return _benchmark(fpath)
+
+
+_SPLITS = ("train", "dev", "test")
+_MEANS = ("all", "wmean", "mean")
+
+
+def _pairs(folder: Path, name: str) -> tuple[list[Sentence], list[Sentence], list[float]]:
+    """Sentences, sentences and scores of one set."""
+    files = [folder / f"STS.{kind}.{name}.txt" for kind in ("input", "gs")]
+    pairs, scores = (text_of(file).removesuffix("\n").split("\n") for file in files)
+    if len(pairs) != len(scores):
+        raise DataError(f"{files[0]} has {len(pairs)} lines, and {files[1].name} {len(scores)}; expected as many.")
+    found: tuple[list[Sentence], list[Sentence], list[float]] = ([], [], [])
+    for number, (pair, score) in enumerate(zip(pairs, scores, strict=True), 1):
+        if not score.strip():
+            continue
+        cells = pair.split("\t")
+        if len(cells) < 2:
+            raise CorpusError(str(files[0]), number, "one column", "two sentences, set off by a tab")
+        found[0].append(cells[0].split())
+        found[1].append(cells[1].split())
+        found[2].append(score_of(files[1], number, score))
+    return found
+
+
+def _benchmark(fpath: str | Path) -> Pairs:
+    found: Pairs = {"X_A": [], "X_B": [], "y": []}
+    for number, cells in cells_of(fpath, 7):
+        if number == 1 and cells[4].strip() == "score":  # some copies have a header
+            continue
+        found["X_A"].append(cells[5].split())
+        found["X_B"].append(cells[6].split())
+        found["y"].append(score_of(fpath, number, cells[4]))
+    return found

@@ -1,0 +1,1 @@
+"""What is trained on vectors, under the names that SentEval's clients and forks import."""

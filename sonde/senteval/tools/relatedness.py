@@ -1,0 +1,67 @@
+"""Scores of relatedness learnt from pair features, as a class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.downstream.relate import relate
+from sonde.errors import UsageError
+from sonde.probes import Features
+from sonde.senteval.tools.classifier import floats
+
+__all__ = ["RelatednessPytorch"]
+
+Doubles = npt.NDArray[np.float64]
+
+
+class RelatednessPytorch:
+    """A softmax over the levels 1 … ``nclasses``, trained to the distributions ``y`` of the training rows.
+
+    ``train``, ``valid`` and ``test`` are dictionaries of ``X`` (n, d) and ``y`` (n, levels). Beside ``seed`` and
+    ``nclasses``, the configuration may say what must gain on dev, ``watch``: pearson, or spearman as in SimCSE's copy.
+    """
+
+    def __init__(
+        self,
+        train: Mapping[str, Any],
+        valid: Mapping[str, Any],
+        test: Mapping[str, Any],
+        devscores: Sequence[float],
+        config: Mapping[str, Any],
+    ) -> None:
+        self.train, self.valid, self.test, self.devscores = train, valid, test, devscores
+        self.inputdim: int = np.asarray(train["X"]).shape[1]
+        self.nclasses: int = config["nclasses"]
+        self.seed: int = config["seed"]
+        self.config = config
+
+    def run(self) -> tuple[float, Doubles]:
+        """The best correlation on dev, and the scores of the test rows, (n,)."""
+        parts = [Features.of(floats(part["X"])) for part in (self.train, self.valid, self.test)]
+        found = relate(
+            parts[0], scores_of(self.train["y"]), parts[1], np.asarray(self.devscores, np.float64), parts[2],
+            seed=self.seed, watch=self.config.get("watch", "pearson"), levels=self.nclasses,
+            reduction=self.config.get("loss_reduction", "mean"),
+        )  # fmt: skip
+        return found.dev, found.predicted
+
+
+def distributions(scores: npt.ArrayLike, levels: int) -> Doubles:
+    """Scores as shares of the two levels around each, (n, levels); below 1 a part is missing."""
+    given = np.asarray(scores, np.float64)[:, None]
+    near = np.floor(given)
+    level = np.arange(1, levels + 1)
+    return np.where(level == near, near - given + 1, np.where(level == near + 1, given - near, 0.0))
+
+
+def scores_of(shares: Any) -> Doubles:
+    """Scores (n,) from their distributions (n, levels)."""
+    shares = np.asarray(shares, np.float64)
+    found: Doubles = shares @ np.arange(1.0, shares.shape[1] + 1)
+    if not np.allclose(distributions(found, shares.shape[1]), shares, atol=1e-5):
+        raise UsageError("Relatedness is learnt from shares of two neighbouring levels, as encode_labels makes them.")
+    return found

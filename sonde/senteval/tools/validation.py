@@ -1,0 +1,176 @@
+"""SentEval's three ways to train and test a classifier, as classes: on given splits, by folds, and by nested folds.
+
+SentEval's own classifier goes to ``sonde.downstream.classify``, which fits the whole grid at once. scikit-learn's, and
+optimisers that torch alone has, are fitted one by one here.
+"""
+
+# ruff: noqa: N803, N806 - the capital letters are SentEval's
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sonde.downstream import classify
+from sonde.downstream.folds import Ints, folds
+from sonde.errors import NotInstalled
+from sonde.probes import Features
+from sonde.senteval.config import FAST, GRID, UNREGULARISED, is_fast, probe_of
+from sonde.senteval.tools.classifier import MLP, Array, floats
+
+__all__ = ["InnerKFoldClassifier", "KFoldClassifier", "SplitClassifier", "get_classif_name"]
+
+log = logging.getLogger("senteval")
+
+
+def get_classif_name(classifier_config: Mapping[str, Any], usepytorch: bool) -> str:
+    """How the log calls a classifier."""
+    if is_fast(classifier_config):
+        return FAST
+    if not usepytorch:
+        return "sklearn-LogReg"
+    optim, size = classifier_config.get("optim", "adam"), classifier_config.get("batch_size", 64)
+    return f"pytorch-MLP-nhid{classifier_config['nhid']}-{optim}-bs{size}"
+
+
+class _Classifier:
+    """What the three have in common: the configuration, and fitting one classifier."""
+
+    def __init__(self, dimensions: int, config: Mapping[str, Any]) -> None:
+        self.featdim = dimensions
+        self.nclasses: int = config["nclasses"]
+        self.seed: int = config["seed"]
+        self.usepytorch: bool = config["usepytorch"]
+        self.classifier_config: Mapping[str, Any] = config["classifier"]
+        self.device: str | None = config.get("device")
+        self.modelname = get_classif_name(self.classifier_config, self.usepytorch)
+        self.k: int = config.get("kfold", 5)
+
+    def _probe(self, *, free: bool = False) -> Any:
+        """The probe, unless classifiers are to be fitted one by one."""
+        if not self.usepytorch and not is_fast(self.classifier_config):
+            return None
+        return probe_of(self.classifier_config, free=free)
+
+    def _learn(self, X: Array, y: Ints, reg: float, dev: tuple[Array, Ints] | None = None) -> Any:
+        """One classifier; without dev rows, torch stops on a few of the others."""
+        if not self.usepytorch:
+            return _logistic(reg, self.seed).fit(X, y)
+        found = MLP(self.classifier_config, self.featdim, self.nclasses, l2reg=reg, seed=self.seed, device=self.device)
+        found.fit(X, y, validation_data=dev, validation_split=None if dev else classify.HELD_OUT)
+        return found
+
+    def _choose(self, X: Array, y: Ints, parts: Iterable[tuple[Ints, Ints]], grid: Sequence[float]) -> Any:
+        """The best mean accuracy over folds, in per cent, and the first of the grid that has it."""
+        pairs = list(parts)
+        scores = []
+        for reg in grid:
+            found = [self._learn(X[a], y[a], reg, (X[b], y[b])).score(X[b], y[b]) for a, b in pairs]
+            scores.append(round(100 * np.mean(found), 2))
+        best = int(np.argmax(scores))
+        log.info("%s", [(f"reg:{reg}", score) for reg, score in zip(grid, scores, strict=True)])
+        return scores[best], grid[best]
+
+
+class InnerKFoldClassifier(_Classifier):
+    """Nested folds of the rows ``X`` (n, d) with labels ``y``."""
+
+    def __init__(self, X: Any, y: Any, config: Mapping[str, Any]) -> None:
+        self.X, self.y = np.asarray(X), np.asarray(y)
+        self.testresults: list[float] = []
+        super().__init__(self.X.shape[1], config)
+
+    def run(self) -> tuple[Any, Any]:
+        """Accuracies in per cent: of the inner folds, which chose, and of the outer ones."""
+        log.info("Training %s with (inner) %s-fold cross-validation", self.modelname, self.k)
+        if probe := self._probe():
+            found = classify.nested(
+                probe, Features.of(floats(self.X)), self.y, self.nclasses, k=self.k, seed=self.seed, device=self.device
+            )
+            self.testresults = [round(100 * share, 2) for share in found.parts]
+            return np.float64(found.dev), np.float64(found.test)
+        grid = GRID if self.usepytorch else _powers(-2, 3)
+        devs, tests = [], []
+        for outer, held in folds(self.y, self.k, classify.OUTER):
+            X, y = self.X[outer], self.y[outer]
+            dev, reg = self._choose(X, y, folds(y, self.k, classify.OUTER), grid)
+            devs.append(dev)
+            tests.append(round(100 * self._learn(X, y, reg).score(self.X[held], self.y[held]), 2))
+        self.testresults = tests
+        return round(np.mean(devs), 2), round(np.mean(tests), 2)
+
+
+class KFoldClassifier(_Classifier):
+    """Folds of the training rows choose; ``train`` and ``test`` are dictionaries of ``X`` (n, d) and ``y``."""
+
+    def __init__(self, train: Mapping[str, Any], test: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+        self.train, self.test = _pair(train), _pair(test)
+        super().__init__(self.train["X"].shape[1], config)
+
+    def run(self) -> tuple[Any, float, Array]:
+        """Accuracies in per cent, of the folds and of the test rows; and the labels that were found for these."""
+        log.info("Training %s with %s-fold cross-validation", self.modelname, self.k)
+        X, y, testX, testy = self.train["X"], self.train["y"], self.test["X"], self.test["y"]
+        if probe := self._probe():
+            found = classify.kfold(
+                probe, Features.of(floats(X)), y, Features.of(floats(testX)), testy, self.nclasses, k=self.k,
+                seed=self.seed, device=self.device,
+            )  # fmt: skip
+            return np.float64(found.dev), found.test, found.scores.argmax(axis=1)[:, None].astype(np.float64)
+        grid = GRID if self.usepytorch else _powers(-1, 5)
+        dev, reg = self._choose(X, y, folds(y, self.k, self.seed), grid)
+        last = self._learn(X, y, reg)
+        return np.float64(dev), round(100 * last.score(testX, testy), 2), last.predict(testX)
+
+
+class SplitClassifier(_Classifier):
+    """Parts that are given: ``X`` and ``y`` are dictionaries with ``train``, ``valid`` and ``test``."""
+
+    def __init__(self, X: Mapping[str, Any], y: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+        self.X = {split: np.asarray(rows) for split, rows in X.items()}
+        self.y = {split: np.asarray(labels) for split, labels in y.items()}
+        self.cudaEfficient: bool = config.get("cudaEfficient", False)
+        self.noreg: bool = config.get("noreg", False)
+        self.config = config
+        super().__init__(self.X["train"].shape[1], config)
+
+    def run(self) -> tuple[Any, float]:
+        """Accuracies in per cent, of the dev rows and of the test rows."""
+        log.info("Training %s with standard validation..", self.modelname)
+        (X, y), dev, (testX, testy) = ((self.X[split], self.y[split]) for split in ("train", "valid", "test"))
+        if probe := self._probe(free=self.noreg):
+            found = classify.split(
+                probe, Features.of(floats(X)), y, Features.of(floats(dev[0])), dev[1], Features.of(floats(testX)),
+                testy, self.nclasses, seed=self.seed, device=self.device,
+            )  # fmt: skip
+            return np.float64(found.dev), found.test
+        grid: Sequence[float] = GRID if self.usepytorch else _powers(-2, 3)
+        if self.noreg:
+            grid = [UNREGULARISED if self.usepytorch else 1 / UNREGULARISED]
+        learnt = [self._learn(X, y, reg, dev) for reg in grid]
+        scores = [round(100 * each.score(*dev), 2) for each in learnt]
+        best = int(np.argmax(scores))
+        return np.float64(scores[best]), round(100 * learnt[best].score(testX, testy), 2)
+
+
+def _pair(given: Mapping[str, Any]) -> dict[str, Array]:
+    return {"X": np.asarray(given["X"]), "y": np.asarray(given["y"])}
+
+
+def _powers(low: int, high: int) -> list[float]:
+    """Powers of two, which are what the inverse of the penalty is chosen from in scikit-learn."""
+    return [2.0**power for power in range(low, high + 1)]
+
+
+def _logistic(inverse: float, seed: int) -> Any:
+    try:
+        from sklearn.linear_model import LogisticRegression
+    except ImportError as why:
+        raise NotInstalled(
+            f"usepytorch=False asks for scikit-learn, which cannot be imported ({why}): pip install scikit-learn, or "
+            "leave usepytorch out: SentEval's other classifier needs neither it nor torch."
+        ) from why
+    return LogisticRegression(C=inverse, random_state=seed)

@@ -1,0 +1,422 @@
+"""Logistic regression to its optimum: against scikit-learn, against itself in other orders and places, at the edges."""
+
+import sys
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from sonde.errors import DataError, NotInstalled, ShapeError, UsageError
+from sonde.probes import PROBES, Features, convex, fit
+from sonde.probes.convex_search import descend, run, solver
+
+LINEAR = PROBES["linear"]
+CLOSE = 1e-3
+"""How far apart two probabilities of the same optimum may be: what ``TOLERANCE`` is set for."""
+
+
+def draw(n, d, classes, seed=0, noise=1.0):
+    """Vectors (n, d) with correlated dimensions, and labels by noisy linear scores of them."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, d)) @ (np.eye(d) + rng.normal(size=(d, d)) / np.sqrt(d)) + rng.normal(size=d)
+    scores = (x - x.mean(axis=0)) @ rng.normal(size=(d, classes)) / np.sqrt(d)
+    return x.astype(np.float32), (scores + noise * rng.gumbel(size=scores.shape)).argmax(axis=1)
+
+
+def fitted(probe, x, y, classes, dev=None, device=None):
+    """The fit on x and y, with dev or else the training rows to choose on."""
+    train = x if isinstance(x, Features) else Features.of(x)
+    dev, dev_y = dev or (train, y)
+    (found,) = fit(probe, train, y, dev, dev_y, classes, seeds=(1,), device=device)
+    return found
+
+
+def probabilities(found, x):
+    logs = found.model.scores(x if isinstance(x, Features) else Features.of(x))
+    assert logs.dtype == np.float32
+    assert np.isfinite(logs).all()
+    return np.exp(logs.astype(np.float64))
+
+
+def oracle(x, y, l2, standardise=True):
+    """scikit-learn's model and the vectors that it sees."""
+    x = x.astype(np.float64)
+    seen = StandardScaler().fit_transform(x) if standardise else x
+    model = LogisticRegression(C=1 / (len(y) * l2), tol=1e-10, max_iter=100_000)
+    with threadpool_limits(limits=1):
+        return model.fit(seen, y), seen
+
+
+def objective(logs, y, weights, l2):
+    return -logs[np.arange(len(y)), y].mean() + l2 / 2 * (weights**2).sum()
+
+
+# the optimum
+
+
+@pytest.mark.parametrize(
+    ("classes", "l2", "standardise"),
+    [
+        *((classes, l2, True) for classes in (2, 3) for l2 in (1e-5, 1e-3, 1e-1)),
+        *((20, l2, True) for l2 in (1e-4, 1e-2)),
+        *((classes, 1e-3, False) for classes in (2, 3)),
+    ],
+)
+def test_the_optimum_is_that_of_scikit_learn(classes, l2, standardise):
+    x, y = draw(1200, 16 if classes < 20 else 6, classes)  # more than one block
+    found = fitted(replace(LINEAR, l2=(l2,), standardise=standardise), x, y, classes)
+    model, seen = oracle(x, y, l2, standardise)
+    wanted = model.predict_proba(seen)
+    assert probabilities(found, x) == pytest.approx(wanted, abs=CLOSE)
+    assert found.dev == pytest.approx(model.score(seen, y), abs=2 / len(y))
+    weights = found.model.weights * (x.std(axis=0, dtype=np.float64) if standardise else 1)
+    weights = weights[1] - weights[0] if classes == 2 else weights
+    ours = objective(found.model.scores(Features.of(x)).astype(np.float64), y, weights, l2)
+    best = objective(np.log(wanted), y, model.coef_, l2)
+    assert -1e-8 < ours - best < 10 * convex.TOLERANCE * np.log(classes)
+    assert found.tried[0]["converged"]
+
+
+def test_a_separable_set_is_fitted_as_far_as_the_penalty_lets():
+    x, y = draw(300, 20, 4, noise=0.0)
+    found = fitted(replace(LINEAR, l2=(1e-4,)), x, y, 4)
+    model, seen = oracle(x, y, 1e-4)
+    assert probabilities(found, x) == pytest.approx(model.predict_proba(seen), abs=2 * CLOSE)
+    assert found.tried[0]["converged"]
+
+
+def test_strongly_correlated_dimensions_take_few_passes():
+    rng = np.random.default_rng(0)
+    x = (rng.normal(size=(3000, 60)) * np.logspace(0, -3, 60)) @ rng.normal(size=(60, 60))
+    y = (x[:, 0] + rng.normal(size=3000) > 0).astype(np.int64)
+    found = fitted(LINEAR, x.astype(np.float32), y, 2)
+    assert all(point["converged"] for point in found.tried)
+    # scikit-learn 1.9.1, LogisticRegression(C=1 / (n * 1e-5)), standardised: 307 iterations, with tol=1e-6 1,140
+    assert max(point["passes"] for point in found.tried) < 30
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_penalties_fitted_together_one_after_the_other_and_alone_agree(classes, monkeypatch):
+    x, y = draw(600, 12, classes)
+    together = fitted(LINEAR, x, y, classes)
+    alone = [fitted(replace(LINEAR, l2=(l2,)), x, y, classes).tried[0] for l2 in LINEAR.l2]
+    monkeypatch.setattr(convex, "TOGETHER", 0)
+    sequence = fitted(LINEAR, x, y, classes)
+    for point, other, third in zip(together.tried, alone, sequence.tried, strict=True):
+        assert point["l2"] == other["l2"] == third["l2"]
+        assert point["loss"] == pytest.approx(other["loss"], abs=1e-4)
+        assert point["loss"] == pytest.approx(third["loss"], abs=1e-4)
+        assert point["converged"]
+        assert third["converged"]
+    assert sum(p["passes"] for p in sequence.tried) < sum(p["passes"] for p in alone)
+
+
+def test_a_penalty_of_0_may_be_among_them(monkeypatch):
+    x, y = draw(600, 12, 3)
+    monkeypatch.setattr(convex, "TOGETHER", 0)
+    found = fitted(replace(LINEAR, l2=(0.0, 1e-2, 1e-1)), x, y, 3)
+    assert found.tried[0]["loss"] < found.tried[1]["loss"] < found.tried[2]["loss"]
+    assert found.tried[0]["converged"]
+
+
+def test_without_correlations_it_takes_longer_and_comes_to_the_same(monkeypatch):
+    x, y = draw(500, 40, 3)
+    quick = fitted(LINEAR, x, y, 3)
+    monkeypatch.setattr(convex, "FACTORED", 10)
+    monkeypatch.setattr(convex, "WIDEST", 10)
+    slow = fitted(LINEAR, x, y, 3)
+    for a, b in zip(quick.tried, slow.tried, strict=True):
+        assert a["loss"] == pytest.approx(b["loss"], abs=1e-4)
+        assert b["converged"]
+
+
+def test_an_end_before_the_optimum_is_told():
+    x, y = draw(500, 20, 3)
+    found = fitted(replace(LINEAR, passes=2), x, y, 3)
+    assert [point["converged"] for point in found.tried[:3]] == [False] * 3
+    assert max(point["passes"] for point in found.tried) == 2
+    none = fitted(replace(LINEAR, passes=0), x, y, 3)
+    assert probabilities(none, x[:1])[0] == pytest.approx(np.bincount(y) / len(y), abs=1e-6)
+
+
+# other orders and places
+
+
+sizes = st.integers(2, 5)
+
+
+@settings(max_examples=12)
+@given(classes=sizes, seed=st.integers(0, 99), data=st.data())
+def test_relabelling_classes_permutes_predictions(classes, seed, data):
+    x, y = draw(150, 6, classes, seed)
+    new = np.array(data.draw(st.permutations(range(classes))))
+    probe = replace(LINEAR, l2=(1e-3, 1e-1))
+    found, other = fitted(probe, x, y, classes), fitted(probe, x, new[y], classes)
+    assert found.chosen == other.chosen or found.dev == pytest.approx(other.dev, abs=0.01)
+    if found.chosen == other.chosen:
+        assert probabilities(other, x)[:, new] == pytest.approx(probabilities(found, x), abs=CLOSE)
+
+
+@settings(max_examples=12)
+@given(classes=sizes, seed=st.integers(0, 99))
+def test_the_order_of_rows_does_not_matter(classes, seed):
+    x, y = draw(1500, 6, classes, seed)
+    order = np.random.default_rng(seed).permutation(len(y))
+    probe = replace(LINEAR, l2=(1e-3,))
+    found, other = fitted(probe, x, y, classes), fitted(probe, x[order], y[order], classes)
+    assert probabilities(other, x) == pytest.approx(probabilities(found, x), abs=CLOSE)
+
+
+def same(one, other):
+    """To the last bit."""
+    assert one.tried == other.tried
+    assert np.array_equal(one.model.weights, other.model.weights)
+    assert np.array_equal(one.model.bias, other.model.bias)
+
+
+@pytest.mark.parametrize("kept", [0, 2**28])
+@pytest.mark.parametrize("classes", [2, 5])
+def test_the_place_of_the_rows_does_not_matter(classes, kept, tmp_path, monkeypatch):
+    monkeypatch.setattr(convex, "KEPT", kept)
+    x, y = draw(2100, 10, classes)
+    found = fitted(LINEAR, x, y, classes)
+    np.save(tmp_path / "x.npy", x)
+    same(found, fitted(LINEAR, np.load(tmp_path / "x.npy", mmap_mode="r"), y, classes))
+    same(found, fitted(LINEAR, x.astype(np.float64), y, classes))
+    same(found, fitted(LINEAR, np.asfortranarray(x), y, classes))
+    rows = np.arange(len(x))
+    same(found, fitted(LINEAR, Features((x[:, :4], np.ascontiguousarray(x[:, 4:])), (rows, rows)), y, classes))
+    longer = np.concatenate([x[:7] * 9, x, x[:5] * 9])
+    same(found, fitted(LINEAR, Features((longer,), (rows + 7,)), y, classes))
+    same(found, fitted(LINEAR, Features((x[::-1],), (rows[::-1],)), y, classes))
+    scattered = np.random.default_rng(0).permutation(len(x))
+    same(found, fitted(LINEAR, Features((x[scattered],), (np.argsort(scattered),)), y, classes))
+
+
+def test_the_number_of_threads_does_not_matter():
+    x, y = draw(3000, 80, 6)
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(limits=threads):
+            found.append(fitted(LINEAR, x, y, 6))
+            found[-1].model.scores(Features.of(x))
+    same(*found)
+    with threadpool_limits(limits=1):
+        one = found[0].model.scores(Features.of(x))
+    with threadpool_limits(limits=2):
+        assert np.array_equal(one, found[1].model.scores(Features.of(x)))
+
+
+def test_seeds_do_not_matter():
+    x, y = draw(100, 5, 2)
+    found = fit(LINEAR, Features.of(x), y, Features.of(x), y, 2, seeds=(3, 1, 2))
+    assert [each.seed for each in found] == [3, 1, 2]
+    assert all(each.model is found[0].model for each in found)
+
+
+def test_no_table_of_rows_and_classes_is_made():
+    n, classes = 20_000, 200
+    x, y = draw(n, 8, classes)
+    probe = replace(LINEAR, l2=(1e-2, 1e-1), passes=3)
+    dev = Features.of(x[:100]), y[:100]
+    tracemalloc.start()
+    fitted(probe, x, y, classes, dev)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * n * classes / 2
+
+
+# what dev chooses
+
+
+def test_of_several_as_good_the_strongest_penalty_is_chosen():
+    x, y = draw(200, 4, 2, noise=0.0)
+    dev = Features.of(x), np.full(len(y), -1)  # all are misses, whatever the penalty
+    for l2 in ((1e-3, 1e-1, 1e-2), (1e-1, 1e-2, 1e-3)):
+        found = fitted(replace(LINEAR, l2=l2), x, y, 2, dev)
+        assert found.chosen == {"l2": 1e-1}
+        assert found.dev == 0
+        assert [point["l2"] for point in found.tried] == list(l2)
+        assert all(np.isnan(point["loss"]) for point in found.tried)
+
+
+def test_what_is_watched_chooses():
+    x, y = draw(60, 30, 2, noise=0.3)
+    dev_x, dev_y = draw(400, 30, 2, noise=0.3)
+    for watch, best in (("accuracy", lambda p: (p["accuracy"], p["l2"])), ("loss", lambda p: -p["loss"])):
+        found = fitted(replace(LINEAR, watch=watch), x, y, 2, (Features.of(dev_x), dev_y))
+        chosen = max(found.tried, key=best)
+        assert found.chosen == {"l2": chosen["l2"]}
+        assert found.dev == chosen["accuracy"]
+        logs = found.model.scores(Features.of(dev_x))
+        assert found.dev == (logs.argmax(axis=1) == dev_y).mean()
+        assert chosen["loss"] == pytest.approx(-logs[np.arange(400), dev_y].mean(), abs=1e-6)
+
+
+def test_an_unknown_dev_label_is_a_miss_and_has_no_loss():
+    x, y = draw(300, 5, 3)
+    known = fitted(LINEAR, x, y, 3, (Features.of(x[:40]), y[:40]))
+    labels = np.concatenate([y[:40], np.full(10, -1)])
+    other = fitted(LINEAR, x, y, 3, (Features.of(x[:50]), labels))
+    for a, b in zip(known.tried, other.tried, strict=True):
+        assert b["accuracy"] == pytest.approx(a["accuracy"] * 40 / 50)
+        assert b["loss"] == pytest.approx(a["loss"], abs=1e-9)
+
+
+# the edges
+
+
+def awkward():
+    """Vectors and labels by name."""
+    x, y = draw(400, 8, 3)
+    rng = np.random.default_rng(1)
+    rare = np.where(y == 2, 0, y)
+    rare[7] = 2
+    wide = draw(30, 90, 3)
+    constant = np.full((400, 2), (0.1, 1e6), np.float32)
+    return {
+        "large": (x * np.float32(1e6), y),
+        "small": (x * np.float32(1e-6), y),
+        "huge": (x * np.float32(1e30), y),
+        "tiny": (x * np.float32(1e-30), y),
+        "of all sizes": (x * 10.0 ** np.arange(-6, 10, 2, np.float32), y),
+        "far from 0": (x + np.float32(1e3) * x.std(axis=0), y),
+        "one dimension": (x[:, :1], y),
+        "one dimension, two classes": (x[:, :1], (y > 0).astype(np.int64)),
+        "more dimensions than rows": wide,
+        "constant and repeated columns": (np.hstack([x, constant, x[:, :3], 0 * constant]), y),
+        "a class with one row": (x, rare),
+        "two classes, one with one row": (x, (np.arange(400) == 9).astype(np.int64)),
+        "sorted": (x[np.argsort(y)], np.sort(y)),
+        "few rows": (x[:4], np.array([1, 0, 2, 1])),
+        "two rows": (x[:2], np.array([1, 0])),
+        "unbalanced": (x, np.minimum(rng.geometric(0.5, 400) - 1, 5)),
+    }
+
+
+@pytest.mark.parametrize("name", awkward())
+def test_awkward_vectors_have_the_optimum_of_scikit_learn(name):
+    x, y = awkward()[name]
+    for l2 in (1e-4, 1e-1):
+        found = fitted(replace(LINEAR, l2=(l2,)), x, y, int(y.max()) + 1)
+        model, seen = oracle(x, y, l2)
+        assert probabilities(found, x) == pytest.approx(model.predict_proba(seen), abs=2 * CLOSE)
+        assert found.tried[0]["converged"]
+
+
+def test_constant_vectors_say_how_frequent_the_classes_are():
+    y = np.array([0, 1, 1, 2, 1, 0, 1])
+    found = fitted(LINEAR, np.full((7, 3), 5, np.float32), y, 3)
+    assert probabilities(found, np.full((1, 3), 5, np.float32))[0] == pytest.approx(np.array([2, 4, 1]) / 7, abs=1e-6)
+
+
+@pytest.mark.parametrize(("labels", "classes"), [([2, 2, 2], 3), ([0], 2), ([0, 0], 1), ([1, 3, 3, 1], 5)])
+def test_classes_without_rows_weigh_half_a_row_together(labels, classes):
+    y = np.array(labels)
+    x = np.zeros((len(y), 2), np.float32)
+    found = fitted(LINEAR, x, y, classes)
+    shares = probabilities(found, x[:1])[0]
+    counts = np.bincount(y, minlength=classes).astype(float)
+    counts[counts == 0] = 0.5 / max(1, (counts == 0).sum())
+    assert shares == pytest.approx(counts / counts.sum(), abs=1e-6)
+
+
+def test_a_class_that_dev_lacks_does_no_harm():
+    x, y = draw(300, 5, 3)
+    some = np.flatnonzero(y != 1)[:20]
+    found = fitted(LINEAR, x, y, 3, (Features.of(x[some]), y[some]))
+    assert found.dev == (found.model.scores(Features.of(x[some])).argmax(axis=1) == y[some]).mean()
+
+
+def test_what_cannot_be_fitted_is_refused():
+    x, y = draw(30, 4, 2)
+    with pytest.raises(ShapeError, match="29 labels"):
+        fitted(LINEAR, x, y[:29], 2)
+    with pytest.raises(ShapeError, match="0 dev rows"):
+        fitted(LINEAR, x, y, 2, (Features.of(x[:0]), y[:0]))
+    for bad in (np.nan, np.inf):
+        broken = x.copy()
+        broken[3, 1] = bad
+        with pytest.raises(DataError, match="1 of 4 dimensions"):
+            fitted(LINEAR, broken, y, 2)
+
+
+# devices
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_torch_finds_the_same_optimum(classes):
+    pytest.importorskip("torch")
+    x, y = draw(2500, 20, classes)
+    found, other = fitted(LINEAR, x, y, classes), fitted(LINEAR, x, y, classes, device="cpu")
+    for a, b in zip(found.tried, other.tried, strict=True):
+        assert a["loss"] == pytest.approx(b["loss"], abs=1e-4)
+        assert b["converged"]
+    probe = replace(LINEAR, l2=(1e-3,))
+    pair = [probabilities(fitted(probe, x, y, classes, device=device), x) for device in (None, "cpu")]
+    assert pair[0] == pytest.approx(pair[1], abs=CLOSE)
+
+
+def test_a_device_that_is_none_is_refused():
+    pytest.importorskip("torch")
+    x, y = draw(30, 4, 2)
+    with pytest.raises(UsageError, match="toaster"):
+        fitted(LINEAR, x, y, 2, device="toaster")
+
+
+def test_a_device_without_torch_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    x, y = draw(30, 4, 2)
+    with pytest.raises(NotInstalled, match=r"sonde\[transformers\]"):
+        fitted(LINEAR, x, y, 2, device="cpu")
+
+
+# the search
+
+
+def search(value, start, penalty=0.0, limit=100):
+    """The end of a search whose preconditioner knows nothing."""
+    penalty = np.full(start.shape[1] - 1, penalty)
+    solve = solver(None, np.ones(len(start)), penalty)
+    begun = descend(start, value(start), np.append(penalty, 0.0), solve, tolerance=1e-12, limit=limit)
+    return run({"it": begun}, lambda points: [value(point) for point in points])["it"]
+
+
+def test_a_quadratic_is_solved():
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(30, 6))
+    matrix = matrix.T @ matrix / 30
+    goal = rng.normal(size=6)
+
+    def value(point):
+        rest = point[0] - goal
+        return 1 + 0.5 * rest @ matrix @ rest, (matrix @ rest)[None]
+
+    end = search(value, np.zeros((1, 6)))
+    assert end.converged
+    assert end.point[0] == pytest.approx(goal, abs=1e-4)
+    assert end.value[0] == pytest.approx(1, abs=1e-9)
+
+
+def test_steps_into_the_undefined_are_shortened():
+    def value(point):
+        room = 1 - point[0, 0]
+        if room <= 0:  # 3 - log(1 - x) - 20 x, which has its minimum at 0.95, is no number from 1 on
+            return float("nan"), np.full_like(point, np.nan)
+        return 3 - np.log(room) - 20 * point[0, 0], np.array([[1 / room - 20, 0.0]])
+
+    end = search(value, np.zeros((1, 2)))
+    assert end.converged
+    assert end.point[0, 0] == pytest.approx(0.95, abs=1e-4)
+
+
+def test_a_loss_that_lies_about_its_slope_is_given_up():
+    end = search(lambda point: (1 + np.abs(point).sum(), -np.ones_like(point)), np.zeros((1, 3)))
+    assert not end.converged
+    assert end.passes < 100
