@@ -49,8 +49,9 @@ FACTORED, WIDEST = 2048, 8192
 penalties do not share readings, or their factors would fill the memory."""
 KEPT = 2**28
 """Bytes of rows that are kept if they had to be gathered: that takes nearly as long as to compute."""
-FAR = 50.0
-"""Deviations between a mean and 0 from which on float32 loses too much, so that rows are standardised one by one."""
+FAR, EXTREME = 50.0, 1e15
+"""Deviations between a mean and 0, and sizes of a deviation, beyond which float32 loses too much: such rows are
+standardised as they are read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,20 +149,20 @@ def _search(data: _Data, probe: Probe) -> dict[float, End]:
     correlations = data.correlations() if d <= max(FACTORED, min(n, WIDEST)) else None
     strong_first = sorted(set(probe.l2), reverse=True)
 
-    def begin(l2: float, first: Doubles | None) -> Search:
+    def begin(l2: float, point: Doubles, value: Value, first: Doubles | None = None) -> Search:
         penalty = np.full(d, l2) if probe.standardise else l2 / data.scale**2
         solve, limit = solver(correlations, curvature, penalty), probe.passes
         return descend(point, value, np.append(penalty, 0.0), solve, tolerance=tolerance, limit=limit, first=first)
 
     if d <= FACTORED and len(strong_first) * outputs <= TOGETHER:
-        return run({l2: begin(l2, None) for l2 in strong_first}, data.values)
+        return run({l2: begin(l2, point, value) for l2 in strong_first}, data.values)
     ends: dict[float, End] = {}
     for i, l2 in enumerate(strong_first):
         first = None
         if i > 1 and l2 > 0:  # in the logarithm of the penalty the optimum moves about evenly
             older, old = strong_first[i - 2 : i]
             first = (point - ends[older].point) * np.log(old / l2) / np.log(older / old)
-        ends |= run({l2: begin(l2, first)}, data.values)
+        ends |= run({l2: begin(l2, point, value, first)}, data.values)
         point, value = ends[l2].point, ends[l2].value
     return ends
 
@@ -191,7 +192,7 @@ class _Data:
         size = _size(engine.cells, d, int(np.count_nonzero(met)))
         mean, scale = _moments(features, size)
         labels = (np.cumsum(met) - 1)[labels]
-        far = (np.abs(mean) > FAR * scale).any() or scale.max() > 1e15 or scale.min() < 1e-15
+        far = (np.abs(mean) > FAR * scale).any() or (np.abs(np.log(scale)) > np.log(EXTREME)).any()
 
         def blocks() -> Iterator[tuple[Any, Any]]:
             for start, rows in _read(features, size):

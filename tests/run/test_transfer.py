@@ -157,7 +157,7 @@ def test_captions_find_their_images(tmp_path, monkeypatch):
     assert run.failures == ()
     result = only(run, "c", "ImageCaptionRetrieval")
     assert result.metric == "recall@1"
-    assert result.score > 5 / 64  # chance is one of sixty-four
+    assert result.scores["image r10"] > 0.3  # chance is ten of sixty-four
     assert result.scores["image r10"] >= result.scores["image r1"] == pytest.approx(result.score)
     with pytest.raises(UsageError, match="cannot be sampled"):
         evaluate({"c": Counting()}, [given], tmp_path / "sampled", limit=5)
