@@ -54,7 +54,20 @@ def test_every_task_and_verb_has_its_place_in_the_docs():
     for names in SUITES.values():
         for name in names:
             assert re.search(rf"^## .*\b{name}\b", tasks, re.MULTILINE), name
-    for verb in ("demo", "make", "audit", "encode", "run", "show", "compare", "repeat", "check", "ls"):
+    for verb in (
+        "demo",
+        "make",
+        "audit",
+        "encode",
+        "run",
+        "show",
+        "compare",
+        "repeat",
+        "senteval",
+        "data",
+        "check",
+        "ls",
+    ):
         assert (ROOT / f"docs/{verb}.md").read_text("utf-8").startswith(f"# sonde {verb}")
 
 

@@ -53,13 +53,14 @@ def audit_rows(dataset: Dataset, rows: Rows, should: Known) -> Audit:
     """The same for a set whose rows are columns already."""
     from sonde.audit import balance, forms, habits, language, shortcuts, text
 
-    of_rows = (*QUICK, targets.likely_targets, forms.forms, balance.balance, balance.lengths)
+    of_classes = (*QUICK, targets.likely_targets, forms.forms, balance.balance, balance.lengths)
+    of_rows: tuple[Check, ...] = of_classes if should.classes else (copies.copies, forms.forms)
     found = [f for check in of_rows for f in check(rows, should)]
     for column, sentences in (("", rows), *rows.further_sentences(should.inputs)):
         of_text: tuple[Check, ...] = (text.text, habits.habits, language.language)
         told = [f for check in of_text for f in check(sentences, should)]
         found += [replace(f, message=f"{column}: {f.message}") for f in told] if column else told
-    more, measures = shortcuts.shortcuts(rows, should)
+    more, measures = shortcuts.shortcuts(rows, should) if should.classes else ((), ())
     return Audit(
         dataset.name,
         dataset.task,

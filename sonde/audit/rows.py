@@ -125,6 +125,8 @@ class Known:
     doubts: Callable[[Sequence[Example]], list[Doubt]] | None = None
     """What the tokens alone say against the labels."""
     language: str | None = None
+    classes: bool = True
+    """Whether labels are classes, and not scores or numbers of images."""
 
 
 def expected(task: Task, disjoint: bool, language: str | None, natural: bool = False) -> Known:
@@ -141,6 +143,10 @@ def expected(task: Task, disjoint: bool, language: str | None, natural: bool = F
         doubts=task.doubts,
         language=language,
     )
+
+
+NUMBERED = ("relatedness", "similarity", "retrieval")
+"""Protocols of transfer sets whose labels are no classes."""
 
 
 def known(dataset: Dataset, task: Task | None = None) -> Known:
@@ -162,4 +168,5 @@ def known(dataset: Dataset, task: Task | None = None) -> Known:
         disjoint=bool(policy.get("disjoint", found.disjoint)),
         inputs=tuple(map(str, inputs)),
         natural=policy.get("balance") == "natural",
+        classes=manifest.get("protocol") not in NUMBERED,
     )

@@ -33,7 +33,7 @@ def batcher(params, batch):
 
 
 params = {{"task_path": {data!r}, "usepytorch": True, "kfold": 2}}
-params["classifier"] = {{"nhid": 0, "optim": "rmsprop", "batch_size": 128, "tenacity": 3, "epoch_size": 2, "max_epoch": 4}}
+params["classifier"] = {{"nhid": 0, "optim": "rmsprop", "batch_size": 128, "tenacity": 3, "epoch_size": 2}}
 logging.basicConfig(format="%(asctime)s : %(message)s", level=logging.DEBUG)
 
 se = senteval.engine.SE(params, batcher, prepare)

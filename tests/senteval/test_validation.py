@@ -1,4 +1,4 @@
-"""The classifiers: the same numbers as the rule written down plainly in torch, and everything that may be configured."""
+"""The classifiers: the numbers of the rule written down plainly in torch, and everything that may be configured."""
 
 import copy
 import sys
@@ -27,6 +27,15 @@ torch = pytest.importorskip("torch")
 CLASSIFIER = {"nhid": 0, "optim": "adam", "batch_size": 8, "tenacity": 2, "epoch_size": 2, "max_epoch": 12}
 
 
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Several threads wait for each other on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 def blobs(n=60, d=5, classes=2, seed=0):
     """Rows (n, d) about a point for each class, and their labels."""
     draw = np.random.RandomState(seed)
@@ -44,9 +53,10 @@ class Plain:
     def __init__(self, c, d, classes, l2, seed):
         np.random.seed(seed)
         torch.manual_seed(seed)
-        layers = [torch.nn.Linear(d, classes)]
         if c["nhid"]:
             layers = [torch.nn.Linear(d, c["nhid"]), torch.nn.Sigmoid(), torch.nn.Linear(c["nhid"], classes)]
+        else:
+            layers = [torch.nn.Linear(d, classes)]
         self.net, self.c = torch.nn.Sequential(*layers), c
         name, *rate = c["optim"].split(",lr=")
         made = {"adam": torch.optim.Adam, "rmsprop": torch.optim.RMSprop, "sgd": torch.optim.SGD}
@@ -155,7 +165,7 @@ def test_scikit_learn_is_used_where_torch_is_not_wanted():
     assert np.array_equal(found[2], last.predict(tx))
     dev, test = InnerKFoldClassifier(x, y, config(usepytorch=False)).run()
     assert 50 <= test <= dev <= 100
-    splits = {name: (x, y) for name in ("train", "valid", "test")}
+    splits = dict.fromkeys(("train", "valid", "test"), (x, y))
     both = SplitClassifier(
         *({s: part[i] for s, part in splits.items()} for i in (0, 1)), config(usepytorch=False)
     ).run()

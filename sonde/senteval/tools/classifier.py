@@ -77,15 +77,19 @@ class PyTorchClassifier:
         """Train until dev no longer gains, keep the best model, and return its accuracy on dev."""
         self.nepoch, best, borne, stopped = 0, -1.0, 0, False
         trainX, trainy, devX, devy = self.prepare_split(X, y, validation_data, validation_split)
-        kept = self.model
-        while not stopped and self.nepoch <= self.max_epoch:
-            self.trainepoch(trainX, trainy, epoch_size=self.epoch_size)
-            accuracy = self.score(devX, devy)
-            if accuracy > best:
-                best, kept = accuracy, copy.deepcopy(self.model)
-            elif early_stop:
-                stopped = borne >= self.tenacity
-                borne += 1
+        kept, threads = self.model, self._torch.get_num_threads()
+        self._torch.set_num_threads(1)  # batches are small: several threads wait for each other
+        try:
+            while not stopped and self.nepoch <= self.max_epoch:
+                self.trainepoch(trainX, trainy, epoch_size=self.epoch_size)
+                accuracy = self.score(devX, devy)
+                if accuracy > best:
+                    best, kept = accuracy, copy.deepcopy(self.model)
+                elif early_stop:
+                    stopped = borne >= self.tenacity
+                    borne += 1
+        finally:
+            self._torch.set_num_threads(threads)
         self.model = kept
         return best
 
