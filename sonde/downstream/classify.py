@@ -74,7 +74,10 @@ def nested(
         tests.append(_accuracy(scores[held], labels[held]))
         parts.append(float((scores[held].argmax(axis=1) == labels[held]).mean()))
         chosen.append(point)
-    return Outcome(round(float(np.mean(devs)), 2), round(float(np.mean(tests)), 2), scores, tuple(chosen), tuple(parts))
+    # numpy's rounding and not Python's, as in SentEval: of means that end in 5 they make different numbers
+    return Outcome(
+        float(np.round(np.mean(devs), 2)), float(np.round(np.mean(tests), 2)), scores, tuple(chosen), tuple(parts)
+    )
 
 
 def _choose(
@@ -89,7 +92,7 @@ def _choose(
             tried.append(convex.fit(probe, *given, seeds=(seed,), device=device)[0].tried)
         else:
             tried.append([fit.tried[0] for fit in network.fit_grid(probe, *given, seed=seed, device=device)])
-    means = [round(100 * float(np.mean([fold[i]["accuracy"] for fold in tried])), 2) for i in range(len(tried[0]))]
+    means = [float(np.round(100 * np.mean([fold[i]["accuracy"] for fold in tried]), 2)) for i in range(len(tried[0]))]
     best = means.index(max(means))
     return means[best], {name: tried[0][best][name] for name in ("l2", "hidden", "dropout") if name in tried[0][best]}
 

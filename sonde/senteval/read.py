@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from sonde.corpus.files import open_bytes, undecodable
 from sonde.errors import CorpusError, DataError
 from sonde.senteval.batches import Sentence
 from sonde.tables import there
+
+log = logging.getLogger("senteval")
 
 
 def text_of(path: str | Path, encoding: str = "utf-8") -> str:
@@ -40,8 +43,16 @@ def cells_of(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def sentences_of(path: str | Path) -> list[Sentence]:
-    """The words of each line of a file, empty lines included, that is taken for Latin-1 whatever it is."""
-    return [line.split() for line in text_of(path, "latin-1").splitlines()]
+    """The words of each line of a file, empty lines included, that is taken for Latin-1 whatever it is.
+
+    So a byte may end a line that does not in UTF-8; there are then more sentences than lines, as in SentEval.
+    """
+    text = text_of(path, "latin-1")
+    found = text.splitlines()
+    if (lines := len(text.removesuffix("\n").split("\n"))) < len(found):
+        said = "%s is no Latin-1: SentEval reads its %d lines as %d sentences, and so it is done here"
+        log.warning(said, path, lines, len(found))
+    return [line.split() for line in found]
 
 
 def score_of(path: str | Path, number: int, text: str) -> float:

@@ -259,3 +259,12 @@ def test_every_probing_task_has_its_class():
     assert len(PROBING) == 10
     for name in PROBING:
         assert issubclass(getattr(senteval.probing, f"{name}Eval"), senteval.probing.PROBINGEval)
+
+
+def test_files_that_are_no_latin_1_are_read_as_senteval_reads_them(tmp_path, caplog):
+    put(tmp_path / "MR" / "rt-polarity.pos", ["an Åland film .", "fine"])
+    put(tmp_path / "MR" / "rt-polarity.neg", ["dull"])
+    found = senteval.binary.MREval(tmp_path / "MR")
+    assert found.samples == [["an", "Ã"], ["land", "film", "."], ["fine"], ["dull"]]
+    assert found.labels == [1, 1, 1, 0]
+    assert "reads its 2 lines as 3 sentences" in caplog.text
