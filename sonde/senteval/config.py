@@ -18,8 +18,8 @@ UNREGULARISED = 1e-9
 """What there is in place of the grid for SNLI."""
 FAST = "sonde linear"
 """What the fast mode is called in a result."""
-RATES = {"adam": 1e-3, "adagrad": 1e-2, "rmsprop": 1e-2, "sgd": None}
-"""The optimisers that need no torch, and their rates if none is given, which are torch's."""
+RATES = {"adam": 1e-3, "adagrad": 1e-2, "rmsprop": 1e-2, "sgd": 0.0}
+"""The optimisers that need no torch, and torch's rates for them; that of sgd must always be given."""
 _KEYS = (
     "nhid", "optim", "batch_size", "tenacity", "epoch_size", "max_epoch", "dropout", "loss_reduction", "fast"
 )  # fmt: skip
@@ -32,7 +32,6 @@ def probe_of(classifier: Mapping[str, Any], *, free: bool = False) -> Probe | No
 
     ``free`` stands for no regularisation.
     """
-    told(classifier)
     if is_fast(classifier):
         if classifier["nhid"]:
             raise UsageError(f"The fast mode has no hidden units: met nhid={classifier['nhid']}, expected nhid=0.")
@@ -48,7 +47,7 @@ def probe_of(classifier: Mapping[str, Any], *, free: bool = False) -> Probe | No
         dropout=(float(classifier.get("dropout", 0.0)) if hidden else 0.0,),
         l2=(UNREGULARISED,) if free else GRID,
         optimiser=name,  # type: ignore[arg-type]
-        rate=float(options.get("lr") or RATES[name] or 0.0),
+        rate=options.get("lr", RATES[name]),
         batch=int(classifier.get("batch_size", 64)),
         every=int(classifier.get("epoch_size", 4)),
         patience=int(classifier.get("tenacity", 5)),
@@ -75,7 +74,7 @@ def protocol_of(classifier: Mapping[str, Any]) -> dict[str, str]:
     return {"protocol": FAST} if is_fast(classifier) else {}
 
 
-def told(classifier: Mapping[str, Any]) -> None:
+def warn_of_unknown(classifier: Mapping[str, Any]) -> None:
     """Say which keys mean nothing. SentEval passes over them without a word, and so does a slip of the pen."""
     for key in classifier:
         if key not in _KEYS:

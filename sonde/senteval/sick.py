@@ -53,7 +53,7 @@ class SICKRelatednessEval:
     def loadFile(self, fpath: str | Path) -> Pairs:  # noqa: N802 - SentEval's name
         """The pairs and scores of a table with a header."""
         found: Pairs = {"X_A": [], "X_B": [], "y": []}
-        for number, cells in cells_of(fpath, 5):
+        for number, cells in cells_of(fpath, 4):
             if number > 1:
                 found["X_A"].append(cells[1].split())
                 found["X_B"].append(cells[2].split())

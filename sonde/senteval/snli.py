@@ -44,7 +44,7 @@ class SNLIEval:
             if strange := sorted(set(labels) - {*LABELS, NO_GOLD}):
                 raise DataError(f"{file} has the labels {strange[:3]}; expected {', '.join(LABELS)}.")
             kept = [row for row in zip(two, one, labels, strict=True) if row[2] != NO_GOLD]
-            two, one, labels = by_length(*map(list, zip(*kept, strict=True))) if kept else ([], [], [])
+            two, one, labels = by_length(*([row[i] for row in kept] for i in range(3)))
             self.data[split] = (one, two, labels)
             self.samples += one + two
 

@@ -230,6 +230,21 @@ def test_broken_lines_are_said_with_their_place(tmp_path):
         start(tmp_path).eval("SST5")
 
 
+def test_pairs_without_a_gold_label_are_left_out_and_others_must_be_known(tmp_path):
+    for part in ("train", "dev", "test"):
+        for side in ("s1", "s2"):
+            put(tmp_path / "SNLI" / f"{side}.{part}", ["a b c", "a b", "a"])
+        put(tmp_path / "SNLI" / f"labels.{part}", ["neutral", "-", "entailment"])
+    found = senteval.snli.SNLIEval(tmp_path / "SNLI")
+    assert found.data["valid"] == ([["a"], ["a", "b", "c"]], [["a"], ["a", "b", "c"]], ["entailment", "neutral"])
+    put(tmp_path / "SNLI" / "labels.test", ["neutral", "maybe", "-"])
+    with pytest.raises(DataError, match="maybe"):
+        start(tmp_path).eval("SNLI")
+    put(tmp_path / "SNLI" / "labels.test", ["neutral"])
+    with pytest.raises(DataError, match="3, 3 and 1 lines"):
+        start(tmp_path).eval("SNLI")
+
+
 def test_a_label_that_is_new_in_test_is_a_miss(tmp_path, caplog):
     kinds = [("tr", "A", 10), ("tr", "B", 10), ("va", "A", 4), ("va", "B", 4), ("te", "A", 2), ("te", "C", 2)]
     lines = [f"{part}\t{label}\tword{label} x" for part, label, n in kinds for _ in range(n)]

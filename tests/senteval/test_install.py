@@ -37,7 +37,7 @@ params["classifier"] = {{"nhid": 0, "optim": "rmsprop", "batch_size": 128, "tena
 logging.basicConfig(format="%(asctime)s : %(message)s", level=logging.DEBUG)
 
 se = senteval.engine.SE(params, batcher, prepare)
-tasks = ["STS12", "MR", "SST5", "TREC", "MRPC", "SICKEntailment", "SICKRelatedness", "Length", "WordContent"]
+tasks = ["STS12", "SST5", "TREC", "MRPC", "SICKRelatedness", "WordContent"]
 results = se.eval(tasks)
 assert list(results) == tasks
 print(*(results[task]["acc"] for task in tasks if "acc" in results[task]))
@@ -52,6 +52,7 @@ sys.path.insert(0, {path!r})
 import senteval
 import torch
 
+torch.set_num_threads(1)
 generator = torch.Generator().manual_seed(0)
 table = torch.randn(4096, 6, generator=generator)
 
@@ -66,13 +67,13 @@ def batcher(params, batch, max_length=None):
 params = {{"task_path": {data!r}, "usepytorch": True, "kfold": 2}}
 params["classifier"] = {{"nhid": 0, "optim": "adam", "batch_size": 64, "tenacity": 1, "epoch_size": 1, "max_epoch": 3}}
 results = {{}}
-for task in ["STS13", "STSBenchmark", "SICKRelatedness", "CR", "SST2", "MRPC"]:
+for task in ["STS13", "STSBenchmark", "CR"]:
     se = senteval.engine.SE(params, batcher, lambda params, samples: None)
     results[task] = se.eval(task)
 print("%.2f" % (results["STSBenchmark"]["dev"]["spearman"][0] * 100))
 print("%.2f" % (results["STS13"]["all"]["spearman"]["all"] * 100))
-print("%.2f" % (results["SICKRelatedness"]["test"]["spearman"].correlation * 100))
-print("%.2f" % results["CR"]["devacc"], "%.2f" % results["MRPC"]["acc"])
+print("%.2f" % (results["STSBenchmark"]["test"]["spearman"].correlation * 100))
+print("%.2f" % results["CR"]["devacc"], "%.2f" % results["CR"]["acc"])
 """
 """What a client of SimCSE's copy looks like, with tensors and an SE for every task."""
 
@@ -94,7 +95,7 @@ def test_scripts_run_with_what_the_command_writes(data, tmp_path):
     bag = run(BAG.format(path="SentEval", data=data), tmp_path)
     assert bag.returncode == 0, bag.stderr
     first, second = bag.stdout.splitlines()
-    assert len(first.split()) == 7
+    assert len(first.split()) == 4
     assert all(0 <= float(value) <= 100 for value in first.split())
     assert all(-1 <= float(value) <= 1 for value in second.split())
     tensors = run(TENSORS.format(path="SentEval", data=data), tmp_path)

@@ -2,16 +2,20 @@
 
 import copy
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
 
 import sonde.senteval as senteval
+from sonde.downstream import classify
 from sonde.errors import NotInstalled, UsageError
 from sonde.probes import Probe
 from sonde.senteval.config import probe_of
+from sonde.senteval.tools import ranking
 from sonde.senteval.tools.classifier import MLP, PyTorchClassifier
 from sonde.senteval.tools.relatedness import RelatednessPytorch, distributions
 from sonde.senteval.tools.validation import (
@@ -32,7 +36,8 @@ def one_thread():
     """Several threads wait for each other on a busy machine."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield
+    with threadpool_limits(1):
+        yield
     torch.set_num_threads(threads)
 
 
@@ -227,11 +232,26 @@ def test_a_configuration_is_a_probe(caplog):
     )  # fmt: skip
     assert probe_of({"nhid": 0}) == Probe()
     assert probe_of({"nhid": 0}, free=True) == Probe(l2=(1e-9,))
+    SplitClassifier(*[dict.fromkeys(("train", "valid", "test"), part) for part in blobs()], config(full))
     assert not caplog.records
-    assert probe_of({"nhid": 0, "tenacty": 3}) == Probe()
+    InnerKFoldClassifier(*blobs(), config({"nhid": 0, "tenacty": 3}))
     assert "did you mean tenacity?" in caplog.text
     with pytest.raises(UsageError, match="loss_reduction"):
         probe_of({"nhid": 0, "loss_reduction": "max"})
+
+
+def test_means_are_rounded_as_numpy_does_it(monkeypatch):
+    # of the mean 80.035 Python makes 80.03, numpy 80.04, and SentEval takes the mean with numpy
+    assert round(float(np.mean([80.03, 80.04])), 2) == 80.03
+    values = iter([80.03, 80.04])
+    monkeypatch.setattr(classify, "_choose", lambda *given: (80.03, {"l2": 1e-5}))
+    monkeypatch.setattr(classify, "_accuracy", lambda *given: next(values))
+    assert InnerKFoldClassifier(*blobs(), config(kfold=2)).run() == (80.03, 80.04)
+
+
+def test_labels_may_be_floats():
+    x, y = blobs()
+    assert InnerKFoldClassifier(x, y.astype(float), config()).run() == InnerKFoldClassifier(x, y, config()).run()
 
 
 def test_names_of_classifiers():
@@ -314,6 +334,23 @@ def test_relatedness_is_learnt_from_distributions():
     flat = {"X": x, "y": np.full((60, 5), 0.2)}
     with pytest.raises(UsageError, match="neighbouring"):
         RelatednessPytorch(flat, part, part, scores, {"seed": 1111, "nclasses": 5}).run()
+
+
+def test_images_may_be_given_once_or_for_each_caption(monkeypatch):
+    monkeypatch.setattr(ranking, "rank", partial(ranking.rank, passes=1))
+    draw = np.random.RandomState(0)
+    sizes, found = (30, 4, 8), []
+    images, captions = ([draw.randn(n * each, d) for n in sizes] for each, d in ((1, 3), (5, 4)))
+    for each in (1, 5):
+        parts = [
+            {"imgfeat": np.repeat(image, each, axis=0), "sentfeat": text}
+            for image, text in zip(images, captions, strict=True)
+        ]
+        given = {"seed": 1111, "projdim": 20, "margin": 0.2}
+        found.append(ranking.ImageSentenceRankingPytorch(*parts, config=given).run())
+    assert found[0] == found[1]
+    assert len(found[0]) == 9
+    assert 0 <= found[0][0] <= 600
 
 
 def test_a_device_goes_to_torch():

@@ -31,6 +31,11 @@ def floats(X: Any) -> npt.NDArray[np.float32]:
     return np.ascontiguousarray(X, np.float32)
 
 
+def integers(y: Any) -> npt.NDArray[np.int64]:
+    """Labels (n,), which may be floats, as whole numbers."""
+    return np.asarray(y).astype(np.int64)
+
+
 class PyTorchClassifier:
     """A classifier in torch: a subclass gives it ``model``, ``loss_fn``, ``optimizer`` and when to stop."""
 
@@ -107,7 +112,8 @@ class PyTorchClassifier:
 
     def score(self, devX: Any, devy: Any) -> float:
         """The share of rows whose label is found."""
-        right = self.predict(devX)[:, 0] == np.asarray(devy)
+        labels = devy.cpu() if hasattr(devy, "cpu") else devy
+        right = self.predict(devX)[:, 0] == np.asarray(labels)
         return float(right.sum() / len(right))
 
     def predict(self, devX: Any) -> Array:
@@ -123,9 +129,9 @@ class PyTorchClassifier:
     def _parts(self, X: Any, y: Any, given: Any, share: float | None) -> tuple[Array, Array, Array, Array]:
         if not share and not given:
             raise AssertionError("A classifier is stopped on dev: give validation_data or validation_split.")
-        X, y = np.asarray(X), np.asarray(y)
+        X, y = np.asarray(X), integers(y)
         if given is not None:
-            return X, y, np.asarray(given[0]), np.asarray(given[1])
+            return X, y, np.asarray(given[0]), integers(given[1])
         assert share is not None
         stop, learn = np.split(self._orders.permutation(len(X)), [int(share * len(X))])
         return X[learn], y[learn], X[stop], y[stop]
@@ -174,6 +180,7 @@ class MLP(PyTorchClassifier):
             self.inputdim, self.nclasses, self.l2reg = inputdim, nclasses, l2reg
             self.batch_size, self.seed, self.cudaEfficient = size, seed, cudaEfficient
             self.device = device or ""
+            self.nepoch = 0
             self._orders = np.random.RandomState(seed)
 
     def _build(self, reduction: str) -> None:

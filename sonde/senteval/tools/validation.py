@@ -18,8 +18,8 @@ from sonde.downstream import classify
 from sonde.downstream.folds import Ints, folds
 from sonde.errors import NotInstalled
 from sonde.probes import Features
-from sonde.senteval.config import FAST, GRID, UNREGULARISED, is_fast, probe_of
-from sonde.senteval.tools.classifier import MLP, Array, floats
+from sonde.senteval.config import FAST, GRID, UNREGULARISED, is_fast, probe_of, warn_of_unknown
+from sonde.senteval.tools.classifier import MLP, Array, floats, integers
 
 __all__ = ["InnerKFoldClassifier", "KFoldClassifier", "SplitClassifier", "get_classif_name"]
 
@@ -46,6 +46,7 @@ class _Classifier:
         self.usepytorch: bool = config["usepytorch"]
         self.classifier_config: Mapping[str, Any] = config["classifier"]
         self.device: str | None = config.get("device")
+        warn_of_unknown(self.classifier_config)
         self.modelname = get_classif_name(self.classifier_config, self.usepytorch)
         self.k: int = config.get("kfold", 5)
 
@@ -79,7 +80,7 @@ class InnerKFoldClassifier(_Classifier):
     """Nested folds of the rows ``X`` (n, d) with labels ``y``."""
 
     def __init__(self, X: Any, y: Any, config: Mapping[str, Any]) -> None:
-        self.X, self.y = np.asarray(X), np.asarray(y)
+        self.X, self.y = np.asarray(X), integers(y)
         self.testresults: list[float] = []
         super().__init__(self.X.shape[1], config)
 
@@ -131,7 +132,7 @@ class SplitClassifier(_Classifier):
 
     def __init__(self, X: Mapping[str, Any], y: Mapping[str, Any], config: Mapping[str, Any]) -> None:
         self.X = {split: np.asarray(rows) for split, rows in X.items()}
-        self.y = {split: np.asarray(labels) for split, labels in y.items()}
+        self.y = {split: integers(labels) for split, labels in y.items()}
         self.cudaEfficient: bool = config.get("cudaEfficient", False)
         self.noreg: bool = config.get("noreg", False)
         self.config = config
@@ -149,7 +150,7 @@ class SplitClassifier(_Classifier):
             return np.float64(found.dev), found.test
         grid: Sequence[float] = GRID if self.usepytorch else _powers(-2, 3)
         if self.noreg:
-            grid = [UNREGULARISED if self.usepytorch else 1 / UNREGULARISED]
+            grid = [UNREGULARISED if self.usepytorch else 1e9]
         learnt = [self._learn(X, y, reg, dev) for reg in grid]
         scores = [round(100 * each.score(*dev), 2) for each in learnt]
         best = int(np.argmax(scores))
@@ -157,7 +158,7 @@ class SplitClassifier(_Classifier):
 
 
 def _pair(given: Mapping[str, Any]) -> dict[str, Array]:
-    return {"X": np.asarray(given["X"]), "y": np.asarray(given["y"])}
+    return {"X": np.asarray(given["X"]), "y": integers(given["y"])}
 
 
 def _powers(low: int, high: int) -> list[float]:
