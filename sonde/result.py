@@ -14,8 +14,10 @@ from sonde.errors import UsageError
 
 CHOSEN = ("l2", "hidden", "dropout")
 """What a grid may be over, in the order of a signature."""
+HALF = "kept=float16"
+"""What the identity of rounded vectors says."""
 _SAFE = "/:@#?=,.*+!() "
-_ORDER = ("task", "data", "enc", "id", "layer", "probe", *CHOSEN, "n", "limit", "device", "seed", "sonde")
+_ORDER = ("task", "data", "enc", "id", "kept", "layer", "probe", *CHOSEN, "n", "limit", "device", "seed", "sonde")
 _NEEDED = frozenset({"task", "data", "enc", "n", "seed", "sonde"})
 
 
@@ -36,6 +38,8 @@ class Signature:
     """The version of this program."""
     id: str | None = None
     """Digest of the encoder's identity."""
+    kept: str | None = None
+    """``float16`` if vectors were rounded."""
     layer: str | None = None
     probe: str | None = None
     l2: str | None = None
@@ -89,6 +93,11 @@ class Cell:
     sonde: str = ""
 
     @property
+    def id(self) -> str | None:
+        """Eight hexadecimal digits over the encoder's identity."""
+        return self.identity and hashlib.blake2b(self.identity.encode(), digest_size=4).hexdigest()
+
+    @property
     def key(self) -> str:
         """Sixteen hexadecimal digits over all of this."""
         return hashlib.blake2b(msgspec.json.encode(astuple(self)), digest_size=8).hexdigest()
@@ -136,14 +145,14 @@ class Result:
     def signature(self) -> str:
         """Everything that can move the number, on one line."""
         cell = self.cell
-        identity = cell.identity and hashlib.blake2b(cell.identity.encode(), digest_size=4).hexdigest()
         chosen = {name: f"dev:{self.chosen[name]:g}" for name in CHOSEN if cell.probe and name in self.chosen}
         return str(
             Signature(
                 task=f"{cell.task}.v{cell.version}",
                 data=f"{cell.dataset}#{cell.data}",
                 enc=cell.encoder,
-                id=identity,
+                id=cell.id,
+                kept="float16" if cell.identity and HALF in cell.identity else None,
                 layer=cell.layer,
                 probe=cell.probe,
                 **chosen,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_type_hints
@@ -56,6 +57,8 @@ class Probe:
         for name, low in least.items():
             if getattr(self, name) < low:
                 raise UsageError(f"A probe's {name} must be at least {low}, got {getattr(self, name)}.")
+        if not all(map(math.isfinite, (self.rate, *self.dropout, *self.l2))):
+            raise UsageError(f"A probe's rate, dropout and l2 must be finite, got {self}.")
         if not (self.hidden and self.dropout and self.l2):
             raise UsageError("A probe's hidden, dropout and l2 must have at least one value each.")
         if min(self.hidden) < AS_INPUT or min(self.l2) < 0 or not all(0 <= p < 1 for p in self.dropout):

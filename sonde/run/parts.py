@@ -170,13 +170,19 @@ def _cell(dataset: Dataset, row: Example, name: str) -> str:
 def sampled(dataset: Dataset, limit: int | None) -> Dataset:
     """At most ``limit`` rows of each split, as many of each label as there are, picked by hash and in their old order.
 
-    Which rows are picked depends on the rows alone, not on their order or on any seed of a probe.
+    With more labels than that, as many labels are picked, the same in every split. Which rows are picked depends on the
+    rows alone, not on their order or on any seed of a probe.
     """
     if limit is None:
         return dataset
-    if limit < 1:
-        raise UsageError(f"--limit {limit}: expected a number of rows per split, 1 or more.")
-    return replace(dataset, rows={split: _sample(rows, limit) for split, rows in dataset.rows.items()})
+    if limit < 2:
+        raise UsageError(f"--limit {limit}: expected a number of rows per split, 2 or more.")
+    rows = dataset.rows
+    labels = {row.label for split in rows.values() for row in split}
+    if limit < len(labels):
+        some = set(sorted(labels, key=lambda label: (hash_64(f"limit\t{label}"), label))[:limit])
+        rows = {split: [row for row in found if row.label in some] for split, found in rows.items()}
+    return replace(dataset, rows={split: _sample(found, limit) for split, found in rows.items()})
 
 
 def _sample(rows: Sequence[Example], limit: int) -> Sequence[Example]:
@@ -193,7 +199,7 @@ def _sample(rows: Sequence[Example], limit: int) -> Sequence[Example]:
 
 def _held_out(rows: Sequence[Example]) -> tuple[list[Example], list[Example]]:
     """The rows to learn from, and those to choose on; neither a target form nor a sentence is in both."""
-    group = [hash_64(f"held out\t{row.key if row.key is not None else near_key(row.text)}") for row in rows]
+    group = _groups(rows)
     wanted, taken, size = HELD_OUT * len(rows), set[int](), 0
     counts: dict[int, int] = {}
     for g in group:
@@ -205,3 +211,21 @@ def _held_out(rows: Sequence[Example]) -> tuple[list[Example], list[Example]]:
         size += counts[g]
     train = [row for g, row in zip(group, rows, strict=True) if g not in taken]
     return train, [row for g, row in zip(group, rows, strict=True) if g in taken]
+
+
+def _groups(rows: Sequence[Example]) -> list[int]:
+    """A number per row, the same for rows that share a target form or a sentence, be it by way of others."""
+    leader: dict[tuple[str, str | int], tuple[str, str | int]] = {}
+
+    def find(name: tuple[str, str | int]) -> tuple[str, str | int]:
+        while leader.setdefault(name, name) != name:
+            leader[name] = leader[leader[name]]
+            name = leader[name]
+        return name
+
+    names = [("text", near_key(row.text)) for row in rows]
+    for row, name in zip(rows, names, strict=True):
+        if row.key is not None:
+            one, two = sorted((find(name), find(("key", row.key))), key=str)
+            leader[two] = one
+    return [hash_64(f"held out\t{find(name)}") for name in names]
