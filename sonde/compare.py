@@ -1,27 +1,28 @@
 """Two encoders, or more, on the same test rows: which differences are there, and which could have been found?
 
-Every test is paired, row by row. Two encoders are compared on each set by McNemar's mid-p and exact test, the p-values
-adjusted by Holm over the sets, with the difference and its interval from a paired bootstrap that draws target forms
-where a set has them. More than two get letters: those that share one were not found to differ.
+Every test is paired, row by row. Two encoders are compared on each set by McNemar's tests; where a set has target
+forms, whose rows stand and fall together, by exchanging whole forms instead. The p-values are adjusted by Holm over the
+sets, and beside them stands the difference with an interval from a paired bootstrap, of forms where there are any. More
+than two get letters: those that share one were not found to differ.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from sonde.baselines import BASELINES
 from sonde.errors import UsageError
 from sonde.result import Result
-from sonde.run.evaluate import ALWAYS
 from sonde.run.folder import Run
-from sonde.stats import detectable, holm, mcnemar, paired_bootstrap, tie_groups
+from sonde.run.loop import ALWAYS
+from sonde.stats import clustered_p, detectable, holm, letters, mcnemar, paired_bootstrap, tie_groups
 
-ONE_OF = ("probe", "limit", "device", "sonde")
+ONE_OF = ("probe", "limit", "device", "sonde", "id")
 """What an encoder is compared with one value of."""
 DRAWS = 10_000
 """Resamples of test rows, or of target forms."""
@@ -47,11 +48,13 @@ class Comparison:
     """Test rows that only one of the two has right, at the first seed."""
     p_exact: float
     p_mid: float
-    """McNemar's test, at the first seed."""
+    """McNemar's test, at the first seed: rows taken as independent."""
+    p: float
+    """The mid-p value, or where there are target forms that of exchanging these."""
     p_holm: float
-    """The mid-p value, adjusted over the sets compared."""
+    """``p``, adjusted over the sets compared."""
     detectable: float
-    """The difference that these rows show four times out of five."""
+    """The difference that these rows, or forms, show four times out of five."""
     seeds: int
     partial: bool
 
@@ -78,7 +81,7 @@ class Column:
 
 def column(run: Run, text: str) -> Column:
     """The results that ``encoder[|layer=L][|probe=P]…`` names; an encoder may be shortened to a part of its name."""
-    name, *parts = text.split("|")
+    name, *parts = [text] if text in run.encoders else text.split("|")
     encoder = _encoder(run, name)
     found = [r for r in run.results if r.cell.encoder == encoder]
     for part in parts:
@@ -97,10 +100,11 @@ def column(run: Run, text: str) -> Column:
             example = f"'{encoder}|{key}={values[-1]}'"
             raise UsageError(f"{encoder} has results with {key} {', '.join(values)}; say which, as in {example}.")
     groups: dict[str, dict[str | None, list[Result]]] = {}
-    identity = found[-1].cell.identity  # of several states of one encoder, one
     for r in found:
-        if r.cell.identity == identity and r.metric == "accuracy":  # paired tests are about right and wrong
-            groups.setdefault(f"{r.cell.dataset}#{r.cell.data}", {}).setdefault(r.cell.layer, []).append(r)
+        if r.metric == "accuracy" and r.n["te"] > 1:  # paired tests are about right and wrong, of some rows
+            groups.setdefault(f"{r.cell.dataset}#{r.cell.data} {r.cell.limit}", {}).setdefault(r.cell.layer, []).append(
+                r
+            )
     return Column(text, {place: best_layer(by_layer) for place, by_layer in groups.items()})
 
 
@@ -132,17 +136,20 @@ def compare(run: Run, one: str, two: str) -> list[Comparison]:
     if not shared:
         raise UsageError(f"{one} and {two} have no set in common in {run.folder}.")
     found = [_pair(run, first.results[place], second.results[place]) for place in shared]
-    adjusted = holm([c.p_mid for c in found]).tolist()
+    adjusted = holm([c.p for c in found]).tolist()
     return [replace(c, p_holm=p) for c, p in zip(found, adjusted, strict=True)]
 
 
 def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
     rights = [np.array([run.right(r) for r in side]) for side in (one, two)]
-    keys = [row.key for row in run.rows(one[0])]
-    forms = len(set(keys)) > 1
-    clusters = [key if key is not None else f"\x00{i}" for i, key in enumerate(keys)] if forms else None
+    clusters = forms(run, one[0])
     test = mcnemar(rights[0][0], rights[1][0])
     drawn = paired_bootstrap(*(right.mean(axis=0) for right in rights), clusters=clusters, seed=0, draws=DRAWS)
+    p, least = test.p_mid, detectable((test.b + test.c) / test.n, test.n)
+    if clusters:
+        p = clustered_p(rights[0][0], rights[1][0], clusters)
+        # the interval is 1.96 standard errors to either side, and 1.96 + 0.84 are needed
+        least = (drawn.high - drawn.low) / (2 * 1.96) * (1.96 + 0.84)
     return Comparison(
         dataset=one[0].cell.dataset,
         n=test.n,
@@ -156,11 +163,32 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
         only_two=test.c,
         p_exact=test.p_exact,
         p_mid=test.p_mid,
-        p_holm=test.p_mid,
-        detectable=detectable((test.b + test.c) / test.n, test.n),
+        p=p,
+        p_holm=p,
+        detectable=least,
         seeds=min(len(one), len(two)),
         partial=one[0].partial,
     )
+
+
+def forms(run: Run, result: Result) -> list[str] | None:
+    """The target form of each test row, where the set has several; a row without one stands alone."""
+    if result.clusters is None or result.clusters < 2:
+        return None
+    keys = [row.key for row in run.rows(result)]
+    return [key if key is not None else f"\x00{i}" for i, key in enumerate(keys)]
+
+
+def tied(run: Run, results: Mapping[str, Result]) -> dict[str, str]:
+    """Letters of encoders on the same test rows, the best first: those that share one were not found to differ."""
+    right = {name: run.right(result) for name, result in results.items()}
+    clusters = forms(run, next(iter(results.values())))
+    if clusters is None:
+        return tie_groups(right)
+    names = sorted(right, key=lambda name: (-int(right[name].sum()), name))
+    pairs = list(combinations(names, 2))
+    p = holm([clustered_p(right[a], right[b], clusters) for a, b in pairs])
+    return letters(names, dict(zip(pairs, p.tolist(), strict=True)))
 
 
 def ties(run: Run, names: Sequence[str]) -> list[Ties]:
@@ -174,11 +202,16 @@ def ties(run: Run, names: Sequence[str]) -> list[Ties]:
     found = []
     for place in shared:
         of_set = {c.name: c.results[place] for c in columns}
-        right: dict[str, npt.NDArray[np.bool_]] = {name: run.right(rs[0]) for name, rs in of_set.items()}
-        letters = tie_groups(right)
+        found_letters = tied(run, {name: rs[0] for name, rs in of_set.items()})
         first = of_set[columns[0].name][0]
-        means = {name: sum(r.accuracy for r in of_set[name]) / len(of_set[name]) for name in letters}
+        means = {name: sum(r.accuracy for r in of_set[name]) / len(of_set[name]) for name in found_letters}
         found.append(
-            Ties(dataset=first.cell.dataset, n=first.n["te"], accuracy=means, letters=letters, partial=first.partial)
+            Ties(
+                dataset=first.cell.dataset,
+                n=first.n["te"],
+                accuracy=means,
+                letters=found_letters,
+                partial=first.partial,
+            )
         )
     return found

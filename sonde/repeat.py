@@ -12,6 +12,7 @@ import numpy as np
 from sonde import __version__
 from sonde.baselines import BASELINES
 from sonde.dataset import Dataset
+from sonde.encoders import load
 from sonde.errors import RunError, SondeError, UsageError
 from sonde.result import Result, Signature
 from sonde.run import Run, evaluate
@@ -46,6 +47,11 @@ def repeat(
         raise UsageError(
             f"{run.folder} has no result with this signature; `sonde show {run.folder} --signatures` lists them."
         )
+    if said.enc not in BASELINES and getattr(load(said.enc), "needs_fit", False):
+        raise UsageError(
+            f"{said.enc} is fitted on the texts of all sets of a run, so that one number of it cannot be had alone: "
+            "give the command of the run again, with another folder."
+        )
     dataset = _find(said, paths, run)
     try:
         limit = int(said.limit) if said.limit else None
@@ -58,7 +64,8 @@ def repeat(
         learner = said.enc in BASELINES
         again = evaluate(
             [] if learner else [said.enc], [dataset], folder, probes=[said.probe or "linear"], seeds=[seed],
-            limit=limit, store=store, device=said.device, beside=[said.enc] if learner else [],
+            limit=limit, store=store, device=said.device, half=said.kept == "float16",
+            beside=[said.enc] if learner else [],
         )  # fmt: skip
         now = next((r for r in again if r.cell.encoder == said.enc and r.cell.layer == said.layer), None)
         if now is None:

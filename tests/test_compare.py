@@ -46,7 +46,8 @@ def test_two_encoders_on_every_set(run):
         table = [[0, c.only_one], [c.only_two, 0]]
         assert c.p_exact == pytest.approx(mcnemar(table, exact=True).pvalue)
         assert c.p_mid <= c.p_exact
-    holm = multipletests([c.p_mid for c in found], method="holm")[1]
+        assert (c.p == c.p_mid) == (c.clusters is None)
+    holm = multipletests([c.p for c in found], method="holm")[1]
     assert [c.p_holm for c in found] == pytest.approx(holm.tolist())
     assert [c.clusters for c in found] == [8, None, None]
 
@@ -82,7 +83,7 @@ def test_seeds_are_averaged(run):
     found = column(run, "py:fair|probe=senteval?passes=8")
     assert {len(rs) for rs in found.results.values()} == {2}
     for c in compare(run, "py:fair|probe=senteval?passes=8", "py:poor"):
-        assert c.one == pytest.approx(np.mean([r.accuracy for r in found.results[f"{c.dataset}#{digest(c)}"]]))
+        assert c.one == pytest.approx(np.mean([r.accuracy for r in found.results[f"{c.dataset}#{digest(c)} None"]]))
 
 
 def digest(comparison):
@@ -113,11 +114,29 @@ def test_nothing_in_common(tmp_path):
         ties(run, ["py:a"])
 
 
-def test_another_state_of_an_encoder_is_no_seed(tmp_path):
+def test_of_several_states_of_an_encoder_one_must_be_named(tmp_path):
     evaluate({"py:a": Knowing(noise=1.0)}, SETS[:1], tmp_path / "run", beside=[])
     run = evaluate({"py:a": Knowing(noise=2.0)}, SETS[:1], tmp_path / "run", beside=[])
     assert len(run) == 2
-    assert [len(rs) for rs in column(run, "py:a").results.values()] == [1]
-    later = replace(run, results=(*run.results, replace(run.results[0], cell=replace(run.results[0].cell, sonde="9"))))
+    with pytest.raises(UsageError, match=r"with id .*say which"):
+        column(run, "py:a")
+    for result in run:
+        found = column(run, f"py:a|id={result.cell.id}")
+        assert list(found.results.values()) == [[result]]
+    later = replace(
+        run, results=(run.results[0], replace(run.results[0], cell=replace(run.results[0].cell, sonde="9")))
+    )
     with pytest.raises(UsageError, match=r"sonde .*say which"):
         column(later, "py:a")
+
+
+def test_samples_of_two_sizes_are_not_the_same_rows(tmp_path):
+    evaluate({"py:a": Knowing(noise=1.0)}, SETS[:1], tmp_path / "run", beside=[])
+    run = evaluate({"py:a": Knowing(noise=1.0)}, SETS[:1], tmp_path / "run", limit=20, beside=[])
+    with pytest.raises(UsageError, match="no set in common"):
+        compare(run, "py:a|limit=None", "py:a|limit=20")
+
+
+def test_a_name_with_a_bar_is_a_name(tmp_path):
+    run = evaluate({"m|n": Knowing(noise=1.0), "py:b": Knowing()}, SETS[:1], tmp_path / "run", beside=[])
+    assert len(compare(run, "m|n", "py:b")) == 1

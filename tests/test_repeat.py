@@ -26,7 +26,11 @@ def run(tmp_path, monkeypatch):
         "".join(f"{split}\t{row.label}\t{row.text}\n" for split, row in dataset(n=(90, 30, 50)))
     )
     evaluate(
-        ["py:mine.py:encode?version=1"], find_sets(["task.txt"]), "run", probes=["linear", "senteval?passes=8"], seeds=(5, 6)
+        ["py:mine.py:encode?version=1"],
+        find_sets(["task.txt"]),
+        "run",
+        probes=["linear", "senteval?passes=8"],
+        seeds=(5, 6),
     )
     return Run.load("run")
 
@@ -74,3 +78,16 @@ def test_a_signature_of_another_run(run):
         repeat(re.sub(r"seed=\d+", "seed=x", run.results[0].signature), paths=["task.txt"])
     with pytest.raises(UsageError, match="no folder"):
         repeat(run.results[0].signature)
+
+
+def test_rounded_vectors_are_rounded_again(run):
+    half = evaluate(["py:mine.py:encode?version=1"], find_sets(["task.txt"]), "half", half=True, beside=[])
+    assert "kept=float16" in half.results[0].signature
+    assert repeat(half.results[0].signature, run=half).same
+
+
+def test_the_set_is_found_from_another_folder(run, tmp_path, monkeypatch):
+    (tmp_path / "below").mkdir()
+    signature = next(r.signature for r in run if r.cell.encoder == "nb-uni")
+    monkeypatch.chdir(tmp_path / "below")
+    assert repeat(signature, run=Run.load("../run")).same

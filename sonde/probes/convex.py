@@ -12,8 +12,8 @@ The search is L-BFGS, preconditioned by the correlations of the dimensions on a 
 block by block and adds up in float64. The penalties share each reading of the rows if they are few columns, else each
 starts from the optimum of the next stronger one. It has converged when its model of the objective promises less than
 ``TOLERANCE`` of what the classes' shares alone cost, and gives up after ``probe.passes`` readings; ``Fit.tried`` says
-which. Dev chooses the highest accuracy, or with ``watch="loss"`` the lowest loss; of several as good, the strongest
-penalty.
+which. Dev chooses the highest accuracy, or with ``watch="loss"`` the lowest loss; of several as
+accurate that with the lowest loss.
 
 A class that no training row has would have a bias without bound. It gets no weights, and a bias with which all such
 classes together are as probable as half a training row, where the other logits are at their biases.
@@ -97,7 +97,7 @@ def fit(
         for l2, (accuracy, loss) in zip(probe.l2, judged, strict=True)
     ]
     strong_first = sorted(range(len(tried)), key=lambda i: -probe.l2[i])
-    best = max(strong_first, key=lambda i: judged[i][0] if probe.watch == "accuracy" else -judged[i][1])
+    best = max(strong_first, key=lambda i: (judged[i][0] if probe.watch == "accuracy" else 0.0, -judged[i][1]))
     return [Fit(models[best], seed, {"l2": probe.l2[best]}, judged[best][0], tried) for seed in seeds]
 
 

@@ -106,8 +106,9 @@ def descend(
             memory.clear()  # rounding may have spoilt it
             continue
         move, change = (length * step).astype(np.float32), (new_slope - slope).astype(np.float32)
-        if (product := float(np.vdot(move, change))) > 0:
-            memory.append(_Pair(move, change, product, product / float(np.vdot(change, solve(change)))))
+        product, expected = float(np.vdot(move, change)), float(np.vdot(change, solve(change)))
+        if product > 0 and expected > 0:
+            memory.append(_Pair(move, change, product, product / expected))
         point, known, loss, slope = trial, answer, new_loss, new_slope
 
 

@@ -65,8 +65,9 @@ def _cells(rows: Rows, names: Sequence[str]) -> list[list[str]]:
         "95 %",
         "only first",
         "only second",
-        "p exact",
-        "p mid",
+        "McNemar",
+        "mid-p",
+        "p",
         "p Holm",
         "detectable",
     ]
@@ -86,7 +87,7 @@ def _compared(r: Comparison) -> list[str]:
     return [
         _name(r), f"{r.n:,}", f"{100 * r.one:.1f}", f"{100 * r.two:.1f}", f"{100 * r.difference:+.1f}{found}",
         f"{100 * r.low:+.1f} … {100 * r.high:+.1f}", f"{r.only_one:,}", f"{r.only_two:,}", _p(r.p_exact), _p(r.p_mid),
-        _p(r.p_holm), f"{100 * r.detectable:.1f}",
+        _p(r.p), _p(r.p_holm), f"{100 * r.detectable:.1f}",
     ]  # fmt: skip
 
 
@@ -99,15 +100,19 @@ def _legend(rows: Rows, names: Sequence[str]) -> str:
     if isinstance(rows[0], Ties):
         return (
             "Accuracy in points. Encoders that share a letter were not found to differ on that set: McNemar's mid-p on "
-            f"the same rows, adjusted by Holm over the pairs, at {LEVEL:.0%}.{partial}"
+            "the same rows, or exchange of target forms where a set has them, adjusted by Holm over the pairs, at "
+            f"{LEVEL:.0%}.{partial}"
         )
     drawn = any(isinstance(r, Comparison) and r.clusters for r in rows)
     seeds = max(r.seeds for r in rows if isinstance(r, Comparison))
     of_seeds = f" McNemar's test is of the first of {seeds} seeds." if seeds > 1 else ""
+    units = "target forms where a set has them, else rows" if drawn else "rows"
+    test = "exchange of target forms where a set has them, else McNemar's mid-p" if drawn else "McNemar's mid-p"
     return (
         f"{names[0]} less {names[1]}, in points; ! where p Holm is at most {LEVEL:.0%}. 95 %: paired bootstrap over "
-        f"{'target forms where a set has them, else rows' if drawn else 'rows'}. p: McNemar's, two-sided; Holm over "
-        f"the sets. detectable: the difference that these rows show four times out of five.{of_seeds}{partial}"
+        f"{units}. McNemar, mid-p: the exact test and the sharper one, rows taken as independent. p: {test}, "
+        f"two-sided. Holm over the sets. detectable: the difference that so many {'forms or ' * drawn}rows show four "
+        f"times out of five.{of_seeds}{partial}"
     )
 
 

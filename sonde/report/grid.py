@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from sonde.baselines import BASELINES
 from sonde.result import Cell, Failure, Result
-from sonde.run.evaluate import ALWAYS
 from sonde.run.folder import Run
+from sonde.run.loop import ALWAYS
 
 KNOWN = (*BASELINES, *ALWAYS)
 """The baselines, in the order of their columns."""

@@ -97,7 +97,7 @@ def _letters(summary: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> 
         only = "; only columns of the same sample and version are compared" if apart else ""
         yield (
             "Encoders that share a letter on a set were not found to differ on it "
-            f"(McNemar's mid-p, Holm over pairs, 5 %{seeds}){only}."
+            f"(McNemar's mid-p, or exchange of target forms where there are any; Holm over pairs, 5 %{seeds}){only}."
         )
 
 

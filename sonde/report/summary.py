@@ -33,7 +33,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sonde.compare import best_layer
+from sonde.compare import best_layer, tied
 from sonde.errors import SondeError
 from sonde.published import Row, human, published
 from sonde.report.aggregate import aggregate
@@ -41,7 +41,6 @@ from sonde.report.grid import Column, Grid, Layers, Place, grid_of, labelled
 from sonde.report.scores import Metric, checked, ranges_of, score
 from sonde.result import Failure, Result
 from sonde.run.folder import Run
-from sonde.stats.groups import tie_groups
 
 VERSION = 1
 
@@ -193,7 +192,7 @@ def _tie(run: Run, grid: Grid, place: Place, said: Mapping[str, Any], notes: lis
         if len(rivals) < 2:
             continue
         try:
-            letters = tie_groups({i: run.right(result) for i, result in rivals.items()})
+            letters = tied(run, rivals)
         except SondeError as e:
             notes.append(f"The letters of {place.name} are missing: {e}")
             continue

@@ -1,6 +1,6 @@
 """Runs: encoders on sets, every result written when it is finished."""
 
-from sonde.run.evaluate import evaluate
 from sonde.run.folder import Run
+from sonde.run.loop import evaluate
 
 __all__ = ["Run", "evaluate"]

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 INFO, RESULTS, PREDICTIONS, DATASETS = "run.json", "results.jsonl", "predictions", "datasets"
 FORMAT = 1
+GONE = "gone"
+"""The kind of a record that says: what was said of this cell before no longer counts."""
 WHOLE = 100
 """Up to so many classes, the probabilities of all of them are kept; above, those of the true and the predicted one."""
 
@@ -61,14 +63,13 @@ class Run:
         failed: dict[str, Failure] = {}
         for record in _records(folder / RESULTS):
             found.pop(record.key, None)
-            if isinstance(record, Failure):
+            failed.pop(record.key, None)
+            if isinstance(record, Result):
+                found[record.key] = record
+            elif record.kind != GONE:
                 failed[record.key] = record
-                continue
-            # a result is the end of what went wrong with its cell, with its encoder on this set, and with its set
-            cell = record.cell
-            for key in (record.key, encoder_failure(cell).key, set_failure(cell.task, cell.dataset).key):
-                failed.pop(key, None)
-            found[record.key] = record
+        done = {_asked(r.cell) for r in found.values()}  # an older failure of what was done since is history
+        failed = {key: f for key, f in failed.items() if _asked(f.cell) not in done}
         order = _Order(info)
         return cls(
             folder,
@@ -100,7 +101,7 @@ class Run:
             with np.load(path, allow_pickle=False) as found:
                 arrays = {name: found[name] for name in names or found.files}
         except (OSError, ValueError, zipfile.BadZipFile, EOFError, KeyError) as e:
-            raise RunError(f"{path} cannot be read: {e}. Delete the folder's {RESULTS} and run again.") from e
+            raise RunError(f"{path} cannot be read: {e}. Delete it and give the same command again.") from e
         if any(len(array) != result.n["te"] for array in arrays.values()) or not arrays:
             raise RunError(f"{path} does not have {result.n['te']} predictions. It was altered; run again elsewhere.")
         return arrays
@@ -134,9 +135,9 @@ class Run:
         return pandas.DataFrame([flat(result) for result in self.results])
 
 
-def encoder_failure(cell: Cell) -> Cell:
-    """What an encoder's failure on a whole set goes by, whatever was asked of it."""
-    return Cell(task=cell.task, version=0, dataset=cell.dataset, data=cell.data, encoder=cell.encoder)
+def _asked(cell: Cell) -> Cell:
+    """A cell whatever the state of its encoder and the version of this program."""
+    return replace(cell, identity=None, sonde="")
 
 
 def set_failure(task: str, name: str) -> Cell:
@@ -170,9 +171,26 @@ class Log:
         self.folder = folder
         self.path = folder / RESULTS
         self.done: dict[str, Result] = {}
+        self.failed: dict[str, Failure] = {}
         for record in _records(self.path):
-            if isinstance(record, Result):
-                self.done[record.key] = record
+            self._note(record)
+        # a result without its predictions is to be had again
+        there = {path.stem for path in (folder / PREDICTIONS).glob("*.npz")}
+        self.done = {key: result for key, result in self.done.items() if key in there}
+
+    def _note(self, record: Result | Failure) -> None:
+        self.done.pop(record.key, None)
+        self.failed.pop(record.key, None)
+        if isinstance(record, Result):
+            self.done[record.key] = record
+        elif record.kind != GONE:
+            self.failed[record.key] = record
+
+    def forget(self, key: str) -> None:
+        """Write down that a failure is mended, or that a result is of an encoder that may be another by now."""
+        said = self.failed.get(key) or self.done.get(key)
+        if said is not None:
+            self.add(Failure(key=key, cell=said.cell, error="", kind=GONE))
 
     def describe(self, **facts: Sequence[Any]) -> None:
         """Add what is asked for to run.json: each list grows by what it lacks."""
@@ -203,8 +221,7 @@ class Log:
                 out.write(to_line(record) + b"\n")
                 out.flush()
                 os.fsync(out.fileno())
-        if isinstance(record, Result):
-            self.done[record.key] = record
+        self._note(record)
 
     @contextmanager
     def _saving(self) -> Iterator[None]:
@@ -221,13 +238,13 @@ class Log:
 def writing(folder: Path | str) -> Iterator[Log]:
     """Open a run to add to it, or start one. One process at a time."""
     folder = Path(folder)
-    if folder.exists() and (not folder.is_dir() or (_read_info(folder) is None and any(_visible(folder)))):
-        raise RunError(f"{folder} is there and is no run; name a new folder, or one that `sonde run` wrote.")
     try:
+        if folder.exists() and (not folder.is_dir() or (_read_info(folder) is None and any(_visible(folder)))):
+            raise RunError(f"{folder} is there and is no run; name a new folder, or one that `sonde run` wrote.")
         for place in (folder, folder / PREDICTIONS, folder / DATASETS):
             place.mkdir(parents=True, exist_ok=True)
     except OSError as e:
-        raise RunError(f"The folder {folder} cannot be made: {e.strerror}. Choose another one.") from e
+        raise RunError(f"The folder {folder} cannot be used: {e.strerror}. Choose another one.") from e
     with _locked(folder):
         _cut_torn_line(folder / RESULTS)
         yield Log(folder)
@@ -292,7 +309,9 @@ def _read_info(folder: Path) -> dict[str, Any] | None:
         found = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (msgspec.DecodeError, OSError) as e:
+    except OSError as e:
+        raise RunError(f"{path} cannot be read: {e.strerror}.") from e
+    except msgspec.DecodeError as e:
         raise RunError(f"{path} cannot be read: {e}. It was altered; name a new folder.") from e
     if found.get("format") != FORMAT:
         raise RunError(f"{path} has the format {found.get('format')!r}; this version of sonde knows {FORMAT}.")

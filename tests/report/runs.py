@@ -4,9 +4,11 @@ from zlib import crc32
 
 import numpy as np
 
+from sonde.dataset import Dataset
 from sonde.result import Cell, Failure, Result
 from sonde.run.folder import Run, writing
 from sonde.stats.intervals import cluster_bootstrap, wilson
+from sonde.task import Example
 
 BASELINES = {"majority": 0.5, "length": 0.53, "nb-uni": 0.66, "nb-bi": 0.64}
 FIXED = {"baseline:random": 0.5, "baseline:hash": 0.68}
@@ -65,6 +67,12 @@ def failure(of, error="out of memory", kind="RuntimeError"):
     return Failure(key=of.key, cell=of, error=error, kind=kind)
 
 
+def with_forms(record):
+    """The test rows of a result, with as many target forms as it says."""
+    rows = [Example("NN", ("word",), "word", key=str(i % record.clusters)) for i in range(record.n["te"])]
+    return Dataset(record.cell.dataset, record.cell.task, 1, "en", ("NN",), {"te": rows})
+
+
 def written(folder, *records):
     """A run with these records, in the order in which they come."""
     pairs = [(r, None) if isinstance(r, Failure) else r for r in records]
@@ -83,4 +91,6 @@ def written(folder, *records):
         )  # fmt: skip
         for record, arrays in pairs:
             log.add(record, arrays)
+            if arrays is not None and record.clusters:
+                log.keep_rows(with_forms(record), record.cell.data, record.cell.limit)
     return Run.load(folder)

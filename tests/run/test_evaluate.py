@@ -233,7 +233,7 @@ def test_seeds_move_a_network_and_not_a_convex_optimum(tmp_path):
     [
         ({"probes": ["lnear"]}, "linear"),
         ({"seeds": []}, "one seed"),
-        ({"limit": 0}, "--limit 0"),
+        ({"limit": 1}, "--limit 1"),
         ({"probes": []}, "probe"),
     ],
 )
@@ -290,3 +290,63 @@ def test_an_error_of_the_encoder_names_the_sentence(tmp_path):
     run = evaluate({"nan": lambda texts: np.full((len(texts), 2), np.nan)}, [dataset()], tmp_path / "run")
     assert run.failures[0].kind == EncoderError.__name__
     assert "NaN" in run.failures[0].error
+
+
+def test_what_is_mended_is_no_failure_any_more(tmp_path):
+    def broken(texts):
+        raise ValueError("no such file")
+
+    broken.identity = Knowing().identity
+    evaluate({"k": Knowing()}, [dataset()], tmp_path / "run")
+    again = evaluate({"k": broken}, [dataset(), dataset("own/new", n=(121, 40, 60))], tmp_path / "run")
+    assert [f.cell.dataset for f in again.failures] == ["own/new"]
+    sets = [dataset(), dataset("own/new", n=(121, 40, 60))]
+    assert evaluate({"k": Knowing()}, sets, tmp_path / "run").failures == ()
+    evaluate(["sttaic:"], [dataset()], tmp_path / "run")
+    assert evaluate({"sttaic:": Knowing()}, [dataset()], tmp_path / "run").failures == ()
+
+
+def test_a_baseline_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
+    def sometimes(cell, given, parts):
+        if cell.encoder == "nb-bi":
+            raise MemoryError("8 GiB")
+        return work(cell, given, parts)
+
+    work = evaluate_module.__globals__["baseline_result"]
+    monkeypatch.setitem(evaluate_module.__globals__, "baseline_result", sometimes)
+    run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run")
+    assert [(f.cell.encoder, f.kind) for f in run.failures] == [("nb-bi", "MemoryError")]
+    assert only(run, "k")[0].accuracy == 1.0
+    assert "nb-bi" not in only(run, "k")[0].baselines
+    monkeypatch.undo()
+    assert evaluate({"k": Knowing()}, [dataset()], tmp_path / "run").failures == ()
+
+
+def test_an_error_that_cannot_be_written_is_written_all_the_same(tmp_path):
+    def odd(texts):
+        raise ValueError("caf\udce9")
+
+    run = evaluate({"odd": odd, "k": Knowing()}, [dataset()], tmp_path / "run")
+    assert "caf\\udce9" in run.failures[0].error
+    assert only(run, "k")[0].accuracy == 1.0
+
+
+def test_old_and_new_numbers_of_an_unknown_encoder_do_not_stand_side_by_side(tmp_path):
+    sets = [dataset("own/a"), dataset("own/b", n=(121, 40, 60))]
+    evaluate({"f": Knowing().__call__}, sets, tmp_path / "run")
+    run = evaluate({"f": Knowing().__call__}, sets[1:], tmp_path / "run")
+    assert [r.cell.dataset for r in only(run, "f")] == ["own/b"]
+
+
+def test_predictions_that_are_lost_are_made_again(tmp_path):
+    run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run")
+    path = run.folder / "predictions" / f"{only(run, 'k')[0].key}.npz"
+    path.unlink()
+    again = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run")
+    assert path.exists()
+    assert same(run, again)
+
+
+def test_the_same_set_twice_is_one_set(tmp_path):
+    evaluate({"k": Knowing()}, [dataset(), dataset()], tmp_path / "run", beside=["majority"])
+    assert len((tmp_path / "run" / "results.jsonl").read_bytes().splitlines()) == 2

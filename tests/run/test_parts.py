@@ -45,6 +45,15 @@ def test_what_is_held_out_shares_no_target_form_with_the_rest():
     assert found.dev.keys
 
 
+def test_what_is_held_out_shares_no_sentence_with_the_rest_whatever_its_target_form():
+    given = dataset(keys=40)
+    twice = [row._replace(key=f"{row.key}{i}") for i in range(2) for row in given.rows["tr"]]
+    found = parts_of(replace(given, rows={**given.rows, "tr": twice, "va": []}))
+    assert set(found.train.texts).isdisjoint(found.dev.texts)
+    assert set(found.train.keys).isdisjoint(found.dev.keys)
+    assert len(found.dev) > 0
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [({"te": []}, "no te rows"), ({"tr": [], "va": []}, "0 rows to learn from"), ({"tr": rows(9, 1, 1)}, "c0 only")],
@@ -59,16 +68,16 @@ def test_a_missing_input_is_named():
         parts_of(dataset(inputs=["word"]))
 
 
-@given(st.integers(1, 150), st.integers(2, 5), st.randoms())
+@given(st.integers(2, 150), st.integers(2, 5), st.randoms())
 def test_a_sample_is_balanced_and_depends_on_the_rows_alone(limit, classes, random):
     given = dataset(classes=classes)
     found = sampled(given, limit)
     for split, some in found.rows.items():
         assert len(some) == min(limit, len(given.rows[split]))
         counts = np.unique([row.label for row in some], return_counts=True)[1]
-        if len(some) >= classes:
-            assert len(counts) == classes
-            assert counts.max() - counts.min() <= 1
+        assert len(counts) == min(limit, classes)
+        assert counts.max() - counts.min() <= 1
+        assert {row.label for row in some} == {row.label for row in found.rows["tr"]}
         assert [row for row in given.rows[split] if row in set(some)] == list(some)
     shuffled = {split: random.sample(given.rows[split], len(given.rows[split])) for split in given.rows}
     other = sampled(replace(given, rows=shuffled), limit)
@@ -76,6 +85,6 @@ def test_a_sample_is_balanced_and_depends_on_the_rows_alone(limit, classes, rand
 
 
 def test_a_sample_of_no_rows():
-    with pytest.raises(UsageError, match="--limit 0"):
-        sampled(dataset(), 0)
+    with pytest.raises(UsageError, match="--limit 1"):
+        sampled(dataset(), 1)
     assert sampled(dataset(), None) == dataset()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from sonde.stats import detectable, mcnemar, newcombe, paired_bootstrap, permutation
+from sonde.stats import clustered_p, detectable, mcnemar, newcombe, paired_bootstrap, permutation
 
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=50)
 NUMBERS = st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=2, max_size=25)
@@ -201,3 +201,21 @@ def test_what_is_detectable_is_detected():
         [mcnemar(*table(n - int(m), int(w), int(m - w), 0)).p_mid <= 0.05 for m, w in zip(b, won, strict=True)]
     )
     assert found == pytest.approx(0.8, abs=0.06)
+
+
+def test_clusters_that_stand_and_fall_together_are_no_difference():
+    """Two systems as good, right or wrong form by form: McNemar finds differences, exchanging forms does not."""
+    rng = np.random.default_rng(0)
+    forms = np.repeat(np.arange(50), 20)
+    found = {"rows": 0, "forms": 0}
+    for _ in range(200):
+        one, two = (rng.random(1000) < rng.beta(2, 1, 50)[forms] for _ in range(2))
+        found["rows"] += mcnemar(one, two).p_mid <= 0.05
+        found["forms"] += clustered_p(one, two, forms) <= 0.05
+    assert found["rows"] > 40  # of 200, where 10 are expected
+    assert found["forms"] <= 20
+
+
+def test_with_few_clusters_all_exchanges_are_gone_through():
+    one, two = np.array([1, 1, 1, 1, 0, 1]), np.array([0, 0, 1, 0, 0, 1])
+    assert clustered_p(one, two, [0, 0, 1, 2, 3, 4]) == permutation(one, two, clusters=[0, 0, 1, 2, 3, 4], seed=0).p

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from sonde.errors import SondeError, UsageError
 from sonde.probes import Probe, parse
 from sonde.result import Cell, Failure
 from sonde.run.cells import Unit, Vectors, baseline_result, probe_unit
-from sonde.run.folder import Log, Run, encoder_failure, set_failure, writing
+from sonde.run.folder import Log, Run, set_failure, writing
 from sonde.run.parts import Parts, parts_of, sampled
 from sonde.run.transfer import nested_baseline, transfer_unit
 from sonde.sources import Source
@@ -51,7 +52,8 @@ class _Wish:
 
     def fail(self, cell: Cell, error: Exception) -> None:
         """Write down that something could not be done, and go on."""
-        failure = Failure(key=cell.key, cell=cell, error=str(error) or repr(error), kind=type(error).__name__)
+        said = (str(error) or repr(error)).encode(errors="backslashreplace").decode()
+        failure = Failure(key=cell.key, cell=cell, error=said, kind=type(error).__name__)
         self.failed.append(failure)
         self.log.add(failure)
 
@@ -126,15 +128,22 @@ def _read_sets(
     wish: _Wish, datasets: Sequence[Dataset | Source], learners: Sequence[str]
 ) -> Iterator[tuple[Parts, Mapping[str, float]]]:
     """Read each set once, run the baselines that learn from words, and keep what the loop needs."""
+    seen: set[tuple[str, str]] = set()
     for i, given in enumerate(datasets):
         if wish.tell:
             wish.tell("sets", i, len(datasets))
+        if not _is_text(given.name):
+            raise UsageError(f"The set {given.name!r} has half a character in its name; expected UTF-8.")
         try:
             dataset = given if isinstance(given, Dataset) else given.load()
             parts = parts_of(dataset, wish.limit)
         except SondeError as e:
             wish.fail(set_failure(given.task, given.name), e)
             continue
+        wish.log.forget(set_failure(given.task, given.name).key)
+        if (parts.name, parts.digest) in seen:
+            continue
+        seen.add((parts.name, parts.digest))
         wish.log.describe(datasets=[_about(dataset, given)])
         wish.log.keep_rows(sampled(dataset, wish.limit), parts.digest, wish.limit)
         yield parts, dict(_baselines(wish, dataset, parts, learners))
@@ -150,8 +159,13 @@ def _about(dataset: Dataset, given: Dataset | Source) -> dict[str, Any]:
         "digest": dataset.digest, "labels": list(dataset.labels), "question": manifest.get("question"),
         "inputs": list(known(dataset).inputs), "corpus": manifest.get("corpus", {}).get("name"),
         "rows": {split: len(rows) for split, rows in dataset.rows.items()},
-        "source": msgspec.to_builtins(given) if isinstance(given, Source) else None, "audit": manifest.get("audit"),
+        "source": _kept(given) if isinstance(given, Source) else None, "audit": manifest.get("audit"),
     }  # fmt: skip
+
+
+def _kept(source: Source) -> Any:
+    """A source as plain data, to be found again from anywhere."""
+    return msgspec.to_builtins(replace(source, paths=tuple(map(os.path.abspath, source.paths))))
 
 
 def _baselines(wish: _Wish, dataset: Dataset, parts: Parts, learners: Sequence[str]) -> Iterator[tuple[str, float]]:
@@ -163,7 +177,11 @@ def _baselines(wish: _Wish, dataset: Dataset, parts: Parts, learners: Sequence[s
         done = wish.log.done.get(cell.key)
         if done is None:
             work = nested_baseline if parts.protocol == "nested" else baseline_result
-            done, arrays = work(cell, dataset, parts)
+            try:
+                done, arrays = work(cell, dataset, parts)
+            except Exception as e:  # the others, and the encoders, are still to be asked
+                wish.fail(cell, e)
+                continue
             wish.log.add(done, arrays)
         yield name, done.accuracy
 
@@ -177,17 +195,23 @@ def _probe_encoder(wish: _Wish, name: str, given: Callable[..., Any] | None, set
             encoder = encoder.fit(_texts(sets))
         about = facts(encoder)
         identity = _identity(about, wish.half)
+        if identity is None:  # it may be another one by now, so that what it gave before does not stand beside this
+            for key in [r.key for r in wish.log.done.values() if r.cell.encoder == name and r.cell.identity is None]:
+                wish.log.forget(key)
         left = [s for s in sets if any(_left(wish, name, s, identity, about.layers))]
         if not left:
+            for s in sets:
+                wish.log.forget(_encoder_failure(name, s.parts).key)
             return
         found = embed(encoder, _texts(left), store=wish.store, batch=wish.batch, half=wish.half, tell=wish.tell)
-        units = [unit for s in left for unit in _units(wish, name, s, found, encoder, identity)]
+        place = {text: i for i, text in enumerate(found.texts)}
+        units = [unit for s in left for unit in _units(wish, name, s, found, place, encoder, identity)]
     except Exception as e:  # whatever an encoder does, the others are still to be asked
         for s in left:
-            parts = s.parts
-            cell = Cell(task=parts.task, version=0, dataset=parts.name, data=parts.digest, encoder=name)
-            wish.fail(encoder_failure(cell), e)
+            wish.fail(_encoder_failure(name, s.parts), e)
         return
+    for s in sets:
+        wish.log.forget(_encoder_failure(name, s.parts).key)
     done = 0
     if wish.tell:
         wish.tell("probe", done, len(units))
@@ -201,6 +225,11 @@ def _probe_encoder(wish: _Wish, name: str, given: Callable[..., Any] | None, set
         done += 1
         if wish.tell:
             wish.tell("probe", done, len(units))
+
+
+def _encoder_failure(name: str, parts: Parts) -> Cell:
+    """What an encoder that fails on a whole set goes by, whatever was asked of it."""
+    return Cell(task=parts.task, version=0, dataset=parts.name, data=parts.digest, encoder=name)
 
 
 def _work(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, Any]]:
@@ -251,8 +280,15 @@ def _left(wish: _Wish, name: str, s: _Set, identity: str | None, layers: Sequenc
             )  # fmt: skip
 
 
-def _units(wish: _Wish, name: str, s: _Set, found: Embeddings, encoder: Any, identity: str | None) -> Iterator[Unit]:
-    place = {text: i for i, text in enumerate(found.texts)}
+def _units(
+    wish: _Wish,
+    name: str,
+    s: _Set,
+    found: Embeddings,
+    place: Mapping[str, int],
+    encoder: Any,
+    identity: str | None,
+) -> Iterator[Unit]:
     words = _words(encoder, s.parts)
     share = found.seconds * len(s.parts.texts()) / max(1, len(found.texts))
     left = set(_left(wish, name, s, identity, found.layers))
