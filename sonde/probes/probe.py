@@ -27,7 +27,7 @@ class Probe:
     """Units of the one hidden layer: 0 for none, which is logistic regression; -1 for as many as dimensions."""
     dropout: tuple[float, ...] = (0.0,)
     l2: tuple[float, ...] = (1e-5, 1e-4, 1e-3, 1e-2)
-    """Weight of half the squared norm of all parameters, against the mean loss."""
+    """Weight of half the squared norm of the parameters, against the mean loss; a convex probe spares the biases."""
     activation: Literal["sigmoid", "relu"] = "sigmoid"
     drop: Literal["before", "after"] = "before"
     """Whether dropout comes before the activation, as in SentEval, or after it."""

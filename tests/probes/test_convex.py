@@ -235,6 +235,16 @@ def test_no_table_of_rows_and_classes_is_made():
 # what dev chooses
 
 
+def test_of_several_as_accurate_the_one_with_the_lowest_loss_is_chosen():
+    x, y = draw(200, 4, 2, noise=0.0)
+    right = fitted(LINEAR, x, y, 2).model.scores(Features.of(x)).argmax(axis=1) == y
+    sure = np.flatnonzero(right & (np.abs(x @ np.linalg.lstsq(x, 2.0 * y - 1, rcond=None)[0]) > 0.5))[:10]
+    found = fitted(LINEAR, x, y, 2, (Features.of(x[sure]), y[sure]))
+    as_good = [point for point in found.tried if point["accuracy"] == found.dev]
+    assert len(as_good) > 1
+    assert found.chosen["l2"] == min(as_good, key=lambda point: point["loss"])["l2"] < max(p["l2"] for p in as_good)
+
+
 def test_of_several_as_good_the_strongest_penalty_is_chosen():
     x, y = draw(200, 4, 2, noise=0.0)
     dev = Features.of(x), np.full(len(y), -1)  # all are misses, whatever the penalty
@@ -249,7 +259,7 @@ def test_of_several_as_good_the_strongest_penalty_is_chosen():
 def test_what_is_watched_chooses():
     x, y = draw(60, 30, 2, noise=0.3)
     dev_x, dev_y = draw(400, 30, 2, noise=0.3)
-    for watch, best in (("accuracy", lambda p: (p["accuracy"], p["l2"])), ("loss", lambda p: -p["loss"])):
+    for watch, best in (("accuracy", lambda p: (p["accuracy"], -p["loss"])), ("loss", lambda p: -p["loss"])):
         found = fitted(replace(LINEAR, watch=watch), x, y, 2, (Features.of(dev_x), dev_y))
         chosen = max(found.tried, key=best)
         assert found.chosen == {"l2": chosen["l2"]}
