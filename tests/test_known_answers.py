@@ -51,7 +51,7 @@ def test_what_knows_no_order_is_at_chance_on_bigram_shift(run, encoder):
 
 def test_length_solves_sentence_length(run):
     assert found(run, "length", "sentence_length").accuracy == 1.0
-    assert found(run, "long", "sentence_length").accuracy == 1.0
+    assert found(run, "long", "sentence_length").accuracy > 0.99  # by way of vectors, and of a penalty that dev chose
 
 
 def test_words_find_the_word(run):
