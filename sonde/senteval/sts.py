@@ -57,54 +57,52 @@ class STSEval:
         return results
 
 
-class STS12Eval(STSEval):
+class _Year(STSEval):
+    """The sets of one year, which the class names."""
+
+    name: str
+    sets: tuple[str, ...]
+
+    def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
+        log.debug("***** Transfer task : %s *****", self.name)
+        self.seed = seed
+        self.datasets = list(self.sets)
+        self.loadFile(taskpath)
+
+
+class STS12Eval(_Year):
     """SemEval 2012."""
 
-    def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task : STS12 *****")
-        self.seed = seed
-        self.datasets = ["MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"]
-        self.loadFile(taskpath)
+    name = "STS12"
+    sets = ("MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews")
 
 
-class STS13Eval(STSEval):
+class STS13Eval(_Year):
     """SemEval 2013, without SMT, which may not be passed on."""
 
-    def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task : STS13 (-SMT) *****")
-        self.seed = seed
-        self.datasets = ["FNWN", "headlines", "OnWN"]
-        self.loadFile(taskpath)
+    name = "STS13 (-SMT)"
+    sets = ("FNWN", "headlines", "OnWN")
 
 
-class STS14Eval(STSEval):
+class STS14Eval(_Year):
     """SemEval 2014."""
 
-    def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task : STS14 *****")
-        self.seed = seed
-        self.datasets = ["deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"]
-        self.loadFile(taskpath)
+    name = "STS14"
+    sets = ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news")
 
 
-class STS15Eval(STSEval):
+class STS15Eval(_Year):
     """SemEval 2015."""
 
-    def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task : STS15 *****")
-        self.seed = seed
-        self.datasets = ["answers-forums", "answers-students", "belief", "headlines", "images"]
-        self.loadFile(taskpath)
+    name = "STS15"
+    sets = ("answers-forums", "answers-students", "belief", "headlines", "images")
 
 
-class STS16Eval(STSEval):
+class STS16Eval(_Year):
     """SemEval 2016."""
 
-    def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
-        log.debug("***** Transfer task : STS16 *****")
-        self.seed = seed
-        self.datasets = ["answer-answer", "headlines", "plagiarism", "postediting", "question-question"]
-        self.loadFile(taskpath)
+    name = "STS16"
+    sets = ("answer-answer", "headlines", "plagiarism", "postediting", "question-question")
 
 
 class STSBenchmarkEval(SICKRelatednessEval):
