@@ -1,4 +1,4 @@
-"""How much faster the probes of ``network`` are than SentEval's classifier on the same CPU, in one run.
+"""How much faster the probes are than SentEval's classifier on the same CPU, in one run.
 
     python benchmarks/probes.py [--senteval FOLDER] [--numpy] [CASE…]
 
@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from sonde.probes import PROBES, Features, Probe, network, steps_numpy
+from sonde.probes import PROBES, Features, Probe, fit, network, steps_numpy
 from sonde.probes.group import Setting
 
 SEED = 1111
@@ -43,8 +43,8 @@ class Case:
 
 EXACT = PROBES["senteval"]
 CASES = {
-    "8.5k-256": Case(8_500, 256, 2, (("senteval", EXACT),)),
-    "8.5k-384-6": Case(8_500, 384, 6, (("senteval", EXACT),)),
+    "8.5k-256": Case(8_500, 256, 2, (("senteval", EXACT), ("linear", PROBES["linear"]))),
+    "8.5k-384-6": Case(8_500, 384, 6, (("senteval", EXACT), ("linear", PROBES["linear"]))),
     "8.5k-2048": Case(8_500, 2_048, 2, (("senteval", EXACT),)),
     "100k-256": Case(100_000, 256, 2, (("senteval", replace(EXACT, passes=8)),)),
     "100k-384": Case(100_000, 384, 2, (("senteval", replace(EXACT, passes=8)),)),
@@ -149,7 +149,7 @@ def ours(probe: Probe, parts: Parts) -> tuple[float, float, float, float]:
     """The same of this library; and how many passes a point of the grid took on average."""
     train, dev = Features.of(parts.train[0]), Features.of(parts.dev[0])
     start = time.process_time()
-    found = network.fit(probe, train, parts.train[1], dev, parts.dev[1], parts.classes, seeds=[SEED])[0]
+    found = fit(probe, train, parts.train[1], dev, parts.dev[1], parts.classes, seeds=[SEED])[0]
     spent = time.process_time() - start
     hits = found.model.scores(Features.of(parts.test[0])).argmax(axis=1) == parts.test[1]
     passes = float(np.mean([tried["passes"] for tried in found.tried]))
