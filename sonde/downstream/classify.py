@@ -37,6 +37,8 @@ class Outcome:
     """The point of the grid that was chosen, per outer fold."""
     parts: tuple[float, ...] = ()
     """Accuracy of each outer fold, a share of one."""
+    devs: tuple[float, ...] = ()
+    """Accuracy that the choice was made by in each outer fold, in per cent."""
 
 
 def split(
@@ -76,8 +78,9 @@ def nested(
         chosen.append(point)
     # numpy's rounding and not Python's, as in SentEval: of means that end in 5 they make different numbers
     return Outcome(
-        float(np.round(np.mean(devs), 2)), float(np.round(np.mean(tests), 2)), scores, tuple(chosen), tuple(parts)
-    )
+        float(np.round(np.mean(devs), 2)), float(np.round(np.mean(tests), 2)), scores, tuple(chosen), tuple(parts),
+        tuple(devs),
+    )  # fmt: skip
 
 
 def _choose(

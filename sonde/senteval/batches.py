@@ -26,22 +26,31 @@ def by_length(*columns: Sequence[Any]) -> list[list[Any]]:
     return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in columns]
 
 
-def encode(params: dotdict, batcher: Batcher, sentences: Sequence[Any]) -> Array:
-    """The vectors (n, d) of sentences, ``params.batch_size`` at a time, in the type in which they are returned."""
-    made: list[Array] = []
-    for start in range(0, len(sentences), params.batch_size):
-        batch = sentences[start : start + params.batch_size]
-        found = matrix(params, batcher(params, batch), batch, start)
-        check_finite(params, found, start)
-        if made and found.shape[1] != made[0].shape[1]:
-            raise ShapeError(
-                f"{place(params, start)}: the batcher returned vectors of {found.shape[1]} dimensions, "
-                f"and of {made[0].shape[1]} before; expected one dimension."
-            )
-        made.append(found)
-    if not made:
+def encode(params: dotdict, batcher: Batcher, *sides: Sequence[Any]) -> Array:
+    """The vectors of sentences, ``params.batch_size`` at a time, in the type in which they are returned.
+
+    Of several lists, one after the other, the vectors stand in line: (n, sides · d). The array is filled in place,
+    since fresh memory costs more than the copying.
+    """
+    rows, made, width = len(sides[0]), None, 0
+    for k, sentences in enumerate(sides):
+        for start in range(0, rows, params.batch_size):
+            batch = sentences[start : start + params.batch_size]
+            found = matrix(params, batcher(params, batch), batch, start)
+            check_finite(params, found, start)
+            if made is None:
+                width = found.shape[1]
+                made = np.empty((rows, len(sides) * width), found.dtype)
+            if found.shape[1] != width:
+                raise ShapeError(
+                    f"{place(params, start)}: the batcher returned vectors of {found.shape[1]} dimensions, "
+                    f"and of {width} before; expected one dimension."
+                )
+            made = made.astype(np.result_type(made, found), copy=False)
+            made[start : start + len(batch), k * width : (k + 1) * width] = found
+    if made is None:
         raise TooFewError(f"{params.current_task}: there are no sentences to encode. Are the files of the set empty?")
-    return np.vstack(made)
+    return made
 
 
 def place(params: dotdict, start: int) -> str:

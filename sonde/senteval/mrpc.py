@@ -18,6 +18,9 @@ __all__ = ["MRPCEval"]
 
 log = logging.getLogger("senteval")
 
+CHUNK = 256
+"""Pairs that are put together at a time."""
+
 
 class MRPCEval:
     """Pairs to learn from, and pairs to test on."""
@@ -50,7 +53,7 @@ class MRPCEval:
         for split, data in self.mrpc_data.items():
             log.info("Computing embedding for %s", split)
             one, two, labels = by_length(data["X_A"], data["X_B"], data["y"])
-            parts[split] = {"X": compared(encode(params, batcher, one), encode(params, batcher, two))}
+            parts[split] = {"X": compared(encode(params, batcher, one, two))}
             parts[split]["y"] = np.array(labels)
         config = {
             "nclasses": 2, "seed": self.seed, "usepytorch": params.usepytorch, "classifier": params.classifier,
@@ -63,9 +66,15 @@ class MRPCEval:
         return {"devacc": dev, "acc": test, "f1": f1, **counted, **protocol_of(params.classifier)}
 
 
-def compared(u: Array, v: Array) -> Array:
-    """What is learnt from of a pair: |u − v| and u · v side by side, (n, 2d)."""
-    return np.hstack((np.abs(u - v), u * v))
+def compared(pairs: Array) -> Array:
+    """Vectors u and v side by side, (n, 2d), turned in place into what is learnt from: |u − v| and u · v."""
+    width = pairs.shape[1] // 2
+    for start in range(0, len(pairs), CHUNK):
+        u, v = pairs[start : start + CHUNK, :width], pairs[start : start + CHUNK, width:]
+        difference = np.abs(u - v)
+        np.multiply(u, v, out=v)
+        u[:] = difference
+    return pairs
 
 
 def _f1(labels: Array, found: Array) -> float:

@@ -73,30 +73,31 @@ class SICKRelatednessEval:
                 }
             )
         vectors = self._encode(params, batcher)
-        found = self._learn(params, vectors)
         if mode == "supervised":
-            return found
-        likeness = {split: list(map(self.similarity, *sides)) for split, sides in vectors.items()}
-        return {**found, **agreement({split: (likeness[split], data["y"]) for split, data in self.sick_data.items()})}
+            return self._learn(params, vectors)
+        likeness = {split: list(map(self.similarity, *np.hsplit(pairs, 2))) for split, pairs in vectors.items()}
+        found = agreement({split: (likeness[split], data["y"]) for split, data in self.sick_data.items()})
+        return {**self._learn(params, vectors), **found}
 
     def encode_labels(self, labels: list[float], nclass: int = 5) -> Array:
         """Scores as distributions over the levels (Tai et al. 2015), (n, levels)."""
         return distributions(labels, nclass)
 
-    def _encode(self, params: dotdict, batcher: Batcher) -> dict[str, tuple[Array, Array]]:
-        """The vectors of both sides of each part, which is sorted; the data is kept in that order."""
+    def _encode(self, params: dotdict, batcher: Batcher) -> dict[str, Array]:
+        """The vectors of both sides of each part in line, (n, 2d); the part is sorted, and kept in that order."""
         vectors = {}
         for split, data in self.sick_data.items():
             log.info("Computing embedding for %s", split)
             data["X_A"], data["X_B"], data["y"] = by_length(data["X_A"], data["X_B"], data["y"])
-            vectors[split] = (encode(params, batcher, data["X_A"]), encode(params, batcher, data["X_B"]))
+            vectors[split] = encode(params, batcher, data["X_A"], data["X_B"])
         return vectors
 
-    def _learn(self, params: dotdict, vectors: dict[str, tuple[Array, Array]]) -> dict[str, Any]:
+    def _learn(self, params: dotdict, vectors: dict[str, Array]) -> dict[str, Any]:
+        """Learn from the vectors, which are used up, and test."""
         from scipy.stats import pearsonr, spearmanr
 
         parts = {
-            split: {"X": compared(*vectors[split]), "y": self.encode_labels(data["y"])}
+            split: {"X": compared(vectors[split]), "y": self.encode_labels(data["y"])}
             for split, data in self.sick_data.items()
         }
         config = {
@@ -156,12 +157,12 @@ class SICKEntailmentEval(SICKRelatednessEval):
             "classifier": params.classifier, "nhid": params.nhid, "device": params.device,
         }  # fmt: skip
         dev, test = SplitClassifier(
-            X={name: compared(*vectors[split]) for name, split in names.items()},
+            X={name: compared(vectors[split]) for name, split in names.items()},
             y={name: np.array(self.sick_data[split]["y"]) for name, split in names.items()},
             config=config,
         ).run()
         log.debug("Dev acc : %s Test acc : %s for SICK entailment", dev, test)
-        counted = {"ndev": len(vectors["dev"][0]), "ntest": len(vectors["test"][0])}
+        counted = {"ndev": len(vectors["dev"]), "ntest": len(vectors["test"])}
         return {"devacc": dev, "acc": test, **counted, **protocol_of(params.classifier)}
 
 

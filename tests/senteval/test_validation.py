@@ -128,6 +128,7 @@ def test_nested_folds_give_what_the_plain_rule_gives(changed):
         tests.append(round(100 * float(Plain(c, 5, 2, l2, seed).fit(x[a], y[a]).score(x[b], y[b])), 2))
     classifier = InnerKFoldClassifier(x, y, config(c, seed=seed, kfold=k))
     assert classifier.run() == (round(np.mean(devs), 2), round(np.mean(tests), 2))
+    assert classifier.devresults == devs
     assert classifier.testresults == tests
 
 
@@ -258,7 +259,7 @@ def test_names_of_classifiers():
     assert get_classif_name({"nhid": 0}, True) == "pytorch-MLP-nhid0-adam-bs64"
     assert get_classif_name({"nhid": 5, "optim": "rmsprop", "batch_size": 8}, True) == "pytorch-MLP-nhid5-rmsprop-bs8"
     assert get_classif_name({"nhid": 0}, False) == "sklearn-LogReg"
-    assert get_classif_name({"nhid": 0, "fast": True}, True) == "sonde linear"
+    assert get_classif_name({"nhid": 0, "fast": True}, False) == "pytorch-MLP-nhid0-adam-bs64"
 
 
 @pytest.mark.parametrize("optim", ["adam", "adamax"])

@@ -18,7 +18,7 @@ from sonde.downstream import classify
 from sonde.downstream.folds import Ints, folds
 from sonde.errors import NotInstalled
 from sonde.probes import Features
-from sonde.senteval.config import FAST, GRID, UNREGULARISED, is_fast, probe_of, warn_of_unknown
+from sonde.senteval.config import grid_of, is_fast, probe_of, warn_of_unknown
 from sonde.senteval.tools.classifier import MLP, Array, floats, integers
 
 __all__ = ["InnerKFoldClassifier", "KFoldClassifier", "SplitClassifier", "get_classif_name"]
@@ -28,9 +28,7 @@ log = logging.getLogger("senteval")
 
 def get_classif_name(classifier_config: Mapping[str, Any], usepytorch: bool) -> str:
     """How the log calls a classifier."""
-    if is_fast(classifier_config):
-        return FAST
-    if not usepytorch:
+    if not usepytorch and not is_fast(classifier_config):
         return "sklearn-LogReg"
     optim, size = classifier_config.get("optim", "adam"), classifier_config.get("batch_size", 64)
     return f"pytorch-MLP-nhid{classifier_config['nhid']}-{optim}-bs{size}"
@@ -81,6 +79,7 @@ class InnerKFoldClassifier(_Classifier):
 
     def __init__(self, X: Any, y: Any, config: Mapping[str, Any]) -> None:
         self.X, self.y = np.asarray(X), integers(y)
+        self.devresults: list[float] = []
         self.testresults: list[float] = []
         super().__init__(self.X.shape[1], config)
 
@@ -91,16 +90,19 @@ class InnerKFoldClassifier(_Classifier):
             found = classify.nested(
                 probe, Features.of(floats(self.X)), self.y, self.nclasses, k=self.k, seed=self.seed, device=self.device
             )
+            for i, (point, dev) in enumerate(zip(found.chosen, found.devs, strict=True), 1):
+                log.info("Best param found at split %s: l2reg = %s with score %s", i, point["l2"], dev)
+            self.devresults = list(found.devs)
             self.testresults = [round(100 * share, 2) for share in found.parts]
             return np.float64(found.dev), np.float64(found.test)
-        grid = GRID if self.usepytorch else _powers(-2, 3)
+        grid = grid_of(self.classifier_config) if self.usepytorch else _powers(-2, 3)
         devs, tests = [], []
         for outer, held in folds(self.y, self.k, classify.OUTER):
             X, y = self.X[outer], self.y[outer]
             dev, reg = self._choose(X, y, folds(y, self.k, classify.OUTER), grid)
             devs.append(dev)
             tests.append(round(100 * self._learn(X, y, reg).score(self.X[held], self.y[held]), 2))
-        self.testresults = tests
+        self.devresults, self.testresults = devs, tests
         return round(np.mean(devs), 2), round(np.mean(tests), 2)
 
 
@@ -120,8 +122,9 @@ class KFoldClassifier(_Classifier):
                 probe, Features.of(floats(X)), y, Features.of(floats(testX)), testy, self.nclasses, k=self.k,
                 seed=self.seed, device=self.device,
             )  # fmt: skip
+            log.info("Cross-validation : best param found is reg = %s with score %s", found.chosen[0]["l2"], found.dev)
             return np.float64(found.dev), found.test, found.scores.argmax(axis=1)[:, None].astype(np.float64)
-        grid = GRID if self.usepytorch else _powers(-1, 5)
+        grid = grid_of(self.classifier_config) if self.usepytorch else _powers(-1, 5)
         dev, reg = self._choose(X, y, folds(y, self.k, self.seed), grid)
         last = self._learn(X, y, reg)
         return np.float64(dev), round(100 * last.score(testX, testy), 2), last.predict(testX)
@@ -147,10 +150,11 @@ class SplitClassifier(_Classifier):
                 probe, Features.of(floats(X)), y, Features.of(floats(dev[0])), dev[1], Features.of(floats(testX)),
                 testy, self.nclasses, seed=self.seed, device=self.device,
             )  # fmt: skip
+            log.info("Validation : best param found is reg = %s with score %s", found.chosen[0]["l2"], found.dev)
             return np.float64(found.dev), found.test
-        grid: Sequence[float] = GRID if self.usepytorch else _powers(-2, 3)
-        if self.noreg:
-            grid = [UNREGULARISED if self.usepytorch else 1e9]
+        grid: Sequence[float] = _powers(-2, 3) if not self.noreg else [1e9]
+        if self.usepytorch:
+            grid = grid_of(self.classifier_config, free=self.noreg)
         learnt = [self._learn(X, y, reg, dev) for reg in grid]
         scores = [round(100 * each.score(*dev), 2) for each in learnt]
         best = int(np.argmax(scores))
