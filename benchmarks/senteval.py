@@ -4,9 +4,9 @@
 
 SENTEVAL is a checkout, whose CUDA calls are taken out at run time; DATA its data folder. Each side runs in a process of
 its own, single-threaded, with the built-in encoder, blown up by a fixed random projection for other dimensions:
-SentEval, the drop-in, and the drop-in with ``fast``. Prints CPU seconds without encoding and imports, SentEval's divided
-by ours, the drop-in's peak memory divided by SentEval's, scores, their largest difference, and whether the penalties
-that were chosen are the same.
+SentEval, the drop-in, and the drop-in with ``fast``. Prints CPU seconds without encoding and imports, SentEval's by
+ours, the peak memory of the drop-in divided by SentEval's, scores, their largest difference, and whether the
+penalties that were chosen are the same.
 """
 
 from __future__ import annotations
