@@ -155,6 +155,7 @@ def upstream(path: str) -> object:
     torch.Tensor.cuda = lambda self, *_, **__: self
     torch.nn.Module.cuda = lambda self, *_, **__: self
     torch.cuda.manual_seed = lambda seed: None
+    torch.cuda.is_available = lambda: True  # or it refuses to learn relatedness
     inspect.getargspec = lambda f: inspect.getfullargspec(f)[:4]
     import numpy as np
     import senteval
