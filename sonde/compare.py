@@ -21,6 +21,7 @@ from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.run.loop import ALWAYS
 from sonde.stats import clustered_p, detectable, holm, letters, mcnemar, paired_bootstrap, tie_groups
+from sonde.stats.resample import cluster_numbers
 
 ONE_OF = ("probe", "limit", "device", "sonde", "id")
 """What an encoder is compared with one value of."""
@@ -187,7 +188,11 @@ def tied(run: Run, results: Mapping[str, Result]) -> dict[str, str]:
         return tie_groups(right)
     names = sorted(right, key=lambda name: (-int(right[name].sum()), name))
     pairs = list(combinations(names, 2))
-    p = holm([clustered_p(right[a], right[b], clusters) for a, b in pairs])
+    # a form counts by its sum only: to add up once, and not for every pair, is what makes many encoders bearable
+    of_row = cluster_numbers(clusters, len(clusters))
+    sums = {name: np.bincount(of_row, right[name]) for name in names}
+    forms_of = range(int(of_row.max()) + 1)
+    p = holm([clustered_p(sums[a], sums[b], forms_of) for a, b in pairs])
     return letters(names, dict(zip(pairs, p.tolist(), strict=True)))
 
 

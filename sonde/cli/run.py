@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -108,7 +109,7 @@ def run(
         found = evaluate(
             encoder, sources, out, probes=probe, seeds=range(seed, seed + seeds), limit=limit,
             store=store_of(no_store, store_limit), half=half, batch=batch, device=device, jobs=check_jobs(jobs),
-            tell=tell,
+            tell=tell, command=shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")]),
         )  # fmt: skip
     print_table(summarise(found))
     err().print(f"\n{len(found)} results, written to {out}/", markup=False)

@@ -1,6 +1,7 @@
 """Runs: encoders on sets, every result written when it is finished."""
 
 from sonde.run.folder import Run
+from sonde.run.join import join
 from sonde.run.loop import evaluate
 
-__all__ = ["Run", "evaluate"]
+__all__ = ["Run", "evaluate", "join"]

@@ -16,7 +16,8 @@ from sonde import __version__
 from sonde.baselines import baseline
 from sonde.dataset import Dataset
 from sonde.downstream.pairs import compare, juxtapose
-from sonde.probes import Features, Probe, fit
+from sonde.probes import Features, Model, Probe, fit
+from sonde.probes.saved import LARGEST, to_arrays
 from sonde.result import Cell, Result
 from sonde.run.folder import WHOLE, Arrays
 from sonde.run.parts import Part, Parts, sampled
@@ -31,6 +32,8 @@ PAIRS = {
 """What the probe reads of two sentences, by task."""
 DRAWS = 2000
 """Resamples of target forms for an interval."""
+AMID = 512
+"""Rows whose mean is near enough to the centre of all."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +87,8 @@ def features_of(unit: Unit, part: Part) -> Features:
     return combine(one, two)
 
 
-def probe_unit(unit: Unit) -> list[tuple[Result, Arrays]]:
-    """Fit and score the cells of a unit, in order."""
+def probe_unit(unit: Unit) -> list[tuple[Result, Arrays, Arrays | None]]:
+    """Fit and score the cells of a unit, in order: each with its predictions and, if it is small enough, its probe."""
     parts, classes = unit.parts, len(unit.parts.labels)
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
     started = time.perf_counter()
@@ -94,7 +97,7 @@ def probe_unit(unit: Unit) -> list[tuple[Result, Arrays]]:
         seeds=[cell.seed for cell in unit.cells], device=unit.cells[0].device,
     )  # fmt: skip
     fitted = (time.perf_counter() - started) / len(fits)
-    found: list[tuple[Result, Arrays]] = []
+    found: list[tuple[Result, Arrays, Arrays | None]] = []
     for cell, one in zip(unit.cells, fits, strict=True):
         started = time.perf_counter()
         logs = one.model.scores(test)
@@ -114,9 +117,16 @@ def probe_unit(unit: Unit) -> list[tuple[Result, Arrays]]:
                     },
                 ),
                 arrays,
+                _saved(one.model, train),
             )
         )  # fmt: skip
     return found
+
+
+def _saved(model: Model, train: Features) -> Arrays | None:
+    """The probe as a run keeps it."""
+    found = to_arrays(model, train.take(slice(0, AMID)).mean(axis=0, dtype=np.float64))
+    return found if sum(array.nbytes for array in found.values()) <= LARGEST else None
 
 
 def baseline_result(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result, Arrays]:

@@ -1,22 +1,24 @@
 """A run on disk: what was asked for, a line per finished cell, predictions, and the rows they are about.
 
-    my-run/  run.json  results.jsonl  predictions/<key>.npz  datasets/<digest>.parquet
+    my-run/  run.json  results.jsonl  predictions/<key>.npz  probes/<key>.npz  datasets/<digest>.parquet
 
-A line is written and synced when its cell is finished, after its predictions. A torn last line, from a crash or a full
-disk, is cut off by the next writer. Of several lines about one cell the last one counts.
+A line is written and synced when its cell is finished, after its predictions and its probe. A torn last line, from a
+crash or a full disk, is cut off by the next writer. Of several lines about one cell the last one counts. Whether a cell
+is done does not depend on its probe.
 """
 
 from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -24,13 +26,15 @@ import numpy.typing as npt
 
 from sonde.dataset import Dataset, read_rows, write_atomically, write_rows
 from sonde.errors import DataError, NotInstalled, RunError, UsageError
+from sonde.probes.fit import Model
+from sonde.probes.saved import LARGEST, from_arrays, shape
 from sonde.result import Cell, Failure, Result, from_line, to_line
 from sonde.task import Example
 
 if TYPE_CHECKING:
     import pandas
 
-INFO, RESULTS, PREDICTIONS, DATASETS = "run.json", "results.jsonl", "predictions", "datasets"
+INFO, RESULTS, PREDICTIONS, PROBES, DATASETS = "run.json", "results.jsonl", "predictions", "probes", "datasets"
 FORMAT = 1
 GONE = "gone"
 """The kind of a record that says: what was said of this cell before no longer counts."""
@@ -51,6 +55,8 @@ class Run:
     """Finished cells, in the order they were asked for."""
     failures: tuple[Failure, ...] = ()
     """Cells, encoders and sets that could not be done, and have not been since."""
+    homes: Mapping[str, Path] = field(default_factory=dict)
+    """By key, the folder of each result that is not in ``folder``: those of further runs, after ``join``."""
 
     @classmethod
     def load(cls, folder: Path | str) -> Run:
@@ -68,15 +74,14 @@ class Run:
                 found[record.key] = record
             elif record.kind != GONE:
                 failed[record.key] = record
-        done = {_asked(r.cell) for r in found.values()}  # an older failure of what was done since is history
-        failed = {key: f for key, f in failed.items() if _asked(f.cell) not in done}
-        order = _Order(info)
-        return cls(
-            folder,
-            info,
-            tuple(sorted(found.values(), key=order.of)),
-            tuple(sorted(failed.values(), key=order.of)),
-        )
+        done = {asked(r.cell) for r in found.values()}  # an older failure of what was done since is history
+        left = (f for f in failed.values() if asked(f.cell) not in done)
+        return cls(folder, info, in_order(found.values(), info), in_order(left, info))
+
+    @cached_property
+    def folders(self) -> list[Path]:
+        """The folders that results are in: one, or after ``join`` several."""
+        return list(dict.fromkeys([self.folder, *self.homes.values()]))
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)
@@ -96,11 +101,10 @@ class Run:
         ``log2``: log2 of the probability of the true label; ``confidence``: probability of the predicted one;
         ``probabilities`` (n, classes), where there are few enough classes.
         """
-        path = self.folder / PREDICTIONS / f"{result.key}.npz"
+        path = self.home(result) / PREDICTIONS / f"{result.key}.npz"
         try:
-            with np.load(path, allow_pickle=False) as found:
-                arrays = {name: found[name] for name in names or found.files}
-        except (OSError, ValueError, zipfile.BadZipFile, EOFError, KeyError) as e:
+            arrays = _arrays(path, names)
+        except _UNREADABLE as e:
             raise RunError(f"{path} cannot be read: {e}. Delete it and give the same command again.") from e
         if any(len(array) != result.n["te"] for array in arrays.values()) or not arrays:
             raise RunError(f"{path} does not have {result.n['te']} predictions. It was altered; run again elsewhere.")
@@ -113,9 +117,34 @@ class Run:
         found = self.predictions(result, "predicted", "truth")
         return np.asarray(found["predicted"] == found["truth"])
 
+    def has_model(self, result: Result) -> bool:
+        """Whether the trained probe of a result was kept."""
+        return self._probe_path(result).exists()
+
+    def model(self, result: Result) -> Model:
+        """The trained probe of a result; its scores are those of the run, up to rounding to float32."""
+        path = self._probe_path(result)
+        what = f"{result.cell.encoder} on {result.cell.dataset}"
+        try:
+            found = from_arrays(_arrays(path))
+        except FileNotFoundError:
+            raise RunError(
+                f"There is no probe of {what} in {path.parent}. Runs keep those of sets that are learned in one go, up "
+                f"to {LARGEST >> 20} MB each, and older versions of sonde kept none: run again in a new folder."
+            ) from None
+        except (*_UNREADABLE, DataError) as e:
+            raise RunError(f"{path} cannot be read: {e} It was altered or is damaged; run again elsewhere.") from e
+        expected = (len(result.labels), result.dimension)
+        if shape(found) != expected:
+            raise RunError(
+                f"{path} has a probe of {shape(found)[0]} classes on {shape(found)[1]} dimensions; expected "
+                f"{expected[0]} on {expected[1]}, for {what}. It was altered; run again elsewhere."
+            )
+        return found
+
     def rows(self, result: Result) -> Sequence[Example]:
         """The test rows, in the order of the predictions."""
-        path = _rows_path(self.folder, result.cell.data, result.cell.limit)
+        path = _rows_path(self.home(result), result.cell.data, result.cell.limit)
         try:
             return read_rows(path)["te"]
         except DataError as e:
@@ -126,6 +155,13 @@ class Run:
         said = self.info.get("datasets", ())
         return next((d for d in said if (d["name"], d["digest"]) == (result.cell.dataset, result.cell.data)), {})
 
+    def _probe_path(self, result: Result) -> Path:
+        return self.home(result) / PROBES / f"{result.key}.npz"
+
+    def home(self, result: Result) -> Path:
+        """The folder that a result is in."""
+        return self.homes.get(result.key, self.folder)
+
     def frame(self) -> pandas.DataFrame:
         """A data frame, one row per result."""
         try:
@@ -135,7 +171,17 @@ class Run:
         return pandas.DataFrame([flat(result) for result in self.results])
 
 
-def _asked(cell: Cell) -> Cell:
+_UNREADABLE = (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError)
+"""What numpy raises of a file that is not as it was written."""
+
+
+def _arrays(path: Path, names: Sequence[str] = ()) -> dict[str, npt.NDArray[Any]]:
+    # numpy leaves a file open that is no archive
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
+        return {name: found[name] for name in names or found.files}
+
+
+def asked(cell: Cell) -> Cell:
     """A cell whatever the state of its encoder and the version of this program."""
     return replace(cell, identity=None, sonde="")
 
@@ -210,13 +256,17 @@ class Log:
             with self._saving():
                 write_rows(replace(dataset, rows={"te": dataset.rows.get("te", ())}), path)
 
-    def add(self, record: Result | Failure, arrays: Arrays | None = None) -> None:
-        """Write one finished or failed cell; when this returns, it is on disk."""
+    def add(self, record: Result | Failure, arrays: Arrays | None = None, probe: Arrays | None = None) -> None:
+        """Write one finished or failed cell with its predictions and its probe; when this returns, it is on disk."""
         with self._saving():
+            if probe is not None:
+                buffer = BytesIO()
+                np.savez(buffer, allow_pickle=False, **probe)  # weights are hardly smaller when compressed
+                write_atomically(self.folder / PROBES / f"{record.key}.npz", buffer.getbuffer())
             if arrays is not None:
                 buffer = BytesIO()
                 np.savez_compressed(buffer, allow_pickle=False, **arrays)
-                write_atomically(self.folder / PREDICTIONS / f"{record.key}.npz", buffer.getvalue())
+                write_atomically(self.folder / PREDICTIONS / f"{record.key}.npz", buffer.getbuffer())
             with self.path.open("ab") as out:
                 out.write(to_line(record) + b"\n")
                 out.flush()
@@ -241,7 +291,7 @@ def writing(folder: Path | str) -> Iterator[Log]:
     try:
         if folder.exists() and (not folder.is_dir() or (_read_info(folder) is None and any(_visible(folder)))):
             raise RunError(f"{folder} is there and is no run; name a new folder, or one that `sonde run` wrote.")
-        for place in (folder, folder / PREDICTIONS, folder / DATASETS):
+        for place in (folder, folder / PREDICTIONS, folder / PROBES, folder / DATASETS):
             place.mkdir(parents=True, exist_ok=True)
     except OSError as e:
         raise RunError(f"The folder {folder} cannot be used: {e.strerror}. Choose another one.") from e
@@ -272,7 +322,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 def _visible(folder: Path) -> Iterator[Path]:
     """What is in a folder, besides what this module makes before there is a run.json."""
-    ours = {PREDICTIONS, DATASETS, ".lock"}
+    ours = {PREDICTIONS, PROBES, DATASETS, ".lock"}
     return (p for p in folder.iterdir() if p.name not in ours and not p.name.endswith(".part"))
 
 
@@ -320,6 +370,14 @@ def _read_info(folder: Path) -> dict[str, Any] | None:
 
 def _rows_path(folder: Path, digest: str, limit: int | None) -> Path:
     return folder / DATASETS / (f"{digest}.parquet" if limit is None else f"{digest}-{limit}.parquet")
+
+
+Record = TypeVar("Record", Result, Failure)
+
+
+def in_order(records: Iterable[Record], info: Mapping[str, Any]) -> tuple[Record, ...]:
+    """Records in the order in which they were asked for."""
+    return tuple(sorted(records, key=_Order(info).of))
 
 
 class _Order:

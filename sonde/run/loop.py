@@ -73,13 +73,14 @@ def evaluate(
     jobs: int = 1,
     beside: Sequence[str] = (*BASELINES, *ALWAYS),
     tell: Progress | None = None,
+    command: str | None = None,
 ) -> Run:
     """Probe encoders on sets and write every result to ``folder`` as it is finished; what is there is not done again.
 
     ``encoders`` are texts such as ``st:all-MiniLM-L6-v2``, or callables by name. What fails is written down, and the
     loop goes on: look at ``Run.failures``. The baselines of ``beside`` are run on every set. ``limit`` takes a balanced
     sample of each split and marks every number as partial. ``jobs`` probes are fitted at a time, each in one thread, so
-    that results do not depend on it.
+    that results do not depend on it. ``command`` is what was typed for all this, to be kept in run.json.
     """
     named = dict.fromkeys(encoders) if not isinstance(encoders, Mapping) else dict(encoders)
     wanted = dict(parse(text) for text in probes)
@@ -97,6 +98,8 @@ def evaluate(
             seeds=wish.seeds,
             sonde=[__version__],
         )
+        if command is not None:
+            log.describe(commands=[command.encode(errors="backslashreplace").decode()])
         sets = [_Set(parts, scores) for parts, scores in _read_sets(wish, list(datasets), learners)]
         if not sets:
             raise _no_set(wish.failed)
@@ -220,8 +223,8 @@ def _probe_encoder(wish: _Wish, name: str, given: Callable[..., Any] | None, set
             for cell in unit.cells:
                 wish.fail(cell, outcome)
         else:
-            for result, arrays in outcome:
-                wish.log.add(result, arrays)
+            for finished in outcome:
+                wish.log.add(*finished)
         done += 1
         if wish.tell:
             wish.tell("probe", done, len(units))

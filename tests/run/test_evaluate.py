@@ -350,3 +350,11 @@ def test_predictions_that_are_lost_are_made_again(tmp_path):
 def test_the_same_set_twice_is_one_set(tmp_path):
     evaluate({"k": Knowing()}, [dataset(), dataset()], tmp_path / "run", beside=["majority"])
     assert len((tmp_path / "run" / "results.jsonl").read_bytes().splitlines()) == 2
+
+
+def test_the_commands_that_wrote_a_run_are_kept(tmp_path):
+    for command in ("sonde run -e k", "sonde run -e k", "sonde run 'caf\udce9'"):
+        run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", beside=[], command=command)
+    assert run.info["commands"] == ["sonde run -e k", "sonde run 'caf\\udce9'"]
+    silent = evaluate({"k": Knowing()}, [dataset()], tmp_path / "silent", beside=[])
+    assert "commands" not in silent.info

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sonde.errors import RunError
+from sonde.probes import Features
 from sonde.result import Failure
 from sonde.run import Run, evaluate
 from sonde.run.folder import writing
@@ -102,6 +103,59 @@ def test_no_object_is_unpickled(run):
     np.savez(path, predicted=np.array([{}] * 60, object), truth=np.zeros(60))
     with pytest.raises(RunError):
         run.predictions(result)
+
+
+@pytest.mark.parametrize("probe", ["linear", "senteval?hidden=6&passes=2", "senteval?standardise=true&passes=2"])
+def test_the_probe_says_again_what_it_said_in_the_run(tmp_path, probe):
+    encoder = Knowing(3, noise=1.0)
+    given = dataset(classes=3)
+    run = evaluate({"knowing": encoder}, [given], tmp_path / "run", probes=[probe], beside=[])
+    (result,) = run.results
+    logs = run.model(result).scores(Features.of(encoder([row.text for row in run.rows(result)])))
+    found = run.predictions(result)
+    assert (logs.argmax(axis=1) == found["predicted"]).all()
+    # probabilities are kept as float16, which has 11 bits
+    assert np.exp(logs) == pytest.approx(found["probabilities"], abs=2**-11)
+    known = found["log2"][np.arange(60)]
+    assert logs[np.arange(60), found["truth"]] / np.log(2) == pytest.approx(known, abs=1e-5)
+
+
+def test_a_probe_with_further_inputs_is_kept_too(tmp_path):
+    rows = {s: [r._replace(extra=(("word", r.tokens[0]),)) for r in rs] for s, rs in dataset().rows.items()}
+    given = replace(dataset(), rows=rows, manifest={"inputs": ["word"]})
+    run = evaluate({"knowing": Knowing()}, [given], tmp_path / "run", beside=[])
+    assert run.dataset(run.results[0])["inputs"] == ["word"]
+    asked = [np.concatenate([Knowing()([r.text])[0], Knowing()([r.tokens[0]])[0]]) for r in run.rows(run.results[0])]
+    logs = run.model(run.results[0]).scores(Features.of(np.stack(asked)))
+    assert (logs.argmax(axis=1) == run.predictions(run.results[0])["predicted"]).all()
+
+
+def test_baselines_of_words_and_large_probes_are_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("sonde.run.cells.LARGEST", 39)  # 2 x 3 weights take 24 bytes, two biases 16
+    run = evaluate({"knowing": Knowing()}, [dataset()], tmp_path / "run", beside=["majority"])
+    assert list((run.folder / "probes").iterdir()) == []
+    for result in run:
+        with pytest.raises(RunError, match=r"no probe of (knowing|majority) on own/task.*run again in a new folder"):
+            run.model(result)
+    monkeypatch.undo()
+    again = evaluate({"knowing": Knowing()}, [dataset()], tmp_path / "run", beside=["majority"])
+    assert list((again.folder / "probes").iterdir()) == []  # a cell is done with or without
+
+
+def _other_probe(path):
+    np.savez(path, weights=np.zeros((5, 3)), bias=np.zeros(5))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda p: p.write_bytes(b"PK"), lambda p: p.write_bytes(p.read_bytes()[:-30]), lambda p: np.savez(p, layer0=[1]),
+     lambda p: np.savez(p, weights=np.array([[{}]], object), bias=np.zeros(1)), _other_probe],
+)  # fmt: skip
+def test_a_probe_that_is_not_as_written(run, damage):
+    result = next(r for r in run if r.cell.encoder == "knowing")
+    damage(run.folder / "probes" / f"{result.key}.npz")
+    with pytest.raises(RunError, match=r"probes.*run again elsewhere"):
+        run.model(result)
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):

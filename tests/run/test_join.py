@@ -1,0 +1,94 @@
+"""Several runs as one: everything is there once, and found where it is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sonde.errors import UsageError
+from sonde.report.summary import summarise
+from sonde.result import Failure
+from sonde.run import Run, evaluate, join
+from sonde.run.folder import writing
+from tests.run.sets import Knowing, dataset, same
+
+OTHER = dataset("own/other", classes=3)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    beside = ["majority", "baseline:hash"]
+    return [
+        evaluate({"one": Knowing(3, name="one")}, [dataset()], folder / "a", beside=beside, command="sonde run a"),
+        evaluate({"two": Knowing(3, name="two")}, [dataset(), OTHER], folder / "b", beside=beside),
+        evaluate({"one": Knowing(3, name="one")}, [OTHER], folder / "c", seeds=[7], beside=beside),
+    ]
+
+
+def test_every_result_is_there_once(runs):
+    joined = join(runs)
+    assert {r.key for r in joined} == {r.key for run in runs for r in run}
+    assert len(joined) == len({r.key for r in joined}) < sum(map(len, runs))
+    assert joined.encoders == ["one", "baseline:hash", "majority", "two"]  # in the order in which they were asked for
+    assert [d["name"] for d in joined.info["datasets"]] == ["own/task", "own/other"]
+    assert joined.info["seeds"] == [1111, 7]
+    assert joined.info["commands"] == ["sonde run a"]
+    assert joined.folder == runs[0].folder
+    assert joined.folders == [run.folder for run in runs]
+
+
+def test_predictions_rows_and_probes_are_found_in_their_folders(runs):
+    joined = join(runs)
+    where = {r.key: run for run in reversed(runs) for r in run}
+    for result in joined:
+        run = where[result.key]
+        assert joined.home(result) == run.folder
+        one, two = joined.predictions(result), run.predictions(result)
+        assert all(np.array_equal(one[name], two[name]) for name in two)
+        assert joined.rows(result) == run.rows(result)
+        if result.cell.probe:
+            assert np.array_equal(joined.model(result).weights, run.model(result).weights)
+
+
+def test_of_one_cell_the_first_run_counts(runs, tmp_path):
+    result = runs[0].results[0]
+    with writing(tmp_path / "d") as log:
+        log.describe(encoders=["one"])
+        log.add(replace(result, score=0.125))
+    other = Run.load(tmp_path / "d")
+    assert next(r for r in join([runs[0], other]) if r.key == result.key).score == result.score
+    assert next(r for r in join([other, runs[0]]) if r.key == result.key).score == 0.125
+
+
+def test_a_failure_that_another_run_has_done_is_history(runs, tmp_path):
+    done, lost = runs[0].results[0], replace(runs[0].results[0].cell, encoder="lost")
+    with writing(tmp_path / "d") as log:
+        log.describe(encoders=["one", "lost"])
+        log.add(Failure(key="a", cell=done.cell, error="out of memory", kind="MemoryError"))
+        log.add(Failure(key="b", cell=lost, error="no such file", kind="UsageError"))
+    assert [f.cell.encoder for f in join([runs[0], Run.load(tmp_path / "d")]).failures] == ["lost"]
+
+
+def test_joining_is_associative_and_one_run_is_itself(runs):
+    a, b, c = runs
+    left, right = join([join([a, b]), c]), join([a, join([b, c])])
+    assert left.info == right.info
+    assert left.results == right.results
+    assert dict(left.homes) == dict(right.homes)
+    assert same(left, right)
+    assert join([a]) is a
+    with pytest.raises(UsageError, match="No run"):
+        join([])
+
+
+def test_a_joined_run_can_be_shown(runs):
+    summary = summarise(join(runs))
+    assert [c["encoder"] for c in summary["columns"]] == ["one", "two"]
+    assert summary["notes"] == []
+
+
+def test_nothing_is_changed(runs):
+    before = [(run.info, run.results) for run in map(Run.load, (run.folder for run in runs))]
+    join(runs)
+    assert [(run.info, run.results) for run in runs] == before
