@@ -1,13 +1,16 @@
 """A run as plain data, from which tables, texts and pages are made.
 
-    version    of this description: 1
+    version    of this description: 2
     folder     of the run, as it was named
     metric     what ``score`` in a cell is about: accuracy, macro_f1 or log2_loss (in bits; lower is better)
     columns    encoder, probe, limit, device, sonde, identity (its digest), and label: the encoder, and what sets the
                column apart from others
     baselines  the same of the columns that each number is shown beside
-    sets       name, label, data (its digest), task, version, language, classes, n (rows by split), synthetic, question,
-               human and paper (what was printed of the suite's own set), cells and baselines (a cell per column)
+    sets       name, label, data (its digest), task, version, language, classes, n (rows by split), scored_by,
+               synthetic, question, corpus, source (where it came from, in a few words), inputs (what the probe is given
+               besides the sentence), audit (how many findings of each severity, and these; null: none was made), human,
+               paper and printed (what was printed of the suite's own set), cells and baselines (a cell per column)
+    transfer   per column the mean over transfer tasks, or null
     layers     for columns with several: column (its number), names, and cells by layer and set
     failures   encoder, dataset, layer, probe, seed, kind, error
     notes      what should be here and is not
@@ -20,6 +23,9 @@ A cell is null where nothing was run, and has only ``failure``, the error, where
     accuracy, low, high, sd, macro_f1, log2_loss, dev_score, seeds, n
     interval         what low and high are from: wilson, or cluster (target forms, too) and how many ``clusters``
     layer            the one that was best on dev, of as many as ``layers``
+    dimension        of what the probe reads: of pairs, more than the vectors have
+    train_n          rows that were learned from
+    edge             weakest or strongest where dev chose the L2 at that end of the grid, by the first seed
     chosen, signatures, partial     the first two by seed
     above            the strongest baseline on the same rows, its value, and whether the whole interval is better
     letters, best    tie groups, by the first seed; whether it was not found to differ from the best
@@ -29,27 +35,31 @@ In place of the last three, cells of layers have ``by_dev``: whether it is the l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 from sonde.compare import best_layer, tied
 from sonde.errors import SondeError
-from sonde.published import Row, human, published
+from sonde.probes.probe import parse
 from sonde.report.aggregate import aggregate
 from sonde.report.grid import Column, Grid, Layers, Place, grid_of, labelled
 from sonde.report.scores import Metric, checked, ranges_of, score
+from sonde.report.sets import described
 from sonde.result import Failure, Result
 from sonde.run.folder import Run
 
-VERSION = 1
+VERSION = 2
+LEAST_GRID = 3
+"""Of two values, each is an end, and none says that the grid is too short."""
 
 
 def summarise(run: Run, *, metric: str = "accuracy") -> dict[str, Any]:
     """Everything that is to be shown of a run, as plain data."""
     wanted, grid = checked(metric), grid_of(run)
     notes = _absent(run, grid)
-    sets = [_described(run, grid, place) for place in grid.sets]
+    sets = [described(run, grid, place) for place in grid.sets]
     for place, said in zip(grid.sets, sets, strict=True):
         said["cells"] = [_cell(run, grid, column, place, wanted, notes) for column in grid.columns]
         said["baselines"] = [_cell(run, grid, column, place, wanted, notes) for column in grid.baselines]
@@ -75,41 +85,6 @@ def summarise(run: Run, *, metric: str = "accuracy") -> dict[str, Any]:
 def _chosen(grid: Grid, column: Column) -> list[Result]:
     """The first seed of what is shown of a column, set by set."""
     return [best_layer(layers)[0] for place in grid.sets if (layers := grid.layers(column, place))]
-
-
-def _described(run: Run, grid: Grid, place: Place) -> dict[str, Any]:
-    """What is known about a set, before any number."""
-    layers = (grid.layers(column, place) for column in (*grid.columns, *grid.baselines))
-    results = [r for by_layer in layers for found in by_layer.values() for r in found]
-    said: Mapping[str, Any] = next((d for d in run.info.get("datasets", ()) if d["digest"] == place.data), {})
-    cell = results[0].cell if results else next(f.cell for (_, other), f in grid.failed.items() if other == place)
-    language = results[0].language if results else said.get("language")
-    suite = place.name.split("/")[0]
-    bayes = [row for row in published(cell.task, suite=suite) if row.model.startswith("NB-")]
-    twins = sum(other.name == place.name for other in grid.sets)
-    return {
-        "name": place.name,
-        "label": place.name if twins == 1 else f"{place.name} #{place.data[:8]}",
-        "data": place.data,
-        "task": cell.task,
-        "version": cell.version,
-        "language": language,
-        "classes": max((len(r.labels) for r in results), default=len(said.get("labels", ()))),
-        "n": dict(max((r.n for r in results), key=lambda n: n["te"], default=said.get("rows", {}))),
-        "scored_by": results[0].metric if results else "accuracy",
-        "synthetic": any(r.synthetic for r in results),
-        "question": said.get("question"),
-        "human": next(_printed([human(cell.task, suite)], language), None),
-        # a paper may print the same row in two tables
-        "paper": list({row["model"]: row for row in _printed(bayes, language)}.values()),
-    }
-
-
-def _printed(rows: Iterable[Row | None], language: str | None) -> Iterator[dict[str, Any]]:
-    """Printed accuracies, those for another language left out."""
-    for row in rows:
-        if row is not None and row.metric == "accuracy" and language in (None, row.language):
-            yield {"model": row.model, "accuracy": row.value, "paper": row.paper, "table": row.table}
 
 
 # Cells
@@ -160,10 +135,25 @@ def _numbers(results: Sequence[Result]) -> dict[str, Any]:
         "log2_loss": score(results, "log2_loss").value,
         "dev_score": sum(dev) / len(dev) if dev else None,
         "layer": first.cell.layer,
+        "dimension": first.dimension,
+        "train_n": first.n["tr"],
+        "edge": _edge(first),
         "chosen": [dict(r.chosen) for r in results],
         "partial": first.partial,
         "signatures": [r.signature for r in results],
     }
+
+
+def _edge(result: Result) -> Literal["weakest", "strongest"] | None:
+    """Whether dev chose the L2 at one end of its grid, so that a better one may lie beyond."""
+    chosen = result.chosen.get("l2")
+    if result.cell.probe is None or chosen is None:
+        return None
+    with suppress(SondeError):  # a probe that a later version knows
+        grid = set(parse(result.cell.probe)[1].l2)
+        if len(grid) >= LEAST_GRID and chosen in (min(grid), max(grid)):
+            return "weakest" if chosen == min(grid) else "strongest"
+    return None
 
 
 def _compare(grid: Grid, said: Mapping[str, Any], metric: Metric) -> None:

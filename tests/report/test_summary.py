@@ -1,6 +1,7 @@
 """What is taken from a run: which results make a cell, what stands beside it, and what is kept apart."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def test_it_is_plain_data(tmp_path):
     run = written(tmp_path / "run", result("st:a"), *beside(), failure(cell("st:b")))
     summary = summarise(run)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    assert summary["version"] == 1
+    assert summary["version"] == 2
 
 
 def test_a_cell_says_what_the_result_says(tmp_path):
@@ -43,7 +44,27 @@ def test_a_cell_says_what_the_result_says(tmp_path):
     assert found["log2_loss"] == own.log2_loss
     assert found["signatures"] == [own.signature]
     assert found["chosen"] == [{"l2": 1e-4}]
+    assert (found["dimension"], found["train_n"], found["edge"]) == (8, own.n["tr"], None)
     assert not found["partial"]
+
+
+@pytest.mark.parametrize(
+    ("probe", "l2", "edge"),
+    [
+        ("linear", 1e-5, "weakest"),
+        ("linear", 1.0, "strongest"),
+        ("linear", 0.1, None),
+        ("linear?l2=0.1,1", 1.0, None),
+        ("linear?l2=0.1,0.1,1", 1.0, None),
+        ("linear?l2=10,0.1,1", 10.0, "strongest"),
+        ("of a later version", 1.0, None),
+        (None, 1.0, None),
+    ],
+)
+def test_an_l2_at_the_end_of_its_grid_is_told(tmp_path, probe, l2, edge):
+    first, others = result("st:a", probe=probe, seed=1), result("st:a", probe=probe, seed=2)
+    records = [(replace(first[0], chosen={"l2": l2}), first[1]), others]
+    assert cells(summarise(written(tmp_path / "run", *records)))["st:a"]["edge"] == edge
 
 
 def test_baselines_are_columns_of_their_own_in_the_order_of_the_papers(tmp_path):

@@ -1,0 +1,117 @@
+"""Whether what probing sets find goes together with what transfer sets find, over the encoders of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from sonde.errors import DataError
+from sonde.published import TRANSFER
+from sonde.report.summary import value_of
+from sonde.stats import Correlation, benjamini_hochberg, correlate
+
+FEWEST = 3
+"""Encoders without which there is no correlation; ``correlate`` wants as many."""
+ALPHA = 0.05
+SENSIBLE = 10
+"""Encoders below which no cell is drawn as significant; ``least`` says where it comes from."""
+DRAWS = 2000
+"""Resamples per cell: as many as the intervals of a result have. A large matrix needs more, see ``correlations``."""
+
+
+def correlations(summary: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Spearman's rho of every probing set with every transfer set; None without either, or with under three encoders.
+
+    Only columns of one probe and one sample of rows are taken, the most there are. Sets that are known to be of
+    different languages are not put together. A p-value from n draws is at least 1 / (n + 1), so that there are enough
+    draws for one cell alone to be found in the whole matrix.
+    """
+    chosen = alike(summary["columns"])
+    rows = _places(summary["sets"], transfer=False)
+    columns = _places(summary["sets"], transfer=True)
+    if not rows or not columns or len(chosen) < FEWEST:
+        return None
+    draws = max(DRAWS, math.ceil(len(rows) * len(columns) / ALPHA))
+    found = [[_cell(summary["sets"], chosen, row, column, draws) for column in columns] for row in rows]
+    every = [cell for line in found for cell in line if cell is not None]
+    if not every:
+        return None
+    enough = least(len(every))
+    adjusted = iter(benjamini_hochberg([cell.p for cell in every]).tolist())
+    n = max(cell.n for cell in every)
+    return {
+        "kind": "spearman",
+        "n": n,
+        "least": enough,
+        "rows": [{"set": i, "label": summary["sets"][i]["label"]} for i in rows],
+        "columns": [{"set": i, "label": summary["sets"][i]["label"]} for i in columns],
+        "cells": [[None if cell is None else _plain(cell, next(adjusted), enough) for cell in line] for line in found],
+        "how": _how(n, len(every), enough, summary["columns"][chosen[0]]["probe"]),
+    }
+
+
+def least(tests: int) -> int:
+    """How many encoders it takes before any of so many correlations may be drawn as significant.
+
+    Two bounds; the greater one counts.
+
+    By what can be found at all: of the n! orders of n encoders, two are as strong as a perfect correlation, one in each
+    direction. A p-value is therefore at least 2 / n!, and for a cell that stands alone in a matrix of m, the adjustment
+    of Benjamini and Hochberg makes m times that of it. So n! must reach 2 m / 0.05: n = 5 for one cell, 7 for the 110
+    of Conneau et al. (2018), 8 for up to a thousand.
+
+    By what is likely to be found: atanh(rho) has a variance of about 1.06 / (n - 3) (Fieller, Hartley and Pearson 1957,
+    Biometrika 44:470). A correlation as strong as 0.8 is found four times out of five, at 5 % in a single two-sided
+    test, from n = 3 + 1.06 ((1.96 + 0.84) / atanh(0.8))² = 9.9 on, hence SENSIBLE = 10. With fewer, what comes out as
+    significant is mostly the luck of the encoders at hand, and too large.
+    """
+    possible = next(n for n in count(FEWEST) if math.factorial(n) * ALPHA >= 2 * tests)
+    return max(SENSIBLE, possible)
+
+
+def alike(columns: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The most columns that differ in nothing but their encoder, one per encoder, those that know nothing left out."""
+    groups: dict[tuple[Any, ...], dict[str, int]] = {}
+    for i, column in enumerate(columns):
+        if not column["encoder"].startswith("baseline:"):
+            group = groups.setdefault((column["probe"], column["limit"], column["sonde"]), {})
+            group.setdefault(column["encoder"], i)
+    return list(max(groups.values(), key=len, default={}).values())
+
+
+def _places(sets: Sequence[Mapping[str, Any]], *, transfer: bool) -> list[int]:
+    return [i for i, said in enumerate(sets) if (said["task"] in TRANSFER) is transfer]
+
+
+def _cell(
+    sets: Sequence[Mapping[str, Any]], chosen: Sequence[int], row: int, column: int, draws: int
+) -> Correlation | None:
+    one, two = sets[row], sets[column]
+    if None not in (one["language"], two["language"]) and one["language"] != two["language"]:
+        return None
+    pairs = [(value_of(one["cells"][i]), value_of(two["cells"][i])) for i in chosen]
+    both = [(x, y) for x, y in pairs if x is not None and y is not None]
+    if len(both) < FEWEST:
+        return None
+    try:
+        return correlate([x for x, _ in both], [y for _, y in both], seed=0, draws=draws)
+    except DataError:  # all encoders have the same score
+        return None
+
+
+def _plain(cell: Correlation, adjusted: float, enough: int) -> dict[str, Any]:
+    return {
+        "value": cell.value, "low": cell.low, "high": cell.high, "p": cell.p, "adjusted": adjusted, "n": cell.n,
+        "drawn": adjusted <= ALPHA and cell.n >= enough,
+    }  # fmt: skip
+
+
+def _how(n: int, tests: int, enough: int, probe: str | None) -> str:
+    over = f"Spearman's rho over {n} encoders" + (f" with the probe {probe}" if probe else "")
+    few = f"; with fewer than {enough} encoders none is called significant" if n < enough else ""
+    return (
+        f"{over}, with a 95 % bootstrap interval; p from permutations, adjusted by Benjamini and Hochberg over "
+        f"{tests} pairs of sets, significant up to 5 %{few}."
+    )

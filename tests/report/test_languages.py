@@ -1,0 +1,138 @@
+"""One language beside another."""
+
+import json
+
+import pytest
+from scipy.stats import pearsonr, spearmanr
+
+from sonde.published import published
+from sonde.report.languages import SAME, languages
+from sonde.tasks import SUITES
+
+from .test_correlations import column, one_set, summary
+
+TASKS = SUITES["universal2019"]
+
+
+def named(name, values, language):
+    return one_set(name.split("/")[-1], values, language) | {"name": name, "label": name}
+
+
+def of_universal():
+    """Table 1 of Krasnowska-Kieraś and Wróblewska (2019) as a summary: relatedness by its row of Spearman's."""
+    rows = [
+        r
+        for task in (*TASKS, *SAME)
+        for r in published(task)
+        if r.paper == "universal2019" and r.metric == ("spearman" if task.endswith("Relatedness") else "accuracy")
+    ]
+    models = list(dict.fromkeys(r.model for r in rows))
+    places = list(dict.fromkeys((r.task, r.language) for r in rows))
+    value = {(r.task, r.language, r.model): r.value for r in rows}
+    sets = [
+        named(
+            f"{language}/universal2019/{task}" if task in TASKS else task,
+            [value.get((task, language, m)) for m in models],
+            None if task.startswith("SICK") else language,  # its folder does not tell
+        )
+        for task, language in places
+    ]
+    return summary(sets, [column(m, "mlp") for m in models]), models
+
+
+# Spearman and Pearson between English and Polish over the 8 models of both, recomputed from table 1 with other code.
+BY_TASK = {
+    "sentence_length": (0.98, 0.98),
+    "word_content": (0.93, 0.91),
+    "tree_depth": (1.0, 0.97),
+    "top_dependencies": (0.95, 0.97),
+    "passive": (0.90, 0.97),
+    "past_present": (0.98, 0.98),
+    "subj_number": (0.93, 0.96),
+    "obj_number": (0.98, 0.99),
+    "sentence_type": (0.26, 0.51),
+    "Relatedness": (0.64, 0.72),
+    "Entailment": (0.17, 0.35),
+}
+
+
+def test_the_table_of_krasnowska_and_wroblewska_2019_correlates_as_it_does():
+    said, models = of_universal()
+    found = languages(said)
+    assert found["languages"] == ["en", "pl"]
+    assert set(found["tasks"]) == set(BY_TASK)
+    by_task = {c["task"]: (round(c["spearman"], 2), round(c["pearson"], 2)) for c in found["by_task"]}
+    assert by_task == BY_TASK
+    assert {c["n"] for c in found["by_task"]} == {8}
+    # all values by model lie between .81 and .98
+    assert len(found["by_encoder"]) == 8
+    values = [c[kind] for c in found["by_encoder"] for kind in ("spearman", "pearson")]
+    assert (round(min(values), 2), round(max(values), 2)) == (0.81, 0.98)
+    assert {c["n"] for c in found["by_encoder"]} == {len(BY_TASK)}
+    # two models are English only, and in the profiles still
+    assert len(found["profiles"]) == (len(models) + 8) * len(BY_TASK)
+    json.dumps(found, allow_nan=False)
+
+
+def test_a_profile_says_where_its_number_is():
+    sets = [named("tree_depth", [0.2], "de"), named("MR", [0.3], "en"), named("tree_depth", [None], "fr")]
+    assert languages(summary(sets)) == {
+        "languages": ["de", "fr"],
+        "tasks": ["tree_depth"],
+        "profiles": [
+            {"language": "de", "task": "tree_depth", "set": 0, "column": 0, "value": 0.2, "low": 0.2, "high": 0.2}
+        ],
+        "by_encoder": [],
+        "by_task": [],
+    }
+
+
+def test_every_two_languages_are_correlated():
+    one, two, three = [0.1, 0.2, 0.4], [0.3, 0.2, 0.1], [0.5, 0.9, 0.7]
+    sets = [named("passive", v, name) for v, name in ((one, "de"), (two, "fr"), (three, "cs"))]
+    found = {(c["one"], c["two"]): c for c in languages(summary(sets))["by_task"]}
+    assert set(found) == {("de", "fr"), ("de", "cs"), ("fr", "cs")}
+    for (x, y), pair in zip(((one, two), (one, three), (two, three)), found.values(), strict=True):
+        assert pair["spearman"] == pytest.approx(spearmanr(x, y).statistic)
+        assert pair["pearson"] == pytest.approx(pearsonr(x, y).statistic)
+        assert pair["n"] == 3
+
+
+def test_the_suite_is_named_where_two_have_the_task():
+    sets = [named(f"{lang}/{name}", [0.5], lang) for lang in ("de", "fr") for name in (
+        "conneau2018/tree_depth", "universal2019/tree_depth", "conneau2018/bigram_shift", "passive",
+    )]  # fmt: skip
+    assert languages(summary(sets))["tasks"] == [
+        "conneau2018/tree_depth",
+        "universal2019/tree_depth",
+        "bigram_shift",
+        "passive",
+    ]
+
+
+def test_other_probes_have_profiles_and_are_not_mixed_into_a_task():
+    columns = [column(f"st:{i}", probe) for i in range(3) for probe in ("linear", "mlp")]
+    sets = [named(task, [0.1 * i + j for i in range(6)], lang)
+            for j, task in enumerate(TASKS[:3]) for lang in ("de", "fr")]  # fmt: skip
+    found = languages(summary(sets, columns))
+    assert {c["n"] for c in found["by_task"]} == {3}
+    assert [c["column"] for c in found["by_encoder"]] == list(range(6))
+
+
+def test_of_two_sets_of_one_task_and_language_the_first_with_a_number_counts():
+    german = [named("ewt/passive", [None, 0.2, 0.3], "de"), named("gum/passive", [0.4, 0.9, 0.9], "de")]
+    french = named("passive", [0.5, 0.2, 0.3], "fr")
+    found = languages(summary([*german, french]))
+    assert found["by_task"][0]["spearman"] == pytest.approx(1)
+    assert len(found["profiles"]) == 8
+
+
+def test_the_same_number_everywhere_has_no_correlation():
+    sets = [named("passive", [0.5, 0.5, 0.5], "de"), named("passive", [0.1, 0.2, 0.3], "fr")]
+    assert languages(summary(sets))["by_task"] == []
+
+
+@pytest.mark.parametrize("second", ["en", None], ids=["one language", "no language"])
+def test_there_may_be_one_language_only(second):
+    assert languages(summary([named("passive", [0.5], "en"), named("x/passive", [0.5], second)])) is None
+    assert languages({"columns": [], "sets": []}) is None
