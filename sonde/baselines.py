@@ -174,7 +174,20 @@ def _fit(x: np.ndarray, table: np.ndarray, strength: float) -> tuple[np.ndarray,
 # naive Bayes
 
 
-def _bayes(parts: _Parts, inputs: tuple[str, ...], *, pairs: bool) -> tuple[np.ndarray, dict[str, object]]:
+@dataclass(frozen=True)
+class _Words:
+    """What naive Bayes has learned."""
+
+    ids: dict[str, int]
+    """The number of each feature."""
+    train: sparse.csr_array
+    """tf-idf weights (rows, features)."""
+    label: np.ndarray
+    test: sparse.csr_array
+    alpha: float
+
+
+def _learn(parts: _Parts, inputs: tuple[str, ...], pairs: bool) -> _Words:
     ids: dict[str, int] = {}
     counts = _counts(parts.train, ids, inputs, pairs, grow=True)
     met_in = np.bincount(counts.indices, minlength=counts.shape[1])
@@ -185,13 +198,45 @@ def _bayes(parts: _Parts, inputs: tuple[str, ...], *, pairs: bool) -> tuple[np.n
     def guess(alpha: float, given: sparse.csr_array) -> np.ndarray:
         return predict(train, label, given, len(parts.labels), alpha)
 
-    alpha = _choose(ALPHAS, guess, parts, dev)
+    return _Words(ids, train, label, test, _choose(ALPHAS, guess, parts, dev))
+
+
+def _bayes(parts: _Parts, inputs: tuple[str, ...], *, pairs: bool) -> tuple[np.ndarray, dict[str, object]]:
+    learned = _learn(parts, inputs, pairs)
     columns = {name for row in parts.train for name, _ in row.extra}
     settings: dict[str, object] = {
-        "alpha": alpha, "ngrams": [1, 2] if pairs else [1], "lower_case": True,
-        "inputs": [name for name in inputs if name in columns], "features": len(ids),
+        "alpha": learned.alpha, "ngrams": [1, 2] if pairs else [1], "lower_case": True,
+        "inputs": [name for name in inputs if name in columns], "features": len(learned.ids),
     }  # fmt: skip
-    return guess(alpha, test), settings
+    return predict(learned.train, learned.label, learned.test, len(parts.labels), learned.alpha), settings
+
+
+def telling(dataset: Dataset, name: str = "nb-uni", each: int = 10) -> dict[str, list[tuple[str, float]]]:
+    """What speaks most for each label to naive Bayes: up to ``each`` features with their log-odds, highest first.
+
+    The log-odds of a feature are ln p(feature | label) - ln p(feature | any other label), smoothed as the baseline is.
+    Features are lower-cased words; of ``nb-bi`` also pairs, joined by a space; those of a further input stand after its
+    name and a tab.
+    """
+    if name not in ("nb-uni", "nb-bi"):
+        raise UsageError(f"{name!r} has no features to tell; expected nb-uni or nb-bi.")
+    parts = _parts(dataset)
+    learned = _learn(parts, known(dataset).inputs, name == "nb-bi")
+    n, width, alpha = len(learned.label), learned.train.shape[1], learned.alpha
+    owner = sparse.csr_array((np.ones(n), (learned.label, np.arange(n))), shape=(len(parts.labels), n))
+    weights = (owner @ learned.train).tocsr()
+    whole = np.asarray(weights.sum(axis=0)).ravel()
+    total, features = whole.sum(), list(learned.ids)
+    found: dict[str, list[tuple[str, float]]] = {}
+    for i, label in enumerate(parts.labels):
+        here = weights.indices[weights.indptr[i] : weights.indptr[i + 1]]  # no other feature speaks for the label
+        mine = weights.data[weights.indptr[i] : weights.indptr[i + 1]]
+        rest = np.maximum(whole[here] - mine, 0.0)
+        odds = np.log((mine + alpha) / (mine.sum() + alpha * width))
+        odds -= np.log((rest + alpha) / (total - mine.sum() + alpha * width))
+        best = sorted(zip((-odds).tolist(), [features[j] for j in here.tolist()], strict=True))[:each]
+        found[label] = [(feature, -odd) for odd, feature in best if odd < 0]
+    return found
 
 
 def _features(row: Example, inputs: tuple[str, ...], pairs: bool) -> Iterator[str]:

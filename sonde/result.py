@@ -17,7 +17,9 @@ CHOSEN = ("l2", "hidden", "dropout")
 HALF = "kept=float16"
 """What the identity of rounded vectors says."""
 _SAFE = "/:@#?=,.*+!() "
-_ORDER = ("task", "data", "enc", "id", "kept", "layer", "probe", *CHOSEN, "n", "limit", "device", "seed", "sonde")
+_ORDER = (
+    "task", "data", "enc", "id", "kept", "layer", "variant", "probe", *CHOSEN, "n", "limit", "device", "seed", "sonde"
+)  # fmt: skip
 _NEEDED = frozenset({"task", "data", "enc", "n", "seed", "sonde"})
 
 
@@ -49,6 +51,8 @@ class Signature:
     limit: str | None = None
     """Rows per split of a partial run."""
     device: str | None = None
+    variant: str | None = None
+    """The control or measure."""
 
     def __str__(self) -> str:
         pairs = ((name, getattr(self, name)) for name in _ORDER)
@@ -91,6 +95,8 @@ class Cell:
     limit: int | None = None
     device: str | None = None
     sonde: str = ""
+    variant: str | None = None
+    """What was asked beside the plain score: the name of a control or of a measure."""
 
     @property
     def id(self) -> str | None:
@@ -100,7 +106,8 @@ class Cell:
     @property
     def key(self) -> str:
         """Sixteen hexadecimal digits over all of this."""
-        return hashlib.blake2b(msgspec.json.encode(astuple(self)), digest_size=8).hexdigest()
+        facts = astuple(self) if self.variant is not None else astuple(self)[:-1]  # as before there were any
+        return hashlib.blake2b(msgspec.json.encode(facts), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +161,7 @@ class Result:
                 id=cell.id,
                 kept="float16" if cell.identity and HALF in cell.identity else None,
                 layer=cell.layer,
+                variant=cell.variant,
                 probe=cell.probe,
                 **chosen,
                 n="/".join(str(self.n.get(split, 0)) for split in ("tr", "va", "te")),

@@ -33,6 +33,7 @@ LINE = [
     ["run"],
     ["compare", "repeat"],
     ["report"],
+    ["serve"],
     ["make"],
     ["request"],
     ["testing"],

@@ -13,10 +13,13 @@ from sonde import __version__
 from sonde.cli.audit import audit
 from sonde.cli.data import data
 from sonde.cli.encode import encode, sentences
+from sonde.cli.figure import figure
 from sonde.cli.look import check, ls
 from sonde.cli.make import make
+from sonde.cli.report import report
 from sonde.cli.run import compare, demo, repeat, run
 from sonde.cli.senteval import senteval
+from sonde.cli.serve import serve
 from sonde.cli.show import show
 from sonde.cli.words import STDIN
 
@@ -30,7 +33,9 @@ app = cyclopts.App(
     suppress_keyboard_interrupt=False,
     default_parameter=Parameter(negative=(), show_default=False),
 )
-for verb in (demo, make, audit, data, encode, sentences, run, show, compare, repeat, senteval, check, ls):
+for verb in (
+    demo, make, audit, data, encode, sentences, run, show, compare, report, figure, serve, repeat, senteval, check, ls,
+):  # fmt: skip
     app.command(verb)
 
 

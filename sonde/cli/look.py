@@ -40,13 +40,13 @@ def check(what: str, /, *corpus: str) -> int:
     return 1 if failed else 0
 
 
-def ls(what: Literal["tasks", "suites", "encoders", "probes", "store"], /) -> int:
+def ls(what: Literal["tasks", "suites", "encoders", "probes", "controls", "measures", "store"], /) -> int:
     """List what there is.
 
     Parameters
     ----------
     what: str
-        tasks, suites, encoders (the schemes), probes, or store (the vectors kept on this machine).
+        tasks, suites, encoders (the schemes), probes, controls, measures, or store (the vectors kept on this machine).
     """
     from rich.table import Table
 
@@ -73,6 +73,14 @@ def ls(what: Literal["tasks", "suites", "encoders", "probes", "store"], /) -> in
             table.add_column(column)
         for name, probe in PROBES.items():
             table.add_row(name, probe.kind, differences(probe))
+    elif what in ("controls", "measures"):
+        from sonde.run.controls import CONTROLS
+        from sonde.run.measures import MEASURES
+
+        for column in (what.removesuffix("s"), "how to read it"):
+            table.add_column(column)
+        for each in (CONTROLS if what == "controls" else MEASURES).values():
+            table.add_row(each.name, each.reading)
     elif what == "store":
         from sonde.store import Store, default_root
 

@@ -33,6 +33,8 @@ def run(
     language: str | None = None,
     suite: Annotated[tuple[str, ...], Parameter(("--suite", "-s"))] = (),
     train: str | None = None,
+    controls: tuple[str, ...] = (),
+    measures: tuple[str, ...] = (),
 ) -> int:
     """Probe encoders on sets. The baselines are always run. The same command again goes on where it stopped.
 
@@ -83,6 +85,10 @@ def run(
         Only the sets of these suites, such as conneau2018, or transfer: SentEval's transfer tasks. Default: all.
     train: str
         The file of English pairs that XNLI is learned from. Default: one that lies beside it.
+    controls: tuple[str, ...]
+        What a score is to be read beside: names as `sonde ls controls` lists them, set off by commas, or all.
+    measures: tuple[str, ...]
+        Other questions to the same vectors: names as `sonde ls measures` lists them, set off by commas, or all.
     """
     from sonde.baselines import BASELINES
     from sonde.cli.words import STDIN, columns_of, store_of
@@ -109,7 +115,8 @@ def run(
         found = evaluate(
             encoder, sources, out, probes=probe, seeds=range(seed, seed + seeds), limit=limit,
             store=store_of(no_store, store_limit), half=half, batch=batch, device=device, jobs=check_jobs(jobs),
-            tell=tell, command=shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")]),
+            controls=controls, measures=measures, tell=tell,
+            command=shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")]),
         )  # fmt: skip
     print_table(summarise(found))
     err().print(f"\n{len(found)} results, written to {out}/", markup=False)

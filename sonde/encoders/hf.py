@@ -1,11 +1,14 @@
 """Any encoder or decoder of the transformers library, with every layer from one forward pass.
 
-    hf:NAME_OR_FOLDER[@revision][?layer=…&pool=…&special=…&max=…&prompt=…&dtype=…&device=…]
+    hf:NAME_OR_FOLDER[@revision][?layer=…&pool=…&special=…&max=…&prompt=…&random=…&dtype=…&device=…]
 
 Layer 0 is what the embeddings give, layer 1 what the first block gives, and so on. Of a model with both parts, such as
 T5, the encoder is read. Texts are padded on the right whatever the tokenizer says: then neither absolute positions nor
 causal attention see the padding, and a text has the same vector in any batch. A text without tokens (the empty one, for
 most decoders) is read as the one token that begins or ends a text.
+
+With ``random=SEED`` the model is untrained: its configuration and tokenizer are read, its weights are drawn as its
+architecture draws them before training. The same seed gives the same weights with the same torch and transformers.
 
 Code that comes with a model is never run. Weights are safetensors where there are any; a model that has only
 ``pytorch_model.bin`` is read by torch's restricted unpickler (``weights_only``), which builds tensors and nothing else.
@@ -35,11 +38,14 @@ OPTIONS = {
     "special": "keep (default) or drop: whether means and maxima take in the special tokens that the tokenizer adds",
     "max": "longest text in tokens, special ones included; the rest is cut off (default: what the model is made for)",
     "prompt": "a text put before every text; its tokens are pooled like any other",
+    "random": "a seed, 0 or more: weights are drawn at random instead of read, as before any training",
     "dtype": "float32 (default, whatever the weights are kept in), float16, bfloat16; vectors are float32 in any case",
     "device": "cuda where there is one (default), cpu, cuda:1, mps, …",
 }
 """What may stand after the question mark."""
 
+DRAWERS = ("torch", "transformers")
+"""Packages that random weights depend on."""
 POOLS = ("mean", "max", "cls", "last", "first-last")
 TOKENS = 64 * 512
 """Most tokens, padding included, that go through a model at once."""
@@ -134,6 +140,9 @@ def load(spec: Spec) -> Transformer:
     special = hub.choice(spec, given, "special", ("keep", "drop"))
     dtype = hub.choice(spec, given, "dtype", hub.DTYPES)
     limit = hub.positive(spec, given, "max")
+    seed = given.get("random")
+    if seed is not None and not re.fullmatch(r"\d{1,9}", seed, re.ASCII):
+        raise UsageError(f"{spec} has random={seed}; expected {OPTIONS['random']}.")
     if how == "first-last" and "layer" in given:
         raise UsageError(f"{spec} has pool=first-last, which takes layer 1 and the last; leave layer=… out.")
     if how in ("cls", "last") and "special" in given:
@@ -141,7 +150,7 @@ def load(spec: Spec) -> Transformer:
     torch = hub.needed("torch")
     device = hub.find_device(spec, given.get("device"))
     found = hub.locate(spec, "config.json")
-    tokenizer, model = _load(spec, found.folder, getattr(torch, dtype))
+    tokenizer, model = _load(spec, found.folder, getattr(torch, dtype), None if seed is None else int(seed))
     model = model.to(device).eval()
     longest = longest_text(spec, tokenizer, model, limit)
     try:  # the only sure way to learn how many layers a model has, and whether it reads texts at all
@@ -164,6 +173,8 @@ def load(spec: Spec) -> Transformer:
         max=longest,
         prompt=prompt or None,
         dtype=dtype,
+        random=None if seed is None else int(seed),
+        drawn_by=None if seed is None else ", ".join(f"{p} {hub.needed(p).__version__}" for p in DRAWERS),
     )
     return Transformer(identity, layers, model, tokenizer, wanted, how, special, longest, prompt, width)
 
@@ -243,13 +254,13 @@ def first(tokenizer: Any, *roles: str) -> int:
     return next((i for i in numbers if i is not None), 0)
 
 
-def _load(spec: Spec, folder: Path, dtype: Any) -> tuple[Any, Any]:
-    """Tokenizer and model of a folder; nothing but the folder is read."""
-    transformers = hub.needed("transformers")
+def _load(spec: Spec, folder: Path, dtype: Any, seed: int | None = None) -> tuple[Any, Any]:
+    """Tokenizer and model of a folder; nothing but the folder is read, and with a seed no weights."""
+    torch, transformers = hub.needed("torch"), hub.needed("transformers")
     if (folder / "adapter_config.json").is_file():
         raise EncoderError(f"{spec} is an adapter; merge it into its model, save that, and give that folder.")
     weights = [m[1] for path in folder.iterdir() if (m := hub.WEIGHTS.fullmatch(path.name))]
-    if not weights:
+    if not weights and seed is None:
         raise EncoderError(f"{spec} has no weights: expected model.safetensors, met {hub.listed(folder)}.")
     local = {"local_files_only": True, "trust_remote_code": False}
     more = {"use_safetensors": "safetensors" in weights, "weights_only": True, "dtype": dtype}
@@ -259,7 +270,12 @@ def _load(spec: Spec, folder: Path, dtype: Any) -> tuple[Any, Any]:
         encodes = type(config) in transformers.MODEL_FOR_TEXT_ENCODING_MAPPING
         kind = transformers.AutoModelForTextEncoding if encodes else transformers.AutoModel
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **local)
-        model, info = kind.from_pretrained(folder, config=config, output_loading_info=True, **more, **local)
+        if seed is None:
+            model, info = kind.from_pretrained(folder, config=config, output_loading_info=True, **more, **local)
+        else:
+            with torch.random.fork_rng(devices=[]):  # which leaves everybody else's random numbers alone
+                torch.manual_seed(seed)
+                model, info = kind.from_config(config, dtype=dtype, trust_remote_code=False), {"missing_keys": ()}
     hub.check_vocabulary(spec, tokenizer, folder)
     # poolers and decoders have no part in hidden states; anything else that is missing was drawn at random
     both = model.config.is_encoder_decoder

@@ -22,7 +22,7 @@ classes together are as probable as half a training row, where the other logits 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, ShapeError
 from sonde.probes.convex_numpy import Doubles, Engine, Floats, Numpy
-from sonde.probes.convex_search import End, Search, Value, descend, run, solver
+from sonde.probes.convex_search import End, Search, Value, descend, inverse, run, solver
 from sonde.probes.features import Features
 from sonde.probes.fit import Fit
 from sonde.probes.probe import Probe
@@ -66,7 +66,7 @@ class Linear:
     def scores(self, features: Features) -> Floats:
         """Log-probabilities of the classes, (n, classes)."""
         with threadpool_limits(limits=1):
-            return _scores(self, features)
+            return log_probabilities(self, features)
 
 
 def fit(
@@ -89,7 +89,7 @@ def fit(
     counts = np.bincount(labels, minlength=classes)
     with threadpool_limits(limits=1):  # with more, sums depend on how many
         data = _Data.of(train, labels, counts, _engine(device))
-        ends = _search(data, probe)
+        ends = _search(data, probe.l2, standardise=probe.standardise, limit=probe.passes)
         models = [_model(data, ends[l2].point, counts) for l2 in probe.l2]
         judged = [_judge(model, dev, dev_labels) for model in models]
     tried = [
@@ -99,6 +99,61 @@ def fit(
     strong_first = sorted(range(len(tried)), key=lambda i: -probe.l2[i])
     best = max(strong_first, key=lambda i: (judged[i][0] if probe.watch == "accuracy" else 0.0, -judged[i][1]))
     return [Fit(models[best], seed, {"l2": probe.l2[best]}, judged[best][0], tried) for seed in seeds]
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What many fits on rows of one set share: how rows are standardised, and what makes a search short."""
+
+    mean: Doubles
+    scale: Doubles
+    """(d,) each."""
+    correlations: Floats | None
+    """Of the dimensions, (d, d); None if there are too many."""
+    curvature: float
+    """About that of the loss; with the correlations it says where a search may go, and changes no optimum."""
+    inverses: dict[float, Floats] = field(default_factory=dict)
+    """Of about the Hessian by penalty, for those that were met last; as many as KEPT holds."""
+
+    @classmethod
+    def of(cls, train: Features, labels: Ints, classes: int, device: str | None = None) -> Ground:
+        """Look through the training rows once; labels (n,) are 0 … classes - 1."""
+        with threadpool_limits(limits=1):
+            data = _Data.of(train, labels, np.bincount(labels, minlength=classes), _engine(device))
+            return cls(data.mean, data.scale, data.correlations(), float(_curvature(data.shares).mean()))
+
+    def inverse(self, l2: float) -> Floats | None:
+        """That of about the Hessian with a penalty, (d, d)."""
+        if self.correlations is None:
+            return None
+        if l2 not in self.inverses:
+            while self.inverses and (len(self.inverses) + 1) * self.correlations.nbytes > KEPT:
+                del self.inverses[next(iter(self.inverses))]
+            self.inverses[l2] = inverse(self.correlations, self.curvature, np.full(len(self.mean), l2))
+        return self.inverses[l2]
+
+
+def optima(
+    ground: Ground,
+    train: Features,
+    labels: Ints,
+    classes: int,
+    l2: Sequence[float],
+    *,
+    start: Linear | None = None,
+    tolerance: float = TOLERANCE,
+    limit: int = 200,
+    device: str | None = None,
+) -> list[Linear]:
+    """The optimum for each penalty, on rows that are standardised by those of ``ground``; ``start`` is one near by.
+
+    It does not tell the threads how many they are, which takes as long as a small fit: let the caller do it.
+    """
+    counts = np.bincount(labels, minlength=classes)
+    data = _Data.of(train, labels, counts, _engine(device), ground)
+    point = None if start is None else _point(data, start, counts)
+    ends = _search(data, l2, ground=ground, start=point, tolerance=tolerance, limit=limit)
+    return [_model(data, ends[each].point, counts) for each in l2]
 
 
 def _engine(device: str | None) -> Engine:
@@ -118,41 +173,70 @@ def _model(data: _Data, point: Doubles, counts: Ints) -> Linear:
     return Linear(weights, rows[:, -1] - weights @ data.mean)
 
 
+def _point(data: _Data, model: Linear, counts: Ints) -> Doubles:
+    """Where a model stands among the points that are searched."""
+    weights, bias = (rows[np.flatnonzero(counts)] for rows in (model.weights, model.bias))
+    found = np.column_stack([weights * data.scale, bias + weights @ data.mean])
+    return found[1:] - found[:1] if len(found) == 2 else found
+
+
 def _judge(model: Linear, dev: Features, labels: Ints) -> tuple[float, float]:
     """Accuracy, and mean loss over the rows whose label is known."""
-    logs, known = _scores(model, dev), np.flatnonzero(labels >= 0)
+    logs, known = log_probabilities(model, dev), np.flatnonzero(labels >= 0)
     loss = -logs[known, labels[known]].mean(dtype=np.float64) if len(known) else np.nan
     return float((logs.argmax(axis=1) == labels).mean()), float(loss)
 
 
-def _scores(model: Linear, features: Features) -> Floats:
+def logits(models: Sequence[Linear], features: Features) -> Iterator[tuple[slice, Doubles]]:
+    """Some rows after the other, and their logits (models, classes, m); all models share the reading."""
+    weights, bias = np.concatenate([m.weights for m in models]), np.concatenate([m.bias for m in models])
+    for start, rows in _read(features, _size(Numpy.cells, *weights.shape)):
+        found = weights @ rows.T.astype(np.float64) + bias[:, None]
+        yield slice(start, start + len(rows)), found.reshape(len(models), -1, len(rows))
+
+
+def log_probabilities(model: Linear, features: Features) -> Floats:
+    """What ``Linear.scores`` gives, (n, classes); it too leaves the threads alone."""
     found = np.empty((len(features), len(model.bias)), np.float32)
-    for start, rows in features.chunks(_size(Numpy.cells, *model.weights.shape)):
-        logits = model.weights @ rows.T.astype(np.float64) + model.bias[:, None]
-        logits -= logits.max(axis=0)
-        logits -= np.log(np.exp(logits).sum(axis=0))
-        found[start : start + len(rows)] = logits.T
+    for part, (logs,) in logits([model], features):
+        logs -= logs.max(axis=0)
+        logs -= np.log(np.exp(logs).sum(axis=0))
+        found[part] = logs.T
     return found
 
 
-def _search(data: _Data, probe: Probe) -> dict[float, End]:
+def _curvature(shares: Doubles) -> Doubles:
+    """Of the loss at the classes' shares, for each output."""
+    return (shares * (1 - shares))[: 1 if len(shares) == 2 else len(shares)]
+
+
+def _search(
+    data: _Data,
+    penalties: Sequence[float],
+    *,
+    standardise: bool = True,
+    limit: int,
+    ground: Ground | None = None,
+    start: Doubles | None = None,
+    tolerance: float = TOLERANCE,
+) -> dict[float, End]:
     """Where the search ends for each penalty."""
-    n, d = data.features.shape
-    outputs = 1 if len(data.shares) == 2 else len(data.shares)
+    d, curvature = data.features.shape[1], _curvature(data.shares)
+    outputs = len(curvature)
     point = np.zeros((outputs, d + 1))
     if len(data.shares) == 1:
-        return {l2: End(point, (0.0, point), 0, True) for l2 in probe.l2}
+        return {l2: End(point, (0.0, point), 0, True) for l2 in penalties}
     point[:, -1] = np.log(data.shares[1] / data.shares[0]) if outputs == 1 else np.log(data.shares)
-    curvature = (data.shares * (1 - data.shares))[:outputs]
+    point = point if start is None else start
     value = data.values([point])[0]
-    tolerance = TOLERANCE * value[0]
-    correlations = data.correlations() if d <= max(FACTORED, min(n, WIDEST)) else None
-    strong_first = sorted(set(probe.l2), reverse=True)
+    promised = -tolerance * float(data.shares @ np.log(data.shares))
+    correlations = data.correlations() if ground is None else ground.correlations
+    strong_first = sorted(set(penalties), reverse=True)
 
     def begin(l2: float, point: Doubles, value: Value, first: Doubles | None = None) -> Search:
-        penalty = np.full(d, l2) if probe.standardise else l2 / data.scale**2
-        solve, limit = solver(correlations, curvature, penalty), probe.passes
-        return descend(point, value, np.append(penalty, 0.0), solve, tolerance=tolerance, limit=limit, first=first)
+        penalty = np.full(d, l2) if standardise else l2 / data.scale**2
+        solve = solver(correlations, curvature, penalty, None if ground is None else ground.inverse(l2))
+        return descend(point, value, np.append(penalty, 0.0), solve, tolerance=promised, limit=limit, first=first)
 
     if d <= FACTORED and len(strong_first) * outputs <= TOGETHER:
         return run({l2: begin(l2, point, value) for l2 in strong_first}, data.values)
@@ -185,12 +269,12 @@ class _Data:
     """What the blocks lack of being standardised: the mean and 1 / scale, or 0 and 1."""
 
     @classmethod
-    def of(cls, features: Features, labels: Ints, counts: Ints, engine: Engine) -> _Data:
-        """Look through the rows once, and decide how they will be read."""
+    def of(cls, features: Features, labels: Ints, counts: Ints, engine: Engine, ground: Ground | None = None) -> _Data:
+        """Look through the rows once, if nobody has, and decide how they will be read."""
         n, d = features.shape
         met = counts > 0
         size = _size(engine.cells, d, int(np.count_nonzero(met)))
-        mean, scale = _moments(features, size)
+        mean, scale = _moments(features, size) if ground is None else (ground.mean, ground.scale)
         labels = (np.cumsum(met) - 1)[labels]
         far = (np.abs(mean) > FAR * scale).any() or (np.abs(np.log(scale)) > np.log(EXTREME)).any()
 
@@ -227,9 +311,11 @@ class _Data:
         slopes[:, :d] *= self.factor
         return list(zip((losses / n).tolist(), np.split(slopes / n, len(points)), strict=True))
 
-    def correlations(self) -> Floats:
-        """Those of the dimensions (d, d) on rows from all over."""
+    def correlations(self) -> Floats | None:
+        """Those of the dimensions (d, d) on rows from all over, unless there are too many."""
         n, d = self.features.shape
+        if d > max(FACTORED, min(n, WIDEST)):
+            return None
         m = min(n, SAMPLE * d)
         found = np.zeros((d, d), np.float32)
         for _, rows in self.features.select(np.arange(m) * n // m).chunks(_size(self.engine.cells, d)):

@@ -19,7 +19,6 @@ from sonde.probes.network import Network, Scale
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
-
 LARGEST = 1 << 24
 """Bytes of weights up to which a run keeps a probe: those of 1000 words, the most classes a task of the papers has, on
 4096 dimensions. Beyond, a run of many layers would be mostly weights."""
@@ -53,27 +52,30 @@ def to_arrays(model: Model, centre: npt.NDArray[Any] | None = None) -> dict[str,
 
 def from_arrays(arrays: Arrays) -> Model:
     """The classifier again."""
-    model: Model
-    if "weights" in arrays and "bias" in arrays:
-        weights, bias = (np.asarray(arrays[name], np.float64) for name in ("weights", "bias"))
-        _check(weights.ndim == 2 and bias.shape == weights.shape[:1], arrays)
-        model = Linear(weights, bias)
-    else:
-        names = [f"layer{i}" for i in range(sum(name.startswith("layer") for name in arrays))]
-        _check(len(names) in (2, 4) and {*names, "activation"} <= arrays.keys(), arrays)
-        layers = tuple(np.ascontiguousarray(arrays[name], np.float32) for name in names)
-        _check(
-            all(w.ndim == 2 and b.shape == w.shape[:1] for w, b in zip(layers[::2], layers[1::2], strict=True)), arrays
-        )
-        _check(len(layers) == 2 or layers[2].shape[1] == len(layers[0]), arrays)
-        scale = None
-        if "mean" in arrays:
-            _check("factor" in arrays and arrays["mean"].shape == arrays["factor"].shape == layers[0].shape[1:], arrays)
-            scale = Scale(np.asarray(arrays["mean"], np.float32), np.asarray(arrays["factor"], np.float32))
-        activation = str(arrays["activation"])
-        _check(activation in ("sigmoid", "relu"), arrays)
-        model = Network(layers, activation, scale)
-    return model
+    return _linear(arrays) if "weights" in arrays else _network(arrays)
+
+
+def _linear(arrays: Arrays) -> Linear:
+    _check("bias" in arrays, arrays)
+    weights, bias = (np.asarray(arrays[name], np.float64) for name in ("weights", "bias"))
+    _check(weights.ndim == 2 and bias.shape == weights.shape[:1], arrays)
+    return Linear(weights, bias)
+
+
+def _network(arrays: Arrays) -> Network:
+    names = [f"layer{i}" for i in range(sum(name.startswith("layer") for name in arrays))]
+    _check(len(names) in (2, 4) and {*names, "activation"} <= arrays.keys(), arrays)
+    layers = tuple(np.ascontiguousarray(arrays[name], np.float32) for name in names)
+    pairs = zip(layers[::2], layers[1::2], strict=True)
+    _check(all(weights.ndim == 2 and bias.shape == weights.shape[:1] for weights, bias in pairs), arrays)
+    _check(len(layers) == 2 or layers[2].shape[1] == len(layers[0]), arrays)
+    activation = str(arrays["activation"])
+    _check(activation in ("sigmoid", "relu"), arrays)
+    if "mean" not in arrays:
+        return Network(layers, activation)
+    _check("factor" in arrays and arrays["mean"].shape == arrays["factor"].shape == layers[0].shape[1:], arrays)
+    scale = Scale(np.asarray(arrays["mean"], np.float32), np.asarray(arrays["factor"], np.float32))
+    return Network(layers, activation, scale)
 
 
 def _stranger(model: object) -> TypeError:

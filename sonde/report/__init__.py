@@ -1,5 +1,6 @@
-"""What a run found, shown: a summary as plain data, and tables and texts made from it."""
+"""What a run found, shown: a summary as plain data, and tables, texts, figures and pages made from it."""
 
+from sonde.report.notebook import Report
 from sonde.report.summary import summarise
 
-__all__ = ["summarise"]
+__all__ = ["Report", "summarise"]

@@ -72,7 +72,7 @@ def grid_of(run: Run) -> Grid:
         by_layer.setdefault(r.cell.layer, []).append(r)
     failed: dict[tuple[Column, Place], Failure] = {}
     for f in run.failures:
-        if f.cell.probe:
+        if f.cell.probe and f.cell.variant is None:
             failed.setdefault((_column(f.cell), _place(f.cell)), f)
     columns = dict.fromkeys([*results, *(column for column, _ in failed)])
     sets = dict.fromkeys([place for found in results.values() for place in found] + [place for _, place in failed])

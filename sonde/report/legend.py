@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sonde.report.escape import plain
+from sonde.report.meaning_columns import readings
 from sonde.report.summary import done
 
 NAMED = 3
@@ -42,6 +43,7 @@ def legend(summary: Mapping[str, Any], *, human: bool = True) -> list[str]:
         *_synthetic(summary["sets"]),
         *(_human(summary) if human else ()),
         *_below(summary),
+        *readings(summary),
         *summary["notes"],
     ]
 

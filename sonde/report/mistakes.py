@@ -5,6 +5,9 @@ For each set that is scored by accuracy
     labels     all that there are, in order; numbers as numbers
     columns    what is below for each column of the summary, by the first seed and the layer shown; null where it has no
                result, or where its predictions or the rows are lost
+    doubtful   tokens, marks, label, bits and source of the rows whose label all columns together find least likely: the
+               lowest pointwise information, on average; their labels may be wrong
+    telling    the same of those they find most likely
         confusion  rows by truth and predicted label; null with too many labels
         pairs      truth, predicted and n of the most frequent confusions
         length     bins of tokens with about as many rows each: low, high, n, right, below and above (Wilson's
@@ -22,6 +25,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +42,7 @@ from sonde.task import Example
 
 LABELS = 24
 """With more labels, a table of all pairs cannot be read."""
-PAIRS, ERRORS, BINS = 12, 8, 8
+PAIRS, ERRORS, BINS, DOUBTED = 12, 8, 8, 5
 """The most of each that are shown."""
 LEAST = 20
 """Rows that a bin should have: with fewer, its interval is more than 40 points wide."""
@@ -113,7 +117,40 @@ def _of_set(
             notes[f"The mistakes of {result.cell.encoder} on {said['label']} are missing: {e}"] = None
             continue
         columns[i] = _column(sample, labels, truth, predicted, confidence, said["inputs"])
-    return {"labels": labels, "columns": columns} if any(columns) else None
+    if not any(columns):
+        return None
+    return {"labels": labels, "columns": columns, **_pointwise(run, first, samples, said["inputs"])}
+
+
+def _pointwise(
+    run: Run, first: Mapping[int, Result], samples: Mapping[int | None, _Sample], inputs: Sequence[str]
+) -> dict[str, list[dict[str, Any]]]:
+    """Rows at either end of the mean information over columns of the first sample."""
+    limit = next(iter(samples))
+    sample = samples[limit]
+    tables = []
+    for result in first.values():
+        if result.cell.limit == limit and "information" in result.scores:
+            with suppress(SondeError):
+                tables.append(run.predictions(result, "pointwise")["pointwise"])
+    tables = [table for table in tables if len(table) == len(sample.rows)]
+    if not tables:
+        return {"doubtful": [], "telling": []}
+    bits = np.mean(tables, axis=0)
+
+    def rows(order: Ints) -> list[dict[str, Any]]:
+        found: dict[tuple[object, ...], dict[str, Any]] = {}
+        for i in order.tolist():
+            row = sample.rows[i]
+            said = {"label": row.label, "bits": round(float(bits[i]), 3), "source": row.source}
+            found.setdefault((row.text, row.extra), {**_shown(row, inputs), **said})
+            if len(found) == DOUBTED:
+                break
+        return list(found.values())
+
+    order = np.argsort(bits, kind="stable")  # those that are not a number come last
+    there = order[: int(np.isfinite(bits).sum())]
+    return {"doubtful": rows(there[bits[there] < 0]), "telling": rows(there[::-1])}
 
 
 def _predictions(

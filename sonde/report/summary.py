@@ -12,6 +12,7 @@
                paper and printed (what was printed of the suite's own set), cells and baselines (a cell per column)
     transfer   per column the mean over transfer tasks, or null
     layers     for columns with several: column (its number), names, and cells by layer and set
+    meaning    controls and measures, as ``meaning`` describes them; null if none were asked for
     failures   encoder, dataset, layer, probe, seed, kind, error
     notes      what should be here and is not
     versions   by program, all that were used
@@ -45,6 +46,7 @@ from sonde.errors import SondeError
 from sonde.probes.probe import parse
 from sonde.report.aggregate import aggregate
 from sonde.report.grid import Column, Grid, Layers, Place, grid_of, labelled
+from sonde.report.meaning import meaning
 from sonde.report.scores import Metric, checked, ranges_of, score
 from sonde.report.sets import described
 from sonde.result import Failure, Result
@@ -75,6 +77,7 @@ def summarise(run: Run, *, metric: str = "accuracy") -> dict[str, Any]:
         "sets": sets,
         "transfer": [aggregate(_chosen(grid, column)) for column in grid.columns],
         "layers": [found for i, column in enumerate(grid.columns) if (found := _by_layer(grid, i, column, wanted))],
+        "meaning": meaning(run, grid, [said["label"] for said in sets]),
         "failures": [_failure(failure) for failure in run.failures],
         "notes": list(dict.fromkeys(notes)),
         "versions": _versions(run.results),
@@ -135,6 +138,7 @@ def _numbers(results: Sequence[Result]) -> dict[str, Any]:
         "log2_loss": score(results, "log2_loss").value,
         "dev_score": sum(dev) / len(dev) if dev else None,
         "layer": first.cell.layer,
+        "information": _information(first),
         "dimension": first.dimension,
         "train_n": first.n["tr"],
         "edge": _edge(first),
@@ -154,6 +158,15 @@ def _edge(result: Result) -> Literal["weakest", "strongest"] | None:
         if len(grid) >= LEAST_GRID and chosen in (min(grid), max(grid)):
             return "weakest" if chosen == min(grid) else "strongest"
     return None
+
+
+def _information(result: Result) -> dict[str, float] | None:
+    """Bits about the label, at the first seed; None of results that have none."""
+    scores = result.scores
+    if "information" not in scores:
+        return None
+    names = {"bits": "information", "low": "information_low", "high": "information_high", "entropy": "entropy"}
+    return {name: scores[key] for name, key in names.items()}
 
 
 def _compare(grid: Grid, said: Mapping[str, Any], metric: Metric) -> None:

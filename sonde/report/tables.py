@@ -14,6 +14,7 @@ from sonde.console import out
 from sonde.report.columns import Column, Main, Words, layer_columns, main_columns
 from sonde.report.escape import in_latex, in_markdown, plain
 from sonde.report.legend import failures, legend
+from sonde.report.meaning_columns import meaning_tables
 from sonde.run.folder import Run, flat
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _texts(
     if not summary["sets"]:
         return
     tables = [("", main_columns(summary).all())]
-    tables += [(f"{title}:", columns) for title, columns in _layer_tables(summary)]
+    tables += [(f"{title}:", columns) for title, columns in (*_layer_tables(summary), *meaning_tables(summary))]
     for title, columns in tables:
         head = [escape(", ".join(column.head)) for column in columns]
         rows = zip(*(map(cell, column.cells) for column in columns), strict=True)
@@ -133,7 +134,7 @@ def print_table(summary: Mapping[str, Any]) -> None:
     blocks, whole = _main_blocks(main, console.width) if summary["sets"] else ([], True)
     for block in blocks:
         _print_columns(console, block)
-    for title, (names, *columns) in _layer_tables(summary):
+    for title, (names, *columns) in (*_layer_tables(summary), *meaning_tables(summary)):
         say(title, "bold")
         for block in _blocks(names, columns, [], console.width):
             _print_columns(console, block)

@@ -6,7 +6,7 @@ import platform
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,17 @@ from sonde.baselines import baseline
 from sonde.dataset import Dataset
 from sonde.downstream.pairs import compare, juxtapose
 from sonde.probes import Features, Model, Probe, fit
+from sonde.probes.calibrate import scaled, temperature
 from sonde.probes.saved import LARGEST, to_arrays
 from sonde.result import Cell, Result
 from sonde.run.folder import WHOLE, Arrays
 from sonde.run.parts import Part, Parts, sampled
 from sonde.stats.classification import accuracy, log2_loss, macro_f1
+from sonde.stats.information import Information, information, prior
 from sonde.stats.intervals import cluster_bootstrap, wilson
+
+Logs = npt.NDArray[np.float32]
+"""Log-probabilities, (n, classes)."""
 
 PAIRS = {
     **dict.fromkeys(("MRPC", "SICKEntailment", "SICKRelatedness", "STSBenchmark", "STSBenchmark-fix"), compare),
@@ -76,6 +81,23 @@ class Unit:
     baselines: Mapping[str, float]
     encode_seconds: float
     """The set's share of the time the encoder took."""
+    plain: Plain | None = None
+    """Of controls and measures, what they are to be read beside."""
+
+
+@dataclass(frozen=True)
+class Plain:
+    """What a control or a measure is about."""
+
+    parts: Parts
+    l2: float | None
+    """The penalty that was chosen for the plain probe, if it is one with penalties and is done."""
+    others: Sequence[Parts] = ()
+    """All sets that the encoder is probed on, this one included."""
+    layers: Mapping[str, Vectors] = field(default_factory=dict)
+    """The vectors of all layers, of a measure across layers."""
+    given: Vectors | None = None
+    """The vectors of another encoder, of a measure of what this one adds to it."""
 
 
 def features_of(unit: Unit, part: Part) -> Features:
@@ -103,12 +125,18 @@ def probe_unit(unit: Unit) -> list[tuple[Result, Arrays, Arrays | None]]:
         logs = one.model.scores(test)
         arrays = kept(logs, parts.test.labels)
         result = classified(cell, parts, arrays["predicted"], parts.test.labels, unit.baselines)
+        said, heat = informed(logs, one.model.scores(dev), parts)
+        arrays["pointwise"] = said.pointwise.astype(np.float32)
+        known = {
+            "information": said.bits, "information_low": said.low, "information_high": said.high,
+            "entropy": said.entropy, "temperature": heat,
+        }  # fmt: skip
         found.append(
             (
                 replace(
                     result,
                     dimension=train.shape[1],
-                    scores={**result.scores, "log2_loss": log2_loss(logs, parts.test.labels)},
+                    scores={**result.scores, "log2_loss": log2_loss(logs, parts.test.labels), **known},
                     dev_score=one.dev,
                     chosen=one.chosen,
                     tried=tuple(one.tried),
@@ -121,6 +149,30 @@ def probe_unit(unit: Unit) -> list[tuple[Result, Arrays, Arrays | None]]:
             )
         )  # fmt: skip
     return found
+
+
+def informed(logs: Logs, dev_logs: Logs, parts: Parts) -> tuple[Information, float]:
+    """What log-probabilities of the test rows (n, classes) tell about their labels, and the temperature, from dev."""
+    labels = parts.test.labels
+    heat = temperature(dev_logs, parts.dev.labels) if (parts.dev.labels >= 0).any() else 1.0
+    said = information(
+        log2_of_true(scaled(logs, heat), labels), labels, prior(parts.train.labels, len(parts.labels)),
+        clusters=clusters_of(parts.test),
+    )  # fmt: skip
+    return said, heat
+
+
+def log2_of_true(logs: Logs, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """The logarithms, to the base of 2, of the probabilities of the true labels (n,); minus infinity for one unmet."""
+    found: npt.NDArray[np.float64] = np.where(labels >= 0, logs[np.arange(len(logs)), labels] / np.log(2), -np.inf)
+    return found
+
+
+def clusters_of(part: Part) -> list[str] | None:
+    """The target form of each row, which stands for itself if it has none; None if none has."""
+    if not any(key is not None for key in part.keys):
+        return None
+    return [key if key is not None else f"\x00{i}" for i, key in enumerate(part.keys)]
 
 
 def _saved(model: Model, train: Features) -> Arrays | None:
@@ -161,11 +213,10 @@ def kept(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64]) -> dict[st
     """What is kept of the log-probabilities (n, classes)."""
     predicted = logs.argmax(axis=1)
     rows = np.arange(len(logs))
-    bits = np.where(truth >= 0, logs[rows, truth] / np.log(2), -np.inf)
     found = {
         "predicted": predicted.astype(np.int32),
         "truth": truth.astype(np.int32),
-        "log2": bits.astype(np.float32),
+        "log2": log2_of_true(logs, truth).astype(np.float32),
         "confidence": np.exp(logs[rows, predicted]).astype(np.float16),
     }
     return {**found, "probabilities": np.exp(logs).astype(np.float16)} if logs.shape[1] <= WHOLE else found
@@ -178,9 +229,7 @@ def classified(
     n = len(truth)
     right = predicted == truth
     low, high = wilson(float(right.sum()), n)
-    keys = parts.test.keys
-    clusters = [key if key is not None else f"\x00{i}" for i, key in enumerate(keys)]
-    clustered = any(key is not None for key in keys)
+    clusters = clusters_of(parts.test) or []
     several = len(set(clusters))
     return Result(
         key=cell.key,
@@ -193,8 +242,8 @@ def classified(
         score=accuracy(predicted, truth),
         scores={"macro_f1": macro_f1(predicted, truth)},
         interval=(low, high),
-        cluster_interval=cluster_bootstrap(right, clusters, seed=0, draws=DRAWS) if clustered and several > 1 else None,
-        clusters=several if clustered else None,
+        cluster_interval=cluster_bootstrap(right, clusters, seed=0, draws=DRAWS) if several > 1 else None,
+        clusters=several or None,
         baselines=baselines,
         versions=versions(),
         synthetic=parts.synthetic,

@@ -38,6 +38,8 @@ INFO, RESULTS, PREDICTIONS, PROBES, DATASETS = "run.json", "results.jsonl", "pre
 FORMAT = 1
 GONE = "gone"
 """The kind of a record that says: what was said of this cell before no longer counts."""
+OTHER = "other_"
+"""How arrays begin that are not about the test rows."""
 WHOLE = 100
 """Up to so many classes, the probabilities of all of them are kept; above, those of the true and the predicted one."""
 
@@ -57,6 +59,8 @@ class Run:
     """Cells, encoders and sets that could not be done, and have not been since."""
     homes: Mapping[str, Path] = field(default_factory=dict)
     """By key, the folder of each result that is not in ``folder``: those of further runs, after ``join``."""
+    extras: tuple[Result, ...] = ()
+    """Finished cells of controls and measures, whose ``cell.variant`` says which."""
 
     @classmethod
     def load(cls, folder: Path | str) -> Run:
@@ -76,7 +80,9 @@ class Run:
                 failed[record.key] = record
         done = {asked(r.cell) for r in found.values()}  # an older failure of what was done since is history
         left = (f for f in failed.values() if asked(f.cell) not in done)
-        return cls(folder, info, in_order(found.values(), info), in_order(left, info))
+        plain = in_order((r for r in found.values() if r.cell.variant is None), info)
+        extras = in_order((r for r in found.values() if r.cell.variant is not None), info)
+        return cls(folder, info, plain, in_order(left, info), extras=extras)
 
     @cached_property
     def folders(self) -> list[Path]:
@@ -106,7 +112,8 @@ class Run:
             arrays = _arrays(path, names)
         except _UNREADABLE as e:
             raise RunError(f"{path} cannot be read: {e}. Delete it and give the same command again.") from e
-        if any(len(array) != result.n["te"] for array in arrays.values()) or not arrays:
+        short = any(len(a) != result.n["te"] for name, a in arrays.items() if not name.startswith(OTHER))
+        if short or not arrays:
             raise RunError(f"{path} does not have {result.n['te']} predictions. It was altered; run again elsewhere.")
         return arrays
 
@@ -393,8 +400,9 @@ class _Order:
         cell, last = record.cell, 1 << 30
         return (
             self.encoders.get(cell.encoder, last), cell.encoder, self.sets.get((cell.dataset, cell.data), last),
-            cell.dataset, _layer(cell.layer), self.probes.get(cell.probe or "", last), cell.probe or "",
-            cell.limit or last, self.seeds.get(cell.seed, last), cell.seed, cell.device or "", cell.sonde, record.key,
+            cell.dataset, cell.variant or "", _layer(cell.layer), self.probes.get(cell.probe or "", last),
+            cell.probe or "", cell.limit or last,
+            self.seeds.get(cell.seed, last), cell.seed, cell.device or "", cell.sonde, record.key,
         )  # fmt: skip
 
 

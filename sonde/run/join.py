@@ -24,7 +24,7 @@ def join(runs: Sequence[Run]) -> Run:
     homes: dict[str, Path] = {}
     failures: dict[str, Failure] = {}
     for run in runs:
-        for result in run.results:
+        for result in (*run.results, *run.extras):
             if result.key not in results:
                 results[result.key] = result
                 homes[result.key] = run.home(result)
@@ -35,9 +35,10 @@ def join(runs: Sequence[Run]) -> Run:
     return Run(
         runs[0].folder,
         info,
-        in_order(results.values(), info),
+        in_order((r for r in results.values() if r.cell.variant is None), info),
         in_order((f for f in failures.values() if asked(f.cell) not in done), info),
         {key: folder for key, folder in homes.items() if folder != runs[0].folder},
+        in_order((r for r in results.values() if r.cell.variant is not None), info),
     )
 
 

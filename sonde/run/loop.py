@@ -19,10 +19,11 @@ from sonde.encoders import load
 from sonde.errors import SondeError, UsageError
 from sonde.probes import Probe, parse
 from sonde.result import Cell, Failure
-from sonde.run.cells import Unit, Vectors, baseline_result, probe_unit
+from sonde.run.cells import Plain, Unit, Vectors, baseline_result
 from sonde.run.folder import Log, Run, set_failure, writing
 from sonde.run.parts import Parts, parts_of, sampled
-from sonde.run.transfer import nested_baseline, transfer_unit
+from sonde.run.transfer import nested_baseline
+from sonde.run.variants import Asked, Variant, asked_for, untrained, varied, work_of
 from sonde.sources import Source
 from sonde.store import Store
 
@@ -72,6 +73,8 @@ def evaluate(
     device: str | None = None,
     jobs: int = 1,
     beside: Sequence[str] = (*BASELINES, *ALWAYS),
+    controls: Sequence[str] = (),
+    measures: Sequence[str] = (),
     tell: Progress | None = None,
     command: str | None = None,
 ) -> Run:
@@ -80,8 +83,10 @@ def evaluate(
     ``encoders`` are texts such as ``st:all-MiniLM-L6-v2``, or callables by name. What fails is written down, and the
     loop goes on: look at ``Run.failures``. The baselines of ``beside`` are run on every set. ``limit`` takes a balanced
     sample of each split and marks every number as partial. ``jobs`` probes are fitted at a time, each in one thread, so
-    that results do not depend on it. ``command`` is what was typed for all this, to be kept in run.json.
+    that results do not depend on it. ``controls`` and ``measures``, by name or ``all``, say what a score means: their
+    results are ``Run.extras``. ``command`` is what was typed for all this, to be kept in run.json.
     """
+    asked = asked_for(controls, measures)
     named = dict.fromkeys(encoders) if not isinstance(encoders, Mapping) else dict(encoders)
     wanted = dict(parse(text) for text in probes)
     if odd := [name for name in named if not _is_text(name)]:
@@ -103,8 +108,12 @@ def evaluate(
         sets = [_Set(parts, scores) for parts, scores in _read_sets(wish, list(datasets), learners)]
         if not sets:
             raise _no_set(wish.failed)
+        extra = list(_varied(wish, sets, asked))
         for name, given in named.items():
-            _probe_encoder(wish, name, given, sets)
+            _probe_encoder(wish, name, given, sets, extra)
+            if "untrained" in asked.controls and (other := untrained(name, wish.seeds[0])):
+                same = [_Set(replace(s.parts, variant="untrained"), {}, s.parts) for s in sets]
+                _probe_encoder(wish, name, None, (), same, other)
         for name in always:
             some = [s for s in sets if s.parts.protocol == "split"]
             _probe_encoder(replace(wish, probes=dict([parse("linear")]), seeds=wish.seeds[:1]), name, None, some)
@@ -125,6 +134,24 @@ def _no_set(failed: Sequence[Failure]) -> SondeError:
 class _Set:
     parts: Parts
     baselines: Mapping[str, float]
+    plain: Parts | None = None
+    """Of a control or a measure, the set as it is."""
+    variant: Variant | None = None
+
+
+def _varied(wish: _Wish, sets: Sequence[_Set], asked: Asked) -> Iterator[_Set]:
+    """The sets once more for every control and measure that fits them."""
+    for s in sets:
+        for variant in varied(s.parts, asked, [other.parts for other in sets], wish.seeds[0]):
+            if isinstance(variant.parts, Exception):
+                for name in variant.names:
+                    cell = Cell(
+                        task=s.parts.task, version=s.parts.version, dataset=s.parts.name, data=s.parts.digest,
+                        encoder="", variant=name,
+                    )  # fmt: skip
+                    wish.fail(cell, variant.parts)
+            else:
+                yield _Set(variant.parts, {}, s.parts, variant)
 
 
 def _read_sets(
@@ -189,11 +216,21 @@ def _baselines(wish: _Wish, dataset: Dataset, parts: Parts, learners: Sequence[s
         yield name, done.accuracy
 
 
-def _probe_encoder(wish: _Wish, name: str, given: Callable[..., Any] | None, sets: Sequence[_Set]) -> None:
-    """All cells of one encoder: those that are left are encoded together and fitted."""
-    left = sets
+def _probe_encoder(
+    wish: _Wish,
+    name: str,
+    given: Callable[..., Any] | None,
+    sets: Sequence[_Set],
+    extra: Sequence[_Set] = (),
+    other: str | None = None,
+) -> None:
+    """All cells of one encoder: those that are left are encoded together and fitted, controls and measures last.
+
+    ``other`` names the encoder that stands in for it.
+    """
+    left = every = [*sets, *extra]
     try:
-        encoder: Any = given if given is not None else load(name)
+        encoder: Any = given if given is not None else load(other or name)
         if getattr(encoder, "needs_fit", False):  # on all sets, done or not, or a resumed run would have other vectors
             encoder = encoder.fit(_texts(sets))
         about = facts(encoder)
@@ -201,31 +238,39 @@ def _probe_encoder(wish: _Wish, name: str, given: Callable[..., Any] | None, set
         if identity is None:  # it may be another one by now, so that what it gave before does not stand beside this
             for key in [r.key for r in wish.log.done.values() if r.cell.encoder == name and r.cell.identity is None]:
                 wish.log.forget(key)
-        left = [s for s in sets if any(_left(wish, name, s, identity, about.layers))]
+        left = [s for s in every if any(_left(wish, name, s, identity, about.layers))]
         if not left:
-            for s in sets:
+            for s in every:
                 wish.log.forget(_encoder_failure(name, s.parts).key)
             return
         found = embed(encoder, _texts(left), store=wish.store, batch=wish.batch, half=wish.half, tell=wish.tell)
         place = {text: i for i, text in enumerate(found.texts)}
-        units = [unit for s in left for unit in _units(wish, name, s, found, place, encoder, identity)]
+        first = [s for s in left if s.plain is None]
+        units = [unit for s in first for unit in _units(wish, name, s, found, place, encoder, identity)]
     except Exception as e:  # whatever an encoder does, the others are still to be asked
         for s in left:
             wish.fail(_encoder_failure(name, s.parts), e)
         return
-    for s in sets:
+    for s in every:
         wish.log.forget(_encoder_failure(name, s.parts).key)
-    done = 0
+    _finish(wish, units)
+    later = [s for s in left if s.plain is not None]
+    _finish(wish, [unit for s in later for unit in _units(wish, name, s, found, place, encoder, identity)])
+
+
+def _finish(wish: _Wish, units: Sequence[Unit]) -> None:
+    """Do units and write down each as it is done."""
+    if not units:
+        return
     if wish.tell:
-        wish.tell("probe", done, len(units))
-    for unit, outcome in _work(units, wish.jobs):
+        wish.tell("probe", 0, len(units))
+    for done, (unit, outcome) in enumerate(_work(units, wish.jobs), 1):
         if isinstance(outcome, Exception):
             for cell in unit.cells:
                 wish.fail(cell, outcome)
         else:
             for finished in outcome:
                 wish.log.add(*finished)
-        done += 1
         if wish.tell:
             wish.tell("probe", done, len(units))
 
@@ -241,7 +286,7 @@ def _work(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, Any]]:
 
     def attempt(unit: Unit) -> tuple[Unit, Any]:
         try:
-            return unit, (probe_unit if unit.parts.protocol == "split" else transfer_unit)(unit)
+            return unit, work_of(unit)(unit)
         except Exception as e:  # out of memory, numbers without a solution: of this cell, not of the run
             return unit, e
 
@@ -265,22 +310,38 @@ def _texts(sets: Sequence[_Set]) -> list[str]:
     return list(dict.fromkeys(text for s in sets for text in s.parts.texts()))
 
 
-def _cells(wish: _Wish, name: str, parts: Parts, identity: str | None, layer: str | None, probe: str) -> list[Cell]:
+def _cells(wish: _Wish, name: str, s: _Set, identity: str | None, layer: str | None, probe: str) -> list[Cell]:
+    parts = s.parts
     cell = Cell(
         task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
         identity=identity, layer=layer, probe=probe, limit=wish.limit, device=wish.device, sonde=__version__,
+        variant=parts.variant,
     )  # fmt: skip
-    return [replace(cell, seed=seed) for seed in wish.seeds]
+    if s.plain is None:
+        return [replace(cell, seed=seed) for seed in wish.seeds]
+    names = s.variant.names if s.variant is not None else (parts.variant,)
+    return [replace(cell, seed=wish.seeds[0], variant=variant) for variant in names]
+
+
+def _asked(wish: _Wish, s: _Set, layers: Sequence[str]) -> Iterator[tuple[str | None, str, Probe]]:
+    """The layers and probes that a set is asked about."""
+    probes = wish.probes
+    if s.variant is not None and s.variant.measures:  # which are about one kind of probe
+        probes = dict([parse("linear")])
+    across = s.variant is not None and s.variant.across
+    for layer in (None,) if across else layers or (None,):
+        yield from ((layer, probe, spec) for probe, spec in probes.items())
 
 
 def _left(wish: _Wish, name: str, s: _Set, identity: str | None, layers: Sequence[str]) -> Iterator[Cell]:
     """The cells of a set that are not done."""
-    for layer in layers or (None,):
-        for probe in wish.probes:
-            yield from (
-                cell for cell in _cells(wish, name, s.parts, identity, layer, probe)
-                if identity is None or cell.key not in wish.log.done
-            )  # fmt: skip
+    if s.variant is not None and s.variant.across and len(layers) < 2:
+        return
+    for layer, probe, _ in _asked(wish, s, layers):
+        yield from (
+            cell for cell in _cells(wish, name, s, identity, layer, probe)
+            if identity is None or cell.key not in wish.log.done
+        )  # fmt: skip
 
 
 def _units(
@@ -295,13 +356,29 @@ def _units(
     words = _words(encoder, s.parts)
     share = found.seconds * len(s.parts.texts()) / max(1, len(found.texts))
     left = set(_left(wish, name, s, identity, found.layers))
-    for layer in found.layers or (None,):
-        table = found.vectors if layer is None else found.layer(layer)
-        for probe, spec in wish.probes.items():
-            cells = [cell for cell in _cells(wish, name, s.parts, identity, layer, probe) if cell in left]
-            if cells:
-                vectors = Vectors(table, place, *words)
-                yield Unit(s.parts, cells, spec.of_task(s.parts.task), vectors, s.baselines, share)
+    tables = {layer: Vectors(found.layer(layer), place, *words) for layer in found.layers}
+    for layer, probe, spec in _asked(wish, s, found.layers):
+        cells = [cell for cell in _cells(wish, name, s, identity, layer, probe) if cell in left]
+        if not cells:
+            continue
+        vectors = next(iter(tables.values())) if tables else Vectors(found.vectors, place, *words)
+        vectors = tables.get(layer, vectors) if layer is not None else vectors
+        plain = None
+        if s.plain is not None:
+            done = wish.log.done.get(replace(cells[0], variant=None).key)
+            plain = Plain(
+                s.plain, done.chosen.get("l2") if done else None, s.variant.others if s.variant else (), tables,
+                _given(wish, s),
+            )  # fmt: skip
+        yield Unit(s.parts, cells, spec.of_task(s.parts.task), vectors, s.baselines, share, plain)
+
+
+def _given(wish: _Wish, s: _Set) -> Vectors | None:
+    """The vectors of the encoder that a measure takes for given."""
+    if s.variant is None or s.variant.given is None:
+        return None
+    found = embed(load(s.variant.given), s.parts.texts(), store=wish.store, batch=wish.batch)
+    return Vectors(found.vectors, {text: i for i, text in enumerate(found.texts)})
 
 
 def _words(encoder: Any, parts: Parts) -> tuple[Any, Mapping[str, int]] | tuple[None, None]:

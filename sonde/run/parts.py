@@ -66,6 +66,8 @@ class Parts:
     """How it is trained and tested: on its splits, or as the transfer tasks of SentEval are."""
     images: tuple[npt.NDArray[np.float32], ...] = ()
     """Of retrieval, the images (n, d) of each part; their captions follow each other in the rows."""
+    variant: str | None = None
+    """The control or measure that this was made for."""
 
     def texts(self) -> list[str]:
         """The different texts that an encoder must be asked for."""

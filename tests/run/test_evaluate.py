@@ -10,7 +10,7 @@ import pytest
 
 from sonde.encoders import Identity
 from sonde.errors import EncoderError, UsageError
-from sonde.run import Run, evaluate
+from sonde.run import Run, evaluate, variants
 from sonde.run import evaluate as evaluate_module
 from sonde.store import Store
 from tests.run.sets import Knowing, dataset, same
@@ -106,14 +106,14 @@ def test_what_fails_is_written_down_and_the_rest_goes_on(tmp_path):
 
 
 def test_a_probe_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
-    fit = evaluate_module.__globals__["probe_unit"]
+    fit = variants.probe_unit
 
     def sometimes(unit):
         if unit.parts.name == "own/hard":
             raise MemoryError("8 GiB")
         return fit(unit)
 
-    monkeypatch.setitem(evaluate_module.__globals__, "probe_unit", sometimes)
+    monkeypatch.setattr(variants, "probe_unit", sometimes)
     run = evaluate({"k": Knowing()}, [dataset("own/hard"), dataset("own/easy", n=(121, 40, 60))], tmp_path / "run")
     assert [(r.cell.dataset) for r in only(run, "k")] == ["own/easy"]
     assert {(f.kind, f.cell.dataset) for f in run.failures} == {("MemoryError", "own/hard")}

@@ -1,0 +1,83 @@
+"""`sonde figure`: a figure of a run for a paper."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+
+def figure(
+    run: Path,
+    /,
+    *more: Path,
+    kind: Annotated[
+        Literal[
+            "heatmap",
+            "intervals",
+            "layers",
+            "dimensions",
+            "epochs",
+            "length",
+            "correlation",
+            "profiles",
+            "confusion",
+        ],
+        Parameter(("--kind", "-k")),
+    ],
+    out: Annotated[tuple[Path, ...], Parameter(("--out", "-o"))],
+    set: tuple[str, ...] = (),
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = (),
+    mode: Literal["absolute", "above", "relative"] = "absolute",
+    relative_to: str | None = None,
+    lines: Literal["set", "encoder"] | None = None,
+    columns: Literal[1, 2] = 1,
+) -> int:
+    """Write a figure of a run for a paper; what should stand in its caption is printed.
+
+    Parameters
+    ----------
+    run: Path
+        A folder that `sonde run` wrote.
+    more: Path
+        Further ones, to be drawn together with the first.
+    kind: str
+        heatmap, intervals, layers, dimensions, epochs, length, correlation, profiles or confusion.
+    out: tuple[Path, ...]
+        What to write; may be repeated. The ending says what it is: .pdf, .svg, .png, .json (the Vega-Lite spec) or .csv
+        (the numbers).
+    set: tuple[str, ...]
+        Only the sets of which this is the name or a part of it; may be repeated.
+    encoder: tuple[str, ...]
+        Only the encoders of which this is the name or a part of it; may be repeated.
+    mode: str
+        Of a heat map: absolute, above (the strongest baseline) or relative. Of profiles: absolute or relative.
+        Default: absolute.
+    relative_to: str
+        The encoder or language that numbers are divided by. Default for profiles: en, else the first language.
+    lines: str
+        Of layers, dimensions and epochs: what a line is, set or encoder; the other one is a panel. Default: encoder if
+        there are several.
+    columns: int
+        1 or 2: as wide as one column of a paper with two (3.3 in) or as both (6.9 in). Default: 1.
+    """
+    from sonde.console import err
+    from sonde.report.figure import check_ending, write
+    from sonde.report.whole import whole
+    from sonde.run import Run, join
+
+    for path in out:
+        check_ending(path)
+    summary = whole(join([Run.load(folder) for folder in (run, *more)]))
+    caption = ""
+    for path in out:
+        caption = write(
+            summary, kind, path, columns=columns, sets=set, encoders=encoder, mode=mode, relative_to=relative_to,
+            lines=lines,
+        )  # fmt: skip
+        sys.stdout.write(f"{path}\n")
+    if caption:
+        err().print(f"For the caption: {caption}", markup=False, soft_wrap=True)
+    return 0

@@ -1,0 +1,55 @@
+"""`sonde report`: a run as a page to send, and as tables to paste."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def report(
+    run: Path,
+    /,
+    *more: Path,
+    out: Annotated[tuple[Path, ...], Parameter(("--out", "-o"))] = (),
+    open: bool = False,
+    title: str | None = None,
+) -> int:
+    """Write what a run found as one page that needs no network: tables, charts, mistakes, and what to be careful about.
+
+    Parameters
+    ----------
+    run: Path
+        A folder that `sonde run` wrote.
+    more: Path
+        Further ones, to be shown together with the first.
+    out: tuple[Path, ...]
+        What to write; may be repeated. The ending says what it is: .html (the page), .json (all of it as data), .md or
+        .tex (tables), .csv (a line per result). Default: report.html and summary.json in the run.
+    open: bool
+        Show the page in the browser.
+    title: str
+        What stands at the top. Default: the name of the folder.
+    """
+    from sonde.errors import UsageError
+    from sonde.report.notebook import Report, check_ending
+    from sonde.run import Run, join
+
+    if more and not out:
+        raise UsageError("Several runs have no folder of their own; say where to write: -o report.html.")
+    files = out or (run / "report.html", run / "summary.json")
+    for path in files:
+        check_ending(path)
+    pages = [path for path in files if path.suffix.lower() == ".html"]
+    if open and not pages:
+        raise UsageError("--open shows a page, and none is written; add -o report.html.")
+    found = Report.of(join([Run.load(folder) for folder in (run, *more)]), title=title)
+    for path in files:
+        sys.stdout.write(f"{found.save(path)}\n")
+    if open:
+        import webbrowser
+
+        webbrowser.open(pages[0].resolve().as_uri())
+    return 0

@@ -1,0 +1,62 @@
+"""How sure a classifier should be: one temperature for all its log-probabilities, taken from dev.
+
+A probe that was chosen for its accuracy may be too sure, or not sure enough, and its bits then say less than it knows.
+Dividing the logits of all classes by one number changes no prediction (Guo et al. 2017). The loss is convex in
+1 / temperature, so that there is one best.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.errors import DataError, TooFewError
+
+HOTTEST = 1024.0
+"""Temperature that is as good as infinite, which is best where logits are worse than none. 1 / HOTTEST is as good as 0,
+which is best where all rows are right."""
+STEP = 4.0
+"""By what a temperature is multiplied until the best one has been passed."""
+
+
+def temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.int64]) -> float:
+    """What to divide log-probabilities (n, K) by for the lowest loss on labels (n,); rows of label -1 do not count.
+
+    It is between 1 / HOTTEST and HOTTEST; and 1 if all of them cost the same, as where all classes are as probable.
+    """
+    from scipy.optimize import brentq
+
+    logs = np.asarray(log_probabilities, np.float64)
+    if logs.ndim != 2 or len(logs) != len(labels) or not np.isfinite(logs).all():
+        raise DataError(f"log_probabilities must be finite, (rows, classes) of {len(labels)} rows, got {logs.shape}.")
+    known = np.flatnonzero(labels >= 0)
+    if not len(known) or labels.max() >= logs.shape[1]:
+        raise TooFewError(f"A temperature needs rows whose label is one of {logs.shape[1]} classes, got {len(known)}.")
+    logs = logs[known] - logs[known].max(axis=1, keepdims=True)
+    of_label = float(logs[np.arange(len(known)), labels[known]].mean())
+
+    def slope(heat: float) -> float:
+        """That of the loss towards a lower temperature, at exp(heat)."""
+        shares = np.exp(logs * math.exp(-heat))
+        return float((np.einsum("ij,ij->i", shares, logs) / shares.sum(axis=1)).mean()) - of_label
+
+    here, start = 0.0, slope(0.0)
+    if start == 0:
+        return 1.0
+    step = math.copysign(math.log(STEP), start)  # a slope above 0: hotter is better
+    while abs(here) < math.log(HOTTEST):
+        here += step
+        if slope(here) * start <= 0:
+            return math.exp(brentq(slope, here - step, here, xtol=1e-4))
+    return math.exp(here)
+
+
+def scaled(log_probabilities: npt.NDArray[Any], t: float) -> npt.NDArray[np.float32]:
+    """Log-probabilities (n, K) at the temperature t."""
+    logs = np.asarray(log_probabilities, np.float64) / t
+    logs -= logs.max(axis=1, keepdims=True)
+    logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
+    return logs.astype(np.float32)

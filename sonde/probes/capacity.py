@@ -1,0 +1,208 @@
+"""What a linear probe can do with less: weights of lower rank, or of a smaller norm; and what it can learn by heart.
+
+A probe of rank r sees r numbers of each vector. They are the leading principal components, over the training rows, of
+the logits of the full probe, and a logistic regression is fitted to them anew. The best r numbers for the labels may be
+others. But to look for those is a search with many ends, while these follow from the rows, hold those of the lower
+ranks, and end in the full probe; and a refit is never worse, on the training rows, than to cut the smaller singular
+values of the weights off. Two classes are told apart along one direction, so that their probes differ in norm only.
+
+A norm is the nuclear norm, the sum of the singular values, of the weights (classes, d) of standardised dimensions, their
+mean over the classes being taken off; a stronger penalty makes it smaller. Rank and norm against accuracy, and how much
+of the plane is reached, are from Pimentel et al. (2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from sonde.errors import DataError
+from sonde.probes import convex
+from sonde.probes.calibrate import scaled, temperature
+from sonde.probes.convex import Ground, Linear
+from sonde.probes.features import Features
+from sonde.stats.classification import bits
+
+Ints = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
+
+PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+"""At which the full probe is fitted besides, for its norm."""
+TOLERANCE = 1e-6
+"""How near to an optimum is near enough, as in ``convex``."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One probe: how complex it is, and what it reaches."""
+
+    rank: int
+    """Of its weights, at most."""
+    norm: float
+    """The nuclear norm of its weights."""
+    l2: float
+    dev: float
+    test: float
+    """Accuracies."""
+    bits: float
+    """What a test row whose label is known costs, at the temperature that is best on dev."""
+
+
+def ranks(classes: int, dimensions: int) -> tuple[int, ...]:
+    """1, 2, 4, … and the highest rank that weights can have."""
+    most = max(1, min(classes - 1, dimensions))
+    return (*(2**i for i in range(most.bit_length()) if 2**i < most), most)
+
+
+def capacity(
+    train: Features,
+    labels: Ints,
+    dev: Features,
+    dev_labels: Ints,
+    test: Features,
+    test_labels: Ints,
+    classes: int,
+    *,
+    l2: float,
+    penalties: Sequence[float] = PENALTIES,
+    start: Linear | None = None,
+    ground: Ground | None = None,
+    device: str | None = None,
+) -> list[Point]:
+    """Probes of every rank at one penalty, from the lowest on; then full ones at the other penalties, strongest first.
+
+    ``labels`` are 0 … classes - 1, and -1 in dev and test if they were never met. ``start`` is the plain probe and
+    ``ground`` that of the training rows, if they are known.
+    """
+    with threadpool_limits(limits=1):  # with more, sums depend on how many
+        ground = Ground.of(train, labels, classes, device) if ground is None else ground
+        others = sorted(set(penalties) - {l2}, reverse=True)
+        models = convex.optima(
+            ground, train, labels, classes, [l2, *others], start=start, tolerance=TOLERANCE, device=device
+        )
+        full = _Full.of(models[0], ground)
+        reach = _Reach(dev, dev_labels, test, test_labels)
+        points: list[Point] = []
+        *lower, most = ranks(int(np.count_nonzero(np.bincount(labels))), train.shape[1])
+        if lower:
+            seen = [full.project(rows, max(lower)) for rows in (train, dev, test)]
+            spread = seen[0].T @ seen[0] / np.float32(len(train))
+        for rank in lower:
+            few, few_dev, few_test = (Features.of(np.ascontiguousarray(rows[:, :rank])) for rows in seen)
+            narrow = Ground(np.zeros(rank), np.ones(rank), spread[:rank, :rank], ground.curvature)
+            (model,) = convex.optima(
+                narrow, few, labels, classes, [l2], start=full.cut(rank), tolerance=TOLERANCE, device=device
+            )
+            points.append(_Reach(few_dev, dev_labels, few_test, test_labels).point(model, model.weights, rank, l2))
+        for model, penalty in zip(models, [l2, *others], strict=True):
+            points.append(reach.point(model, model.weights * ground.scale, most, penalty))
+    return points
+
+
+def memorised(
+    train: Features,
+    labels: Ints,
+    classes: int,
+    *,
+    l2: float,
+    seed: int,
+    ground: Ground | None = None,
+    device: str | None = None,
+) -> float:
+    """The accuracy on the training rows of a probe that was trained on them with their labels permuted at random."""
+    permuted = np.random.default_rng(seed).permutation(labels)
+    with threadpool_limits(limits=1):
+        ground = Ground.of(train, labels, classes, device) if ground is None else ground
+        (model,) = convex.optima(ground, train, permuted, classes, [l2], tolerance=TOLERANCE, device=device)
+        hits = sum(
+            int((found[0].argmax(axis=0) == permuted[part]).sum()) for part, found in convex.logits([model], train)
+        )
+    return hits / len(labels)
+
+
+def hypervolume(complexity: npt.ArrayLike, accuracy: npt.ArrayLike, *, most: float, floor: float) -> float:
+    """How much of all that lies between accuracy ``floor`` and 1, and complexity 0 and ``most``, is reached.
+
+    Points (m,) reach all that is more complex and less accurate than one of them. 1 would be perfect for nothing.
+    """
+    x, y = (np.asarray(values, np.float64) for values in (complexity, accuracy))
+    if x.shape != y.shape or x.ndim != 1 or not (np.isfinite(x).all() and np.isfinite(y).all()) or not floor < 1:
+        raise DataError(f"Points must be finite, one accuracy for each complexity, got {x.shape} and {y.shape}.")
+    order = np.argsort(x, kind="stable")
+    x, y = x[order].clip(0.0, most), y[order]
+    best = np.maximum.accumulate(np.maximum(y - floor, 0.0))
+    return float(np.diff(x, append=most) @ best / (most * (1 - floor)))
+
+
+def frontier(complexity: npt.ArrayLike, accuracy: npt.ArrayLike) -> list[int]:
+    """Which points (m,) are on the frontier: none is as accurate that is less complex; the simplest first."""
+    x, y = np.asarray(complexity, np.float64), np.asarray(accuracy, np.float64)
+    found: list[int] = []
+    for i in np.lexsort((-y, x)).tolist():
+        if not found or y[i] > y[found[-1]]:
+            found.append(i)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Full:
+    """The full probe in standardised dimensions, and the directions that matter most to it."""
+
+    weights: Doubles
+    """(classes, d), their mean over the classes being 0."""
+    bias: Doubles
+    turn: Doubles
+    """The principal axes (classes, r) of the logits, the longest first."""
+    basis: Doubles
+    """Orthonormal directions (d, r); the first ones span what the first axes see."""
+    ground: Ground
+
+    @classmethod
+    def of(cls, model: Linear, ground: Ground) -> _Full:
+        weights = model.weights * ground.scale
+        weights -= weights.mean(axis=0)
+        spread = weights if ground.correlations is None else weights @ ground.correlations
+        turn = np.linalg.eigh(spread @ weights.T)[1][:, ::-1]
+        basis = np.linalg.qr(weights.T @ turn)[0]
+        return cls(weights, model.bias + model.weights @ ground.mean, turn, basis, ground)
+
+    def project(self, features: Features, rank: int) -> npt.NDArray[np.float32]:
+        """What a probe of that rank, or a lower one, sees of rows, (n, rank)."""
+        weights = (self.basis[:, :rank] / self.ground.scale[:, None]).T
+        found = np.empty((len(features), rank), np.float32)
+        for part, (seen,) in convex.logits([Linear(weights, -weights @ self.ground.mean)], features):
+            found[part] = seen.T
+        return found
+
+    def cut(self, rank: int) -> Linear:
+        """The full probe without its smaller axes, as a classifier of what a probe of that rank sees."""
+        axes = self.turn[:, :rank]
+        return Linear(axes @ (axes.T @ self.weights @ self.basis[:, :rank]), self.bias)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reach:
+    """Rows on which probes are measured."""
+
+    dev: Features
+    dev_labels: Ints
+    test: Features
+    test_labels: Ints
+
+    def point(self, model: Linear, weights: Doubles, rank: int, l2: float) -> Point:
+        """A probe whose weights of standardised dimensions are these, (classes, any)."""
+        dev, test = (convex.log_probabilities(model, rows) for rows in (self.dev, self.test))
+        known = np.flatnonzero(self.test_labels >= 0)
+        sure = scaled(test[known], temperature(dev, self.dev_labels))
+        return Point(
+            rank,
+            float(np.linalg.svd(weights - weights.mean(axis=0), compute_uv=False).sum()),
+            l2,
+            float((dev.argmax(axis=1) == self.dev_labels).mean()),
+            float((test.argmax(axis=1) == self.test_labels).mean()),
+            float(bits(sure, self.test_labels[known]).mean()),
+        )

@@ -1,0 +1,337 @@
+"""The probe ``linear`` fitted again at one penalty, on vectors without some of their directions; many at once.
+
+What is fitted is what ``convex`` fits on ``erased(train, eraser)``: the same objective, the same search, the same
+accuracy. But no vector is changed. A logit of erased vectors is one of the vectors as they are, with other weights, so
+all erasers share each reading of the rows; means, deviations and correlations of erased vectors follow from those of
+the vectors; and a search may start from the weights of the plain probe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from sonde.errors import DataError, ShapeError
+from sonde.probes.convex import FACTORED, KEPT, TOGETHER, TOLERANCE, WIDEST, Linear
+from sonde.probes.convex_numpy import Numpy
+from sonde.probes.convex_search import End, Search, Value, descend, run, solver
+from sonde.probes.erase import Eraser, Moments, reinjected
+from sonde.probes.features import Features
+
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+T = TypeVar("T")
+Blocks = Callable[[], Iterable[tuple[Floats, Ints]]]
+"""Rows (m, d) and the numbers of their classes (m,) among those that are met, from top to bottom."""
+
+PASSES = 200
+"""Readings after which a search gives up, as in the probe ``linear``."""
+CONSTANT = 1e-6
+"""Share of its deviation, or if it had none of the largest one, below which an erased dimension is constant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The training rows of a task, standardised: read once, fitted many times."""
+
+    blocks: Blocks
+    counts: Ints
+    """(classes,)."""
+    moments: Moments
+    centre: Doubles
+    """What is taken from the rows: their mean (d,), rounded to float32."""
+    scale: Doubles
+    """What they are then divided by: deviations (d,), rounded to float32; 1 for 0."""
+
+    @classmethod
+    def of(cls, train: Features, labels: Ints, classes: int, moments: Moments | None = None) -> Rows:
+        """Rows (n, d) and labels 0 … classes - 1; ``moments`` are those of these rows, if they are known."""
+        n, d = train.shape
+        if len(labels) != n:
+            raise ShapeError(f"There are {n} training rows and {len(labels)} labels; expected as many.")
+        if not 0 <= labels.min() <= labels.max() < classes:
+            raise DataError(f"The labels are {labels.min()} … {labels.max()}; expected 0 … {classes - 1}.")
+        moments = Moments.of(train) if moments is None else moments
+        if (moments.rows, len(moments.mean)) != (n, d):
+            raise ShapeError(f"The moments are of {moments.rows} x {len(moments.mean)} numbers, the rows of {n} x {d}.")
+        counts = np.bincount(labels, minlength=classes)
+        numbers = (np.cumsum(counts > 0) - 1)[labels]
+        centre, scale = _rounded(moments.mean), _scale(moments)
+
+        def blocks() -> Iterator[tuple[Floats, Ints]]:
+            for start, rows in _standardised(train, centre, scale, _size(d)):
+                yield rows, numbers[start : start + len(rows)]
+
+        return cls(held(blocks, 4 * n * d), counts, moments, centre, scale)
+
+    @property
+    def outputs(self) -> int:
+        """Logits that are fitted: one for two classes."""
+        met = int(np.count_nonzero(self.counts))
+        return met if met > 2 else met - 1
+
+    def reinjected(self) -> Rows:
+        """The rows that ``reinjected`` makes of the training rows and their labels."""
+        n, classes, d = self.moments.rows, len(self.counts), len(self.scale)
+        met, shares, told = np.flatnonzero(self.counts), self.counts / n, np.eye(classes, dtype=np.float32)
+        sums = np.zeros((classes, d))
+        for rows, numbers in self.blocks():
+            sums += told[:, met[numbers]] @ rows
+        crossed = sums / n * self.scale + np.outer(shares, self.centre - self.moments.mean)
+        own = np.diag(shares) - np.outer(shares, shares)
+        moments = Moments(
+            n,
+            np.concatenate([self.moments.mean, shares]),
+            np.block([[self.moments.covariance, crossed.T], [crossed, own]]),
+        )
+        centre, scale = _rounded(moments.mean), _scale(moments)
+        told = ((told - centre[d:]) / scale[d:]).astype(np.float32)
+
+        def blocks() -> Iterator[tuple[Floats, Ints]]:
+            for rows, numbers in self.blocks():
+                yield np.hstack([rows, told[met[numbers]]]), numbers
+
+        return Rows(held(blocks, 4 * n * (d + classes)), self.counts, moments, centre, scale)
+
+
+def held(blocks: Callable[[], Iterable[T]], size: int) -> Callable[[], Iterable[T]]:
+    """The same blocks, kept in memory if their size in bytes allows it."""
+    if size > KEPT:
+        return blocks
+    kept = list(blocks())
+    return lambda: kept
+
+
+def measure(
+    rows: Rows, erasers: Sequence[Eraser | None], test: Features, l2: float, start: Linear | None = None
+) -> Iterator[Floats]:
+    """For each eraser, the log-probabilities (n, classes) of test rows, by the probe that is fitted on erased vectors.
+
+    ``test`` are the vectors as they are. None erases nothing. How many erasers are measured in one call changes the
+    numbers by rounding only; they are fitted some at a time, and yielded as soon as they are there.
+    """
+    for some in _groups(rows, erasers):
+        models = refit(rows, some, l2, start)
+        with threadpool_limits(limits=1):
+            found = _scores(models, test, rows)
+        yield from found
+
+
+def measure_reinjected(
+    rows: Rows, eraser: Eraser, test: Features, labels: Ints, l2: float, start: Linear | None = None
+) -> Floats:
+    """The log-probabilities (n, classes) of test rows, where erased vectors have their class beside them, one-hot.
+
+    ``labels`` (n,) are those of the test rows. If it is the class itself that was erased, it is all that the probe has.
+    """
+    classes = len(rows.counts)
+    test = reinjected(test, labels, classes)
+    (found,) = measure(rows.reinjected(), [eraser.widened(classes)], test, l2, start)
+    return found
+
+
+def refit(rows: Rows, erasers: Sequence[Eraser | None], l2: float, start: Linear | None = None) -> list[Linear]:
+    """For each eraser, the classifier that is fitted on erased vectors, as one of the vectors as they are.
+
+    ``start`` is a classifier of such vectors, or of their first dimensions.
+    """
+    d = len(rows.scale)
+    for eraser in erasers:
+        if eraser is not None and len(eraser.mean) != d:
+            raise ShapeError(f"The eraser is of {len(eraser.mean)} dimensions, the vectors have {d}.")
+    models: list[Linear] = []
+    with threadpool_limits(limits=1):  # with more, sums depend on how many
+        for some in _groups(rows, erasers):
+            changes = [_Change.of(rows, eraser) for eraser in some]
+            points = _search(rows, changes, l2, start) if rows.outputs else [np.empty((0, d + 1))] * len(some)
+            models.extend(_model(rows, point) for point in points)
+    return models
+
+
+def values(blocks: Blocks, n: int, points: Sequence[Doubles]) -> list[Value]:
+    """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one reading of n rows."""
+    stacked, engine = np.concatenate(points), Numpy()
+    weights, bias = stacked[:, :-1].astype(np.float32), stacked[:, -1].astype(np.float32)
+    losses, slopes = np.zeros(len(points)), np.zeros_like(stacked)
+    for rows, labels in blocks():
+        loss, slope, bias_slope = engine.slopes(rows, labels, weights, bias, len(points))
+        losses += loss
+        slopes[:, :-1] += slope
+        slopes[:, -1] += bias_slope
+    return list(zip((losses / n).tolist(), np.split(slopes / n, len(points)), strict=True))
+
+
+def spread(point: Doubles, counts: Ints) -> Doubles:
+    """Weights and bias of all classes (classes, d + 1), from those that were fitted (outputs, d + 1).
+
+    Classes without rows are as ``convex`` has them: without weights, and together as probable as half a row.
+    """
+    met, missing = np.flatnonzero(counts), np.flatnonzero(counts == 0)
+    found = np.zeros((len(counts), point.shape[1]))
+    if len(met) > 1:
+        found[met] = np.concatenate([-point / 2, point / 2]) if len(met) == 2 else point
+    found[missing, -1] = np.logaddexp.reduce(found[met, -1]) - np.log(2 * counts.sum() * max(1, len(missing)))
+    return found
+
+
+def _size(d: int) -> int:
+    """Rows of a block."""
+    cells = Numpy.cells
+    return max(64, min(cells // 1024, cells // d))
+
+
+def _rounded(numbers: Doubles) -> Doubles:
+    """To float32, so that arithmetic in it takes away and divides by exactly this."""
+    return numbers.astype(np.float32).astype(np.float64)
+
+
+def _scale(moments: Moments) -> Doubles:
+    deviations = _rounded(np.sqrt(np.maximum(np.diag(moments.covariance), 0)))
+    return np.where(deviations > 0, deviations, 1.0)
+
+
+def _standardised(features: Features, centre: Doubles, scale: Doubles, size: int) -> Iterator[tuple[int, Floats]]:
+    """(first row, rows), ``size`` at a time."""
+    taken, by = centre.astype(np.float32), scale.astype(np.float32)
+    for start, rows in features.chunks(size):
+        rows -= taken
+        rows /= by
+        yield start, rows
+
+
+def _groups(rows: Rows, erasers: Sequence[Eraser | None]) -> Iterator[Sequence[Eraser | None]]:
+    """As many at a time as are worth one reading, and whose factors do not fill the memory."""
+    d = len(rows.scale)
+    most = 1 if d > FACTORED else max(1, min(TOGETHER // max(1, rows.outputs), KEPT // (4 * d * d)))
+    for i in range(0, len(erasers), most):
+        yield erasers[i : i + most]
+
+
+@dataclass(frozen=True, eq=False)
+class _Change:
+    """From standardised vectors to erased ones that are standardised again: diag(kept) - left @ right."""
+
+    kept: Doubles
+    """(d,)."""
+    left: Doubles
+    """(d, rank)."""
+    right: Doubles
+    """(rank, d)."""
+    scale: Doubles
+    """Deviations (d,) of the erased vectors; 0 where they are constant."""
+
+    @classmethod
+    def of(cls, rows: Rows, eraser: Eraser | None) -> _Change:
+        """With the eraser's map I - left @ right, covariances Σ become Σ - left R - (left R)ᵀ + left R rightᵀ leftᵀ.
+
+        R is right @ Σ. The eraser's mean does not matter, as the bias is free.
+        """
+        d = len(rows.scale)
+        if eraser is None:
+            return cls(np.ones(d), np.zeros((d, 0)), np.zeros((0, d)), rows.scale)
+        products = eraser.right @ rows.moments.covariance
+        variances = np.diag(rows.moments.covariance) - 2 * np.einsum("ir,ri->i", eraser.left, products)
+        variances += np.einsum("ir,rs,is->i", eraser.left, products @ eraser.right.T, eraser.left, optimize=True)
+        deviations, before = (np.sqrt(np.maximum(each, 0)) for each in (variances, np.diag(rows.moments.covariance)))
+        there = deviations > CONSTANT * np.where(before > 0, before, before.max())
+        inverse = np.where(there, 1 / np.where(there, deviations, 1.0), 0.0)
+        return cls(rows.scale * inverse, eraser.left * inverse[:, None], eraser.right * rows.scale, deviations * there)
+
+    def plain(self, point: Doubles) -> Doubles:
+        """Weights of erased vectors and biases (outputs, d + 1), as those of the vectors that are not erased."""
+        weights = point[:, :-1]
+        return np.column_stack([weights * self.kept - (weights @ self.left) @ self.right, point[:, -1]])
+
+    def slopes(self, plain: Doubles) -> Doubles:
+        """The gradient (outputs, d + 1) to weights of erased vectors, from that to weights of those that are not."""
+        slopes = plain[:, :-1]
+        return np.column_stack([slopes * self.kept - (slopes @ self.right.T) @ self.left.T, plain[:, -1]])
+
+    def correlations(self, plain: Floats) -> Floats:
+        """Those of the erased dimensions (d, d), from those of the dimensions."""
+        kept, left, right = (each.astype(np.float32) for each in (self.kept, self.left, self.right))
+        half = kept[:, None] * plain - left @ (right @ plain)
+        return (half * kept - (half @ right.T) @ left.T).astype(np.float32, copy=False)
+
+    def through(self, search: Search) -> Search:
+        """A search among weights of erased vectors, that asks for weights of those that are not."""
+        try:
+            asked = next(search)
+            while True:
+                loss, slopes = yield self.plain(asked)
+                asked = search.send((loss, self.slopes(slopes)))
+        except StopIteration as end:
+            found: End = end.value
+            return found
+
+
+def _search(rows: Rows, changes: Sequence[_Change], l2: float, start: Linear | None) -> list[Doubles]:
+    """The optimum for each change: weights of the standardised vectors and biases, (outputs, d + 1)."""
+    n, d = rows.moments.rows, len(rows.scale)
+    shares = rows.counts[rows.counts > 0] / n
+    curvature, penalty = (shares * (1 - shares))[: rows.outputs], np.full(d, l2)
+    tolerance = -TOLERANCE * float(shares @ np.log(shares))
+    correlations = None
+    if d <= max(FACTORED, min(n, WIDEST)):
+        correlations = (rows.moments.covariance / np.outer(rows.scale, rows.scale)).astype(np.float32)
+
+    def begin(change: _Change, point: Doubles, known: Value) -> Search:
+        solve = solver(None if correlations is None else change.correlations(correlations), curvature, penalty)
+        value = known[0], change.slopes(known[1])
+        found = descend(point, value, np.append(penalty, 0.0), solve, tolerance=tolerance, limit=PASSES)
+        return change.through(found)
+
+    def answer(points: Sequence[Doubles]) -> list[Value]:
+        return values(rows.blocks, n, points)
+
+    points = [_start(rows, change, start) for change in changes]
+    known = answer([change.plain(point) for change, point in zip(changes, points, strict=True)])
+    ends = run({i: begin(*each) for i, each in enumerate(zip(changes, points, known, strict=True))}, answer)
+    return [change.plain(ends[i].point) for i, change in enumerate(changes)]
+
+
+def _start(rows: Rows, change: _Change, start: Linear | None) -> Doubles:
+    """Where a search begins: at weights of erased vectors that are those of ``start``, or else at 0."""
+    met = rows.counts > 0
+    point = np.zeros((rows.outputs, len(rows.scale) + 1))
+    if start is None:
+        logs = np.log(rows.counts[met])
+        point[:, -1] = logs[1] - logs[0] if rows.outputs == 1 else logs
+        return point
+    if len(start.weights) != len(met) or start.weights.shape[1] > len(rows.scale):
+        raise ShapeError(
+            f"The start has weights {start.weights.shape}; expected ({len(met)}, at most {len(rows.scale)})."
+        )
+    width = start.weights.shape[1]
+    full = np.zeros((int(met.sum()), point.shape[1]))
+    full[:, :width] = start.weights[met] * change.scale[:width]
+    full[:, -1] = start.bias[met] + start.weights[met] @ rows.centre[:width]
+    return full[1:] - full[:1] if rows.outputs == 1 else full - full.mean(axis=0)
+
+
+def _model(rows: Rows, point: Doubles) -> Linear:
+    """The classifier of vectors as they are."""
+    found = spread(point, rows.counts)
+    weights = found[:, :-1] / rows.scale
+    return Linear(weights, found[:, -1] - weights @ rows.centre)
+
+
+def _scores(models: Sequence[Linear], test: Features, rows: Rows) -> list[Floats]:
+    """Log-probabilities (n, classes) by each model, from one reading."""
+    classes = len(rows.counts)
+    weights = np.concatenate([model.weights * rows.scale for model in models]).astype(np.float32)
+    bias = np.concatenate([model.bias + model.weights @ rows.centre for model in models]).astype(np.float32)
+    found = np.empty((len(models), len(test), classes), np.float32)
+    size = _size(max(test.shape[1], classes * len(models)))
+    for start, part in _standardised(test, rows.centre, rows.scale, size):
+        logits = (weights @ part.T + bias[:, None]).reshape(len(models), classes, -1)
+        logits -= logits.max(axis=1, keepdims=True)
+        logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        found[:, start : start + len(part)] = logits.transpose(0, 2, 1)
+    return list(found)

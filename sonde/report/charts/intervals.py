@@ -1,0 +1,170 @@
+"""A dot and an interval per encoder, a panel per set, and marks for what each number is to be seen beside.
+
+Marks: the majority, the length and the better naive Bayes of the run; the human bound and the models that the suite's
+paper printed for its own sets. A filled dot was not found to differ from the best of its set, or is alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sonde.report.charts.look import (
+    COLOURS,
+    Look,
+    Row,
+    Spec,
+    Width,
+    look,
+    name_axis,
+    numbers,
+    points_along,
+    ticks,
+    tooltip,
+)
+from sonde.report.charts.options import TITLES, Options, columns_drawn, in_points, number, scored, sets_drawn, some
+from sonde.report.charts.panels import Panel, columns_of_legend, grid
+from sonde.report.escape import plain
+
+NEEDS = "Intervals need results of an encoder; the run has none."
+MARKS: Mapping[str, tuple[Sequence[float], str]] = {
+    "majority": ([1, 1.5], "#5a5a5a"), "length": ([4, 2], "#5a5a5a"), "naive Bayes": ([1, 0], "#5a5a5a"),
+    "human": ([7, 1.5, 1, 1.5], "#009E73"), "published": ([1, 0], "#9c9c9c"),
+}  # fmt: skip
+"""Dashes and colour of each kind of mark."""
+FROM = {"majority": ("majority",), "length": ("length",), "naive Bayes": ("nb-uni", "nb-bi")}
+"""The baselines of the run that a mark is the best of."""
+
+
+def chart(summary: Mapping[str, Any], options: Options) -> tuple[list[Row], Spec]:
+    """The figure of these options."""
+    found = rows(summary, sets=options.sets, columns=options.columns)
+    return some(found, NEEDS), spec(found, width=options.width)
+
+
+def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Sequence[int] = ()) -> list[Row]:
+    """A row per set and encoder, with ``mark`` null, and a row per set and mark, with ``column`` null."""
+    short, titles = columns_drawn(summary, columns), sets_drawn(summary, sets)
+    found: list[Row] = []
+    for i in titles:
+        said = summary["sets"][i]
+        head = {"set": i, "set_name": titles[i], "label": plain(said["label"]), "metric": said["scored_by"]}
+        shown = [j for j in short if number(said["cells"][j])[0] is not None]
+        for j in shown:
+            cell = said["cells"][j]
+            value, low, high = number(cell)
+            more = {"letters": cell.get("letters"), "best": bool(cell.get("best")), "partial": bool(cell["partial"])}
+            more["filled"] = more["best"] or len(shown) == 1
+            text = f"{short[j]} on {titles[i]}: {in_points(value, low, high)}"
+            found.append(head | _row(value, low, high, text) | {"column": j, "encoder_name": short[j]} | more)
+        if shown:
+            samples = {(c["limit"], c["sonde"]) for c in (summary["columns"][j] for j in shown)}
+            for mark, name, value in _marks(summary, said, samples):
+                text = f"{name} on {titles[i]}: {in_points(value)}"
+                found.append(head | _row(value, None, None, text) | {"mark": mark, "model": name})
+    return found
+
+
+def _row(value: float | None, low: float | None, high: float | None, text: str) -> Row:
+    return {
+        "column": None, "encoder_name": None, "mark": None, "model": None, "letters": None, "best": False,
+        "filled": False, "partial": False, **numbers(value, low, high), "text": text,
+    }  # fmt: skip
+
+
+def _marks(summary: Mapping[str, Any], said: Mapping[str, Any], samples: set[Any]) -> Iterator[tuple[str, str, float]]:
+    """What each number of a set is to be seen beside: kind, name and value. Baselines are of the encoders' own rows."""
+    there = [
+        (column["encoder"], value)
+        for column, cell in zip(summary["baselines"], said["baselines"], strict=True)
+        if (column["limit"], column["sonde"]) in samples and (value := number(cell)[0]) is not None
+    ]
+    for mark, names in FROM.items():
+        best = max(((value, name) for name, value in there if name in names), default=None)
+        if best:
+            yield mark, plain(best[1]), best[0]
+    if said["human"]:
+        yield "human", plain(f"human ({said['human']['paper']})"), said["human"]["accuracy"]
+    for printed in said.get("printed") or ():
+        if printed["kind"] == "model":
+            yield "published", plain(f"{printed['model']} ({printed['paper']})"), printed["accuracy"]
+
+
+def spec(rows: Sequence[Row], *, width: Width = "container") -> Spec:
+    """Panels with their own axis: sets differ in what is hard about them, and encoders are compared within a set."""
+    at = look(width)
+    titles = list(dict.fromkeys(row["set_name"] for row in rows))
+    names = list(dict.fromkeys(row["encoder_name"] for row in rows if row["encoder_name"] is not None))
+    drawn = [row | {"panel": titles.index(row["set_name"])} for row in rows]
+    marks = [mark for mark in MARKS if any(row["mark"] == mark for row in rows)]
+
+    def draw(panel: Panel) -> Spec:
+        own = [row for row in drawn if row["panel"] == panel.number]
+        return _panel(at, own, names, marks, panel)
+
+    least = 9 * at.font
+    return grid(at, drawn, titles, draw, beside=at.beside(names), least=least, gap=2 * at.font)
+
+
+def _panel(at: Look, rows: Sequence[Row], names: Sequence[str], marks: Sequence[str], panel: Panel) -> Spec:
+    along = ticks(row[name] for row in rows for name in ("points", "points_low", "points_high"))
+    x = points_along(along, "points", scored(rows) if panel.last or scored(rows) != TITLES["accuracy"] else "")
+    axis = name_axis(at, names, labels=panel.first, labelPadding=at.font / 1.5)
+    y: Spec = {"field": "encoder_name", "type": "nominal", "scale": {"domain": list(names)}, "axis": axis}
+    return {"height": {"step": at.step}, "layer": [*_beside(at, x, marks), *_dots(at, x, y)]}
+
+
+def _beside(at: Look, x: Spec, marks: Sequence[str]) -> list[Spec]:
+    """Lines from top to bottom, and short ones at the foot for published models, which may be many."""
+    if not marks:
+        return []
+    key: Spec = {
+        "title": None, "orient": "bottom", "columns": columns_of_legend(at, marks), "symbolType": "stroke",
+        "symbolSize": at.dot(140),
+    }  # fmt: skip
+    by: Spec = {"field": "mark", "type": "nominal", "legend": key}
+    dash = by | {"scale": {"domain": list(marks), "range": [at.dash(MARKS[mark][0]) for mark in marks]}}
+    colour = by | {"scale": {"domain": list(marks), "range": [MARKS[mark][1] for mark in marks]}}
+    lines = [mark for mark in MARKS if mark != "published"]
+    foot: Spec = {"value": "height"}
+    return [
+        {
+            "transform": [{"filter": {"field": "mark", "equal": "published"}}],
+            "mark": {
+                "type": "tick",
+                "orient": "vertical",
+                "size": at.font * 0.9,
+                "thickness": at.font / 14,
+                "yOffset": -at.font * 0.45,
+            },
+            "encoding": {"x": x, "y": foot, "color": colour, "tooltip": tooltip()},
+        },
+        {
+            "transform": [{"filter": {"field": "mark", "oneOf": lines}}],
+            "mark": {"type": "rule", "strokeWidth": at.font / 8},
+            "encoding": {"x": x, "strokeDash": dash, "color": colour, "tooltip": tooltip()},
+        },
+    ]
+
+
+def _dots(at: Look, x: Spec, y: Spec) -> list[Spec]:
+    encoders: Spec = {"filter": {"field": "column", "valid": True}}
+    dot: Spec = {"type": "point", "color": COLOURS[0], "size": at.dot(24), "strokeWidth": at.font / 7, "opacity": 1}
+    ends: Spec = {"x": {**x, "field": "points_low"}, "x2": {"field": "points_high"}, "y": y}
+    found: list[Spec] = [
+        {
+            "transform": [encoders],
+            "mark": {"type": "rule", "color": COLOURS[0], "strokeWidth": at.font / 6},
+            "encoding": ends,
+        }
+    ]
+    for filled in (False, True):
+        which = {"filter": {"field": "filled", "equal": filled}}
+        found.append(
+            {
+                "transform": [encoders, which],
+                "mark": {**dot, "fill": COLOURS[0] if filled else "#ffffff"},
+                "encoding": {"x": x, "y": y, "tooltip": tooltip()},
+            }
+        )
+    return found

@@ -1,0 +1,129 @@
+"""Cells in rows and columns, coloured by a number that is written in them: what heat maps have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sonde.report.charts.look import BLUES, DIVERGING, GREY, Look, Row, Spec, name_axis, tooltip
+
+INK, PAPER, FAINT = "#1a1a1a", "#ffffff", "#6b6b6b"
+"""What is written in a cell stands on the cell's own colour, whatever the page is."""
+SMALL = 0.85
+"""Numbers may be so much smaller than names before they lose a digit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    """Which fields are drawn, and how."""
+
+    x: str
+    y: str
+    xs: Sequence[str]
+    ys: Sequence[str]
+    value: str
+    """The field that colours and is written."""
+    domain: tuple[float, float]
+    title: str
+    """What the colours are."""
+    format: str = ".1f"
+    short: str = ".0f"
+    """The format where there is no room for the first."""
+    colours: Literal["more", "both"] = "more"
+    """From light to dark, or to both sides of white, which is the middle of the domain."""
+    written: str | None = None
+    """Another field to be written, where it has a number."""
+    bold: str | None = None
+    """A field that says what to write in bold."""
+    x_title: str | None = None
+    y_title: str | None = None
+    tall: float = 1.9
+    """The height of a cell, in heights of a letter."""
+    drawn: str | None = None
+    """A field that says what has a colour; the rest is grey."""
+
+
+def cells(at: Look, m: Matrix, rows: Sequence[Row], width: float, *, names: bool = True) -> Spec:
+    """The view of a matrix whose columns share this width; ``names``: whether lines have theirs beside them."""
+    each = width / max(1, len(m.xs))
+    said = [row[m.written or m.value] for row in rows]
+    form = next(
+        (
+            (f, size)
+            for f in (m.format, m.short)
+            for size in (1.0, SMALL)
+            if each > size * at.span(format(n, f) for n in said if n is not None)
+        ),
+        None,
+    )
+    upright = each >= at.span(m.xs) + 2
+    slant = -45 if each > 1.6 * at.font else -90  # names so close would touch
+    angle = {"labelAngle": 0} if upright else {"labelAngle": slant, "labelAlign": "right", "labelBaseline": "middle"}
+    across = name_axis(at, m.xs, title=m.x_title, **angle)
+    down = name_axis(at, m.ys, title=m.y_title) if names else None
+    place = {
+        "x": {"field": m.x, "type": "nominal", "scale": {"domain": list(m.xs)}, "axis": across},
+        "y": {"field": m.y, "type": "nominal", "scale": {"domain": list(m.ys)}, "axis": down},
+        "tooltip": tooltip(),
+    }
+    layers = [_coloured(at, m, width)]
+    if m.drawn:
+        known = {"filter": {"field": m.value, "valid": True}}
+        layers.append({"transform": [known, _is(m.drawn, False)], "mark": {"type": "rect", "fill": GREY}})
+    layers += _texts(at, m, *form) if form else []
+    layers.append(_absent(m))
+    return {"height": {"step": at.font * m.tall}, "encoding": place, "layer": layers}
+
+
+def _coloured(at: Look, m: Matrix, width: float) -> Spec:
+    low, high = m.domain
+    ramp = BLUES if m.colours == "more" else DIVERGING
+    stops = [low + (high - low) * i / (len(ramp) - 1) for i in range(len(ramp))]
+    bar = {
+        "title": m.title, "orient": "bottom", "direction": "horizontal", "gradientLength": min(width, 14 * at.font),
+        "gradientThickness": at.font * 0.8, "tickCount": 3, "titleAnchor": "start",
+    }  # fmt: skip
+    colour = {
+        "field": m.value, "type": "quantitative", "legend": bar,
+        "scale": {"domain": stops, "range": list(ramp), "clamp": True, "interpolate": "lab"},
+    }  # fmt: skip
+    transform = [{"filter": {"field": m.value, "valid": True}}, *([_is(m.drawn, True)] if m.drawn else [])]
+    edge = {"stroke": PAPER, "strokeWidth": 0.5}
+    return {"transform": transform, "mark": {"type": "rect", **edge}, "encoding": {"fill": colour}}
+
+
+def _texts(at: Look, m: Matrix, form: str, size: float) -> list[Spec]:
+    """What is written in cells: bold and not, faint where there is no colour."""
+    low, high = m.domain
+    far = high - low
+    ends, inks = ([low + 0.62 * far], [INK, PAPER])
+    if m.colours == "both":
+        ends, inks = [low + 0.14 * far, high - 0.22 * far], [PAPER, INK, PAPER]
+    ink = {
+        "field": m.value, "type": "quantitative", "legend": None,
+        "scale": {"type": "threshold", "domain": ends, "range": inks},
+    }  # fmt: skip
+    said = {"field": m.written or m.value, "type": "quantitative", "format": form}
+    known = {"filter": {"field": m.written or m.value, "valid": True}}
+    text = {"type": "text", "fontSize": at.font * size}
+    found: list[Spec] = []
+    for bold in (False, True) if m.bold else (None,):
+        which = [known, *([_is(m.bold, bold)] if m.bold and bold is not None else [])]
+        which += [_is(m.drawn, True)] if m.drawn else []
+        mark = text | ({"fontWeight": "bold"} if bold else {})
+        found.append({"transform": which, "mark": mark, "encoding": {"text": said, "color": ink}})
+    if m.drawn:
+        which = [known, _is(m.drawn, False)]
+        found.append({"transform": which, "mark": {**text, "color": FAINT}, "encoding": {"text": said}})
+    return found
+
+
+def _absent(m: Matrix) -> Spec:
+    """A dash where there is no number."""
+    transform = [{"filter": {"field": m.value, "valid": False}}]
+    return {"transform": transform, "mark": {"type": "text"}, "encoding": {"text": {"value": "–"}}}
+
+
+def _is(field: str, value: bool) -> Spec:
+    return {"filter": {"field": field, "equal": value}}

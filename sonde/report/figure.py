@@ -1,0 +1,174 @@
+"""A figure of a run as a file for a paper: SVG, PDF or PNG, the Vega-Lite spec, or the numbers alone."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from sonde.dataset import write_atomically
+from sonde.errors import NotInstalled, UsageError
+from sonde.report.charts import Options, chart
+from sonde.report.charts.look import ONE_COLUMN, TWO_COLUMNS, Row, Spec
+from sonde.report.charts.options import Lines, Mode
+from sonde.report.names import set_names, short_names
+
+ENDINGS = (".pdf", ".svg", ".png", ".json", ".csv")
+"""Kinds of files that a figure can be written as."""
+PPI = 300
+"""Pixels of an inch in a PNG: what printers ask for."""
+CAPTIONS = {
+    "heatmap": "Bold: the best of a set, and what was not found to differ from it.",
+    "intervals": "95 % intervals; a filled dot was not found to differ from the best of its set. Published models and "
+    "the human bound are of the paper's own sets.",
+    "layers": "Bands or lines: 95 % intervals.",
+    "dimensions": "Bands or lines: 95 % intervals.",
+    "epochs": "Bands or lines: 95 % intervals.",
+    "length": "Each point is a bin of sentence lengths with about as many test rows; bands or lines: 95 % intervals.",
+    "correlation": "Spearman's rho over encoders; grey: not significant after adjustment over the matrix, or too few "
+    "encoders.",
+    "profiles": "Level bars: 95 % intervals; lines join the tasks of an encoder.",
+    "confusion": "Test rows by true and predicted label.",
+}
+"""What must be said below a figure for it to be understood."""
+
+
+def write(
+    summary: Mapping[str, Any],
+    kind: str,
+    path: Path | str,
+    *,
+    columns: Literal[1, 2] = 1,
+    sets: Sequence[str] = (),
+    encoders: Sequence[str] = (),
+    mode: Mode = "absolute",
+    relative_to: str | None = None,
+    lines: Lines | None = None,
+) -> str:
+    """Write a figure of what ``whole`` says about a run, as the file's ending has it, and give a caption for it.
+
+    ``columns``: as wide as one column of a paper with two, or as both. ``sets`` and ``encoders`` may be shortened to a
+    part of their names, and are all of which that is a part.
+    """
+    path = Path(path)
+    check_ending(path)
+    width = TWO_COLUMNS if columns == 2 else ONE_COLUMN
+    options = Options(
+        sets=_found("set", sets, _names_of_sets(summary)),
+        columns=_found("encoder", encoders, _names_of_columns(summary)),
+        mode=mode,
+        relative_to=None if relative_to is None else _reference(summary, relative_to),
+        lines=lines,
+        width=width,
+    )
+    rows, spec = chart(kind, summary, options)
+    write_atomically(path, _content(path.suffix.lower(), rows, spec, width))
+    return _caption(summary, kind, mode, rows)
+
+
+def check_ending(path: Path) -> None:
+    """Say so if a file's ending is none that a figure can be written as."""
+    if path.suffix.lower() not in ENDINGS:
+        raise UsageError(f"{path}: met the ending {path.suffix!r}; expected one of {', '.join(ENDINGS)}.")
+
+
+# What is drawn
+
+
+def _names_of_sets(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    drawn = set_names(summary["sets"])
+    return [(name, s["label"], s["name"], s["task"]) for name, s in zip(drawn, summary["sets"], strict=True)]
+
+
+def _names_of_columns(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    whole = [", ".join(column["label"]) for column in summary["columns"]]
+    typed = [column["encoder"] for column in summary["columns"]]
+    return list(zip(short_names(whole), whole, typed, strict=True))
+
+
+def _found(what: str, wanted: Sequence[str], names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+    """The numbers of all that is called so, or has that in a name."""
+    found: dict[int, None] = {}
+    for text in wanted:
+        same = [i for i, own in enumerate(names) if text in own]
+        near = same or [i for i, own in enumerate(names) if text and any(text in name for name in own)]
+        if not near:
+            close = difflib.get_close_matches(text, [name for own in names for name in own], n=1)
+            hint = f" Did you mean {close[0]}?" if close else ""
+            there = ", ".join(own[0] for own in names) or "none"
+            raise UsageError(f"There is no {what} {text!r} in the run.{hint} It has {there}.")
+        found.update(dict.fromkeys(near))
+    return tuple(found)
+
+
+def _reference(summary: Mapping[str, Any], text: str) -> int | str:
+    """The column or the language that ratios are to."""
+    if any(said["language"] == text for said in summary["sets"]):
+        return text
+    found = _found("encoder or language", [text], _names_of_columns(summary))
+    if len(found) > 1:
+        names = [_names_of_columns(summary)[i][0] for i in found]
+        raise UsageError(f"--relative-to {text} may be {' or '.join(names)}; say which.")
+    return found[0]
+
+
+def _caption(summary: Mapping[str, Any], kind: str, mode: Mode, rows: Sequence[Row]) -> str:
+    said = [CAPTIONS[kind]] if mode == "absolute" else []
+    if any(row.get("partial") for row in rows):
+        said.append("From a sample of the rows.")
+    if any(summary["sets"][row["set"]].get("synthetic") for row in rows if "set" in row):
+        said.append("The sentences are synthetic.")
+    return " ".join(said)
+
+
+# Files
+
+
+def _content(ending: str, rows: Sequence[Row], spec: Spec, width: int) -> bytes:
+    if ending == ".json":
+        return (json.dumps(spec, indent=1, allow_nan=False) + "\n").encode()
+    if ending == ".csv":
+        return csv_text(rows).encode()
+    try:
+        import vl_convert
+    except ImportError:
+        raise NotInstalled("Figures need vl-convert-python: pip install vl-convert-python.") from None
+    # what screen readers are told doubles the file, and a paper has its caption
+    silent = {**spec, "config": {**spec["config"], "aria": False}}
+    svg = vl_convert.vegalite_to_svg(silent, allowed_base_urls=[])
+    match ending:
+        case ".svg":
+            return fitted(svg, width, "pt").encode()
+        case ".pdf":
+            return bytes(vl_convert.svg_to_pdf(fitted(svg, width)))
+        case _:
+            return bytes(vl_convert.svg_to_png(fitted(svg, width), ppi=PPI))
+
+
+def fitted(svg: str, width: int, unit: str = "") -> str:
+    """The drawing no wider than this: where panels came out wider than their texts let expect, all of it is smaller.
+
+    vl-convert takes the numbers without a unit for points, other programs for pixels.
+    """
+
+    def sized(match: re.Match[str]) -> str:
+        wide, high = float(match[1]), float(match[2])
+        scale = min(1.0, width / wide)
+        return f'width="{wide * scale:.4g}{unit}" height="{high * scale:.4g}{unit}"'
+
+    return re.sub(r'width="([\d.]+)" height="([\d.]+)"', sized, svg, count=1)
+
+
+def csv_text(rows: Sequence[Row]) -> str:
+    """The rows of a figure, without what is only shown when a mark is pointed at."""
+    buffer = io.StringIO()
+    fields = [name for name in dict.fromkeys(name for row in rows for name in row) if name != "text"]
+    writer = csv.DictWriter(buffer, fields, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return buffer.getvalue()

@@ -1,0 +1,151 @@
+"""What the scores of a run mean: its controls and measures by set and column, as plain data.
+
+readings   one sentence by control and measure: how to read its number
+sets       parallel to the sets of the summary: a list parallel to its columns, null where nothing was asked, else
+
+    controls     by name: value, low, high; and lost, the plain score minus this one
+    selectivity  value, low, high and keys, where there is the control ``key``
+    online       compression with low and high, bits, uniform and prior; surplus and enough (rows, 0: never) by
+                 share of the prior; blocks: rows, bits, test_bits, test_accuracy
+    given        by encoder: bits, low, high that this one adds to it
+    capacity     points: rank, norm, dev, test, bits; and volume
+    mix          value, low, high, centre, expected, layers: layer, weight, up_to
+    erasure      by the label of the set whose property was erased: value, low, high, random, reinjected, rank
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sonde.compare import best_layer
+from sonde.errors import SondeError
+from sonde.report.grid import Column, Grid, Place
+from sonde.result import Result
+from sonde.run.controls import CONTROLS, selectivity
+from sonde.run.folder import OTHER, Run
+from sonde.run.measures import ERASED, GIVEN, MEASURES
+
+SHARES = ("75", "50", "25")
+"""Of the prior, in per cent: losses that are held to be good enough."""
+
+
+def meaning(run: Run, grid: Grid, labels: Sequence[str]) -> dict[str, Any] | None:
+    """What was asked beside the plain scores, of sets that are called by these labels; None if nothing was."""
+    if not run.extras:
+        return None
+    names = {(place.name, place.data): label for place, label in zip(grid.sets, labels, strict=True)}
+    sets = [[_cell(run, grid, column, place, names) for column in grid.columns] for place in grid.sets]
+    asked = {_base(r.cell.variant or "") for r in run.extras}
+    readings = {name: each.reading for name, each in CONTROLS.items()}
+    readings |= {name: each.reading for name, each in MEASURES.items()}
+    return {"readings": {name: text for name, text in readings.items() if name in asked}, "sets": sets}
+
+
+def _base(variant: str) -> str:
+    if variant.startswith(ERASED):
+        return "erasure"
+    return "given:words" if variant.startswith(GIVEN) and variant not in MEASURES else variant
+
+
+def _cell(
+    run: Run, grid: Grid, column: Column, place: Place, names: Mapping[tuple[str, str], str]
+) -> dict[str, Any] | None:
+    layers = grid.layers(column, place)
+    if not layers:
+        return None
+    plain = best_layer(layers)[0]
+    found = {r.cell.variant or "": r for r in _about(run, plain)}
+    if not found:
+        return None
+    controls = {name: _control(plain, found[name]) for name in CONTROLS if name in found}
+    erased = {
+        names.get(tuple(name.removeprefix(ERASED).rsplit("#", 1)), name): _erased(r)  # type: ignore[arg-type]
+        for name, r in found.items()
+        if name.startswith(ERASED)
+    }
+    given = {name.removeprefix(GIVEN): _given(r) for name, r in found.items() if name.startswith(GIVEN)}
+    return {
+        "controls": controls,
+        "selectivity": _selectivity(run, plain, found["key"]) if "key" in found else None,
+        "online": _online(found["online"]) if "online" in found else None,
+        "given": given,
+        "capacity": _capacity(found["capacity"]) if "capacity" in found else None,
+        "mix": _mix(found["mix"]) if "mix" in found else None,
+        "erasure": erased,
+    }
+
+
+def _about(run: Run, plain: Result) -> Iterator[Result]:
+    """The controls and measures of the layer that is shown. Measures are about the linear probe, whatever others."""
+    cell = plain.cell
+    for r in run.extras:
+        other = r.cell
+        same = (other.dataset, other.data, other.encoder, other.limit, other.sonde, other.device) == (
+            cell.dataset, cell.data, cell.encoder, cell.limit, cell.sonde, cell.device
+        )  # fmt: skip
+        control = other.variant in CONTROLS
+        if (
+            same
+            and (not control or other.probe == cell.probe)
+            and (other.variant == "mix" or other.layer == cell.layer)
+        ):
+            yield r
+
+
+def _ranged(r: Result) -> dict[str, Any]:
+    low, high = r.range
+    return {"value": r.score, "low": low, "high": high}
+
+
+def _control(plain: Result, r: Result) -> dict[str, Any]:
+    return {**_ranged(r), "lost": plain.score - r.score, "n": r.n["te"]}
+
+
+def _selectivity(run: Run, plain: Result, control: Result) -> dict[str, Any] | None:
+    try:
+        kept = run.predictions(control, "predicted", "truth", "keys", f"{OTHER}keys")
+        right = run.right(plain)
+    except SondeError:
+        return None
+    mine, theirs = (_keys(kept[name]) for name in (f"{OTHER}keys", "keys"))
+    if len(mine) != len(right):
+        return None
+    found = selectivity(right, kept["predicted"] == kept["truth"], mine, theirs)
+    return {"value": found.value, "low": found.low, "high": found.high, "keys": found.keys}
+
+
+def _keys(array: Any) -> list[str | None]:
+    return [str(key) or None for key in array]
+
+
+def _online(r: Result) -> dict[str, Any]:
+    scores = r.scores
+    return {
+        **_ranged(r),
+        "bits": scores["bits"], "uniform": scores["uniform_bits"], "prior": scores["prior_bits"],
+        "gain": [scores[name] for name in ("gain", "gain_low", "gain_high")],
+        "surplus": {share: scores[f"surplus_{share}"] for share in SHARES},
+        "enough": {share: int(scores[f"enough_{share}"]) for share in SHARES},
+        "blocks": [dict(each) for each in r.tried],
+    }  # fmt: skip
+
+
+def _given(r: Result) -> dict[str, Any]:
+    return {"bits": r.score, "low": r.interval[0], "high": r.interval[1]}
+
+
+def _capacity(r: Result) -> dict[str, Any]:
+    return {"points": [dict(each) for each in r.tried], "volume": r.scores["volume"], "enough": int(r.score)}
+
+
+def _mix(r: Result) -> dict[str, Any]:
+    return {
+        **_ranged(r), "centre": r.scores["centre"], "expected": r.scores.get("expected_layer"),
+        "layers": [dict(each) for each in r.tried],
+    }  # fmt: skip
+
+
+def _erased(r: Result) -> dict[str, Any]:
+    more = {name: r.scores.get(name) for name in ("random", "reinjected")}
+    return {**_ranged(r), **more, "rank": int(r.scores["rank"])}

@@ -1,0 +1,115 @@
+"""Names short enough to be drawn: of encoders, which may be paths, and of sets, which have suites and languages."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sonde.report.escape import plain
+
+KEPT = 24
+"""Labels of up to so many characters are left as they were typed."""
+LONGEST = 40
+"""Characters of a name that was cut, unless it takes more to tell it from another."""
+_SCHEME = re.compile(r"(?:[a-z]+:)?")
+_TAIL = re.compile(r"[?,@].*", re.DOTALL)
+_PARTIAL = re.compile(r", partial, ([\d,]+) rows a split")
+_SAYS_NOTHING = re.compile(
+    r"(?:models?|weights|snapshots?|checkpoints?|final|best|last|latest|out|output|main)"
+    r"|(?:checkpoint|step|epoch)s?[-_=. ]*[\d*]*|\d+|[0-9a-f]{7,}",
+    re.IGNORECASE,
+)
+"""Folders that models are saved in whatever they are: the folder above has the name."""
+
+
+def short_names(labels: Sequence[str]) -> list[str]:
+    """A name for each label, in order, no two alike: of a path, its last part that says something, or more of it.
+
+    ``st:/home/me/models/minilm/model`` becomes ``st:minilm``, or ``st:minilm/model`` beside ``st:minilm/other``. What
+    cannot be printed is shown by its number.
+    """
+    lines = [plain(label) for label in labels]
+    return _apart(lines, [_ways(line) for line in lines])
+
+
+def cut_names(texts: Sequence[str]) -> list[str]:
+    """Each text as it can be drawn, in order, no two alike: in one line, and cut in the middle where it is long."""
+    lines = [plain(text) for text in texts]
+    return _apart(lines, [[_cut(line), line] for line in lines])
+
+
+def set_names(sets: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A name for each set of a summary, no two alike, and all with the same parts.
+
+    The task, with the language or the corpus if it takes that to tell sets apart; then with the suite; then the label.
+    """
+    for head in (lambda name: name.rsplit("/", 1)[-1], str):
+        for keys in ((), ("language",), ("corpus",), ("language", "corpus")):
+            names = [plain(_with(head(said["name"]), [said.get(key) for key in keys])) for said in sets]
+            if len(set(names)) == len(names):
+                return cut_names(names)
+    return cut_names([said["label"] for said in sets])
+
+
+def _apart(lines: Sequence[str], ways: Sequence[Sequence[str]]) -> list[str]:
+    """The first way to write each line in which it is not another's name as well."""
+    level = [0] * len(lines)
+    while True:
+        names = [way[i] for way, i in zip(ways, level, strict=True)]
+        meant: dict[str, set[str]] = {}
+        for line, name in zip(lines, names, strict=True):
+            meant.setdefault(name, set()).add(line)
+        clash = [i for i, name in enumerate(names) if len(meant[name]) > 1 and level[i] + 1 < len(ways[i])]
+        if not clash:
+            return _counted(names)
+        for i in clash:
+            level[i] += 1
+
+
+def _with(name: str, more: Sequence[str | None]) -> str:
+    said = ", ".join(word for word in more if word)
+    return f"{name} ({said})" if said else name
+
+
+def _ways(label: str) -> list[str]:
+    """How to write a label, from short to whole."""
+    if len(label) <= KEPT:
+        return [label]
+    whole, label = label, _PARTIAL.sub(r", \1 rows", label)
+    scheme = _SCHEME.match(label)[0]  # type: ignore[index]
+    body = label[len(scheme) :]
+    found = _TAIL.search(body)
+    tail = found[0] if found else ""
+    parts = [part for part in re.split(r"[/\\]", body.removesuffix(tail)) if part]
+    last = next((i for i in range(len(parts) - 1, 0, -1) if not _SAYS_NOTHING.fullmatch(parts[i])), 0)
+    paths = [parts[last], *("/".join(parts[i:]) for i in range(last, -1, -1))] if parts else []
+    # that all layers were run is not what tells an encoder from others
+    short = re.sub(r"\?layer=\*(?:&|(?=,|$))|&layer=\*(?=[&,]|$)", lambda m: "?" if m[0].endswith("&") else "", tail)
+    names = [scheme + path + end for path in paths for end in (short, tail)]
+    cut = [_cut(name) for name in names or [label]]
+    return list(dict.fromkeys([*cut, *names, label, whole]))
+
+
+def _cut(name: str) -> str:
+    if len(name) <= LONGEST:
+        return name
+    half = (LONGEST - 1) // 2
+    return f"{name[: LONGEST - 1 - half]}…{name[-half:]}"
+
+
+def _counted(names: Sequence[str]) -> list[str]:
+    """The same, with numbers where one stands twice."""
+    total, taken, found = Counter(names), set(names), []
+    seen: Counter[str] = Counter()
+    for name in names:
+        seen[name] += 1
+        own = name
+        if total[name] > 1 and seen[name] > 1:
+            while own in taken:
+                seen[name] += own != name
+                own = f"{name} ({seen[name]})"
+        taken.add(own)
+        found.append(own)
+    return found

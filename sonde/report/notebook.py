@@ -1,0 +1,73 @@
+"""A report as a value: a table in a notebook, and files of several kinds.
+
+from sonde.report import Report
+Report.of(run)                            # the last line of a notebook's cell: shows the table
+Report.of(run).save("report.html")        # the whole page; also .json, .md, .tex and .csv
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sonde.dataset import write_atomically
+from sonde.errors import UsageError
+from sonde.report.page import fragment, render
+from sonde.report.tables import csv_text, json_text, latex, markdown
+from sonde.report.whole import whole
+from sonde.run.folder import Run
+
+ENDINGS = (".html", ".json", ".md", ".tex", ".csv")
+"""Kinds of files that a report can be saved as."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All there is to say about a run, and ways to say it."""
+
+    run: Run
+    summary: Mapping[str, Any]
+    """Plain data: what every page, table and text is made from."""
+    title: str | None = None
+    """What stands at the top of the page; None: the name of the run's folder."""
+
+    @classmethod
+    def of(cls, run: Run, *, title: str | None = None) -> Report:
+        """The report on a run, or on several that ``sonde.run.join`` made one."""
+        return cls(run, whole(run), title)
+
+    def html(self) -> str:
+        """The whole page as one text, which loads nothing."""
+        return render(self.summary, title=self.title)
+
+    def save(self, path: Path | str) -> Path:
+        """Write a page (.html), the summary (.json), tables (.md, .tex), or a line per result (.csv)."""
+        path = Path(path)
+        check_ending(path)
+        match path.suffix.lower():
+            case ".html":
+                text = self.html()
+            case ".json":
+                text = json_text(self.summary)
+            case ".md":
+                text = markdown(self.summary)
+            case ".tex":
+                text = latex(self.summary)
+            case _:
+                text = csv_text(self.run)
+        write_atomically(path, text.encode(errors="backslashreplace"))
+        return path
+
+    def _repr_html_(self) -> str:
+        return fragment(self.summary, title=self.title)
+
+
+def check_ending(path: Path) -> None:
+    """Say so if a file's ending is none that a report can be saved as."""
+    if path.suffix.lower() not in ENDINGS:
+        raise UsageError(
+            f"{path} has {f'the ending {path.suffix}' if path.suffix else 'no ending'}; expected one of "
+            f"{', '.join(ENDINGS)}, which says what to write."
+        )

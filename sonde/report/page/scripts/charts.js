@@ -1,0 +1,134 @@
+// Charts: drawn when they come into view, and all of them when the page has nothing else to do, so that printing finds
+// them there. Colours of text and lines are variables of the page, so a change of theme needs no drawing.
+"use strict";
+(() => {
+  const { data, byId, make, option } = window.sonde;
+  const tip = byId("tip");
+  const figures = [...document.querySelectorAll("figure[data-chart]")];
+  const state = new Map();
+
+  /** Rows are embedded by field; a field whose texts return has them once, and their places. */
+  function unpack(fields) {
+    const columns = Object.entries(fields).map(([name, own]) => [name, own.texts ? own.at.map((i) => (i === null ? null : own.texts[i])) : own]);
+    const n = columns.length ? columns[0][1].length : 0;
+    return Array.from({ length: n }, (_, i) => Object.fromEntries(columns.map(([name, values]) => [name, values[i]])));
+  }
+
+  function tooltip(handler, event, item, value) {
+    const text = value === null || value === undefined ? "" : typeof value === "object" ? value.text || Object.values(value).join("\n") : String(value);
+    tip.hidden = !text;
+    tip.textContent = text;
+    if (!text) return;
+    const left = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8);
+    const below = event.clientY + 18;
+    tip.style.left = `${Math.max(4, left)}px`;
+    tip.style.top = `${below + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 10 : below}px`;
+  }
+  addEventListener("scroll", () => (tip.hidden = true), { passive: true });
+
+  /** What a figure shows now: its spec and rows. */
+  function current(name) {
+    if (!state.has(name)) {
+      const found = data.figures[name];
+      state.set(name, { spec: Object.values(found.specs)[0], rows: unpack(found.rows) });
+    }
+    return state.get(name);
+  }
+
+  async function draw(figure) {
+    const name = figure.dataset.chart;
+    const { spec, rows } = current(name);
+    const plot = figure.querySelector(".plot");
+    figure.dataset.drawn = "yes";
+    if (!rows.length) return plot.replaceChildren();
+    const { least, most } = data.figures[name];
+    if (least) plot.style.minWidth = `${least}px`;
+    if (most) plot.style.maxWidth = `${most}px`;
+    const made = await vegaEmbed(plot, { ...spec, data: { values: rows } }, {
+      ast: true, actions: false, defaultStyle: false, renderer: "svg", tooltip, logLevel: 1, mode: "vega-lite",
+    });
+    figure.view?.finalize();
+    figure.view = made;
+    plot.classList.add("drawn");
+  }
+
+  const waiting = new Set(figures);
+  let queue = Promise.resolve();
+  function soon(figure) {
+    waiting.delete(figure);
+    watcher.unobserve(figure);
+    queue = queue.then(() => draw(figure)).catch((error) => {
+      figure.querySelector(".plot").textContent = "This chart could not be drawn.";
+      console.error(error);
+    });
+    return queue;
+  }
+  const watcher = new IntersectionObserver((seen) => seen.filter((s) => s.isIntersecting).forEach((s) => soon(s.target)), {
+    rootMargin: "300px",
+  });
+  figures.forEach((figure) => watcher.observe(figure));
+  const idle = window.requestIdleCallback || ((work) => setTimeout(work, 200));
+  function rest() {
+    const [next] = waiting;
+    if (!next) return;
+    soon(next).then(() => idle(rest));
+  }
+  addEventListener("load", () => idle(rest));
+  addEventListener("beforeprint", () => [...waiting].forEach(soon));
+
+  /** Show other rows, or the same ones by another spec. */
+  function show(name, change) {
+    state.set(name, { ...current(name), ...change });
+    const figure = figures.find((found) => found.dataset.chart === name);
+    if (figure?.dataset.drawn) soon(figure);
+    const numbers = figure?.querySelector(".numbers");
+    if (numbers?.open) list(figure);
+  }
+
+  // The numbers behind a chart, for those who cannot see it or want to copy them
+  function list(figure) {
+    const { rows } = current(figure.dataset.chart);
+    const columns = data.figures[figure.dataset.chart].columns;
+    const table = make("table", null, { class: "plain" });
+    table.append(make("caption", figure.querySelector(".plot").getAttribute("aria-label"), { class: "sr" }));
+    const head = table.createTHead().insertRow();
+    for (const [, title] of columns) head.append(make("th", title, { scope: "col" }));
+    const body = table.createTBody();
+    for (const row of rows) {
+      const line = body.insertRow();
+      for (const [field] of columns) {
+        const value = row[field];
+        const number = typeof value === "number";
+        const text = value === null || value === undefined ? "–" : number && !Number.isInteger(value) ? value.toFixed(2) : String(value);
+        line.append(make("td", text, number ? { class: "num" } : { dir: "auto" }));
+      }
+    }
+    const scroll = make("div", null, { class: "scroll", tabindex: "0", role: "region", "aria-label": "Numbers" });
+    scroll.append(table);
+    figure.querySelector(".numbers").replaceChildren(figure.querySelector(".numbers summary"), scroll);
+  }
+  for (const figure of figures) {
+    figure.querySelector(".numbers").addEventListener("toggle", (event) => event.target.open && list(figure));
+  }
+
+  // The heat map's modes
+  const mode = byId("heat-mode");
+  const other = byId("heat-other");
+  function heat() {
+    const found = data.figures.heatmap;
+    const wanted = mode.value;
+    const relative = wanted === "encoder" || wanted === "language";
+    byId("heat-other-label").hidden = !relative;
+    const kept = other.value;
+    if (relative && other.dataset.of !== wanted) {
+      const names = found.references[wanted];
+      other.replaceChildren(...names.map((name, i) => option(i, name)));
+      other.dataset.of = wanted;
+    } else if (relative) other.value = kept;
+    const ratios = relative ? found.ratios[wanted][Number(other.value)] : null;
+    const rows = unpack(found.rows).map((row, i) => ({ ...row, ratio: ratios ? ratios[i] : null }));
+    show("heatmap", { rows, spec: found.specs[relative ? "relative" : wanted] });
+  }
+  mode?.addEventListener("change", heat);
+  other?.addEventListener("change", heat);
+})();

@@ -1,0 +1,77 @@
+// What the other scripts share; the theme; copying. Data is shown by textContent only: no text becomes markup.
+"use strict";
+window.sonde = (() => {
+  const root = document.documentElement;
+  root.classList.replace("no-js", "js");
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const byId = (id) => document.getElementById(id);
+
+  /** An element with this text; children may be elements. */
+  function make(tag, text, attributes) {
+    const found = document.createElement(tag);
+    if (text !== undefined && text !== null) found.textContent = text;
+    for (const [name, value] of Object.entries(attributes || {})) found.setAttribute(name, value);
+    return found;
+  }
+
+  function option(value, text) {
+    return make("option", text, { value: String(value) });
+  }
+
+  /** Say something to those who do not see it. */
+  function tell(text) {
+    byId("told").textContent = text;
+  }
+
+  // Theme: that of the system until the button is used; print has its own
+  const dark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const button = byId("theme");
+  function label() {
+    button.textContent = dark() ? "Light" : "Dark";
+    button.setAttribute("aria-label", dark() ? "Use light colours" : "Use dark colours");
+  }
+  button.addEventListener("click", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    label();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", label);
+  label();
+
+  // Copying
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      const area = make("textarea", null, { "aria-hidden": "true", class: "sr" });
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      const done = document.execCommand("copy");
+      area.remove();
+      return done;
+    }
+  }
+  document.addEventListener("click", async (event) => {
+    const pressed = event.target.closest("[data-copy], [data-copy-code]");
+    if (!pressed) return;
+    const code = pressed.parentElement.querySelector("code");
+    const done = await copy(pressed.dataset.copy ? data.copies[pressed.dataset.copy] : code.textContent);
+    const name = pressed.dataset.name || (pressed.dataset.name = pressed.textContent);
+    pressed.textContent = done ? "Copied" : "Not copied";
+    tell(pressed.textContent);
+    setTimeout(() => (pressed.textContent = name), 1500);
+  });
+
+  // In print, all that can be opened is open, but for long lists, which it leaves out; afterwards it is closed again
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("main details:not([open]):not(.numbers, .long)")];
+    for (const found of opened) found.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const found of opened) found.open = false;
+  });
+
+  return { data, byId, make, option, tell };
+})();

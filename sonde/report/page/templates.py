@@ -1,0 +1,61 @@
+"""The templates of the page: every text in them is escaped, and made readable."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from sonde.report.page.safe import readable
+from sonde.report.page.words import duration
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+
+def environment(long: Sequence[tuple[str, str]]) -> Environment:
+    """Templates, with what they may do with a text; ``long``: names that have a shorter one, and that."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    def renamed(text: str) -> str:
+        """A text with the short names."""
+        for name, short in long:
+            text = text.replace(name, short)
+        return text
+
+    found = Environment(
+        loader=PackageLoader("sonde.report.page", "html"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, finalize=_finalised,
+    )  # fmt: skip
+    found.filters |= {
+        "breakable": _breakable, "renamed": renamed, "coded": _coded, "duration": duration, "coefficient": _coefficient,
+    }  # fmt: skip
+    return found
+
+
+def raw(text: str) -> Markup:
+    """A text of our own that is markup already."""
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704 - that is what this is for
+
+
+def _finalised(value: Any) -> Any:
+    """Whatever is put into a template: markup as it is, any other text readable."""
+    return readable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def _breakable(text: str) -> Markup:
+    """A name that may go on in the next line after a sign such as / or -."""
+    return raw("<wbr>").join(re.split(r"(?<=[/_?=#-])(?=\w)", readable(text)))
+
+
+def _coded(text: str) -> Markup:
+    """A text with what stands between grave accents as code."""
+    parts = readable(text).split("`")
+    return raw("").join(raw("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts))
+
+
+def _coefficient(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}".replace("-", "\u2212")

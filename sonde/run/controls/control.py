@@ -1,0 +1,44 @@
+"""What a control is: one thing that is changed about a set, its vectors or its encoder, and how to read the score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from sonde.run.parts import Parts
+
+Table = npt.NDArray[Any]
+"""Vectors of texts, (texts, d)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """One control. Of ``parts``, ``table`` and ``encoder`` exactly one is there; a seed is their last argument."""
+
+    name: str
+    reading: str
+    """How to read its number, in one sentence."""
+    encodes: bool
+    """Whether it takes vectors that the set's own texts do not have from this encoder."""
+    fits: Callable[[Parts], bool]
+    """Whether it can be asked of a set; a set with too few rows for it may still raise TooFewError."""
+    parts: Callable[[Parts, int], Parts] | None = None
+    """The set with other labels, rows or texts, to be probed like any set."""
+    table: Callable[[Table, Sequence[str], int], Table] | None = None
+    """The vectors (n, d) of n texts changed to (n, any). They are those of sentences: where the probe is given words as
+    well, these keep the vectors they have."""
+    encoder: Callable[[str, int], str | None] | None = None
+    """The text that names the other encoder, or None if this one has no such counterpart."""
+
+
+def learned(parts: Parts) -> bool:
+    """Whether one classifier learns labels from one part of a set and is tested on another."""
+    return parts.protocol == "split"
+
+
+def any_set(parts: Parts) -> bool:
+    """Any set will do."""
+    return True

@@ -1,0 +1,161 @@
+"""The control task of Hewitt and Liang (2019), carried over from words to sentences: labels that only a word tells.
+
+Theirs gives every word type a label of its own, drawn once from the distribution of the real labels; a probe can learn
+it only by heart, and is tested on other tokens of the same types. Here every *key* is given one, and a row has the
+label of its key:
+
+    the target form     where all rows of the set have one: the verb of past_present, the noun of subj_number
+    a rare word         elsewhere: of the row's words that ``FEWEST`` texts of the set have or more, that which the
+                        fewest have; of several the longest, then the first by alphabet
+
+A rare word stands in for the "first content word": function words are in many texts, so none is chosen where there is
+another, and no language needs a list of them. Without the lower bound the keys would be words met twice or thrice,
+which no probe could learn; with it there are some eight rows to a key, as target forms have them. Words are lower-cased
+and lose the punctuation at their ends. Where words are not set off by spaces, there are no keys.
+
+The splits of a set are of no use to this, since target forms are kept apart there. So the rows of all splits are dealt
+anew: keys of one text only are left out, sentences that differ in case, digits or punctuation only stay together, every
+key of the other two parts is in train as well, and the parts have the proportions they had. A seed draws both labels
+and parts, by hashes: neither depends on the order of the rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+from sonde.digest import hash_64
+from sonde.encoders.baseline import tokens
+from sonde.errors import TooFewError
+from sonde.run.controls.control import Control, learned
+from sonde.run.parts import Part, Parts
+from sonde.sketch import near_key
+
+FEWEST = 10
+"""Texts that must have a word before it can be a key. In six sets made from UD_English-EWT and GUM, 2 leaves out from a
+sixth to a half of the rows and gives keys of two rows or three; 50 makes keys of *of* and *and*."""
+LEAST = 10
+"""Rows that the control must have to be tested on."""
+
+Kind = Literal["target form", "rare word"]
+Key = str | None
+
+
+def lexical_keys(parts: Parts) -> tuple[Kind, tuple[list[Key], list[Key], list[Key]]]:
+    """What the keys of a set are, and those of the rows of train, dev and test; None for a row that has none."""
+    three = (parts.train, parts.dev, parts.test)
+    if all(key is not None for part in three for key in part.keys):
+        train, dev, test = (list(part.keys) for part in three)
+        return "target form", (train, dev, test)
+    words = _words(text for part in three for text in part.texts)
+    met = Counter(word for found in words.values() for word in found)
+    key = {
+        text: min((w for w in found if met[w] >= FEWEST), key=lambda w: (met[w], -len(w), w), default=None)
+        for text, found in words.items()
+    }
+    train, dev, test = ([key[text] for text in part.texts] for part in three)
+    return "rare word", (train, dev, test)
+
+
+def _words(texts: Iterable[str]) -> dict[str, set[str]]:
+    """The different words of each text, without case and outer punctuation."""
+    bare = cache(_bare)  # of each word once
+    return {text: {token for word in text.lower().split() for token in bare(word)} for text in texts}
+
+
+def _bare(word: str) -> list[str]:
+    return [token for token in tokens(word) if any(map(str.isalpha, token))]
+
+
+def key_control(parts: Parts, seed: int) -> Parts:
+    """The set with labels drawn at random for each key, and its rows dealt anew; ``Part.keys`` are the keys."""
+    three = (parts.train, parts.dev, parts.test)
+    kind, keys = lexical_keys(parts)
+    rows = [(p, i, key) for p, found in enumerate(keys) for i, key in enumerate(found) if key is not None]
+    sentence = {text: near_key(text) for part in three for text in part.texts}
+    texts: defaultdict[str, set[int]] = defaultdict(set)
+    for p, i, key in rows:
+        texts[key].add(sentence[three[p].texts[i]])
+    groups: defaultdict[int, list[tuple[int, int, str]]] = defaultdict(list)
+    for p, i, key in rows:
+        if len(texts[key]) > 1:
+            groups[sentence[three[p].texts[i]]].append((p, i, key))
+    sizes = [len(part) for part in three]
+    dealt = _deal(groups, [size / sum(sizes) for size in sizes], seed)
+    if min(len(dealt[1]), len(dealt[2])) < LEAST:
+        usable = sum(map(len, groups.values()))
+        raise TooFewError(
+            f"{parts.name} has {usable} of {sum(sizes)} rows with a {kind} that is in two texts or more, "
+            f"which leaves fewer than {LEAST} to choose or test on. The key control needs more rows."
+        )
+    shares = np.bincount(parts.train.labels, minlength=len(parts.labels)) / len(parts.train)
+    drawn = _draw(sorted({key for part in dealt for _, _, key in part}), shares, seed)
+    met = sorted({drawn[key] for _, _, key in dealt[0]})
+    if len(met) < 2:
+        raise TooFewError(f"{parts.name} has keys of one label only under the seed {seed}; expected two labels.")
+    number = {label: i for i, label in enumerate(met)}
+    train, dev, test = (_part(three, part, [number[drawn[key]] for _, _, key in part]) for part in dealt)
+    return replace(parts, labels=tuple(parts.labels[i] for i in met), train=train, dev=dev, test=test)
+
+
+Row = tuple[int, int, str]
+
+
+def _deal(groups: dict[int, list[Row]], shares: Sequence[float], seed: int) -> tuple[list[Row], list[Row], list[Row]]:
+    """Rows of train, dev and test, each in its old order: whole groups, and in dev and test no key that train lacks."""
+    order = sorted(groups, key=lambda group: (hash_64(f"key control\t{seed}\t{group}"), group))
+    train: list[Row] = []
+    rest: list[list[Row]] = []
+    seen: set[str] = set()
+    for group in order:
+        keys = {key for _, _, key in groups[group]}
+        if keys <= seen:
+            rest.append(groups[group])
+        else:
+            train += groups[group]
+            seen |= keys
+    spare = sum(map(len, rest))
+    whole = len(train) + spare
+    scale = min(1.0, spare / max(1.0, whole * (shares[1] + shares[2])))
+    ends = [whole * shares[2] * scale, whole * (shares[1] + shares[2]) * scale]
+    test: list[Row] = []
+    dev: list[Row] = []
+    given = 0
+    for found in rest:
+        # a group goes where its middle falls
+        at = given + len(found) / 2
+        (test if at <= ends[0] else dev if at <= ends[1] else train).extend(found)
+        given += len(found)
+    return sorted(train), sorted(dev), sorted(test)
+
+
+def _draw(keys: Sequence[str], shares: np.ndarray, seed: int) -> dict[str, int]:
+    """A label for each key, each with the probability that it has among the training rows."""
+    ends = np.cumsum(shares)
+    drawn = [hash_64(f"key label\t{seed}\t{key}") / 2**64 * ends[-1] for key in keys]
+    return dict(zip(keys, np.searchsorted(ends, drawn, side="right").tolist(), strict=True))
+
+
+def _part(three: Sequence[Part], rows: Sequence[Row], labels: Sequence[int]) -> Part:
+    inputs = {name: [three[p].inputs[name][i] for p, i, _ in rows] for name in three[0].inputs}
+    texts = [three[p].texts[i] for p, i, _ in rows]
+    return Part(texts, inputs, np.array(labels, np.int64), [key for _, _, key in rows])
+
+
+def _fits(parts: Parts) -> bool:
+    return learned(parts) and (not parts.train.inputs or parts.words)
+
+
+key = Control(
+    name="key",
+    reading="What the probe learns by heart about single words, each of which was given a label at random: the score "
+    "minus this one is its selectivity, and what is not above it may be memory of words.",
+    encodes=False,
+    fits=_fits,
+    parts=key_control,
+)

@@ -1,0 +1,182 @@
+"""Other texts: the same words in random order, and random words in the same number (Adi et al. 2017, section 7).
+
+*Permuted.* A word is what stands between spaces, with its case and with the punctuation that is glued to it, as other
+white space is: a tokeniser may take that for a letter. Words change places and spaces stay, so a bag of words sees what
+it saw: vectors of ``static:``, of the bags among the baselines, and of ``vec:`` with the pools mean, sum and max stay
+the same to the bit. The encoder is the one it was, and the probe is trained and tested on permuted texts, as with Adi
+et al.; that of ``permuted_test`` is only tested on them.
+
+word_order asks about the text as it stands, so that its label is read off the permuted text; with the old label, an
+average of word vectors, which is the same as before, would have the same score as before. Of its rows those are left
+out whose two words are not found in the text, for a tokeniser changed them. All other labels stay: they are of the
+sentence that a row was made of.
+
+*Synthetic.* Every token, punctuation included, is replaced by a word of the training texts, each as likely as another,
+as from a dictionary, and all are set off by spaces: nothing but the number of tokens stays. Adi et al. do this for
+length only. The label is that of the sentence that a row was made of.
+
+What a text becomes depends on seed and text (and on which words the training texts have), not on the texts beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from random import Random
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.digest import hash_64
+from sonde.encoders.baseline import tokens
+from sonde.errors import DataError
+from sonde.run.controls.control import Control, any_set
+from sonde.run.parts import Part, Parts
+
+ORDER = "word_order"
+"""The task that is about the order of the words in the text as it stands."""
+
+
+def permute_words(parts: Parts, seed: int) -> Parts:
+    """The set with the words of every text in random order."""
+    train, dev, test = _permuted(parts, (parts.train, parts.dev, parts.test), seed)
+    return replace(parts, train=train, dev=dev, test=test)
+
+
+def permute_test(parts: Parts, seed: int) -> Parts:
+    """The set with the words of every test text in random order."""
+    (test,) = _permuted(parts, (parts.test,), seed)
+    return replace(parts, test=test)
+
+
+def _permuted(parts: Parts, given: Sequence[Part], seed: int) -> list[Part]:
+    asked = list(_sentences(parts, given))
+    order = {text: _order(text, seed) for text in asked}
+    made = {text: _in_order(text, order[text]) for text in asked}
+    if 2 * sum(made[text] != text for text in asked) < len(asked):
+        raise DataError(
+            f"Most of the {len(asked)} texts of {parts.name} stay as they are when words change places; expected texts "
+            "of several words, set off by spaces. Others cannot be permuted."
+        )
+    found = [_changed(parts, part, made.__getitem__) for part in given]
+    if parts.task != ORDER or parts.labels != ("0", "1") or not parts.words:
+        return found
+    return [_relabelled(parts, part, new, order) for part, new in zip(given, found, strict=True)]
+
+
+def _sentences(parts: Parts, given: Iterable[Part]) -> dict[str, None]:
+    """The different texts, and further inputs unless these are words."""
+    found: dict[str, None] = {}
+    for part in given:
+        for column in (part.texts, *(() if parts.words else part.inputs.values())):
+            found |= dict.fromkeys(column)
+    return found
+
+
+def _changed(parts: Parts, part: Part, change: Callable[[str], str]) -> Part:
+    inputs = part.inputs if parts.words else {name: [*map(change, column)] for name, column in part.inputs.items()}
+    return replace(part, texts=[*map(change, part.texts)], inputs=inputs)
+
+
+def _order(text: str, seed: int) -> list[int]:
+    """Which word comes first, which second, …"""
+    order = list(range(len(_words(text))))
+    Random(hash_64(f"permuted\t{seed}\t{text}")).shuffle(order)
+    return order
+
+
+def _in_order(text: str, order: Sequence[int]) -> str:
+    words = _words(text)
+    moved = iter([words[i] for i in order])
+    return " ".join(next(moved) if word else "" for word in text.split(" "))
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in text.split(" ") if word]
+
+
+def _relabelled(parts: Parts, part: Part, new: Part, order: dict[str, list[int]]) -> Part:
+    """The rows whose two words can be found, with the label that the new order gives them."""
+    yes, no = parts.labels.index("1"), parts.labels.index("0")
+    labels: list[int] = []
+    kept: list[int] = []
+    split = cache(tokens)
+    for i, (text, one, two) in enumerate(zip(part.texts, *part.inputs.values(), strict=True)):
+        words = _words(text.lower())
+        ones, twos = (_found(words, word.lower(), split) for word in (one, two))
+        found = _agreeing(ones, twos, first=part.labels[i] == yes)
+        if found is not None:
+            place = {word: at for at, word in enumerate(order[text])}
+            a, b = (place[word] for word in found)
+            kept.append(i)
+            labels.append(int(part.labels[i]) if a == b else yes if a < b else no)
+    return _some(new, kept, np.array(labels, np.int64))
+
+
+def _agreeing(ones: Sequence[int], twos: Sequence[int], *, first: bool) -> tuple[int, int] | None:
+    """A place of each of two words such that the one comes first, or does not; or one place of both."""
+    return next(((a, b) for a in ones for b in twos if a == b or (a < b) == first), None)
+
+
+def _found(words: Sequence[str], wanted: str, split: Callable[[str], list[str]]) -> list[int]:
+    """Where a word may be: as a token, else as a piece between punctuation, else within a word, as *do* in *don't*."""
+    tests: tuple[Callable[[str], bool], ...] = (
+        lambda word: wanted == word or wanted in split(word),
+        lambda word: wanted in re.split(r"\W+", word),
+        lambda word: wanted in word,
+    )
+    return next((found for test in tests if (found := [i for i, word in enumerate(words) if test(word)])), [])
+
+
+def _some(part: Part, kept: Sequence[int], labels: npt.NDArray[np.int64]) -> Part:
+    inputs = {name: [column[i] for i in kept] for name, column in part.inputs.items()}
+    return Part([part.texts[i] for i in kept], inputs, labels, [part.keys[i] for i in kept])
+
+
+def replace_words(parts: Parts, seed: int) -> Parts:
+    """The set with a random word in the place of every token."""
+    split = cache(tokens)
+    known = {token for text in _sentences(parts, [parts.train]) for word in text.split() for token in split(word)}
+    dictionary = sorted(word for word in known if any(map(str.isalnum, word)))
+    if len(dictionary) < 2:
+        raise DataError(f"The training texts of {parts.name} have {len(dictionary)} different words; expected two.")
+
+    def change(text: str) -> str:
+        many = sum(len(split(word)) for word in text.split())
+        return " ".join(Random(hash_64(f"synthetic\t{seed}\t{text}")).choices(dictionary, k=many))
+
+    made = {text: change(text) for text in _sentences(parts, (parts.train, parts.dev, parts.test))}
+    train, dev, test = (_changed(parts, part, made.__getitem__) for part in (parts.train, parts.dev, parts.test))
+    return replace(parts, train=train, dev=dev, test=test)
+
+
+def _has_training(parts: Parts) -> bool:
+    return len(parts.train) > 0
+
+
+permuted = Control(
+    name="permuted",
+    reading="Trained and tested on texts whose words are in random order: what the score loses it owes to word order; "
+    "a bag of words loses nothing, except where the order is what is asked for.",
+    encodes=True,
+    fits=any_set,
+    parts=permute_words,
+)
+permuted_test = Control(
+    name="permuted_test",
+    reading="Trained on the texts as they are, tested on texts whose words are in random order: what the score loses "
+    "it owes to word order, or to vectors unlike any that the probe has met.",
+    encodes=True,
+    fits=any_set,
+    parts=permute_test,
+)
+synthetic = Control(
+    name="synthetic",
+    reading="Trained and tested on as many random words as each text has tokens: what is left of the score is told by "
+    "the length of a text, and not by its words.",
+    encodes=True,
+    fits=_has_training,
+    parts=replace_words,
+)

@@ -1,0 +1,37 @@
+"""The same encoder before it learned anything: its architecture and tokeniser, with weights drawn anew."""
+
+from __future__ import annotations
+
+import importlib
+
+from sonde.encoders import Spec, schemes
+from sonde.run.controls.control import Control, any_set
+
+OPTION = "random"
+"""What a scheme calls the seed of weights that are drawn and not read."""
+
+
+def untrained(name: str, seed: int = 0) -> str | None:
+    """The text that names the untrained counterpart of an encoder: ``hf:NAME?layer=2`` → ``hf:NAME?layer=2&random=0``.
+
+    None where there is none: nothing is drawn at random in word vectors, an API or a function, and an encoder that has
+    drawn its weights already has no other counterpart. A scheme that knows the option ``random`` has one.
+    """
+    scheme = name.partition(":")[0]
+    if ":" not in name or scheme not in schemes():
+        return None
+    spec = Spec.parse(name)
+    known = getattr(importlib.import_module(f"sonde.encoders.{scheme}"), "OPTIONS", ())
+    if OPTION not in known or OPTION in dict(spec.options):
+        return None
+    return str(Spec(spec.scheme, spec.name, spec.revision, (*spec.options, (OPTION, str(seed)))))
+
+
+control = Control(
+    name="untrained",
+    reading="What the architecture and its tokeniser give with random weights: what the score is above it, it owes to "
+    "training.",
+    encodes=True,
+    fits=any_set,
+    encoder=untrained,
+)

@@ -1,0 +1,52 @@
+"""How complex a linear probe must be: accuracy against the rank and the norm of its weights."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from sonde.probes.capacity import capacity, hypervolume
+from sonde.run.cells import Unit, classified, features_of
+from sonde.run.folder import OTHER
+from sonde.run.measures.measure import Finished, Measure, learned
+
+USUAL = 1e-3
+"""The penalty where the plain probe has none."""
+NEAR = 0.01
+"""Accuracy on dev, below that of the full rank, that is near enough."""
+
+
+def work(unit: Unit) -> list[Finished]:
+    """Probes of each rank and at several penalties; the share of the plane that their ranks reach."""
+    parts, (cell,) = unit.parts, unit.cells
+    assert unit.plain is not None
+    train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
+    l2 = unit.plain.l2 or USUAL
+    started = time.perf_counter()
+    points = capacity(
+        train, parts.train.labels, dev, parts.dev.labels, test, parts.test.labels, len(parts.labels), l2=l2,
+        device=cell.device,
+    )  # fmt: skip
+    ranks = [point for point in points if point.l2 == l2]
+    most = ranks[-1]
+    floor = float(np.bincount(parts.train.labels).max() / len(parts.train))
+    volume = hypervolume([p.rank for p in ranks], [p.test for p in ranks], most=most.rank, floor=floor)
+    enough = next(point.rank for point in ranks if point.dev >= most.dev - NEAR)
+    result = replace(
+        classified(cell, parts, parts.test.labels, parts.test.labels, {}), dimension=train.shape[1], metric="rank",
+        score=float(enough), scores={"volume": volume, "accuracy": most.test}, interval=(float(enough), float(enough)),
+        interval_kind="none", cluster_interval=None, chosen={"l2": l2}, tried=tuple(map(asdict, points)),
+        seconds={"encode": 0.0, "fit": time.perf_counter() - started},
+    )  # fmt: skip
+    return [(result, {f"{OTHER}ranks": np.array([point.rank for point in points])}, None)]
+
+
+measure = Measure(
+    name="capacity",
+    reading="The lowest rank of the weights of a linear probe that is within a point of full rank on dev, of 1, 2, 4 "
+    "and so on: how many directions a property takes. With two classes there is one.",
+    fits=lambda parts: learned(parts) and not parts.train.inputs,
+    work=work,
+)

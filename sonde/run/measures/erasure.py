@@ -1,0 +1,90 @@
+"""What is lost of a task when another property is taken out of the vectors (LEACE; Belrose et al. 2023).
+
+There is a cell for every property that is erased. The eraser is fitted on the training vectors of that property's own
+set and applied to all vectors of this one; the probe is fitted anew, at the penalty of the plain one. Beside its score
+stands that after as many random directions, and for the set's own property that with the class told again.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from sonde.probes.erase import Eraser, Moments, leace, random_directions
+from sonde.probes.warm import Rows, measure, measure_reinjected
+from sonde.run.cells import Unit, classified, features_of, kept
+from sonde.run.measures.measure import ERASED, Finished, Measure, learned
+from sonde.run.parts import Parts
+from sonde.stats.classification import accuracy, log2_loss
+
+DRAWS = 3
+"""How often random directions are drawn."""
+USUAL = 1e-3
+"""The penalty where the plain probe has none."""
+
+
+def work(unit: Unit) -> list[Finished]:
+    """The score of the set after the erasure of each property."""
+    plain = unit.plain
+    assert plain is not None
+    parts, classes = unit.parts, len(unit.parts.labels)
+    l2 = plain.l2 or USUAL
+    train, test = features_of(unit, parts.train), features_of(unit, parts.test)
+    started = time.perf_counter()
+    moments = Moments.of(train)
+    rows = Rows.of(train, parts.train.labels, classes, moments)
+    wanted = {f"{ERASED}{other.name}#{other.digest}": other for other in plain.others}
+    erasers = [_eraser(unit, wanted[str(cell.variant)]) for cell in unit.cells]
+    ranks = sorted({eraser.rank for eraser in erasers})
+    drawn = [
+        random_directions(train.shape[1], rank, unit.cells[0].seed + i, moments) for rank in ranks for i in range(DRAWS)
+    ]
+    logs = list(measure(rows, [*erasers, *drawn], test, l2))
+    right = [accuracy(each.argmax(axis=1), parts.test.labels) for each in logs[len(erasers) :]]
+    by_rank = {rank: right[i * DRAWS : (i + 1) * DRAWS] for i, rank in enumerate(ranks)}
+    seconds = (time.perf_counter() - started) / len(unit.cells)
+    found: list[Finished] = []
+    for cell, eraser, log in zip(unit.cells, erasers, logs, strict=False):
+        arrays = kept(log, parts.test.labels)
+        result = classified(cell, parts, arrays["predicted"], parts.test.labels, {})
+        more = {
+            "log2_loss": log2_loss(log, parts.test.labels), "rank": eraser.rank,
+            "random": float(np.mean(by_rank[eraser.rank])), "random_low": min(by_rank[eraser.rank]),
+        }  # fmt: skip
+        if _is(wanted[str(cell.variant)], parts):
+            told = measure_reinjected(rows, eraser, test, parts.test.labels, l2)
+            more["reinjected"] = accuracy(told.argmax(axis=1), parts.test.labels)
+        arrays.pop("probabilities", None)
+        result = replace(
+            result, dimension=train.shape[1], scores={**result.scores, **more}, chosen={"l2": l2},
+            seconds={"encode": 0.0, "fit": seconds},
+        )  # fmt: skip
+        found.append((result, arrays, None))
+    return found
+
+
+def _eraser(unit: Unit, other: Parts) -> Eraser:
+    """What takes the property of another set out, by the vectors of that set."""
+    features = features_of(replace(unit, parts=other), other.train)
+    return leace(features, other.train.labels, len(other.labels))
+
+
+def _is(one: Parts, two: Parts) -> bool:
+    return (one.name, one.digest) == (two.name, two.digest)
+
+
+def _fits(parts: Parts) -> bool:
+    """Properties of sentences; of two sentences, or of a word in one, the vectors are others."""
+    return learned(parts) and not parts.train.inputs
+
+
+erasure = Measure(
+    name="erasure",
+    reading="What is left of a task when a property is erased from the vectors so that no linear probe finds it; in "
+    "brackets, what is left after as many random directions. What is lost beyond that, the two share.",
+    fits=_fits,
+    work=work,
+    erases=True,
+)

@@ -1,0 +1,133 @@
+"""What an encoder knows beyond another one: conditional information (Hewitt et al. 2021).
+
+One probe reads the other's vectors, the second both, on the same rows. Penalties are chosen on dev by the loss, as bits
+are asked for, and probabilities are calibrated there. In the second probe the other's vectors keep their
+penalty, and the encoder's own have one of their own, up to so strong that they are as good as ignored: with one penalty
+for both, vectors that tell nothing would cost bits. ``given:`` may be followed by any encoder. ``length`` and ``words``
+are baselines: the number of tokens, and words by their hash.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.probes import Features
+from sonde.probes.calibrate import scaled, temperature
+from sonde.probes.convex import Ground, Linear, optima
+from sonde.run.cells import Logs, Unit, classified, clusters_of, features_of, kept, log2_of_true
+from sonde.run.measures.measure import GIVEN, Finished, Measure, learned
+from sonde.run.parts import Part
+from sonde.stats.classification import log2_loss
+from sonde.stats.information import conditional
+
+GRID = (1e-3, 1e-2, 1e-1, 1.0)
+"""Penalties. Weaker ones cost most of the time, and are hardly ever best by loss."""
+FACTORS = (0.1, 1.0, 10.0, 100.0)
+"""Of the penalty, for the encoder's own vectors."""
+TOLERANCE, PASSES = 1e-6, 100
+"""How near to an optimum is near enough, as in ``convex``, and readings after which a search ends anyway: a length that
+tells the label is learned better and better without end."""
+
+
+class _Probe(NamedTuple):
+    """A probe that dev chose."""
+
+    loss: float
+    """On dev, in bits."""
+    heat: float
+    l2: float
+    model: Linear
+
+
+def work(unit: Unit) -> list[Finished]:
+    """The bits per test row that the encoder adds."""
+    parts, (cell,) = unit.parts, unit.cells
+    started = time.perf_counter()
+    train, dev, test = ((_given(unit, part), _both(unit, part)) for part in (parts.train, parts.dev, parts.test))
+    labels, classes = parts.train.labels, len(parts.labels)
+    ground = Ground.of(train[0], labels, classes, cell.device)
+    alone = _best(unit, dev[0], _fits(unit, train[0], ground, GRID))
+    whole, width = Ground.of(train[1], labels, classes, cell.device), train[0].shape[1]
+    many = ((alone.l2, model) for g in _weighed(whole, width) for _, model in _fits(unit, train[1], g, (alone.l2,)))
+    both = _best(unit, dev[1], many)
+    one, logs_one = _told(alone, test[0], parts.test.labels)
+    two, logs_two = _told(both, test[1], parts.test.labels)
+    said = conditional(two, one, parts.test.labels, clusters=clusters_of(parts.test))
+    arrays = kept(logs_two, parts.test.labels)
+    result = classified(cell, parts, arrays["predicted"], parts.test.labels, {})
+    without = float((logs_one.argmax(axis=1) == parts.test.labels).mean())
+    result = replace(
+        result, metric="bits", score=said.bits, interval=(said.low, said.high), interval_kind="bootstrap",
+        scores={"accuracy": result.score, "accuracy_without": without, "entropy": said.entropy},
+        cluster_interval=None, chosen={"l2": alone.l2},
+        seconds={"encode": 0.0, "fit": time.perf_counter() - started},
+    )  # fmt: skip
+    return [(result, {"pointwise": said.pointwise.astype(np.float32)}, None)]
+
+
+def _given(unit: Unit, part: Part) -> Features:
+    """The vectors of the other encoder."""
+    assert unit.plain is not None
+    assert unit.plain.given is not None
+    return features_of(replace(unit, vectors=unit.plain.given), part)
+
+
+def _both(unit: Unit, part: Part) -> Features:
+    """The vectors of the other encoder, and beside them the encoder's own."""
+    other, own = _given(unit, part), features_of(unit, part)
+    return Features((*other.tables, *own.tables), (*other.places, *own.places))
+
+
+def _weighed(ground: Ground, width: int) -> Iterator[Ground]:
+    """Vectors whose dimensions after the first so many are smaller, which is to say that they are penalised more."""
+    for factor in FACTORS:
+        grown = np.ones(len(ground.scale))
+        grown[width:] = np.sqrt(factor)
+        related = ground.correlations
+        if related is not None:
+            related = (related / np.outer(grown, grown)).astype(np.float32)
+        yield Ground(ground.mean, ground.scale * grown, related, ground.curvature)
+
+
+def _fits(unit: Unit, train: Features, ground: Ground, l2: Sequence[float]) -> Iterator[tuple[float, Linear]]:
+    parts, device = unit.parts, unit.cells[0].device
+    found = optima(
+        ground, train, parts.train.labels, len(parts.labels), l2, tolerance=TOLERANCE, limit=PASSES, device=device
+    )
+    return zip(l2, found, strict=True)
+
+
+def _best(unit: Unit, dev: Features, fits: Iterator[tuple[float, Linear]]) -> _Probe:
+    """The probe with the lowest loss on dev, after calibration."""
+    labels, found = unit.parts.dev.labels, list[_Probe]()
+    for l2, model in fits:
+        logs = model.scores(dev)
+        heat = temperature(logs, labels)
+        found.append(_Probe(log2_loss(scaled(logs, heat), labels), heat, l2, model))
+    return min(found, key=lambda probe: probe.loss)
+
+
+def _told(probe: _Probe, test: Features, labels: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], Logs]:
+    """The logarithms of the probabilities of the true labels (n,), after calibration; and of all classes."""
+    logs = probe.model.scores(test)
+    return log2_of_true(scaled(logs, probe.heat), labels), logs
+
+
+def _measure(name: str, encoder: str, what: str) -> Measure:
+    return Measure(
+        name=f"{GIVEN}{name}",
+        reading=f"Bits about the label that the vectors add to {what}; if not above 0, they tell nothing more.",
+        fits=lambda parts: learned(parts) and not parts.train.inputs,
+        work=work,
+        given=encoder,
+    )
+
+
+length = _measure("length", "baseline:length", "the number of tokens")
+words = _measure("words", "baseline:hash?dim=256", "a bag of words, hashed to 256 dimensions")

@@ -1,0 +1,40 @@
+"""What a measure is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sonde.result import Result
+from sonde.run.cells import Unit
+from sonde.run.folder import Arrays
+from sonde.run.parts import Parts
+
+GIVEN, ERASED = "given:", "erased:"
+"""How names of cells begin that take an encoder for given, and of those from whose vectors a property was erased."""
+
+Finished = tuple[Result, Arrays, Arrays | None]
+
+
+def learned(parts: Parts) -> bool:
+    """Whether one classifier learns labels from one part of a set and is tested on another."""
+    return parts.protocol == "split"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """One measure."""
+
+    name: str
+    reading: str
+    """How to read its number, in one sentence."""
+    fits: Callable[[Parts], bool]
+    """Whether it can be asked of a set."""
+    work: Callable[[Unit], list[Finished]]
+    """Its results, one per cell of the unit."""
+    given: str | None = None
+    """The encoder whose vectors are taken for given."""
+    erases: bool = False
+    """Whether there is a cell for every set whose property is erased."""
+    across: bool = False
+    """Whether it is about all layers together."""

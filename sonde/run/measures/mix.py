@@ -1,0 +1,62 @@
+"""Where in an encoder a property is: a weighted mean of its layers, learned with the probe (Tenney et al. 2019)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from sonde.probes.mix import expected_layer, fit
+from sonde.run.cells import Unit, classified, features_of, kept
+from sonde.run.measures.measure import Finished, Measure, learned
+from sonde.stats.classification import accuracy, log2_loss
+
+GRID = (1e-1, 1e-2, 1e-3)
+"""Penalties to choose from on dev."""
+
+
+def work(unit: Unit) -> list[Finished]:
+    """The mix of all layers, and the scores of mixes of the lowest ones, which give the expected layer."""
+    plain, parts, (cell,) = unit.plain, unit.parts, unit.cells
+    assert plain is not None
+    classes = len(parts.labels)
+    train, dev, test = (
+        [features_of(replace(unit, vectors=vectors), part) for vectors in plain.layers.values()]
+        for part in (parts.train, parts.dev, parts.test)
+    )
+    started = time.perf_counter()
+    mixes = [fit(train, parts.train.labels, classes, l2=l2) for l2 in GRID]
+    devs = [accuracy(mix.scores(dev).argmax(axis=1), parts.dev.labels) for mix in mixes]
+    best = int(np.argmax(devs))
+    mix, l2 = mixes[best], GRID[best]
+    cumulative = []
+    for last in range(1, len(train) + 1):
+        some = mix if last == len(train) else fit(train[:last], parts.train.labels, classes, l2=l2)
+        cumulative.append(accuracy(some.scores(test[:last]).argmax(axis=1), parts.test.labels))
+    logs = mix.scores(test)
+    arrays = kept(logs, parts.test.labels)
+    result = classified(cell, parts, arrays["predicted"], parts.test.labels, {})
+    expected = expected_layer(cumulative)
+    scores = {**result.scores, "log2_loss": log2_loss(logs, parts.test.labels), "centre": mix.centre}
+    if np.isfinite(expected):  # else nothing is gained by any layer above the lowest
+        scores["expected_layer"] = expected
+    result = replace(
+        result, dimension=train[0].shape[1], scores=scores, dev_score=devs[best], chosen={"l2": l2},
+        tried=tuple(
+            {"layer": name, "weight": float(weight), "up_to": score}
+            for name, weight, score in zip(plain.layers, mix.weights, cumulative, strict=True)
+        ),
+        seconds={"encode": 0.0, "fit": time.perf_counter() - started},
+    )  # fmt: skip
+    return [(result, arrays, None)]
+
+
+measure = Measure(
+    name="mix",
+    reading="Which layers a probe takes a property from if it may mix them: the centre of gravity of the weights, and "
+    "the layer by which most of the score is there.",
+    fits=learned,
+    work=work,
+    across=True,
+)

@@ -1,0 +1,72 @@
+"""How many bits the labels of the training rows cost, one block after the other (Voita and Titov 2020)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from sonde.probes.online import online
+from sonde.run.cells import Unit, classified, clusters_of, features_of
+from sonde.run.folder import OTHER, Arrays
+from sonde.run.measures.measure import Finished, Measure, learned
+from sonde.stats.description import sample_complexity, surplus
+
+TARGETS = (0.75, 0.5, 0.25)
+"""Losses that are held to be good enough, as shares of what a label costs if only the classes' shares are known."""
+
+
+def work(unit: Unit) -> list[Finished]:
+    """The description length of a set's training labels, and how loss and accuracy on test fall with more rows."""
+    parts, (cell,) = unit.parts, unit.cells
+    train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
+    started = time.perf_counter()
+    found = online(
+        train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), seed=cell.seed, test=test,
+        test_labels=parts.test.labels, clusters=clusters_of(parts.train), device=cell.device,
+    )  # fmt: skip
+    said = found.description
+    assert found.test_bits is not None
+    assert found.test_accuracy is not None
+    curve, each = found.test_bits.mean(axis=0), said.prior / said.n
+    scores = {
+        "bits": said.bits, "bits_low": said.low, "bits_high": said.high, "uniform_bits": said.uniform,
+        "prior_bits": said.prior, "orders": said.orders,
+        **dict(zip(("compression", "compression_low", "compression_high"), said.compression, strict=True)),
+        **dict(zip(("gain", "gain_low", "gain_high"), said.prior_compression, strict=True)),
+    }  # fmt: skip
+    for target in TARGETS:
+        name = f"{100 * target:.0f}"
+        scores[f"surplus_{name}"] = surplus(found.ends, curve, target * each, first=np.log2(len(parts.labels)))
+        # 0 where it is never reached: there is no such number of rows
+        scores[f"enough_{name}"] = sample_complexity(found.ends, curve, target * each) or 0
+    result = replace(
+        classified(cell, parts, parts.test.labels, parts.test.labels, {}),
+        dimension=train.shape[1],
+        metric="compression",
+        score=scores["compression"],
+        scores=scores,
+        interval=(scores["compression_low"], scores["compression_high"]),
+        interval_kind="rows and orders",
+        cluster_interval=None,
+        chosen={"l2": found.l2[-1]},
+        tried=tuple(
+            {"rows": end, "bits": float(bits), "test_bits": float(loss), "test_accuracy": float(right)}
+            for end, bits, loss, right in zip(
+                found.ends, found.bits.mean(axis=0), curve, found.test_accuracy.mean(axis=0), strict=True
+            )
+        ),
+        seconds={"encode": unit.encode_seconds, "fit": time.perf_counter() - started},
+    )
+    arrays: Arrays = {f"{OTHER}bits": found.bits, f"{OTHER}rows": found.rows.astype(np.float32)}
+    return [(result, arrays, None)]
+
+
+measure = Measure(
+    name="online",
+    reading="How many times fewer bits it takes to send the labels with the vectors than without (description length; "
+    "1 means that the vectors tell nothing): unlike accuracy it also counts how many rows it takes to learn.",
+    fits=learned,
+    work=work,
+)

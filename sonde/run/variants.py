@@ -1,0 +1,152 @@
+"""What is asked beside the plain score, so that one knows what it means: controls and measures, as cells of the loop.
+
+A control probes something from which one thing was taken away, and its score is read beside the plain one. A measure
+asks another question of the same vectors. Either has a name, which is the ``variant`` of its cells.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sonde.errors import SondeError, UsageError
+from sonde.result import Result
+from sonde.run.cells import Unit, Vectors, probe_unit
+from sonde.run.controls import CONTROLS, lexical_keys
+from sonde.run.controls.untrained import untrained
+from sonde.run.folder import OTHER, Arrays
+from sonde.run.measures import ERASED, GIVEN, MEASURES, Measure
+from sonde.run.parts import Parts
+from sonde.run.transfer import transfer_unit
+
+__all__ = ["Asked", "Variant", "asked_for", "base", "untrained", "varied", "work_of"]
+
+ALL = "all"
+Finished = tuple[Result, Arrays, Arrays | None]
+
+
+class Asked(NamedTuple):
+    """The controls and measures that are asked for, by name."""
+
+    controls: tuple[str, ...]
+    measures: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A set as one control or measure wants it."""
+
+    names: tuple[str, ...]
+    """What its cells are called."""
+    parts: Parts | SondeError
+    """The set to probe, or why there is none."""
+    measures: bool = False
+    """Whether it is a measure, and about the linear probe."""
+    across: bool = False
+    """Whether it is about all layers of an encoder together."""
+    others: tuple[Parts, ...] = ()
+    given: str | None = None
+    """The encoder whose vectors are taken for given."""
+
+
+def asked_for(controls: Sequence[str], measures: Sequence[str]) -> Asked:
+    """The names that are meant, ``all`` spelt out."""
+    return Asked(_names(controls, tuple(CONTROLS), "control"), _names(measures, tuple(MEASURES), "measure"))
+
+
+def _names(given: Sequence[str], known: Sequence[str], what: str) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for name in (part for text in given for part in text.split(",") if part):
+        if name == ALL:
+            found |= dict.fromkeys(known)
+        elif name in known or (what == "measure" and name.startswith(GIVEN) and name != GIVEN):
+            found[name] = None
+        else:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise UsageError(f"There is no {what} {name!r}; there are {', '.join(known)}, and {ALL}{hint}")
+    return tuple(found)
+
+
+def base(variant: str) -> str:
+    """The control or measure that a variant is of: ``erased:…`` is of ``erasure``."""
+    return "erasure" if variant.startswith(ERASED) else variant
+
+
+def varied(parts: Parts, asked: Asked, others: Sequence[Parts], seed: int) -> Iterator[Variant]:
+    """The controls and measures that can be asked of a set."""
+    for name in asked.controls:
+        control = CONTROLS[name]
+        if control.encoder is not None or not control.fits(parts):
+            continue
+        try:
+            made = control.parts(parts, seed) if control.parts is not None else parts
+        except SondeError as e:
+            yield Variant((name,), e)
+            continue
+        yield Variant((name,), replace(made, variant=name))
+    for name in asked.measures:
+        measure = _measure(name)
+        if not measure.fits(parts):
+            continue
+        beside = tuple(other for other in others if measure.fits(other)) if measure.erases else ()
+        names = tuple(f"{ERASED}{other.name}#{other.digest}" for other in beside) if measure.erases else (name,)
+        given = measure.given or (name.removeprefix(GIVEN) if name.startswith(GIVEN) else None)
+        yield Variant(names, replace(parts, variant=name), True, measure.across, beside, given)
+
+
+def _measure(name: str) -> Measure:
+    return MEASURES[name] if name in MEASURES else MEASURES["given:words"]
+
+
+def work_of(unit: Unit) -> Callable[[Unit], list[Any]]:
+    """What does the cells of a unit."""
+    variant = unit.parts.variant
+    if variant is None or variant == "untrained":
+        return _plain(unit) if variant is None else lambda unit: _unsaved(_plain(unit)(unit))
+    return _control if variant in CONTROLS else _measure(variant).work
+
+
+def _plain(unit: Unit) -> Callable[[Unit], list[Any]]:
+    return probe_unit if unit.parts.protocol == "split" else transfer_unit
+
+
+def _unsaved(found: Sequence[Sequence[Any]]) -> list[Finished]:
+    """Results with their predictions, without the probes."""
+    return [(result, arrays, None) for result, arrays, *_ in found]
+
+
+def _control(unit: Unit) -> list[Finished]:
+    """Probe what the control makes of a set or of its vectors."""
+    control = CONTROLS[str(unit.parts.variant)]
+    if control.table is not None:
+        unit = replace(unit, vectors=_changed(unit, control.table))
+    found = _unsaved(_plain(unit)(unit))
+    if control.name == "key" and unit.plain is not None:
+        keys = {"keys": _texts(unit.parts.test.keys), f"{OTHER}keys": _texts(lexical_keys(unit.plain.parts)[1][2])}
+        found = [(result, {**arrays, **keys}, None) for result, arrays, _ in found]
+    return found
+
+
+def _texts(keys: Sequence[str | None]) -> Any:
+    """Keys as an array of texts; the empty one is no key."""
+    return np.array([key or "" for key in keys], np.str_)
+
+
+def _changed(unit: Unit, change: Callable[..., Any]) -> Vectors:
+    """The vectors of a set's sentences, changed; those of words beside them stay as they are."""
+    vectors, parts = unit.vectors, unit.parts
+    three = (parts.train, parts.dev, parts.test)
+    beside = bool(parts.train.inputs) and parts.words
+    texts = list(dict.fromkeys(text for part in three for text in part.texts)) if beside else parts.texts()
+    table = change(vectors.table[[vectors.place[text] for text in texts]], texts, unit.cells[0].seed)
+    place = {text: i for i, text in enumerate(texts)}
+    if not beside:
+        return Vectors(table, place)
+    if vectors.words is not None:
+        return Vectors(table, place, vectors.words, vectors.word_place)
+    return Vectors(table, place, vectors.table, vectors.place)

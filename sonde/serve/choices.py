@@ -1,0 +1,143 @@
+"""What can be read out of a run: columns whose probes were kept, by set and layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sonde.compare import best_layer
+from sonde.encoders import Spec
+from sonde.errors import SondeError, UsageError
+from sonde.report.grid import Column, Grid, Layers, Place, grid_of, labelled
+from sonde.report.names import set_names, short_names
+from sonde.result import Result
+from sonde.run.folder import Run
+
+REMOTE = "openai"
+"""The scheme that sends sentences to a server."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An encoder with its probes."""
+
+    name: str
+    """As the tables of a run call it; no two are alike."""
+    short: str
+    column: Column
+    cells: Mapping[Place, Layers]
+    """By set and layer, the results whose probe was kept: of several seeds, the first."""
+    baseline: bool
+    layer: str | None = None
+    """The layer that is wanted; None: for each set the one that was best on dev."""
+
+    @property
+    def layers(self) -> list[str]:
+        """The layers there are, if there are several."""
+        names = list(dict.fromkeys(name for layers in self.cells.values() for name in layers))
+        return [name for name in names if name is not None] if len(names) > 1 else []
+
+    @property
+    def remote(self) -> bool:
+        """Whether sentences leave this machine to be encoded."""
+        try:
+            return Spec.parse(self.column.encoder).scheme == REMOTE
+        except SondeError:
+            return False
+
+    def at(self, place: Place) -> Result | None:
+        """The result whose probe reads sentences for a set, if there is one."""
+        layers = self.cells.get(place, {})
+        if self.layer is not None:
+            layers = {name: found for name, found in layers.items() if name == self.layer}
+        return best_layer(layers)[0] if layers else None
+
+
+@dataclass(frozen=True)
+class Offer:
+    """All that can be read, and why the rest cannot."""
+
+    choices: Sequence[Choice]
+    sets: Mapping[Place, Mapping[str, str | None]]
+    """The sets with a probe to read from, in order: ``set``, what it is called, ``name`` in full, ``question``."""
+    left_out: Sequence[Mapping[str, str]]
+    """``set`` and ``why``."""
+
+    def wanted(self, names: Sequence[str] | None, layers: Mapping[str, str]) -> list[Choice]:
+        """The choices with these names, or all encoders that are neither baselines nor elsewhere; at these layers."""
+        there = {choice.name: choice for choice in self.choices}
+        if names is None:
+            names = [choice.name for choice in self.choices if not choice.baseline and not choice.remote]
+        for name in (*names, *layers):
+            if name not in there:
+                raise UsageError(f"There is no probe of {name!r} to read from; there is {', '.join(there) or 'none'}.")
+        for name, layer in layers.items():
+            if layer not in there[name].layers:
+                own = ", ".join(there[name].layers) or "none to choose from"
+                raise UsageError(f"{name} has no layer {layer!r}; the layers are {own}.")
+        return [replace(there[name], layer=layers.get(name)) for name in dict.fromkeys(names)]
+
+
+def offer_of(run: Run) -> Offer:
+    """Look through a run for probes that were kept."""
+    grid = grid_of(run)
+    both = [*labelled(grid.columns), *labelled(grid.baselines)]
+    names = [", ".join(said["label"]) for said in both]
+    choices = [
+        Choice(name, short, column, cells, i >= len(grid.columns))
+        for i, (column, name, short) in enumerate(
+            zip((*grid.columns, *grid.baselines), names, short_names(names), strict=True)
+        )
+        if (cells := _readable(run, grid, column))
+    ]
+    called = dict(zip(grid.sets, set_names([_said(run, grid, place) for place in grid.sets]), strict=True))
+    there = {place for choice in choices for place in choice.cells}
+    return Offer(
+        choices,
+        {
+            place: {"set": name, "name": place.name, "question": _about(run, place).get("question")}
+            for place, name in called.items()
+            if place in there
+        },
+        [{"set": called[p], "why": _why(run, grid, p)} for p in grid.sets if p not in there],
+    )
+
+
+def _readable(run: Run, grid: Grid, column: Column) -> dict[Place, Layers]:
+    """The first seed's results whose probe was kept and reads nothing but the sentence."""
+    found: dict[Place, Layers] = {}
+    for place in grid.sets:
+        layers = {
+            layer: [kept[0]]
+            for layer, results in grid.layers(column, place).items()
+            if (kept := [r for r in results if not _inputs(run, place) and run.has_model(r)])
+        }
+        if layers:
+            found[place] = layers
+    return found
+
+
+def _why(run: Run, grid: Grid, place: Place) -> str:
+    if inputs := _inputs(run, place):
+        return f"Its probe reads the sentence and {', '.join(inputs)}."
+    results = [r for column in grid.columns for found in grid.layers(column, place).values() for r in found]
+    if results and results[0].metric != "accuracy":
+        return f"It is scored by {results[0].metric}: there is no class to read."
+    return "Its probes were not kept: they are too large, or there is one per fold, or the run is of an older version."
+
+
+def _inputs(run: Run, place: Place) -> Sequence[str]:
+    return [str(name) for name in _about(run, place).get("inputs", ())]
+
+
+def _said(run: Run, grid: Grid, place: Place) -> dict[str, Any]:
+    about = _about(run, place)
+    twins = sum(other.name == place.name for other in grid.sets)
+    label = place.name if twins == 1 else f"{place.name} #{place.data[:8]}"
+    return {"name": place.name, "label": label, "language": about.get("language"), "corpus": about.get("corpus")}
+
+
+def _about(run: Run, place: Place) -> Mapping[str, Any]:
+    said = run.info.get("datasets", ())
+    return next((d for d in said if (d["name"], d["digest"]) == (place.name, place.data)), {})

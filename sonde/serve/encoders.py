@@ -1,0 +1,77 @@
+"""The encoders of a run, loaded when they are first asked, kept, and asked one thread at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from threading import Lock
+from typing import Any
+
+from sonde.embed import Embeddings, embed, facts
+from sonde.encoders import Spec, load, schemes
+from sonde.errors import EncoderError, SondeError, UsageError
+from sonde.result import HALF
+
+CODE = "py"
+"""The scheme whose encoders are programs: a run that was sent by somebody must not say which of them to run."""
+
+
+class Encoders:
+    """What a server holds in memory. ``named`` are the encoders of the scheme ``py:`` that may be loaded."""
+
+    def __init__(self, named: Collection[str] = ()) -> None:
+        self.named = frozenset(named)
+        self._lock = Lock()
+        self._locks: dict[str, Lock] = {}
+        self._loaded: dict[str, Any] = {}
+
+    def vectors(self, name: str, identity: str | None, texts: Sequence[str]) -> Embeddings:
+        """The vectors of texts, from the very encoder that the run had: (n, d), or (layers, n, d)."""
+        with self._lock:
+            lock = self._locks.setdefault(name, Lock())
+        with lock:
+            if name not in self._loaded:
+                self._loaded[name] = self._load(name)
+            encoder = self._loaded[name]
+            half = identity is not None and HALF in identity
+            _check(name, encoder, identity, half=half)
+            return embed(encoder, texts, half=half)
+
+    def _load(self, name: str) -> Any:
+        try:
+            scheme = Spec.parse(name).scheme
+        except SondeError:
+            scheme = ""
+        if scheme not in schemes():
+            raise UsageError(
+                f"{name} was given to the run as a function, not by a name such as st:all-MiniLM-L6-v2, so that it "
+                "cannot be loaded again."
+            )
+        if scheme == CODE and name not in self.named:
+            raise UsageError(f"{name} is a program. To have it run, start the server with --encoder '{name}'.")
+        try:
+            encoder = load(name)
+        except SondeError:
+            raise
+        except Exception as e:
+            raise EncoderError(f"{name} cannot be loaded: {type(e).__name__}: {e}") from e
+        if getattr(encoder, "needs_fit", False):
+            raise UsageError(
+                f"{name} is fitted on the texts of all sets of its run, so that it cannot be loaded by itself."
+            )
+        return encoder
+
+
+def _check(name: str, encoder: Any, identity: str | None, *, half: bool) -> None:
+    """Refuse an encoder that is not the one whose vectors the probes were trained on."""
+    now = facts(encoder).identity
+    if identity is None or now is None:
+        raise EncoderError(
+            f"{name} does not say what it is, so that it may be another one than in the run. Give it an identity, as "
+            "in ?version=1, and run again."
+        )
+    met = str(now.with_facts(kept="float16") if half else now)
+    if met != identity:
+        raise EncoderError(
+            f"{name} is not what it was in the run: met {met}, expected {identity}. Its probes cannot read these "
+            "vectors; run again in a new folder."
+        )

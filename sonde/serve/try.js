@@ -1,0 +1,298 @@
+// Try a sentence: asks the server that the page came from. What comes back is put into text nodes, never into HTML.
+(() => {
+  "use strict";
+  const section = document.getElementById("try");
+  if (!section) return;
+  const by = (id) => document.getElementById(id);
+  const form = by("try-form"), told = by("try-told"), answer = by("try-answer"), go = by("try-go");
+  const text = by("try-text"), first = by("try-first"), second = by("try-second");
+  const EVERY = 5000, TRUTH = "true, by its words";
+  let limits = { most: 20, longest: 2000 }, offered = "", place = -1, asked = 0;
+
+  // Elements of text: make("td", "none", "–"), or with children in the place of the text
+  function make(tag, cls, ...inside) {
+    const element = document.createElement(tag);
+    if (cls) element.className = cls;
+    element.append(...inside.filter((part) => part !== null));
+    return element;
+  }
+  // A name that may go on in the next line after a sign such as / or _
+  function name(text) {
+    const parts = text.split(/(?<=[/_:?=,.#-])(?=\w)/);
+    return make("bdi", "", ...parts.flatMap((part, i) => (i ? [make("wbr"), part] : [part])));
+  }
+  const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+  const percent = (p) => (p > 0.995 ? "> 99 %" : p < 0.005 ? "< 1 %" : `${Math.round(100 * p)} %`);
+
+  function tell(message, bad = false) {
+    told.textContent = message;
+    told.classList.toggle("bad", bad);
+  }
+
+  async function ask(path, body) {
+    const options = body ? { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) } : {};
+    let response;
+    try {
+      response = await fetch(path, options);
+    } catch {
+      throw new Error("The server does not answer; is `sonde serve` still running?");
+    }
+    const found = await response.json();
+    if (!response.ok) throw new Error(found.error);
+    return found;
+  }
+
+  // The state of the run
+
+  async function look() {
+    let status;
+    try {
+      status = await ask("/status");
+    } catch (error) {
+      if (!offered) tell(error.message, true);
+      return;
+    }
+    limits = status;
+    offer(status);
+    const results = status.results - Number(section.dataset.results);
+    const failures = status.failures - Number(section.dataset.failures);
+    const parts = [];
+    if (results > 0) parts.push(plural(results, "new result"));
+    if (failures > 0) parts.push(plural(failures, "new failure"));
+    const grown = status.stamp === section.dataset.stamp ? "" : `${parts.join(" and ") || "The run has changed"}:`;
+    by("try-news").hidden = !grown;
+    if (by("try-grown").textContent !== grown) by("try-grown").textContent = grown;
+  }
+
+  function offer(status) {
+    const now = JSON.stringify([status.encoders, status.left_out]);
+    if (now === offered) return;
+    offered = now;
+    by("try-none").textContent = "There is no probe to read with. Runs keep those of sets that are learned in one go, as they are finished; older versions of sonde kept none, and for a run of these there is only to run again in a new folder.";
+    by("try-none").hidden = status.encoders.length > 0;
+    form.hidden = status.encoders.length === 0;
+    const before = new Map([...form.querySelectorAll("#try-encoders input")].map((box) => [box.value, box.checked]));
+    by("try-encoders").replaceChildren(...status.encoders.map((encoder, i) => {
+      const box = make("input");
+      box.type = "checkbox";
+      box.name = "encoder";
+      box.value = encoder.name;
+      box.checked = before.has(encoder.name) ? before.get(encoder.name) : !encoder.baseline && !encoder.remote;
+      const label = make("label", "", box, name(encoder.short));
+      label.title = encoder.name;
+      const item = make("li", "", label);
+      if (encoder.remote) item.append(make("small", "", "sends your sentences to its server"));
+      if (encoder.layers.length) {
+        const select = make("select");
+        select.id = `try-layer-${i}`;
+        select.dataset.encoder = encoder.name;
+        select.append(new Option("best on dev, by set", ""), ...encoder.layers.map((name) => new Option(name, name)));
+        const of = make("label", "", "layer ", make("span", "sr", `of ${encoder.short} `));
+        of.htmlFor = select.id;
+        item.append(make("span", "", of, select));
+      }
+      return item;
+    }));
+  }
+
+  // Asking
+
+  const mode = () => form.elements.mode.value;
+  const lines = (box) => box.value.split(/\r\n|\r|\n/).map((line) => line.trim()).filter(Boolean);
+
+  function wanted() {
+    const compare = mode() === "compare";
+    const sentences = compare ? [lines(first).join(" "), lines(second).join(" ")] : lines(text);
+    const encoders = [...form.querySelectorAll("input[name=encoder]:checked")].map((box) => box.value);
+    const layers = {};
+    for (const select of form.querySelectorAll("select[data-encoder]")) {
+      if (select.value && encoders.includes(select.dataset.encoder)) layers[select.dataset.encoder] = select.value;
+    }
+    if (!sentences.length || sentences.includes("")) throw new Error(compare ? "Type two sentences." : "Type a sentence.");
+    if (sentences.length > limits.most) throw new Error(`At most ${limits.most} sentences can be read at a time.`);
+    if (sentences.some((sentence) => [...sentence].length > limits.longest)) throw new Error(`A sentence may have ${limits.longest} characters at most.`);
+    if (!encoders.length) throw new Error("Choose at least one encoder.");
+    return { sentences, encoders, layers, compare };
+  }
+
+  async function read(event) {
+    event.preventDefault();
+    const own = ++asked;
+    go.disabled = true;
+    try {
+      const body = wanted();
+      tell("Reading. An encoder that was not asked before is loaded first, which may take a while.");
+      const found = await ask("/read", body);
+      if (own === asked) show(found);
+    } catch (error) {
+      if (own === asked) tell(error.message, true);
+    } finally {
+      if (own === asked) go.disabled = false;
+    }
+  }
+
+  function swap() {
+    // each time the next two neighbours, from the middle on
+    const words = lines(first).join(" ").split(/\s+/).filter(Boolean);
+    if (words.length < 2) return tell("Type a sentence of two words or more to swap two of them.", true);
+    place = place < 0 || place >= words.length - 1 ? Math.floor((words.length - 1) / 2) : place;
+    const [one, two] = words.slice(place, place + 2);
+    words.splice(place, 2, two, one);
+    place = (place + 1) % (words.length - 1);
+    second.value = words.join(" ");
+    tell(`Swapped ${one} and ${two}.`);
+  }
+
+  // Answers
+
+  function show(found) {
+    const made = found.problems.map((problem) => make("p", "try-problem", make("b", "", name(problem.encoder)), `: ${problem.error}`));
+    if (found.cosines) made.push(...compared(found));
+    else made.push(...found.sentences.flatMap((sentence) => [heading(sentence), scroll(table(found.encoders, sentence), `“${sentence.text}”`)]));
+    if (found.left_out.length) {
+      made.push(make("ul", "try-notes", ...found.left_out.map((left) => make("li", "", name(left.set), ` is left out. ${left.why}`))));
+    }
+    answer.replaceChildren(...made);
+    const sets = found.sentences.length ? found.sentences[0].sets.length : 0;
+    const failed = new Set(found.problems.map((problem) => problem.encoder)).size;
+    const readers = found.encoders.length - failed;
+    const trouble = failed ? ` ${plural(failed, "encoder")} could not read everything: see below.` : "";
+    const changed = found.cosines ? ` ${plural(changes(found), "reading")} changed.` : "";
+    tell(`Read ${plural(found.sentences.length, "sentence")}: ${plural(sets, "question")}, ${plural(readers, "encoder")}.${changed}${trouble}`, failed > 0 && readers === 0);
+  }
+
+  function heading(sentence) {
+    return make("h3", "try-sentence", make("bdi", "", sentence.text), " ", make("small", "", plural(sentence.tokens, "token")));
+  }
+
+  function scroll(inside, of) {
+    const box = make("div", "scroll", inside);
+    box.tabIndex = 0;
+    box.setAttribute("role", "region");
+    box.setAttribute("aria-label", `Readings of ${of}`);
+    return box;
+  }
+
+  function head(inside, span = 1) {
+    const cell = make("th", "", inside);
+    cell.scope = span > 1 ? "colgroup" : "col";
+    cell.colSpan = span;
+    return cell;
+  }
+
+  function rowHead(set) {
+    const cell = make("th", "", name(set.set), set.question ? make("span", "question", set.question) : null);
+    cell.scope = "row";
+    cell.title = set.name;
+    return cell;
+  }
+
+  function named(cell, title) {
+    cell.dataset.head = title.replace(/([/_:?=,.#-])(?=\w)/g, "$1\u200b");
+    return cell;
+  }
+
+  function table(encoders, sentence) {
+    const several = encoders.length > 1;
+    const heads = [head("set"), ...encoders.map((encoder) => head(name(encoder.short))), several ? head("agreement") : null, head(TRUTH)];
+    const rows = sentence.sets.map((set) => make(
+      "tr", "", rowHead(set),
+      ...set.cells.map((cell, i) => named(reading(cell), encoders[i].short)),
+      several ? named(agreement(set), "agreement") : null,
+      named(truth(set.truth), TRUTH),
+    ));
+    return make("table", "try-table", make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...rows));
+  }
+
+  function reading(cell) {
+    if (!cell) return make("td", "none", "–");
+    const found = make("td", "", make("div", "try-said", make("b", "", make("bdi", "", cell.shown)), make("span", "", percent(cell.probability))));
+    const bar = make("div", "try-bar", ...cell.classes.map((one) => {
+      const part = make("i");
+      part.style.width = `${100 * one.probability}%`;
+      return part;
+    }));
+    bar.setAttribute("aria-hidden", "true");
+    const more = cell.classes.slice(1).map((one) => `${one.shown} ${percent(one.probability)}`);
+    if (cell.others) more.push(`${cell.others} others ${percent(cell.rest)}`);
+    if (cell.layer !== null) more.push(`layer ${cell.layer}`);
+    found.append(bar, make("span", "try-more", more.join(" · ")));
+    if (cell.right !== null) found.append(make("span", cell.right ? "try-right" : "try-wrong", cell.right ? "✓ right" : "✗ wrong"));
+    return found;
+  }
+
+  function agreement(set) {
+    const { agreement: met } = set;
+    if (!met) return make("td", "none", "–");
+    if (met.n === met.of) return make("td", "", `all ${met.of} agree`);
+    return make("td", "", met.n > 1 ? `${met.n} of ${met.of} agree` : "none agree");
+  }
+
+  function truth(found) {
+    return make("td", `try-truth${found.labels.length ? "" : " none"}`, make("bdi", "", found.text));
+  }
+
+  // Two sentences
+
+  const differ = (one, two) => Boolean(one && two && one.label !== two.label);
+
+  function changes(found) {
+    const [one, two] = found.sentences;
+    return one.sets.reduce((n, set, i) => n + set.cells.filter((cell, j) => differ(cell, two.sets[i].cells[j])).length, 0);
+  }
+
+  function compared(found) {
+    const [one, two] = found.sentences;
+    const cosines = make("dl", "try-cosines", ...found.encoders.map((encoder, i) => make("div", "", make("dt", "", name(encoder.short)), make("dd", "", cosine(found.cosines[i])))));
+    const above = [head("set"), ...found.encoders.map((encoder) => head(name(encoder.short), 2))];
+    above[0].rowSpan = 2;
+    const below = found.encoders.flatMap(() => [head("one"), head("the other")]);
+    const rows = one.sets.map((set, i) => make("tr", "", rowHead(set), ...set.cells.flatMap((cell, j) => {
+      const other = two.sets[i].cells[j];
+      return [named(reading(cell), `${found.encoders[j].short} one`), named(against(cell, other), "the other")];
+    })));
+    const made = make("table", "try-table", make("thead", "", make("tr", "", ...above), make("tr", "", ...below)), make("tbody", "", ...rows));
+    return [heading(one), heading(two), make("p", "try-kind", "Cosine of the two vectors"), cosines, scroll(made, "the two sentences")];
+  }
+
+  function against(one, two) {
+    const cell = reading(two);
+    if (differ(one, two)) {
+      cell.classList.add("changed");
+      cell.append(make("span", "try-more", `changed from ${one.shown}`));
+    } else if (one && two) {
+      const points = Math.round(100 * (two.probability - one.probability));
+      cell.append(make("span", "try-more", points ? `same, ${points > 0 ? "+" : "−"}${Math.abs(points)} points` : "same"));
+    }
+    return cell;
+  }
+
+  function cosine(found) {
+    const values = found.map((one) => one.value).filter((value) => value !== null);
+    if (!values.length) return "– (one of them is zero, or there is none)";
+    const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => value.toFixed(3).replace("-", "−"));
+    const of = found.length > 1 ? ` (${found.length} layers)` : found[0].layer !== null ? ` (layer ${found[0].layer})` : "";
+    return (low === high ? low : `${low} to ${high}`) + of;
+  }
+
+  // What is pressed
+
+  function switched() {
+    const compare = mode() === "compare";
+    by("try-one").hidden = compare;
+    by("try-two").hidden = !compare;
+    go.textContent = compare ? "Compare" : "Read";
+    if (compare && !second.value.trim()) swap();
+  }
+  form.addEventListener("submit", read);
+  form.addEventListener("change", (event) => event.target.name === "mode" && switched());
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  });
+  first.addEventListener("input", () => { place = -1; });
+  by("try-swap").addEventListener("click", swap);
+  by("try-reload").addEventListener("click", () => location.reload());
+  setInterval(() => document.hidden || look(), EVERY);
+  look();
+  switched();
+})();

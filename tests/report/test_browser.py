@@ -1,0 +1,255 @@
+"""The page in a browser: it draws, sorts, filters and switches, by keyboard too, asks no network, and runs no text."""
+
+import json
+import shutil
+import time
+
+import pytest
+
+from sonde.report import Report
+from sonde.report.page import Extra, render
+from sonde.report.whole import whole
+from tests.report.runs import SETS, beside, result, written
+from tests.report.test_page import crowd, hostile_run
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
+
+DRAWN = "[...document.querySelectorAll('figure[data-chart]')].every((f) => f.querySelector('svg'))"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """One browser, which knows nothing of the user and may ask nothing of itself."""
+    arguments = ["--no-sandbox", "--disable-background-networking"]
+    with playwright.sync_playwright() as started:
+        found = started.chromium.launch_persistent_context(
+            tmp_path_factory.mktemp("browser"), executable_path=CHROMIUM, args=arguments, headless=True,
+            viewport={"width": 1280, "height": 900}, color_scheme="light", reduced_motion="reduce",
+        )  # fmt: skip
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Pages by name: a plain run, one whose texts try something, and a large one."""
+    folder = tmp_path_factory.mktemp("pages")
+    sets = (*SETS, "own/third")
+    records = [result(e, s, p=p) for s, lift in zip(sets, (0, 0.02, -0.2), strict=True)
+               for e, p in (("st:good", 0.9 + lift), ("static:", 0.7 - lift))]  # fmt: skip
+    plain = Report.of(written(folder / "plain", *records, *beside(sets)))
+    plain.save(folder / "plain.html")
+    Report.of(hostile_run(folder / "hostile"), title="</title><script>window.hurt = 1</script>").save(
+        folder / "hostile.html"
+    )
+    (folder / "crowd.html").write_text(render(crowd(whole(plain.run))), "utf-8")
+    return folder
+
+
+class Opened:
+    """A page and what it did that it should not."""
+
+    def __init__(self, browser, path, width=1280):
+        self.page = browser.new_page()
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.errors, self.requests = [], []
+        self.page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" else None)
+        self.page.on("pageerror", lambda e: self.errors.append(str(e)))
+        self.page.on("request", lambda r: self.requests.append(r.url))
+        self.page.goto(path.as_uri())
+
+    def wait(self, condition):
+        """Until a condition holds; Playwright's own way would need what the page's policy forbids."""
+        end = time.monotonic() + 60
+        while not self.page.evaluate(condition):
+            assert time.monotonic() < end, condition
+            self.page.wait_for_timeout(20)
+
+    def tip_at(self, selector):
+        """What is said of the first of these when it is pointed at; while the page still moves, that is lost again."""
+        for _ in range(50):
+            self.page.locator(selector).first.hover(force=True)
+            self.page.wait_for_timeout(100)
+            if self.page.locator("#tip").is_visible():
+                return self.page.locator("#tip").text_content()
+            self.page.mouse.move(0, 0)
+        raise AssertionError("nothing is said")
+
+    def texts(self, selector):
+        return [text.strip() for text in self.page.locator(selector).all_inner_texts()]
+
+    def close(self):
+        assert self.errors == []
+        assert len(self.requests) == 1, self.requests  # the file itself
+        self.page.close()
+
+
+@pytest.fixture
+def opened(browser, pages):
+    """Open a page by its name; in the end, see that it did nothing else."""
+    found = []
+
+    def open_page(name, width=1280):
+        found.append(Opened(browser, pages / f"{name}.html", width))
+        return found[-1]
+
+    yield open_page
+    for page in found:
+        page.close()
+
+
+def sets_in_order(page):
+    return page.texts("#scores tbody tr:not([hidden]) th .label")
+
+
+def test_charts_are_drawn_and_say_what_they_show(opened):
+    page = opened("plain")
+    page.wait(DRAWN)
+    assert "bigram_shift" in page.page.locator('[data-chart="heatmap"] svg').text_content()
+    assert page.tip_at('[data-chart="heatmap"] .mark-rect path').startswith("st:good on subj_number: ")
+    page.page.locator('[data-chart="heatmap"] summary').click()
+    page.wait("document.querySelectorAll('[data-chart=heatmap] .numbers tbody tr').length === 6")
+
+
+def test_sorting_and_filtering_by_keyboard_alone(opened):
+    page = opened("plain")
+    assert sets_in_order(page) == [*SETS, "own/third"]
+    page.page.keyboard.press("Tab")
+    assert page.page.evaluate("document.activeElement.className") == "skip"
+    page.page.keyboard.press("Enter")
+    assert page.page.evaluate("document.activeElement.id") == "main"
+    for _ in range(60):  # past the checks to the column of the first encoder
+        page.page.keyboard.press("Tab")
+        if page.page.evaluate("document.activeElement.textContent") == "st:good":
+            break
+    page.page.keyboard.press("Enter")
+    head = page.page.locator('#scores thead th[data-kind="encoder"]').first
+    assert head.get_attribute("aria-sort") == "descending"
+    first = [
+        float(t.split()[0].rstrip("abc*")) for t in page.texts('#scores tbody td[data-kind="encoder"]:nth-child(3)')
+    ]
+    assert first == sorted(first, reverse=True)
+    page.page.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert sets_in_order(page)[0] == "own/third"
+    page.page.locator("#find-sets").focus()
+    page.page.keyboard.type("THIRD")
+    assert sets_in_order(page) == ["own/third"]
+    assert page.texts("#shown") == ["1 of 3 sets, 2 of 2 encoders"]
+    page.page.locator("#find-encoders").focus()
+    page.page.keyboard.type("static")
+    assert page.page.locator('#scores thead th[data-kind="encoder"]:visible').count() == 1
+    outline = page.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline != "none"
+
+
+def test_encoders_are_sorted_by_a_set_and_cells_go_with_them(opened):
+    page = opened("plain")
+
+    def by_encoder():
+        heads = page.texts('#scores thead th[data-kind="encoder"]')
+        cells = page.texts("#scores tbody tr:first-child td[data-kind=encoder]")
+        return dict(zip(heads, cells, strict=True)), heads
+
+    before, heads = by_encoder()
+    button = page.page.locator("#scores tbody th .sort").first
+    button.click()
+    button.click()
+    after, turned = by_encoder()
+    assert after == before
+    assert turned == heads[::-1]
+
+
+def test_the_heat_map_shows_other_things(opened):
+    page = opened("plain")
+    page.wait(DRAWN)
+    text = "document.querySelector('[data-chart=heatmap] svg').textContent"
+    before = page.page.evaluate(text)
+    page.page.locator("#heat-mode").select_option("above")
+    page.wait(f"{text}.includes('points above the strongest baseline')")
+    page.page.locator("#heat-mode").select_option("encoder")
+    page.wait(f"{text}.includes('ratio')")
+    assert page.texts("#heat-other option") == ["st:good", "static:"]
+    page.wait(f"({text}.match(/1\\.00/g) || []).length >= 3")  # an encoder beside itself
+    first = page.page.evaluate(text)
+    page.page.locator("#heat-other").select_option("1")
+    page.wait(f"{text} !== {json.dumps(first)}")
+    page.page.locator("#heat-mode").select_option("absolute")
+    page.wait(f"{text} === {json.dumps(before)}")
+
+
+def test_dark_and_light(opened):
+    page = opened("plain")
+    page.wait(DRAWN)
+    ground = "getComputedStyle(document.body).backgroundColor"
+    label = "getComputedStyle(document.querySelector('[data-chart=intervals] .role-axis-label text')).fill"
+    light, ink = page.page.evaluate(ground), page.page.evaluate(label)
+    page.page.locator("#theme").click()
+    assert page.page.evaluate(ground) != light
+    assert page.page.evaluate(label) != ink
+    page.page.emulate_media(media="print")
+    assert page.page.evaluate(ground) == light
+    assert not page.page.locator("button:visible:not(.sort)").count()
+    assert sets_in_order(page) == [*SETS, "own/third"]
+    page.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.page.evaluate(
+        "[...document.querySelectorAll('main details:not(.numbers, .long)')].every((d) => d.open)"
+    )
+
+
+def test_copying_puts_a_table_on_the_clipboard(opened, browser):
+    browser.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = opened("plain")
+    page.page.locator('[data-copy="latex"]').click()
+    page.wait("document.getElementById('told').textContent === 'Copied'")
+    assert page.page.evaluate("navigator.clipboard.readText()").startswith("% \\usepackage{booktabs}")
+
+
+def test_texts_of_a_hostile_run_stay_texts(opened):
+    page = opened("hostile")
+    page.wait(DRAWN)
+    assert page.page.evaluate("window.hurt") is None
+    assert page.texts("h1") == ["</title><script>window.hurt = 1</script>"]
+    errors = page.texts("#wrong-errors .sentence")
+    assert any("window.hurt" in text for text in errors)
+    assert any("👩‍👩‍👧" in text for text in errors)
+    assert all("\u202e" not in text for text in errors)
+    assert page.page.locator("#wrong-errors mark").count() == len(errors)
+    assert "[marked: " in page.page.locator("#wrong-errors mark").first.text_content()
+    assert page.page.locator("main b, main img").count() == 0
+    assert "<img" in page.tip_at('[data-chart="heatmap"] .mark-rect path')
+    assert page.page.evaluate("window.hurt") is None
+
+
+@pytest.mark.parametrize("name", ["plain", "hostile", "crowd"])
+def test_a_telephone_scrolls_down_and_not_to_the_side(opened, name):
+    page = opened(name, width=390)
+    page.wait(DRAWN)
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_mistakes_of_many_encoders(opened):
+    page = opened("crowd")
+    page.page.locator("#wrong-set").select_option("5")
+    assert page.page.locator("#wrong-confusion tbody tr").count() == 20
+    page.page.locator("#wrong-encoder").select_option("7")
+    assert page.page.locator("#wrong-errors mark").first.text_content() == "[marked: had]"
+
+
+def test_a_section_of_the_server_runs_its_own_script(browser, pages, tmp_path):
+    from sonde.run.folder import Run
+
+    extra = Extra(
+        '<section id="try"><h2>Try</h2><p id="t"></p></section>',
+        "#t{color:red}",
+        "document.getElementById('t').textContent = 'ran';",
+    )
+    (tmp_path / "served.html").write_text(render(whole(Run.load(pages / "plain")), extra), "utf-8")
+    page = Opened(browser, tmp_path / "served.html")
+    assert page.texts("#t") == ["ran"]
+    assert page.page.evaluate("getComputedStyle(document.getElementById('t')).color") == "rgb(255, 0, 0)"
+    page.close()

@@ -1,0 +1,130 @@
+"""The page in a browser: a sentence is typed and its readings are seen, by keyboard, and nothing goes wrong unseen."""
+
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from sonde.run.folder import writing
+from tests.serve.runs import run, running
+
+playwright = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
+ARGUMENTS = ["--no-sandbox", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    own = run(tmp_path_factory.mktemp("served") / "run")
+    with running(own.folder) as server:
+        yield own, server
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as found:
+        browser = found.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser, served):
+    """The page, its clock held; at the end nothing was complained of, and no other machine was asked."""
+    complaints, asked = [], []
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(120_000)  # milliseconds; a busy machine is no fault of the page
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.clock.install()
+    page.goto(served[1].url)
+    page.wait_for_selector("#try-form:not([hidden])")
+    yield page
+    page.close()
+    assert complaints == []
+    assert all(url.startswith((served[1].url, "data:", "blob:")) for url in asked)
+
+
+def typed(page, box, text):
+    """Replace what stands in a box, by keyboard."""
+    page.focus(box)
+    page.keyboard.press("Control+a")
+    page.keyboard.type(text)
+
+
+def test_a_sentence_is_read(page):
+    typed(page, "#try-text", "the boats in a\nthe <img src=x onerror=alert(1)> towers")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".try-table")
+    assert page.inner_text("#try-told") == "Read 2 sentences: 2 questions, 2 encoders."
+    assert page.locator("#try-told").get_attribute("aria-live") == "polite"
+    assert page.locator(".try-sentence").all_inner_texts() == [
+        "the boats in a 4 tokens", "the <img src=x onerror=alert(1)> towers 14 tokens"
+    ]  # fmt: skip
+    assert page.locator("#try img").count() == 0
+    row = page.locator(".try-table").first.locator("tbody tr").nth(1)
+    assert row.locator("th").inner_text().startswith("word_content")
+    cells = row.locator("td").all_inner_texts()
+    assert all(cell.startswith("boats") and "✓ right" in cell for cell in cells[:2])
+    assert cells[2:] == ["all 2 agree", "boats"]
+
+
+def test_two_sentences_are_compared_by_keyboard(page):
+    page.focus("input[value=read]")
+    page.keyboard.press("ArrowDown")
+    typed(page, "#try-first", "the boats in a")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # swap two words
+    assert page.input_value("#try-second") == "the in boats a"
+    page.keyboard.press("Enter")
+    assert page.input_value("#try-second") == "the boats a in"
+    page.focus("#try-second")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".try-cosines")
+    assert page.inner_text("#try-told") == "Read 2 sentences: 2 questions, 2 encoders. 0 readings changed."
+    assert page.locator(".try-cosines dd").all_inner_texts() == ["1.000", "1.000"]  # of means of the same words
+    typed(page, "#try-second", "the towers in a")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("td.changed")
+    assert "changed from boats" in page.locator("td.changed").last.inner_text()
+
+
+def test_what_is_wrong_is_said(page):
+    typed(page, "#try-text", "   ")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".try-told.bad")
+    assert page.inner_text("#try-told") == "Type a sentence."
+    page.fill("#try-text", "x" * 2001)
+    page.keyboard.press("Control+Enter")
+    playwright.expect(page.locator("#try-told")).to_contain_text("2000 characters at most")
+    for box in page.locator("input[name=encoder]").all():
+        box.uncheck()
+    typed(page, "#try-text", "the boats")
+    page.keyboard.press("Control+Enter")
+    playwright.expect(page.locator("#try-told")).to_have_text("Choose at least one encoder.")
+
+
+def test_new_results_are_offered(page, served):
+    own, _ = served
+    result = own.results[0]
+    assert page.locator("#try-news").is_hidden()
+    with writing(own.folder) as log:
+        cell = replace(result.cell, seed=7)
+        log.add(replace(result, key=cell.key, cell=cell), own.predictions(result))
+    page.clock.run_for(6000)
+    page.wait_for_selector("#try-news:not([hidden])")
+    assert page.inner_text("#try-grown") == "1 new result:"
+    page.click("#try-reload")
+    page.wait_for_selector("#try-form:not([hidden])")
+    assert page.locator("#try").get_attribute("data-results") == "9"
+    assert page.locator("#try-news").is_hidden()
+
+
+def test_a_narrow_page_does_not_scroll_sideways(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    typed(page, "#try-text", "the boats in a")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".try-table")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -1,0 +1,272 @@
+"""Sentences → readings: what the probes of the run say, beside what is true."""
+
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+import pytest
+
+from sonde.encoders import load
+from sonde.errors import UsageError
+from sonde.probes import Features
+from sonde.run.folder import Run, writing
+from sonde.serve.choices import offer_of
+from sonde.serve.encoders import Encoders
+from sonde.serve.read import LONGEST, MOST, Reader, Request, checked
+from tests.run.sets import Knowing, dataset
+from tests.serve.runs import CONTENT, LENGTH, WORD, run, sentence_length, word_content, word_presence
+
+SENTENCES = ["the boats in a", "He had , with the rivers and the towers .", "at by for"]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    return run(tmp_path_factory.mktemp("served") / "run", sets=(sentence_length, word_content, word_presence))
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return Reader(Encoders())
+
+
+def answer(reader, run, *sentences, **more):
+    return reader.read(run, offer_of(run), Request(list(sentences), **more))
+
+
+def test_readings_are_what_the_probes_of_the_run_say(reader, served):
+    found = answer(reader, served, *SENTENCES)
+    assert [e["name"] for e in found["encoders"]] == ["static:", "static:?dim=64"]
+    assert found["problems"] == []
+    assert [s["text"] for s in found["sentences"]] == SENTENCES
+    for j, encoder in enumerate(found["encoders"]):
+        table = load(encoder["name"])(SENTENCES)
+        for k, name in enumerate((LENGTH, CONTENT)):
+            result = next(r for r in served if (r.cell.encoder, r.cell.dataset) == (encoder["name"], name))
+            shares = np.exp(served.model(result).scores(Features.of(table)))
+            for i, said in enumerate(found["sentences"]):
+                row = said["sets"][k]
+                assert row["name"] == name
+                cell = row["cells"][j]
+                assert cell["label"] == result.labels[shares[i].argmax()]
+                assert cell["classes"][0]["label"] == cell["label"]
+                for one in cell["classes"]:
+                    assert one["probability"] == pytest.approx(shares[i][result.labels.index(one["label"])], abs=1e-6)
+                assert len(cell["classes"]) == 3
+                assert cell["others"] == len(result.labels) - 3
+                total = sum(one["probability"] for one in cell["classes"]) + cell["rest"]
+                assert total == pytest.approx(1, abs=1e-5)
+
+
+def test_what_is_true_stands_beside(reader, served):
+    found = answer(reader, served, *SENTENCES)
+    truths = [[row["truth"] for row in said["sets"]] for said in found["sentences"]]
+    assert truths[0] == [{"labels": ["0"], "text": "4 tokens"}, {"labels": ["boats"], "text": "boats"}]
+    assert truths[1] == [
+        {"labels": ["2"], "text": "10 tokens"},
+        {"labels": ["rivers", "towers"], "text": "rivers, towers"},
+    ]
+    assert truths[2][1] == {"labels": [], "text": "none of the 5 words"}
+    # word content is solved by a mean of words: with one of the words the reading is right, with none there is no right
+    content = [said["sets"][1]["cells"] for said in found["sentences"]]
+    assert [cell["right"] for cell in content[0]] == [True, True]
+    assert all(cell["right"] == (cell["label"] in ("rivers", "towers")) for cell in content[1])
+    assert [cell["right"] for cell in content[2]] == [None, None]
+    assert found["sentences"][0]["sets"][1]["agreement"] == {"label": "boats", "n": 2, "of": 2}
+    assert found["sentences"][0]["sets"][0]["cells"][0]["shown"].endswith(" tokens")
+
+
+def test_sets_that_read_more_than_a_sentence_are_left_out(reader, served):
+    found = answer(reader, served, "the boats in a")
+    assert found["left_out"] == [{"set": WORD.split("/")[1], "why": "Its probe reads the sentence and word."}]
+
+
+def test_baselines_are_read_if_they_are_asked_for(reader, served):
+    found = answer(reader, served, "the boats in a", encoders=["baseline:hash"])
+    assert [row["cells"][0]["label"] for row in found["sentences"][0]["sets"]][1] == "boats"
+    assert found["sentences"][0]["sets"][0]["agreement"] is None
+
+
+def test_two_sentences_are_compared(reader, served):
+    found = answer(reader, served, "the boats in a", "boats the in a", compare=True)
+    assert [[round(c["value"], 3) for c in cosines] for cosines in found["cosines"]] == [
+        [1.0],
+        [1.0],
+    ]  # a mean of words
+    one, two = (load("static:")([text])[0] for text in ("the boats", "a tower"))
+    other = answer(reader, served, "the boats", "a tower", compare=True, encoders=["static:"])
+    expected = one @ two / np.linalg.norm(one) / np.linalg.norm(two)
+    assert other["cosines"] == [[{"layer": None, "value": pytest.approx(float(expected), abs=1e-6)}]]
+    with pytest.raises(UsageError, match="Two sentences are compared; there is 1"):
+        answer(reader, served, "the boats", compare=True)
+
+
+def test_a_zero_vector_has_no_cosine(served):
+    class Zero(Encoders):
+        def vectors(self, name, identity, texts):
+            found = super().vectors(name, identity, texts)
+            return replace(found, vectors=np.zeros_like(found.vectors))
+
+    found = answer(Reader(Zero()), served, "a", "b", compare=True, encoders=["static:"])
+    assert found["cosines"] == [[{"layer": None, "value": None}]]
+
+
+class Layered(Knowing):
+    """An encoder with a layer that knows and one that does not."""
+
+    layers = ("0", "1")
+
+    def __call__(self, texts):
+        known = super().__call__(texts)
+        return np.stack([np.random.default_rng(0).normal(size=known.shape), known])
+
+
+class Holding(Encoders):
+    """Encoders that are objects of the test."""
+
+    def __init__(self, encoder):
+        super().__init__()
+        self.encoder = encoder
+
+    def _load(self, name):
+        return self.encoder
+
+
+def test_layers_are_the_best_on_dev_or_as_asked(tmp_path):
+    own = run(tmp_path / "run", {"layered": Layered()}, (dataset,), beside=[], seeds=[1, 2])
+    here = Reader(Holding(Layered()))
+    (choice,) = offer_of(own).choices
+    assert choice.layers == ["0", "1"]
+    found = answer(here, own, "c1 bal")
+    assert found["sentences"][0]["sets"][0]["cells"][0] | {"classes": 0} == {
+        "label": "c1", "shown": "c1", "probability": pytest.approx(1, abs=0.05), "layer": "1", "classes": 0,
+        "others": 0, "rest": pytest.approx(0, abs=1e-6), "right": None,
+    }  # fmt: skip
+    other = answer(here, own, "c1 bal", layers={"layered": "0"})
+    assert other["sentences"][0]["sets"][0]["cells"][0]["layer"] == "0"
+    compared = answer(here, own, "c1 bal", "c0 bal", compare=True)
+    assert [c["layer"] for c in compared["cosines"][0]] == ["1"]
+    with pytest.raises(UsageError, match="no layer '7'; the layers are 0, 1"):
+        answer(here, own, "c1 bal", layers={"layered": "7"})
+
+
+def test_an_encoder_that_cannot_be_loaded_is_told_and_the_others_are_read(reader, tmp_path):
+    own = run(tmp_path / "run", ["static:"], (word_content,), beside=[])
+    run(tmp_path / "run", {"mine": Knowing()}, (dataset,), beside=[])
+    found = answer(reader, Run.load(tmp_path / "run"), "the boats")
+    assert [problem["encoder"] for problem in found["problems"]] == ["mine"]
+    assert "was given to the run as a function" in found["problems"][0]["error"]
+    by = {row["name"]: row["cells"] for row in found["sentences"][0]["sets"]}
+    assert by[CONTENT][0]["label"] == "boats"
+    assert by[CONTENT][1] is None
+    assert by["own/task"] == [None, None]
+    assert len(own) == 1
+
+
+def test_a_damaged_probe_is_told_and_the_others_are_read(reader, tmp_path):
+    own = run(tmp_path / "run", beside=[])
+    result = next(r for r in own if (r.cell.encoder, r.cell.dataset) == ("static:", CONTENT))
+    (own.folder / "probes" / f"{result.key}.npz").write_bytes(b"no archive")
+    found = answer(reader, own, "the boats")
+    assert [(p["encoder"], "cannot be read" in p["error"]) for p in found["problems"]] == [("static:", True)]
+    assert [cell and cell["label"] for cell in found["sentences"][0]["sets"][1]["cells"]] == [None, "boats"]
+
+
+def test_a_probe_that_went_astray_is_told(reader, tmp_path):
+    own = run(tmp_path / "run", ["static:"], (word_content,), beside=[])
+    path = own.folder / "probes" / f"{own.results[0].key}.npz"
+    with np.load(path) as arrays:
+        np.savez(path, weights=arrays["weights"] * np.nan, bias=arrays["bias"])
+    found = answer(reader, own, "the boats")
+    assert "no probabilities" in found["problems"][0]["error"]
+    assert found["sentences"][0]["sets"][0]["cells"] == [None]
+
+
+def test_a_run_without_probes_offers_nothing(reader, tmp_path):
+    own = run(tmp_path / "run", ["static:"], (word_content,))
+    for path in (own.folder / "probes").iterdir():
+        path.unlink()
+    offer = offer_of(own)
+    assert offer.choices == []
+    assert [left["set"] for left in offer.left_out] == ["word_content"]
+    assert "not kept" in offer.left_out[0]["why"]
+    with pytest.raises(UsageError, match="No encoder is chosen"):
+        answer(reader, own, "the boats")
+
+
+def test_a_length_set_without_its_rows_has_no_truth(tmp_path):
+    own = run(tmp_path / "run", ["static:"], (sentence_length,), beside=[])
+    for path in (own.folder / "datasets").iterdir():
+        path.unlink()
+    (row,) = answer(Reader(Encoders()), own, "the boats in a")["sentences"][0]["sets"]
+    assert row["truth"]["labels"] == []
+    assert row["cells"][0]["shown"] == row["cells"][0]["label"]
+
+
+def test_names_are_told_apart(tmp_path):
+    own = run(tmp_path / "run", ["static:"], (word_content,), probes=["linear", "senteval?passes=1"], beside=[])
+    run(tmp_path / "run", ["static:"], (word_content,), limit=50, beside=[])
+    names = [choice.name for choice in offer_of(Run.load(own.folder)).choices]
+    assert len(set(names)) == len(names) == 3
+    assert all(name.startswith("static:, ") for name in names)
+
+
+def test_an_encoder_elsewhere_is_asked_only_if_it_is_named(served):
+    with writing(served.folder.parent / "copy") as log:
+        log.describe(encoders=["openai:text-embedding-3-small"], datasets=list(served.info["datasets"]))
+        result = served.results[0]
+        cell = replace(result.cell, encoder="openai:text-embedding-3-small")
+        log.add(
+            replace(result, cell=cell), served.predictions(result), {"weights": np.zeros((3, 256)), "bias": np.zeros(3)}
+        )
+    offer = offer_of(Run.load(served.folder.parent / "copy"))
+    assert [choice.remote for choice in offer.choices] == [True]
+    assert offer.wanted(None, {}) == []
+    assert len(offer.wanted(["openai:text-embedding-3-small"], {})) == 1
+
+
+def test_unknown_encoders_are_named(served):
+    with pytest.raises(UsageError, match=r"no probe of 'st:x' to read from; there is static:, static:\?dim=64"):
+        offer_of(served).wanted(["st:x"], {})
+    with pytest.raises(UsageError, match="none to choose from"):
+        offer_of(served).wanted(["static:"], {"static:": "3"})
+
+
+@pytest.mark.parametrize(
+    ("sentences", "why"),
+    [
+        ([], "Type a sentence"),
+        (["fine", "  \t "], "Type a sentence"),
+        (["a"] * (MOST + 1), f"{MOST + 1} sentences"),
+        (["a" * (LONGEST + 1)], "2,001 characters"),
+        ([" " * LONGEST + "a"], "2,001 characters"),
+        (["half \ud83d"], "half a character"),
+    ],
+)
+def test_sentences_that_are_refused(sentences, why):
+    with pytest.raises(UsageError, match=why):
+        checked(Request(sentences))
+
+
+def test_white_space_is_made_single():
+    assert checked(Request(["\ta \n b\u2028c  "])) == ["a b c"]
+    assert len(checked(Request(["a" * LONGEST] * MOST))) == MOST
+
+
+HOSTILE = [
+    "\x00",
+    "\u202egnp.exe",
+    "<script>alert(1)</script>",
+    "𝕬" * 600,
+    "ـ" * 900,
+    "(" * 1999,
+    "🏴󠁧󠁢󠁳󠁣󠁴󠁿" * 50,
+    "%s{0}${x}",
+    "'; --",
+]
+
+
+def test_hostile_sentences_are_read_like_others(reader, served):
+    found = answer(reader, served, *HOSTILE)
+    assert [s["text"] for s in found["sentences"]] == HOSTILE
+    assert found["problems"] == []
+    assert b"NaN" not in msgspec.json.encode(found)
