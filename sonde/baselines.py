@@ -235,7 +235,7 @@ def telling(dataset: Dataset, name: str = "nb-uni", each: int = 10) -> dict[str,
         odds = np.log((mine + alpha) / (mine.sum() + alpha * width))
         odds -= np.log((rest + alpha) / (total - mine.sum() + alpha * width))
         best = sorted(zip((-odds).tolist(), [features[j] for j in here.tolist()], strict=True))[:each]
-        found[label] = [(feature, -odd) for odd, feature in best if odd < 0]
+        found[label] = [(feature, -odd) for odd, feature in best if odd < -1e-9]  # what is less, rounding may make
     return found
 
 

@@ -210,6 +210,7 @@ def finish(
             "cap per target form": chosen.cap,
         },
         **describe(dataset),
+        **_notes(chosen.splits),
         "audit": [asdict(f) for f in findings],
         "versions": {"sonde": __version__, "python": platform.python_version()},
     }
@@ -351,13 +352,33 @@ def _distinct(pool: Pool, changed: bool, used: set[int] | None) -> dict[tuple[st
 
 def _rows(job: Job, split: str, items: Sequence[Candidate]) -> list[Example]:
     """The rows of one split in an order that says nothing."""
-    shuffled = [c[3] for c in sorted(items, key=lambda c: mix(c[0] ^ 0x5DEECE66D))]
+    shuffled = [_without_notes(c[3]) for c in sorted(items, key=lambda c: mix(c[0] ^ 0x5DEECE66D))]
     if job.task.complete is None:
         return shuffled
     rng = Random(f"{job.seed}/{job.task.name}/{split}")
     rows = job.task.complete(shuffled, rng)
     rng.shuffle(rows)
     return rows
+
+
+NOTE = "#"
+"""Further columns whose names begin so are notes of a task: the manifest counts them, and the rows do without."""
+
+
+def _without_notes(e: Example) -> Example:
+    return e._replace(extra=tuple(c for c in e.extra if not c[0].startswith(NOTE))) if e.extra else e
+
+
+def _notes(splits: Mapping[str, Sequence[Candidate]]) -> dict[str, dict[str, dict[str, float]]]:
+    """Of every note, by name and split, the share of examples with each value."""
+    found: defaultdict[str, dict[str, dict[str, float]]] = defaultdict(dict)
+    for split, items in splits.items():
+        met: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for name, value in (c for item in items for c in item[3].extra if c[0].startswith(NOTE)):
+            met[name.removeprefix(NOTE)][value] += 1
+        for name, counts in met.items():
+            found[name][split] = {value: round(n / len(items), 4) for value, n in sorted(counts.items())}
+    return dict(found)
 
 
 def _check(rows: Mapping[str, Sequence[Example]], chosen: Selection) -> None:

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 
 from sonde.audit import bayes
-from sonde.baselines import ALPHAS, BASELINES, STRENGTHS, baseline
+from sonde.baselines import ALPHAS, BASELINES, STRENGTHS, baseline, telling
 from sonde.dataset import Dataset
 from sonde.errors import DataError, UsageError
 from sonde.task import LENGTHS, Example
@@ -335,3 +335,40 @@ def test_a_thousand_classes_are_held_sparsely():
     assert found.settings["features"] * 1000 * 8 > 1.9e9
     assert peak < 0.3e9
     assert found.accuracy == 1.0
+
+
+# what is most telling
+
+
+def test_the_most_telling_features_are_those_of_scikit_learn(leaned):
+    alpha = baseline("nb-uni", leaned).settings["alpha"]
+    tr = leaned.rows["tr"]
+    weigh = TfidfVectorizer(analyzer=lambda r: [w.lower() for w in r.tokens])
+    x, y = weigh.fit_transform(tr), np.array(labels(tr))
+    words = weigh.get_feature_names_out()
+    found = telling(leaned, each=5)
+    assert list(found) == sorted(set(labels(tr)))
+    for label, best in found.items():
+        odds = MultinomialNB(alpha=alpha).fit(x, y == label).feature_log_prob_
+        wanted = dict(zip(words, odds[1] - odds[0], strict=True))
+        assert len(best) == 5
+        assert [odd for _, odd in best] == pytest.approx(sorted(wanted.values(), reverse=True)[:5], rel=1e-6)
+        assert all(odd == pytest.approx(wanted[word], rel=1e-6) for word, odd in best)
+
+
+def test_only_features_that_speak_for_a_label_are_told():
+    tr = [row("a", ["yes", "so"]), row("b", ["no", "so"]), row("a", ["yes", "so"]), row("b", ["no", "so"])]
+    data = dataset(tr=tr, te=tr)
+    assert {label: [word for word, _ in best] for label, best in telling(data).items()} == {"a": ["yes"], "b": ["no"]}
+    pairs = {label: [word for word, _ in best] for label, best in telling(data, "nb-bi").items()}
+    assert pairs == {"a": ["yes", "yes so"], "b": ["no", "no so"]}
+
+
+def test_further_inputs_are_told_by_their_name():
+    tr = [row("1", ["w"], word="in"), row("0", ["w"], word="out")] * 3
+    assert [word for word, _ in telling(dataset("word_presence", tr=tr, te=tr))["1"]] == ["word\tin"]
+
+
+def test_the_majority_has_nothing_to_tell(leaned):
+    with pytest.raises(UsageError, match="'majority' has no features to tell; expected nb-uni or nb-bi"):
+        telling(leaned, "majority")

@@ -133,17 +133,24 @@ class Moments:
         return cls(n, near + sums / n, products / n - np.outer(sums / n, sums / n))
 
     @cached_property
-    def roots(self) -> tuple[Doubles, Doubles]:
-        """Deviations (r,) along the principal directions (d, r), without those in which the vectors do not vary."""
+    def whitening(self) -> tuple[Doubles, Doubles]:
+        """A map (r, d) after which all directions have deviation 1 and no correlation, and the way back (d, r).
+
+        It is made from correlations, not covariances, so that dimensions of any size count; LEACE is the same with
+        either. Directions in which the vectors do not vary are left out.
+        """
+        deviations = np.sqrt(np.maximum(np.diag(self.covariance), 0))
+        scale = np.where(deviations > 0, deviations, 1.0)
         with threadpool_limits(limits=1):
-            values, vectors = linalg.eigh(self.covariance, check_finite=False)
+            values, vectors = linalg.eigh(self.covariance / np.outer(scale, scale), check_finite=False)
         varies = values > values[-1] * len(values) * np.finfo(np.float64).eps
-        return np.sqrt(values[varies]), vectors[:, varies]
+        roots, vectors = np.sqrt(values[varies]), vectors[:, varies]
+        return (vectors / roots).T / scale, vectors * roots * scale[:, None]
 
     def oblique(self, basis: Doubles) -> Eraser:
-        """Take out the span of an orthonormal basis (r, rank), in principal directions of deviation 1."""
-        deviations, directions = self.roots
-        return Eraser(self.mean, directions @ (deviations[:, None] * basis), (basis.T / deviations) @ directions.T)
+        """Take out the span of an orthonormal basis (r, rank) of whitened directions."""
+        there, back = self.whitening
+        return Eraser(self.mean, back @ basis, basis.T @ there)
 
 
 def leace(features: Features, labels: Ints, classes: int, moments: Moments | None = None) -> Eraser:
@@ -152,23 +159,22 @@ def leace(features: Features, labels: Ints, classes: int, moments: Moments | Non
     ``moments`` are those of these features, if they are known.
     """
     moments = Moments.of(features) if moments is None else moments
-    deviations, directions = moments.roots
     shares, sums = _classes(features, labels, classes, moments.mean)
     # columns of Σxz by the root of their class's share: the same span, and singular values that are correlations
     crossed = sums.T / np.sqrt(shares)
+    there, _ = moments.whitening
     with threadpool_limits(limits=1):
-        whitened = (directions.T @ crossed) / deviations[:, None]
-        basis, correlations, _ = linalg.svd(whitened, full_matrices=False, check_finite=False)
+        basis, correlations, _ = linalg.svd(there @ crossed, full_matrices=False, check_finite=False)
         return moments.oblique(basis[:, correlations > ROUNDING])
 
 
 def random_directions(dimension: int, rank: int, seed: int, moments: Moments | None = None) -> Eraser:
     """Take out ``rank`` directions at random, all directions being as probable.
 
-    With ``moments``, all are as probable among the principal directions at deviation 1: the map is then of the same
-    kind as LEACE's. Without, it is an orthogonal projection, as INLP's.
+    With ``moments``, all whitened directions are: the map is then of the same kind as LEACE's. Without, it is an
+    orthogonal projection, as INLP's.
     """
-    most = dimension if moments is None else len(moments.roots[0])
+    most = dimension if moments is None else len(moments.whitening[0])
     if moments is not None and len(moments.mean) != dimension:
         raise ShapeError(f"The moments are of {len(moments.mean)} dimensions, expected {dimension}.")
     if not 0 <= rank <= most:

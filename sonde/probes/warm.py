@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, ShapeError
@@ -32,6 +33,8 @@ Blocks = Callable[[], Iterable[tuple[Floats, Ints]]]
 
 PASSES = 200
 """Readings after which a search gives up, as in the probe ``linear``."""
+LEAST = 1e-9
+"""Curvature that every class is taken to have at least."""
 CONSTANT = 1e-6
 """Share of its deviation, or if it had none of the largest one, below which an erased dimension is constant."""
 
@@ -109,12 +112,12 @@ def held(blocks: Callable[[], Iterable[T]], size: int) -> Callable[[], Iterable[
 
 
 def measure(
-    rows: Rows, erasers: Sequence[Eraser | None], test: Features, l2: float, start: Linear | None = None
+    rows: Rows, erasers: Sequence[Eraser], test: Features, l2: float, start: Linear | None = None
 ) -> Iterator[Floats]:
     """For each eraser, the log-probabilities (n, classes) of test rows, by the probe that is fitted on erased vectors.
 
-    ``test`` are the vectors as they are. None erases nothing. How many erasers are measured in one call changes the
-    numbers by rounding only; they are fitted some at a time, and yielded as soon as they are there.
+    ``test`` are the vectors as they are. How many erasers are measured in one call changes the numbers by rounding only;
+    they are fitted some at a time, and yielded as soon as they are there. ``start`` is the plain probe.
     """
     for some in _groups(rows, erasers):
         models = refit(rows, some, l2, start)
@@ -136,14 +139,14 @@ def measure_reinjected(
     return found
 
 
-def refit(rows: Rows, erasers: Sequence[Eraser | None], l2: float, start: Linear | None = None) -> list[Linear]:
+def refit(rows: Rows, erasers: Sequence[Eraser], l2: float, start: Linear | None = None) -> list[Linear]:
     """For each eraser, the classifier that is fitted on erased vectors, as one of the vectors as they are.
 
     ``start`` is a classifier of such vectors, or of their first dimensions.
     """
     d = len(rows.scale)
     for eraser in erasers:
-        if eraser is not None and len(eraser.mean) != d:
+        if len(eraser.mean) != d:
             raise ShapeError(f"The eraser is of {len(eraser.mean)} dimensions, the vectors have {d}.")
     models: list[Linear] = []
     with threadpool_limits(limits=1):  # with more, sums depend on how many
@@ -205,7 +208,7 @@ def _standardised(features: Features, centre: Doubles, scale: Doubles, size: int
         yield start, rows
 
 
-def _groups(rows: Rows, erasers: Sequence[Eraser | None]) -> Iterator[Sequence[Eraser | None]]:
+def _groups(rows: Rows, erasers: Sequence[Eraser]) -> Iterator[Sequence[Eraser]]:
     """As many at a time as are worth one reading, and whose factors do not fill the memory."""
     d = len(rows.scale)
     most = 1 if d > FACTORED else max(1, min(TOGETHER // max(1, rows.outputs), KEPT // (4 * d * d)))
@@ -227,14 +230,11 @@ class _Change:
     """Deviations (d,) of the erased vectors; 0 where they are constant."""
 
     @classmethod
-    def of(cls, rows: Rows, eraser: Eraser | None) -> _Change:
+    def of(cls, rows: Rows, eraser: Eraser) -> _Change:
         """With the eraser's map I - left @ right, covariances Σ become Σ - left R - (left R)ᵀ + left R rightᵀ leftᵀ.
 
         R is right @ Σ. The eraser's mean does not matter, as the bias is free.
         """
-        d = len(rows.scale)
-        if eraser is None:
-            return cls(np.ones(d), np.zeros((d, 0)), np.zeros((0, d)), rows.scale)
         products = eraser.right @ rows.moments.covariance
         variances = np.diag(rows.moments.covariance) - 2 * np.einsum("ir,ri->i", eraser.left, products)
         variances += np.einsum("ir,rs,is->i", eraser.left, products @ eraser.right.T, eraser.left, optimize=True)
@@ -274,8 +274,8 @@ class _Change:
 def _search(rows: Rows, changes: Sequence[_Change], l2: float, start: Linear | None) -> list[Doubles]:
     """The optimum for each change: weights of the standardised vectors and biases, (outputs, d + 1)."""
     n, d = rows.moments.rows, len(rows.scale)
-    shares = rows.counts[rows.counts > 0] / n
-    curvature, penalty = (shares * (1 - shares))[: rows.outputs], np.full(d, l2)
+    shares, penalty = rows.counts[rows.counts > 0] / n, np.full(d, l2)
+    curvature = _curvature(rows, start)[: rows.outputs]
     tolerance = -TOLERANCE * float(shares @ np.log(shares))
     correlations = None
     if d <= max(FACTORED, min(n, WIDEST)):
@@ -296,6 +296,22 @@ def _search(rows: Rows, changes: Sequence[_Change], l2: float, start: Linear | N
     return [change.plain(ends[i].point) for i, change in enumerate(changes)]
 
 
+def _curvature(rows: Rows, start: Linear | None) -> Doubles:
+    """Of the loss, for each class that is met: where the search starts, or at the classes' shares.
+
+    A probe that is sure of most rows has far less there, and with the right size a search takes half the readings.
+    """
+    met = rows.counts > 0
+    if start is None:
+        shares: Doubles = rows.counts[met] / rows.moments.rows
+        return shares * (1 - shares)
+    point, found = _point(rows, start, rows.scale).astype(np.float32), np.zeros(int(met.sum()))
+    for block, _ in rows.blocks():
+        shares = softmax(point[:, :-1] @ block.T + point[:, -1:], axis=0)
+        found += (shares * (1 - shares)).sum(axis=1, dtype=np.float64)
+    return np.maximum(found / rows.moments.rows, LEAST)
+
+
 def _start(rows: Rows, change: _Change, start: Linear | None) -> Doubles:
     """Where a search begins: at weights of erased vectors that are those of ``start``, or else at 0."""
     met = rows.counts > 0
@@ -304,15 +320,19 @@ def _start(rows: Rows, change: _Change, start: Linear | None) -> Doubles:
         logs = np.log(rows.counts[met])
         point[:, -1] = logs[1] - logs[0] if rows.outputs == 1 else logs
         return point
-    if len(start.weights) != len(met) or start.weights.shape[1] > len(rows.scale):
-        raise ShapeError(
-            f"The start has weights {start.weights.shape}; expected ({len(met)}, at most {len(rows.scale)})."
-        )
-    width = start.weights.shape[1]
-    full = np.zeros((int(met.sum()), point.shape[1]))
-    full[:, :width] = start.weights[met] * change.scale[:width]
-    full[:, -1] = start.bias[met] + start.weights[met] @ rows.centre[:width]
+    full = _point(rows, start, change.scale)
     return full[1:] - full[:1] if rows.outputs == 1 else full - full.mean(axis=0)
+
+
+def _point(rows: Rows, model: Linear, scale: Doubles) -> Doubles:
+    """Weights and biases (classes that are met, d + 1) of a model, for vectors that are centred and of this scale."""
+    met, (classes, width) = rows.counts > 0, model.weights.shape
+    if classes != len(met) or width > len(scale):
+        raise ShapeError(f"The start has weights {model.weights.shape}; expected ({len(met)}, at most {len(scale)}).")
+    found = np.zeros((int(met.sum()), len(scale) + 1))
+    found[:, :width] = model.weights[met] * scale[:width]
+    found[:, -1] = model.bias[met] + model.weights[met] @ rows.centre[:width]
+    return found
 
 
 def _model(rows: Rows, point: Doubles) -> Linear:

@@ -20,6 +20,7 @@ from sonde.corpus.syntax import (
     tags,
 )
 from sonde.task import Context, Counts, Example, Policy, Proposal, Task, fold, targets
+from sonde.tasks.subj_number import redundancy
 
 PENN = {"VBD": "PAST", "VBP": "PRES", "VBZ": "PRES"}
 UD = {"Past": "PAST", "Pres": "PRES"}
@@ -39,7 +40,19 @@ def propose(s: Sentence, context: Context) -> Proposal:
         return found
     verb, label = found
     key = fold(s.forms[verb])
-    return Example.of(s, label, key=key, marks=(verb,)) if key in context.plan else "form outside the frequency band"
+    if key not in context.plan:
+        return "form outside the frequency band"
+    note = redundancy(label, _others(s, context, verb))
+    return Example.of(s, label, key=key, marks=(verb,))._replace(extra=(note,))
+
+
+def _others(s: Sentence, context: Context, verb: int) -> list[str | None]:
+    """The tenses of the other finite verbs; the target's own auxiliaries are no others."""
+    if context.reading != "ud":
+        assert s.xpos is not None
+        return [PENN.get(tag) for i, tag in enumerate(s.xpos) if i != verb]
+    own = {verb, *auxiliaries(s, verb, "aux", "cop")}
+    return [UD.get(feature(s, i, "Tense") or "") for i in range(len(s)) if i not in own and is_finite(s, i)]
 
 
 def _from_tree(s: Sentence) -> tuple[int, str] | str:

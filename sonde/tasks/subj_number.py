@@ -5,6 +5,9 @@ noun of *there are two cats* counts as one. Left out: coordinated subjects, whos
 whose number a numeral governs, and heads whose finite verb disagrees with them (*a lot of people were*).
 """
 
+from collections import Counter
+from collections.abc import Iterable
+
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import (
     base,
@@ -45,18 +48,35 @@ def number(s: Sentence, context: Context, noun: int | str | None, relation: str)
     """The example for a noun at a known position, under the reading's own idea of number."""
     if not isinstance(noun, int):
         return noun or "no common noun as head"
-    if context.reading == "ud":
-        assert s.upos is not None
-        label = UD.get(feature(s, noun, "Number") or "") if s.upos[noun] == "NOUN" else None
-    else:
-        label = PENN.get(s.xpos[noun]) if s.xpos else None
+    label = _label(s, context, noun)
     if label is None:
         return "no common noun with a number"
     problem = _doubt(s, noun, relation, label) if s.heads is not None else None
     if problem:
         return problem
     key = fold(s.forms[noun])
-    return Example.of(s, label, key=key, marks=(noun,)) if key in context.plan else "form outside the frequency band"
+    if key not in context.plan:
+        return "form outside the frequency band"
+    note = redundancy(label, (_label(s, context, i) for i in range(len(s)) if i != noun))
+    return Example.of(s, label, key=key, marks=(noun,))._replace(extra=(note,))
+
+
+def _label(s: Sentence, context: Context, i: int) -> str | None:
+    """The number of a word, if it is a common noun that has one."""
+    if context.reading == "ud":
+        assert s.upos is not None
+        return UD.get(feature(s, i, "Number") or "") if s.upos[i] == "NOUN" else None
+    return PENN.get(s.xpos[i]) if s.xpos else None
+
+
+def redundancy(label: str, others: Iterable[str | None]) -> tuple[str, str]:
+    """A note for the manifest: whether most words of the sentence that have a value have the one asked for.
+
+    ``others`` are the values of the words beside the target, which counts as well; ``alone``: none of them has one.
+    """
+    met = Counter(value for value in others if value is not None)
+    lead = met[label] + 1 - max((n for value, n in met.items() if value != label), default=0)
+    return "#redundancy", "alone" if not met else "majority" if lead > 0 else "minority" if lead else "tie"
 
 
 def _doubt(s: Sentence, noun: int, relation: str, label: str) -> str | None:

@@ -1,0 +1,402 @@
+"""Figures: their numbers, and that what is drawn of them is a drawing."""
+
+import json
+import re
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+import vl_convert
+from altair.vegalite.v6.schema import core
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sonde.errors import UsageError
+from sonde.report.charts import KINDS, Options, chart, confusion, heatmap, intervals, profiles
+from sonde.report.charts.lines import spread
+from sonde.report.charts.look import ONE_COLUMN, SCHEMA, TWO_COLUMNS, look, ticks, wrapped
+
+BASELINES = {"majority": 0.5, "length": 0.52, "nb-uni": 0.6, "nb-bi": 0.62, "baseline:hash": 0.65}
+TASKS = ("bigram_shift", "tree_depth", "past_present")
+ABOVE = {"baseline": "baseline:hash", "value": 0.65}
+PANELS = {"intervals", "length", "profiles"}
+"""Kinds that have several panels with the summary below."""
+
+
+def cell(value, **more):
+    score = {"value": value, "low": value - 0.02, "high": value + 0.02, "sd": None}
+    return {"score": score, "partial": False, "letters": "a", "best": False, "above": None, **more}
+
+
+def column(encoder, **more):
+    return {"encoder": encoder, "label": [encoder], "probe": "linear", "limit": None, "sonde": "0.1.0", **more}
+
+
+def correlated(value, significant):
+    ends = {"low": value - 0.1, "high": value + 0.1}
+    return {"value": value, **ends, "p": 0.01, "adjusted": 0.02, "n": 12, "drawn": significant}
+
+
+def summary(encoders=("st:a", "st:b"), tasks=TASKS, languages=("en", "fr"), word=""):
+    """What ``whole`` says of a run, by hand: a set per task and language, with everything that there is a figure of.
+
+    ``word`` stands in every text.
+    """
+    columns = [column(f"{name}{word}") for name in encoders]
+    sets = [
+        {
+            "name": f"xprobe2019/{task}{word}", "label": f"xprobe2019/{task}{word}", "task": f"{task}{word}",
+            "language": language + word, "corpus": None, "scored_by": "accuracy",
+            "human": {"model": "Human", "accuracy": 0.95, "paper": f"paper{word}"},
+            "printed": [{"model": f"m{word}", "kind": "model", "accuracy": 0.75, "paper": "p", "table": "1"},
+                        {"model": "NB", "kind": "baseline", "accuracy": 0.1, "paper": "p", "table": "1"}],
+            "cells": [
+                cell(0.6 + 0.1 * i + 0.05 * j - 0.1 * k, best=j == 1, above=ABOVE)
+                for j in range(len(encoders))
+            ],
+            "baselines": [cell(value) for value in BASELINES.values()],
+        }
+        for i, task in enumerate(tasks)
+        for k, language in enumerate(languages)
+    ]  # fmt: skip
+    many = range(len(sets))
+    return {
+        "metric": "accuracy",
+        "columns": columns,
+        "baselines": [column(name) for name in BASELINES],
+        "sets": sets,
+        "layers": [
+            {"column": 0, "names": ["0", "1", "2"],
+             "cells": [[cell(0.5 + 0.1 * layer, by_dev=layer == 1) for _ in many] for layer in range(3)]}
+        ],
+        "curves": {
+            kind: [
+                {"series": f"{kind}-{s}{word}", "x": x, "column": s % len(encoders), "set": i, "value": 0.5 + 0.001 * x,
+                 "low": 0.45, "high": 0.7}
+                for s in range(2) for i in many for x in (64, 128, 512)
+            ]
+            for kind in ("dimension", "epoch")
+        },
+        "correlations": {
+            "kind": "spearman", "n": 12, "least": 10, "how": "",
+            "rows": [{"set": 0, "label": "l"}, {"set": 1, "label": "l"}],
+            "columns": [{"set": 2, "label": "l"}, {"set": 3, "label": "l"}],
+            "cells": [[correlated(0.8, True), correlated(-0.3, False)], [None, correlated(0.1, False)]],
+        },
+        "languages": {
+            "languages": [language + word for language in languages], "tasks": [task + word for task in tasks],
+            "profiles": [
+                {"language": said["language"], "task": said["task"], "set": i, "column": j,
+                 **{name: said["cells"][j]["score"][name] for name in ("value", "low", "high")}}
+                for i, said in enumerate(sets) for j in range(len(encoders))
+            ],
+        },
+        "mistakes": [
+            {"labels": [f"NN{word}", f"NNS{word}"],
+             "columns": [{"confusion": [[40, 10], [0, 50]],
+                          "length": [{"low": 5, "high": 8, "n": 50, "right": 40, "below": 0.7, "above": 0.9},
+                                     {"low": 9, "high": 9, "n": 50, "right": 25, "below": 0.4, "above": 0.6}]}
+                         for _ in encoders]}
+            for _ in sets
+        ],
+    }  # fmt: skip
+
+
+def options(kind, width="container", **more):
+    one = {"sets": (0,), "columns": (1,)} if kind == "confusion" else {}
+    return Options(width=width, **one, **more)
+
+
+def drawn(spec):
+    """The drawing, with what its marks are said to be."""
+    wide = spec if spec.get("width") != "container" else {**spec, "width": 760}
+    return vl_convert.vegalite_to_svg(wide, allowed_base_urls=[])
+
+
+def marks(svg, kind):
+    return len(re.findall(f'aria-roledescription="{kind}"', svg))
+
+
+MODES = [(kind, {}) for kind in KINDS] + [
+    ("heatmap", {"mode": "above"}), ("heatmap", {"mode": "relative", "relative_to": 1}),
+    ("heatmap", {"mode": "relative", "relative_to": "en"}), ("profiles", {"mode": "relative", "relative_to": "en"}),
+    ("layers", {"lines": "encoder"}), ("dimensions", {"lines": "set"}), ("epochs", {"lines": "set"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "more"), MODES, ids=str)
+def test_every_spec_is_vega_lite_and_draws_its_rows(kind, more):
+    rows, spec = chart(kind, summary(tasks=TASKS[:2]), options(kind, ONE_COLUMN, **more))
+    core.Root.validate({**spec, "data": {"values": spec["data"]["values"][:3]}})
+    json.dumps(rows, allow_nan=False)
+    assert spec["$schema"] == SCHEMA
+    svg = drawn(spec)
+    match kind:
+        case "heatmap" | "confusion":
+            assert marks(svg, "rect mark") == len(rows)
+        case "correlation":
+            assert marks(svg, "rect mark") == 3  # one is missing
+        case "intervals":
+            assert marks(svg, "point") == sum(row["mark"] is None for row in rows)
+        case "profiles" if more:
+            assert marks(svg, "rect mark") == len(rows)
+        case _:
+            assert marks(svg, "point") == len(rows)
+            assert marks(svg, "line mark") >= 2
+    assert _width(svg) <= 1.05 * ONE_COLUMN
+
+
+def _width(svg):
+    return float(re.search(r'width="([\d.]+)"', svg)[1])
+
+
+@pytest.mark.parametrize("kind", sorted(PANELS))
+def test_panels_share_the_width(kind):
+    _, spec = chart(kind, summary(tasks=TASKS[:2]), options(kind, TWO_COLUMNS))
+    assert 0.9 <= _width(drawn(spec)) / TWO_COLUMNS <= 1.05
+
+
+def test_the_schema_is_that_of_the_program_that_draws():
+    newest = max(vl_convert.get_vegalite_versions(), key=lambda v: tuple(map(int, v.split("."))))
+    assert SCHEMA.endswith(f"/v{newest.split('.')[0]}.json")
+    with pytest.raises(Exception, match="tpye"):
+        core.Root.validate({"data": {"values": []}, "mark": {"tpye": "bar"}})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_single_views_fill_a_container_and_panels_do_not(kind):
+    _, spec = chart(kind, summary(), options(kind))
+    if "concat" in spec:
+        assert all(isinstance(panel["width"], float) for panel in spec["concat"])
+    else:
+        assert spec["width"] == "container"
+    assert kind not in PANELS or "concat" in spec
+
+
+HOSTILE = "'\"]alert(1)//</script>\\${x}\u202e\u2028\x00\ud800"
+
+
+@pytest.mark.parametrize(("kind", "more"), MODES, ids=str)
+def test_no_text_of_the_data_is_in_an_expression(kind, more):
+    to = {"relative_to": f"en{HOSTILE}"} if more.get("relative_to") == "en" else {}
+    rows, spec = chart(kind, summary(tasks=TASKS[:2], word=HOSTILE), options(kind, ONE_COLUMN, **{**more, **to}))
+    assert "alert" in json.dumps(rows)
+    for path, _ in _met(spec, ""):
+        assert not re.search(r"\.(expr|calculate|signal|labelExpr|test|href|url)\b", path)
+    for path, _ in _met(vl_convert.vegalite_to_vega(spec), "alert"):
+        assert re.search(r"\.(values|domain|text|title)\b[^.]*(\.\w+)?$", path), path
+    svg = drawn(spec)
+    assert "</script" not in svg
+    assert "\u202e" not in svg
+    ElementTree.fromstring(svg)
+
+
+def _met(value, word, path=""):
+    """Where texts with this word stand."""
+    if isinstance(value, dict):
+        for name, own in value.items():
+            assert "alert" not in name
+            yield from _met(own, word, f"{path}.{name}")
+    elif isinstance(value, list):
+        for i, own in enumerate(value):
+            yield from _met(own, word, f"{path}[{i}]")
+    elif isinstance(value, str) and word in value:
+        yield path, value
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_needed_is_said_where_there_is_nothing_to_draw(kind):
+    empty = {"metric": "accuracy", "columns": [column("st:a")], "baselines": [], "sets": [], "layers": []}
+    empty |= {"curves": {"dimension": [], "epoch": []}, "correlations": None, "languages": None, "mistakes": []}
+    with pytest.raises(UsageError, match=r"needs?\b"):
+        chart(kind, empty)
+
+
+def test_other_kinds_and_metrics_are_refused():
+    with pytest.raises(UsageError, match="no figure 'pie'; expected heatmap, intervals"):
+        chart("pie", summary())
+    with pytest.raises(UsageError, match="the summary is of log2_loss"):
+        chart("heatmap", {**summary(), "metric": "log2_loss"})
+
+
+# Each figure's numbers
+
+
+def test_a_heat_map_has_every_cell_with_what_it_is_seen_beside():
+    given = summary(languages=("en",))
+    given["sets"][1]["cells"][0] = None
+    given["sets"][1]["cells"][1] = {"failure": "out of memory"}
+    rows = heatmap.rows(given)
+    assert [(row["set"], row["column"]) for row in rows] == [(i, j) for i in range(3) for j in range(2)]
+    first = rows[0]
+    assert (first["set_name"], first["encoder_name"], first["task"]) == ("bigram_shift", "st:a", "bigram_shift")
+    assert first["value"] == 0.6
+    assert first["above"] == pytest.approx(-0.05)
+    assert (first["points"], first["points_above"]) == (60.0, -5.0)
+    assert first["text"] == "st:a on bigram_shift: 60.0 (58.0 to 62.0); strongest baseline: baseline:hash, 65.0"
+    assert [row["points"] for row in rows[2:4]] == [None, None]
+    assert [row["text"] for row in rows[2:4]] == ["st:a on tree_depth: no result", "st:b on tree_depth: failed"]
+    assert drawn(heatmap.spec(rows)).count(">–<") == 2
+
+
+def test_ratios_are_to_an_encoder_or_to_the_same_task_in_a_language():
+    rows = heatmap.rows(summary(), relative_to=0)
+    assert [row["ratio"] for row in rows if row["column"] == 0] == [1.0] * 6
+    assert rows[1]["ratio"] == pytest.approx(0.65 / 0.6, abs=1e-6)
+    rows = heatmap.rows(summary(), relative_to="en")
+    assert [row["ratio"] for row in rows if row["language"] == "en"] == [1.0] * 6
+    assert rows[2]["ratio"] == pytest.approx(0.5 / 0.6, abs=1e-6)
+    assert {row["ratio"] for row in heatmap.rows(summary(), relative_to="pl")} == {None}
+
+
+def test_the_longer_side_of_a_heat_map_goes_down():
+    wide = heatmap.spec(heatmap.rows(summary([f"st:{i}" for i in range(9)])))
+    assert wide["encoding"]["y"]["field"] == "encoder_name"
+    assert heatmap.spec(heatmap.rows(summary()))["encoding"]["y"]["field"] == "set_name"
+
+
+def test_numbers_are_left_out_of_cells_that_have_no_room():
+    def texts(many):
+        rows = heatmap.rows(summary([f"st:{i}" for i in range(many)], [f"task{i}" for i in range(many)], ["en"]))
+        return [
+            layer["encoding"]["text"].get("format") for layer in heatmap.spec(rows, width=ONE_COLUMN)["layer"][1:-1]
+        ]
+
+    assert texts(4) == [".1f", ".1f"]
+    assert texts(14) == [".0f", ".0f"]
+    assert texts(40) == []
+
+
+def test_one_is_white_in_the_middle_of_ratios():
+    _, spec = chart("heatmap", summary(), Options(mode="relative", relative_to=0))
+    scale = spec["layer"][0]["encoding"]["fill"]["scale"]
+    middle = len(scale["domain"]) // 2
+    assert (scale["domain"][middle], scale["range"][middle]) == (pytest.approx(1.0), "#ffffff")
+
+
+def test_intervals_have_the_marks_of_the_same_rows():
+    given = summary(languages=("en",))
+    given["baselines"].append(column("nb-uni", limit=100))
+    for said in given["sets"]:
+        said["baselines"].append(cell(0.99))  # of a sample that no encoder was tested on
+    rows = intervals.rows(given, sets=[0])
+    assert [(row["mark"], row["model"], row["value"]) for row in rows if row["mark"]] == [
+        ("majority", "majority", 0.5),
+        ("length", "length", 0.52),
+        ("naive Bayes", "nb-bi", 0.62),
+        ("human", "human (paper)", 0.95),
+        ("published", "m (p)", 0.75),
+    ]
+    assert [(row["encoder_name"], row["filled"]) for row in rows if not row["mark"]] == [
+        ("st:a", False),
+        ("st:b", True),
+    ]
+    assert [row["filled"] for row in intervals.rows(given, sets=[0], columns=[0]) if not row["mark"]] == [True]
+
+
+def test_layers_are_numbers_where_they_can_be():
+    rows, spec = chart("layers", summary())
+    assert [row["x"] for row in rows[:3]] == [0, 1, 2]
+    assert [row["by_dev"] for row in rows[:3]] == [False, True, False]
+    given = summary()
+    given["layers"][0]["names"] = [None, "first-last", "2"]
+    rows, spec = chart("layers", given)
+    assert spec["encoding"]["x"]["scale"]["domain"] == ["–", "first-last", "2"]
+
+
+def test_sizes_that_differ_much_are_on_a_logarithmic_axis():
+    def scale(sizes):
+        given = summary()
+        for point, x in zip(given["curves"]["dimension"], sizes * 100, strict=False):
+            point["x"] = x
+        _, spec = chart("dimensions", given, Options(lines="set", columns=(0,)))
+        return spec["encoding"]["x"]["scale"]["type"]
+
+    assert scale([64, 128, 512]) == "log"
+    assert scale([100, 300, 500]) == "linear"
+
+
+def test_accuracy_by_length_is_at_the_middle_of_a_bin():
+    rows, _ = chart("length", summary(languages=("en",)), Options(sets=(0,), columns=(0,)))
+    assert [(row["from"], row["to"], row["x"], row["value"]) for row in rows] == [(5, 8, 6.5, 0.8), (9, 9, 9.0, 0.5)]
+    assert rows[1]["text"] == "st:a, bigram_shift, 9 tokens, 50 rows: 50.0 (40.0 to 60.0)"
+
+
+def test_what_is_not_significant_is_grey():
+    rows, spec = chart("correlation", summary())
+    assert [(row["value"], row["drawn"]) for row in rows] == [(0.8, True), (-0.3, False), (None, False), (0.1, False)]
+    svg = drawn(spec)
+    assert svg.count('fill="#dedede"') == 2
+    assert svg.count(">–<") == 1
+
+
+def test_profiles_take_the_first_set_of_a_task_and_language():
+    given = summary()
+    again = {**given["languages"]["profiles"][0], "set": 1, "value": 0.1}
+    given["languages"]["profiles"].append(again)
+    rows = profiles.rows(given, relative_to="en")
+    assert len(rows) == 12
+    assert [row["language"] for row in rows] == ["en"] * 6 + ["fr"] * 6
+    assert rows[6]["ratio"] == pytest.approx(0.5 / 0.6, abs=1e-6)
+    with pytest.raises(UsageError, match="the run has en, fr"):
+        chart("profiles", given, Options(mode="relative", relative_to="pl"))
+    with pytest.raises(UsageError, match="absolute or relative"):
+        chart("profiles", given, Options(mode="above"))
+
+
+def test_a_confusion_matrix_is_of_one_set_and_encoder():
+    rows = confusion.rows(summary(), set=0, column=0)
+    assert [(row["truth"], row["predicted"], row["n"], row["share"]) for row in rows] == [
+        ("NN", "NN", 40, 0.8), ("NN", "NNS", 10, 0.2), ("NNS", "NN", 0, 0.0), ("NNS", "NNS", 50, 1.0),
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match=r"name one by --set\. There are bigram_shift \(en\)"):
+        chart("confusion", summary())
+    with pytest.raises(UsageError, match=r"name one by --encoder\. There are st:a, st:b"):
+        chart("confusion", summary(), Options(sets=(0,)))
+
+
+def test_a_set_that_is_not_scored_by_accuracy_has_its_own_title():
+    given = summary(languages=("en",))
+    given["sets"][1]["scored_by"] = "pearson"
+    svg = drawn(chart("intervals", given, Options(width=TWO_COLUMNS))[1])
+    assert "Pearson × 100" in svg
+    assert "accuracy (%)" in svg
+    assert "accuracy or correlation" in drawn(chart("heatmap", given, Options(width=TWO_COLUMNS))[1])
+
+
+# Places
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=20))
+def test_ticks_enclose_the_values_and_are_even(values):
+    found = ticks(values)
+    assert found[0] <= min(values) <= max(values) <= found[-1] <= 100
+    assert 3 <= len(found) <= 6
+    assert len({b - a for a, b in pairwise(found)}) == 1
+
+
+def test_ticks_of_what_is_known():
+    assert ticks([48.2, 56.9]) == [48, 50, 52, 54, 56, 58]
+    assert ticks([0.1, 99.0]) == [0, 20, 40, 60, 80, 100]
+    assert ticks([100.0]) == [96, 98, 100]
+    assert ticks([None]) == [0, 20, 40, 60, 80, 100]
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=12), st.floats(0.1, 8))
+def test_labels_are_moved_apart_in_their_order(values, apart):
+    found = spread(values, apart, 0, 100)
+    ordered = sorted(zip(values, found, strict=True))
+    assert all(b[1] - a[1] > apart - 1e-6 for a, b in pairwise(ordered))
+    assert -1e-6 <= min(found) <= max(found) <= 100 + 1e-6
+
+
+def test_labels_that_are_far_apart_stay_where_they_are():
+    assert spread([10.0, 90.0, 50.0], 5, 0, 100) == [10.0, 90.0, 50.0]
+    assert spread([50.0, 50.0], 10, 0, 100) == [45.0, 55.0]
+
+
+def test_titles_are_broken_where_it_reads_well():
+    at = look(ONE_COLUMN)
+    assert wrapped(at, "passive", 80) == ["passive"]
+    assert wrapped(at, "conneau2018/bigram_shift", 70) == ["conneau2018/", "bigram_shift"]
+    assert wrapped(at, "coordination_inversion", 60) == ["coordination_", "inversion"]

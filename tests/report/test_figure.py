@@ -1,0 +1,144 @@
+"""Figures as files, and `sonde figure`."""
+
+import csv
+import json
+import re
+import struct
+from io import StringIO
+
+import pytest
+from altair.vegalite.v6.schema import core
+
+from sonde.cli import app
+from sonde.errors import DataError, UsageError
+from sonde.report.charts.look import ONE_COLUMN, TWO_COLUMNS
+from sonde.report.figure import fitted, write
+from tests.report.runs import SETS, beside, result, written
+from tests.report.test_charts import cell, summary
+
+
+def table(path):
+    return list(csv.DictReader(StringIO(path.read_text("utf-8"))))
+
+
+def test_every_ending(tmp_path):
+    for ending in ("pdf", "svg", "png", "json", "csv"):
+        write(summary(), "heatmap", tmp_path / f"fig.{ending}", columns=2)
+    box = re.search(rb"MediaBox \[0 0 ([\d.]+) ", (tmp_path / "fig.pdf").read_bytes())
+    assert float(box[1]) == TWO_COLUMNS  # points: 6.9 inches
+    assert re.search(r'width="497pt" height="[\d.]+pt" viewBox="0 0 497 ', (tmp_path / "fig.svg").read_text("utf-8"))
+    wide, _ = struct.unpack(">II", (tmp_path / "fig.png").read_bytes()[16:24])
+    assert wide == pytest.approx(TWO_COLUMNS * 300 / 72, abs=1)
+    core.Root.validate(json.loads((tmp_path / "fig.json").read_text("utf-8")))
+    rows = table(tmp_path / "fig.csv")
+    assert [float(row["value"]) for row in rows[:2]] == [0.6, 0.65]
+    assert "text" not in rows[0]
+
+
+def test_another_ending_is_refused_before_anything_is_drawn(tmp_path):
+    with pytest.raises(UsageError, match=r"met the ending '.doc'; expected one of .pdf, .svg"):
+        write({}, "heatmap", tmp_path / "fig.doc")
+    with pytest.raises(UsageError, match="met the ending ''"):
+        write({}, "heatmap", tmp_path / "fig")
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(DataError, match="cannot be written"):
+        write(summary(), "heatmap", tmp_path / "nowhere/fig.csv")
+
+
+def test_a_drawing_that_is_too_wide_is_made_smaller_and_never_larger():
+    head = '<svg width="{}" height="{}" viewBox="0 0 300 100"><rect width="300" height="100"/>'
+    assert fitted(head.format(300, 100), 150) == head.format(150, 50)
+    assert fitted(head.format(300, 100), 150, "pt") == head.format("150pt", "50pt")
+    assert fitted(head.format(300, 100), 400) == head.format(300, 100)
+
+
+def drawn(tmp_path, kind, **options):
+    path = tmp_path / "fig.csv"
+    write(summary(), kind, path, **options)
+    return table(path)
+
+
+def test_sets_and_encoders_go_by_their_names_or_parts_of_them(tmp_path):
+    rows = drawn(tmp_path, "heatmap", sets=["tree_depth"], encoders=["st:b"])
+    assert [(row["set"], row["column"]) for row in rows] == [("2", "1"), ("3", "1")]
+    assert [row["set_name"] for row in rows] == ["tree_depth (en)", "tree_depth (fr)"]
+    rows = drawn(tmp_path, "heatmap", sets=["tree_depth (fr)", "bigram"], encoders=["b"])
+    assert [(row["set"], row["column"]) for row in rows] == [("0", "1"), ("1", "1"), ("3", "1")]
+    with pytest.raises(UsageError, match=r"no set 'tree_deth' in the run\. Did you mean tree_depth"):
+        drawn(tmp_path, "heatmap", sets=["tree_deth"])
+    with pytest.raises(UsageError, match=r"no encoder 'x' in the run\. It has st:a, st:b\."):
+        drawn(tmp_path, "heatmap", encoders=["x"])
+
+
+def test_ratios_are_to_a_language_or_to_one_encoder(tmp_path):
+    rows = drawn(tmp_path, "heatmap", mode="relative", relative_to="fr")
+    assert {float(row["ratio"]) for row in rows if row["language"] == "fr"} == {1.0}
+    rows = drawn(tmp_path, "heatmap", mode="relative", relative_to="st:b")
+    assert {float(row["ratio"]) for row in rows if row["column"] == "1"} == {1.0}
+    rows = drawn(tmp_path, "profiles", mode="relative")  # English, if it is there
+    assert {float(row["ratio"]) for row in rows if row["language"] == "en"} == {1.0}
+    with pytest.raises(UsageError, match="may be st:a or st:b; say which"):
+        drawn(tmp_path, "heatmap", mode="relative", relative_to="st:")
+    with pytest.raises(UsageError, match="Relative to what"):
+        drawn(tmp_path, "heatmap", mode="relative")
+
+
+def test_the_caption_says_what_cannot_be_seen(tmp_path):
+    given = summary()
+    assert "not found to differ" in write(given, "heatmap", tmp_path / "fig.csv")
+    given["sets"][0] |= {"synthetic": True}
+    given["sets"][0]["cells"][0] = cell(0.6, partial=True)
+    caption = write(given, "intervals", tmp_path / "fig.csv")
+    assert caption.endswith("From a sample of the rows. The sentences are synthetic.")
+
+
+# The command
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    place = tmp_path_factory.mktemp("figure")
+    one = written(place / "one", *(result("st:a", name, p=0.9) for name in SETS), *beside())
+    two = written(place / "two", *(result("st:b", name, p=0.7) for name in SETS))
+    return one.folder, two.folder
+
+
+@pytest.fixture
+def figure(capsys):
+    def run(*words):
+        assert app(["figure", *map(str, words)], result_action="return_value", exit_on_error=False) == 0
+        return capsys.readouterr()
+
+    return run
+
+
+def test_a_figure_of_a_run(figure, runs, tmp_path):
+    said = figure(runs[0], "--kind", "intervals", "-o", tmp_path / "fig.pdf", "-o", tmp_path / "fig.csv")
+    assert said.out.split() == [str(tmp_path / "fig.pdf"), str(tmp_path / "fig.csv")]
+    assert "For the caption: 95 % intervals" in said.err
+    assert (tmp_path / "fig.pdf").read_bytes().startswith(b"%PDF")
+    rows = table(tmp_path / "fig.csv")
+    assert [row["encoder_name"] for row in rows if not row["mark"]] == ["st:a", "st:a"]
+    assert {row["mark"] for row in rows} == {"", "majority", "length", "naive Bayes", "human", "published"}
+
+
+def test_runs_are_drawn_together(figure, runs, tmp_path):
+    words = ("-k", "heatmap", "--mode", "relative", "--relative-to", "st:a", "--set", "subj", "--columns", "2")
+    figure(*runs, *words, "-o", tmp_path / "fig.csv", "-o", tmp_path / "fig.svg")
+    rows = table(tmp_path / "fig.csv")
+    assert [row["encoder"] for row in rows] == ["st:a", "st:b"]
+    assert float(rows[0]["ratio"]) == 1.0 > float(rows[1]["ratio"])
+    assert f'width="{TWO_COLUMNS}pt"' in (tmp_path / "fig.svg").read_text("utf-8")
+
+
+def test_what_the_run_has_nothing_for(figure, runs, tmp_path):
+    with pytest.raises(UsageError, match=r"several: sonde run -e 'hf:MODEL\?layer=\*'"):
+        figure(runs[0], "-k", "layers", "-o", tmp_path / "fig.pdf")
+    assert not (tmp_path / "fig.pdf").exists()
+
+
+def test_one_column_is_three_point_three_inches():
+    assert pytest.approx(3.3, abs=0.01) == ONE_COLUMN / 72
+    assert pytest.approx(6.9, abs=0.01) == TWO_COLUMNS / 72

@@ -1,0 +1,85 @@
+"""Names that are drawn."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from sonde.report.names import KEPT, LONGEST, cut_names, set_names, short_names
+
+LABELS = st.lists(st.text(alphabet=st.sampled_from("ab/\\:?,@… 12\u202e\x00"), max_size=60), max_size=8)
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["static:", "st:all-MiniLM-L6-v2"], ["static:", "st:all-MiniLM-L6-v2"]),
+        (["st:/home/somebody/models/minilm"], ["st:minilm"]),
+        (["st:/home/somebody/models/minilm/model"], ["st:minilm"]),
+        (["st:C:\\Users\\somebody\\models\\minilm"], ["st:minilm"]),
+        (["st:sentence-transformers/all-mpnet-base-v2"], ["st:all-mpnet-base-v2"]),
+        (["hf:/home/somebody/models/minilm?layer=*"], ["hf:minilm"]),
+        (["hf:/home/somebody/models/minilm?layer=*&pool=max"], ["hf:minilm?pool=max"]),
+        (["hf:/home/somebody/models/minilm?pool=max&layer=*"], ["hf:minilm?pool=max"]),
+        (["hf:/home/somebody/models/minilm?layer=0..3"], ["hf:minilm?layer=0..3"]),
+        (
+            ["st:/home/somebody/minilm, linear", "st:/home/somebody/minilm, mlp"],
+            ["st:minilm, linear", "st:minilm, mlp"],
+        ),
+        (["st:/home/somebody/minilm, partial, 5,000 rows a split"], ["st:minilm, 5,000 rows"]),
+        # the folder that all are saved in says nothing, until it is what they differ in
+        (["st:/somewhere/bert/checkpoint-500"], ["st:bert"]),
+        (["st:/somewhere/bert/checkpoint-*"], ["st:bert"]),
+        (
+            ["st:/somewhere/bert/checkpoint-500", "st:/somewhere/bert/checkpoint-900"],
+            ["st:bert/checkpoint-500", "st:bert/checkpoint-900"],
+        ),
+        (["st:/somewhere/far/one/minilm", "st:/somewhere/far/two/minilm"], ["st:one/minilm", "st:two/minilm"]),
+        (["st:minilm", "st:/somewhere/quite/far/minilm"], ["st:minilm", "st:far/minilm"]),
+        (["hf:/somewhere/else/minilm", "hf:/somewhere/else/minilm?layer=*"], ["hf:else/minilm", "hf:minilm?layer=*"]),
+        (["a", "a", "a (2)"], ["a", "a (3)", "a (2)"]),
+        (["st:\u202eevil\x00"], ["st:\\u202eevil\\u0000"]),
+    ],
+)
+def test_short_names(labels, expected):
+    assert short_names(labels) == expected
+
+
+@given(LABELS)
+@example(["a"] * 3 + ["a (2)"])
+def test_no_two_names_are_alike_and_all_can_be_printed(labels):
+    for name in (short_names, cut_names):
+        found = name(labels)
+        assert len(found) == len(set(found)) == len(labels)
+        assert all(text.isprintable() for text in found)
+
+
+@given(LABELS)
+def test_a_name_alone_is_short(labels):
+    for label in labels:
+        (name,) = short_names([label])
+        assert len(name) <= max(KEPT, LONGEST)
+
+
+def test_a_long_label_is_cut_in_the_middle_unless_that_hides_the_difference():
+    long = "x" * 100
+    assert cut_names([long]) == ["x" * 20 + "…" + "x" * 19]
+    assert cut_names([long, "x" * 50 + "y" + "x" * 49]) == [long, "x" * 50 + "y" + "x" * 49]
+
+
+def said(name, language="en", corpus=None, label=None):
+    return {"name": name, "language": language, "corpus": corpus, "label": label or name}
+
+
+@pytest.mark.parametrize(
+    ("sets", "expected"),
+    [
+        ([said("conneau2018/passive"), said("conneau2018/tense")], ["passive", "tense"]),
+        ([said("a/passive"), said("b/passive"), said("b/tense")], ["a/passive", "b/passive", "b/tense"]),
+        ([said("a/passive"), said("a/passive", "fr"), said("a/tense")], ["passive (en)", "passive (fr)", "tense (en)"]),
+        ([said("a/passive", corpus="ewt"), said("a/passive", corpus="gum")], ["passive (ewt)", "passive (gum)"]),
+        ([said("a/passive", None, label="a/passive #1"), said("a/passive", None, label="a/passive #2")],
+         ["a/passive #1", "a/passive #2"]),
+    ],
+)  # fmt: skip
+def test_sets_are_called_by_what_tells_them_apart(sets, expected):
+    assert set_names(sets) == expected
