@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sonde.make import Unmade as Unmade
     from sonde.make import make_sets as make_sets
     from sonde.probes import Probe as Probe
+    from sonde.report import Report as Report
     from sonde.request import wanted as wanted
     from sonde.result import Result as Result
     from sonde.run import Run as Run
@@ -45,6 +46,7 @@ _HOMES = {
     "Finding": "sonde.audit",
     "Policy": "sonde.task",
     "Probe": "sonde.probes",
+    "Report": "sonde.report",
     "Result": "sonde.result",
     "Run": "sonde.run",
     "Sentence": "sonde.corpus",
@@ -73,6 +75,7 @@ __all__ = [
     "Finding",
     "Policy",
     "Probe",
+    "Report",
     "Result",
     "Run",
     "Sentence",

@@ -49,8 +49,8 @@ def run(code, *, cwd=None):
 
 def test_exactly_these_names_are_public():
     assert sonde.__all__ == [
-        "Audit", "Corpus", "Dataset", "Embeddings", "Example", "Finding", "Policy", "Probe", "Result", "Run",
-        "Sentence", "SondeError", "Task", "Tree", "Unmade", "audit_set", "embed_texts", "evaluate", "find_sets",
+        "Audit", "Corpus", "Dataset", "Embeddings", "Example", "Finding", "Policy", "Probe", "Report", "Result",
+        "Run", "Sentence", "SondeError", "Task", "Tree", "Unmade", "audit_set", "embed_texts", "evaluate", "find_sets",
         "load_encoder", "load_task", "make_sets", "read_senteval", "read_xprobe", "wanted",
     ]  # fmt: skip
     for name in sonde.__all__:

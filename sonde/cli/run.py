@@ -195,6 +195,7 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
     """
     from sonde.console import err, print_sets, progress
     from sonde.demo import demo as show_off
+    from sonde.report import Report
     from sonde.report.summary import summarise
     from sonde.report.tables import print_table
 
@@ -203,5 +204,6 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
     print_sets(manifests)
     err().print()
     print_table(summarise(found))
-    err().print(f"\nThe sets are in {out}/probes/, the results in {out}/run/", markup=False)
+    page = Report.of(found, title="sonde demo").save(out / "report.html")
+    err().print(f"\nThe sets are in {out}/probes/, the results in {out}/run/, the page is {page}", markup=False)
     return 2 if found.failures else 0
