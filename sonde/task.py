@@ -35,7 +35,8 @@ class Example(NamedTuple):
     marks: tuple[int, ...] = ()
     """Positions of the target or changed tokens."""
     extra: tuple[tuple[str, str], ...] = ()
-    """Further columns by name: the word of Adi's tasks, the replaced word of odd man out."""
+    """Further columns by name: the word of Adi's tasks, the replaced word of odd man out. One whose name begins with #
+    is a note for the manifest, which ``make`` counts and takes away."""
 
     @classmethod
     def of(
