@@ -16,6 +16,8 @@ from sonde.encoders import load
 from sonde.errors import RunError, SondeError, UsageError
 from sonde.result import Result, Signature
 from sonde.run import Run, evaluate
+from sonde.run.controls import CONTROLS
+from sonde.run.measures import ERASED
 from sonde.sources import Source, find_sets
 from sonde.store import Store
 
@@ -34,7 +36,7 @@ class Repeated:
     @property
     def same(self) -> bool:
         """Whether the number is the same, and so is every label."""
-        return self.then is not None and self.now.accuracy == self.then.accuracy and self.differing == 0
+        return self.then is not None and self.now.score == self.then.score and not self.differing
 
 
 def repeat(
@@ -42,7 +44,8 @@ def repeat(
 ) -> Repeated:
     """Do one cell again; the set is looked for by its digest, in ``paths`` and where the run's sets were read from."""
     said = Signature.parse(signature)
-    then = next((r for r in run.results if r.signature == str(said)), None) if run is not None else None
+    every = (*run.results, *run.extras) if run is not None else ()
+    then = next((r for r in every if r.signature == str(said)), None)
     if run is not None and then is None:
         raise UsageError(
             f"{run.folder} has no result with this signature; `sonde show {run.folder} --signatures` lists them."
@@ -52,6 +55,11 @@ def repeat(
             f"{said.enc} is fitted on the texts of all sets of a run, so that one number of it cannot be had alone: "
             "give the command of the run again, with another folder."
         )
+    if said.variant is not None and said.variant.startswith(ERASED):
+        raise UsageError(
+            "What is left after an erasure depends on another set, so that it cannot be had alone: give the command of "
+            "the run again, with another folder."
+        )
     dataset = _find(said, paths, run)
     try:
         limit = int(said.limit) if said.limit else None
@@ -60,19 +68,23 @@ def repeat(
         raise UsageError(
             f"This signature has the seed {said.seed!r} and the limit {said.limit!r}; expected numbers."
         ) from None
+    variants = [said.variant] if said.variant is not None else []
     with tempfile.TemporaryDirectory() as folder:
         learner = said.enc in BASELINES
         again = evaluate(
             [] if learner else [said.enc], [dataset], folder, probes=[said.probe or "linear"], seeds=[seed],
             limit=limit, store=store, device=said.device, half=said.kept == "float16",
-            beside=[said.enc] if learner else [],
+            beside=[said.enc] if learner else [], controls=[v for v in variants if v in CONTROLS],
+            measures=[v for v in variants if v not in CONTROLS],
         )  # fmt: skip
-        now = next((r for r in again if r.cell.encoder == said.enc and r.cell.layer == said.layer), None)
+        wanted = (said.enc, said.layer, said.variant)
+        found = (*again.results, *again.extras)
+        now = next((r for r in found if (r.cell.encoder, r.cell.layer, r.cell.variant) == wanted), None)
         if now is None:
             why = "; ".join(f.error for f in again.failures) or f"there is no layer {said.layer}"
             raise RunError(f"The cell could not be done again: {why}")
         differing = None
-        if run is not None and then is not None:
+        if run is not None and then is not None and then.metric == "accuracy":
             old, new = (r.predictions(c)["predicted"] for r, c in ((run, then), (again, now)))
             differing = int((np.asarray(old) != np.asarray(new)).sum())
     return Repeated(now, then, differing, tuple(_notes(said, Signature.parse(now.signature))))

@@ -37,10 +37,11 @@ def temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.int6
         raise TooFewError(f"A temperature needs rows whose label is one of {logs.shape[1]} classes, got {len(known)}.")
     logs = logs[known] - logs[known].max(axis=1, keepdims=True)
     of_label = float(logs[np.arange(len(known)), labels[known]].mean())
+    shares = np.empty_like(logs)  # or each look at a temperature would take new memory for as many numbers
 
     def slope(heat: float) -> float:
         """That of the loss towards a lower temperature, at exp(heat)."""
-        shares = np.exp(logs * math.exp(-heat))
+        np.exp(np.multiply(logs, math.exp(-heat), out=shares), out=shares)
         return float((np.einsum("ij,ij->i", shares, logs) / shares.sum(axis=1)).mean()) - of_label
 
     here, start = 0.0, slope(0.0)
@@ -56,7 +57,7 @@ def temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.int6
 
 def scaled(log_probabilities: npt.NDArray[Any], t: float) -> npt.NDArray[np.float32]:
     """Log-probabilities (n, K) at the temperature t."""
-    logs = np.asarray(log_probabilities, np.float64) / t
+    logs: npt.NDArray[np.float32] = np.divide(log_probabilities, t, dtype=np.float32)
     logs -= logs.max(axis=1, keepdims=True)
     logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
-    return logs.astype(np.float32)
+    return logs

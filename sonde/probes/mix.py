@@ -61,6 +61,7 @@ class Mix:
     steps: int
     """How often the probe was fitted."""
     converged: bool
+    """Whether the search for the weights ended by itself."""
 
     @property
     def centre(self) -> float:
@@ -240,5 +241,5 @@ def _moments(features: Features) -> tuple[Doubles, Doubles]:
 
 def _check(layers: Sequence[Features], rows: int, count: int) -> None:
     shapes = [each.shape for each in layers]
-    if len(shapes) != count or not rows or any(shape != (rows, shapes[0][1]) for shape in shapes):
+    if not shapes or len(shapes) != count or not rows or any(shape != (rows, shapes[0][1]) for shape in shapes):
         raise ShapeError(f"A mix needs {count} layers of {rows} rows and of one dimension, got {shapes}.")

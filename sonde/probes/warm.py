@@ -116,8 +116,8 @@ def measure(
 ) -> Iterator[Floats]:
     """For each eraser, the log-probabilities (n, classes) of test rows, by the probe that is fitted on erased vectors.
 
-    ``test`` are the vectors as they are. How many erasers are measured in one call changes the numbers by rounding only;
-    they are fitted some at a time, and yielded as soon as they are there. ``start`` is the plain probe.
+    ``test`` are the vectors as they are, and ``start`` is the plain probe. How many erasers are measured in one call
+    changes numbers by rounding only; they are fitted some at a time, and yielded as soon as they are there.
     """
     for some in _groups(rows, erasers):
         models = refit(rows, some, l2, start)

@@ -123,13 +123,16 @@ def print_repeated(found: Repeated) -> None:
     def say(text: str, style: str | None = None) -> None:
         console.print(visible(text), style=style, markup=False, soft_wrap=True)
 
-    say(f"now   {100 * found.now.accuracy:.4f}  {found.now.signature}")
+    scale = 1 if found.now.metric in ("bits", "compression", "rank") else 100
+    say(f"now   {scale * found.now.score:.4f}  {found.now.signature}")
     if found.then is not None:
-        say(f"then  {100 * found.then.accuracy:.4f}  {found.then.signature}")
+        say(f"then  {scale * found.then.score:.4f}  {found.then.signature}")
         n = found.now.n["te"]
         if found.same:
-            say(f"The same: the number, and all {n:,} labels.", "green")
+            labels = "" if found.differing is None else f", and all {n:,} labels"
+            say(f"The same: the number{labels}.", "green")
         else:
-            say(f"Not the same: {found.differing:,} of {n:,} labels differ.", "red")
+            labels = "the number is another one" if not found.differing else f"{found.differing:,} of {n:,} labels differ"
+            say(f"Not the same: {labels}.", "red")
     for note in found.notes:
         say(f"note: {note}", "yellow")

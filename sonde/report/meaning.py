@@ -3,19 +3,21 @@
 readings   one sentence by control and measure: how to read its number
 sets       parallel to the sets of the summary: a list parallel to its columns, null where nothing was asked, else
 
-    controls     by name: value, low, high; and lost, the plain score minus this one
+    controls     by name: value, low, high, n; and lost, the plain score minus this one
     selectivity  value, low, high and keys, where there is the control ``key``
-    online       compression with low and high, bits, uniform and prior; surplus and enough (rows, 0: never) by
-                 share of the prior; blocks: rows, bits, test_bits, test_accuracy
+    online       value (the compression), low and high, bits, uniform and prior; gain, low and high against the prior;
+                 surplus and enough (rows, 0: never) by share of the prior; blocks: rows, bits, test_bits, test_accuracy
     given        by encoder: bits, low, high that this one adds to it
-    capacity     points: rank, norm, dev, test, bits; and volume
+    capacity     points: rank, norm, l2, dev, test, bits; enough, the rank that will do; and volume, null where there is
+                 one rank only
     mix          value, low, high, centre, expected, layers: layer, weight, up_to
     erasure      by the label of the set whose property was erased: value, low, high, random, reinjected, rank
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sonde.compare import best_layer
@@ -24,7 +26,8 @@ from sonde.report.grid import Column, Grid, Place
 from sonde.result import Result
 from sonde.run.controls import CONTROLS, selectivity
 from sonde.run.folder import OTHER, Run
-from sonde.run.measures import ERASED, GIVEN, MEASURES
+from sonde.run.measures import ERASED, GIVEN, MEASURES, measure_of
+from sonde.run.variants import base
 
 SHARES = ("75", "50", "25")
 """Of the prior, in per cent: losses that are held to be good enough."""
@@ -34,36 +37,25 @@ def meaning(run: Run, grid: Grid, labels: Sequence[str]) -> dict[str, Any] | Non
     """What was asked beside the plain scores, of sets that are called by these labels; None if nothing was."""
     if not run.extras:
         return None
-    names = {(place.name, place.data): label for place, label in zip(grid.sets, labels, strict=True)}
+    names = {f"{ERASED}{place.name}#{place.data}": label for place, label in zip(grid.sets, labels, strict=True)}
     sets = [[_cell(run, grid, column, place, names) for column in grid.columns] for place in grid.sets]
-    asked = {_base(r.cell.variant or "") for r in run.extras}
-    readings = {name: each.reading for name, each in CONTROLS.items()}
-    readings |= {name: each.reading for name, each in MEASURES.items()}
-    return {"readings": {name: text for name, text in readings.items() if name in asked}, "sets": sets}
+    asked = dict.fromkeys(base(r.cell.variant or "") for r in run.extras)
+    readings = {name: CONTROLS[name].reading for name in CONTROLS if name in asked}
+    readings |= {name: MEASURES[name].reading for name in MEASURES if name in asked}
+    readings |= {name: measure_of(name).reading for name in asked if name.startswith(GIVEN)}
+    return {"readings": readings, "sets": sets}
 
 
-def _base(variant: str) -> str:
-    if variant.startswith(ERASED):
-        return "erasure"
-    return "given:words" if variant.startswith(GIVEN) and variant not in MEASURES else variant
-
-
-def _cell(
-    run: Run, grid: Grid, column: Column, place: Place, names: Mapping[tuple[str, str], str]
-) -> dict[str, Any] | None:
+def _cell(run: Run, grid: Grid, column: Column, place: Place, erasures: Mapping[str, str]) -> dict[str, Any] | None:
     layers = grid.layers(column, place)
     if not layers:
         return None
     plain = best_layer(layers)[0]
-    found = {r.cell.variant or "": r for r in _about(run, plain)}
+    found = _about(run, plain)
     if not found:
         return None
     controls = {name: _control(plain, found[name]) for name in CONTROLS if name in found}
-    erased = {
-        names.get(tuple(name.removeprefix(ERASED).rsplit("#", 1)), name): _erased(r)  # type: ignore[arg-type]
-        for name, r in found.items()
-        if name.startswith(ERASED)
-    }
+    erased = {label: _erased(found[name]) for name, label in erasures.items() if name in found}
     given = {name.removeprefix(GIVEN): _given(r) for name, r in found.items() if name.startswith(GIVEN)}
     return {
         "controls": controls,
@@ -76,21 +68,26 @@ def _cell(
     }
 
 
-def _about(run: Run, plain: Result) -> Iterator[Result]:
-    """The controls and measures of the layer that is shown. Measures are about the linear probe, whatever others."""
-    cell = plain.cell
-    for r in run.extras:
-        other = r.cell
-        same = (other.dataset, other.data, other.encoder, other.limit, other.sonde, other.device) == (
-            cell.dataset, cell.data, cell.encoder, cell.limit, cell.sonde, cell.device
-        )  # fmt: skip
-        control = other.variant in CONTROLS
-        if (
-            same
-            and (not control or other.probe == cell.probe)
-            and (other.variant == "mix" or other.layer == cell.layer)
-        ):
-            yield r
+def _about(run: Run, plain: Result) -> dict[str, Result]:
+    """The controls and measures of the layer that is shown, by name; of several seeds, that of the plain result.
+
+    Measures are about the linear probe, whatever others. The encoder that stands in for an untrained one is another.
+    """
+    cell, found = plain.cell, dict[str, Result]()
+    near = (r for r in run.extras if (r.cell.encoder, r.cell.data) == (cell.encoder, cell.data))
+    for r in sorted(near, key=lambda r: r.cell.seed != cell.seed):
+        name, other = r.cell.variant or "", r.cell
+        alike = replace(
+            other,
+            variant=None,
+            seed=cell.seed,
+            probe=other.probe if name in CONTROLS else cell.probe,
+            layer=cell.layer if name == "mix" else other.layer,
+            identity=cell.identity if name == "untrained" else other.identity,
+        )
+        if alike == cell:
+            found.setdefault(name, r)
+    return found
 
 
 def _ranged(r: Result) -> dict[str, Any]:
@@ -136,7 +133,7 @@ def _given(r: Result) -> dict[str, Any]:
 
 
 def _capacity(r: Result) -> dict[str, Any]:
-    return {"points": [dict(each) for each in r.tried], "volume": r.scores["volume"], "enough": int(r.score)}
+    return {"points": [dict(each) for each in r.tried], "volume": r.scores.get("volume"), "enough": int(r.score)}
 
 
 def _mix(r: Result) -> dict[str, Any]:

@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sonde.encoders import schemes
 from sonde.errors import SondeError, UsageError
 from sonde.result import Result
-from sonde.run.cells import Unit, Vectors, probe_unit
+from sonde.run.cells import PAIRS, Unit, Vectors, probe_unit
 from sonde.run.controls import CONTROLS, lexical_keys
 from sonde.run.controls.untrained import untrained
 from sonde.run.folder import OTHER, Arrays
-from sonde.run.measures import ERASED, GIVEN, MEASURES, Measure
+from sonde.run.measures import ERASED, GIVEN, MEASURES, measure_of
 from sonde.run.parts import Parts
 from sonde.run.transfer import transfer_unit
 
@@ -63,13 +64,20 @@ def _names(given: Sequence[str], known: Sequence[str], what: str) -> tuple[str, 
     for name in (part for text in given for part in text.split(",") if part):
         if name == ALL:
             found |= dict.fromkeys(known)
-        elif name in known or (what == "measure" and name.startswith(GIVEN) and name != GIVEN):
+        elif name in known or (what == "measure" and _takes_encoder(name)):
             found[name] = None
         else:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise UsageError(f"There is no {what} {name!r}; there are {', '.join(known)}, and {ALL}{hint}")
+            more = f", {GIVEN} and any encoder" if what == "measure" else ""
+            raise UsageError(f"There is no {what} {name!r}; there are {', '.join(known)}{more}, and {ALL}{hint}")
     return tuple(found)
+
+
+def _takes_encoder(name: str) -> bool:
+    """Whether a measure names an encoder that is taken for given."""
+    scheme, colon, _ = name.removeprefix(GIVEN).partition(":")
+    return name.startswith(GIVEN) and bool(colon) and scheme in schemes()
 
 
 def base(variant: str) -> str:
@@ -90,17 +98,12 @@ def varied(parts: Parts, asked: Asked, others: Sequence[Parts], seed: int) -> It
             continue
         yield Variant((name,), replace(made, variant=name))
     for name in asked.measures:
-        measure = _measure(name)
+        measure = measure_of(name)
         if not measure.fits(parts):
             continue
         beside = tuple(other for other in others if measure.fits(other)) if measure.erases else ()
         names = tuple(f"{ERASED}{other.name}#{other.digest}" for other in beside) if measure.erases else (name,)
-        given = measure.given or (name.removeprefix(GIVEN) if name.startswith(GIVEN) else None)
-        yield Variant(names, replace(parts, variant=name), True, measure.across, beside, given)
-
-
-def _measure(name: str) -> Measure:
-    return MEASURES[name] if name in MEASURES else MEASURES["given:words"]
+        yield Variant(names, replace(parts, variant=name), True, measure.across, beside, measure.given)
 
 
 def work_of(unit: Unit) -> Callable[[Unit], list[Any]]:
@@ -108,7 +111,7 @@ def work_of(unit: Unit) -> Callable[[Unit], list[Any]]:
     variant = unit.parts.variant
     if variant is None or variant == "untrained":
         return _plain(unit) if variant is None else lambda unit: _unsaved(_plain(unit)(unit))
-    return _control if variant in CONTROLS else _measure(variant).work
+    return _control if variant in CONTROLS else measure_of(variant).work
 
 
 def _plain(unit: Unit) -> Callable[[Unit], list[Any]]:
@@ -141,7 +144,9 @@ def _changed(unit: Unit, change: Callable[..., Any]) -> Vectors:
     """The vectors of a set's sentences, changed; those of words beside them stay as they are."""
     vectors, parts = unit.vectors, unit.parts
     three = (parts.train, parts.dev, parts.test)
-    beside = bool(parts.train.inputs) and parts.words
+    # of pairs, the second is a sentence, even where it has no spaces, as in Chinese
+    pairs = parts.protocol != "split" or parts.task in PAIRS
+    beside = bool(parts.train.inputs) and parts.words and not pairs
     texts = list(dict.fromkeys(text for part in three for text in part.texts)) if beside else parts.texts()
     table = change(vectors.table[[vectors.place[text] for text in texts]], texts, unit.cells[0].seed)
     place = {text: i for i, text in enumerate(texts)}

@@ -17,7 +17,7 @@ UNREGULARISED = 1e-9
 """What there is in place of the grid for SNLI."""
 FAST = f"senteval, l2 {GRID[0]:g} only"
 """What the fast mode is called in a result. A classifier that is stopped early hardly feels the weaker three penalties,
-and which of them is best on dev is much of a draw: benchmarks/senteval.py shows how far off it is without the choice."""
+and which of them is best on dev is much of a draw: benchmarks/senteval.py shows how far off it is without a choice."""
 RATES = {"adam": 1e-3, "adagrad": 1e-2, "rmsprop": 1e-2, "sgd": 0.0}
 """The optimisers that need no torch, and torch's rates for them; that of sgd must always be given."""
 _KEYS = (

@@ -134,6 +134,8 @@ def test_what_cannot_be_mixed_is_refused():
     layers, y = draw(2, 50, 4, 2, 0)
     with pytest.raises(ShapeError, match="49 rows"):
         mix.fit(layers, y[:49], 2, l2=1e-2)
+    with pytest.raises(ShapeError, match="0 layers"):
+        mix.fit([], y, 2, l2=1e-2)
     with pytest.raises(ShapeError, match="one dimension"):
         mix.fit([layers[0], Features.of(np.ones((50, 3)))], y, 2, l2=1e-2)
     with pytest.raises(ShapeError, match="2 layers"):

@@ -5,6 +5,7 @@ import re
 from itertools import pairwise
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 import vl_convert
 from altair.vegalite.v6.schema import core
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 from sonde.errors import UsageError
 from sonde.report.charts import KINDS, Options, chart, confusion, heatmap, intervals, profiles
 from sonde.report.charts.lines import spread
-from sonde.report.charts.look import ONE_COLUMN, SCHEMA, TWO_COLUMNS, look, ticks, wrapped
+from sonde.report.charts.look import BLUES, DIVERGING, ONE_COLUMN, SCHEMA, TWO_COLUMNS, look, ticks, wrapped
+from sonde.report.charts.matrix import TURNS
 
 BASELINES = {"majority": 0.5, "length": 0.52, "nb-uni": 0.6, "nb-bi": 0.62, "baseline:hash": 0.65}
 TASKS = ("bigram_shift", "tree_depth", "past_present")
@@ -265,6 +267,26 @@ def test_numbers_are_left_out_of_cells_that_have_no_room():
     assert texts(4) == [".1f", ".1f"]
     assert texts(14) == [".0f", ".0f"]
     assert texts(40) == []
+
+
+def _luminance(colour):
+    """Relative luminance as WCAG 2 defines it, of shares of red, green and blue."""
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
+    return sum(share * c for share, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize(("ramp", "kind"), [(BLUES, "more"), (DIVERGING, "both")])
+def test_numbers_can_be_read_on_every_colour(ramp, kind):
+    def parts(colour):
+        return np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+
+    turns, inks = TURNS[kind]
+    for t in np.linspace(0, 1, 101):
+        i = min(int(t * (len(ramp) - 1)), len(ramp) - 2)
+        between = t * (len(ramp) - 1) - i
+        below = _luminance((1 - between) * parts(ramp[i]) + between * parts(ramp[i + 1]))
+        above = _luminance(parts(inks[sum(t >= turn for turn in turns)]))
+        assert (max(below, above) + 0.05) / (min(below, above) + 0.05) > 3.9
 
 
 def test_one_is_white_in_the_middle_of_ratios():

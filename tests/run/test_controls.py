@@ -173,8 +173,10 @@ def test_whatever_the_rows_keys_are_in_train_and_sentences_in_one_part(drawn, se
     # the same sentence may be in several rows, with several keys, and spelt in another way
     rows = {split: [] for split in SPLITS}
     for i, (key, text) in enumerate(drawn):
-        spelt = f"Sentence {LETTERS[text % 26]}{LETTERS[text // 26]}" + "!" * (i % 2)
-        rows[SPLITS[i % 3]].append(Example(f"c{i % 2}", ("x",), spelt, key=f"k{key}"))
+        spelt = f"All keys {LETTERS[text % 26]}{LETTERS[text // 26]}" + "!" * (i % 2)
+        rows[SPLITS[i % 3]].append(
+            Example(f"c{i % 2}", ("x",), spelt, key="all keys"[key % 8 : key % 8 + 1 + key // 8])
+        )
     parts = parts_of(Dataset("own/any", "any", 1, None, ("c0", "c1"), rows, {}))
     try:
         made = CONTROLS["key"].parts(parts, seed)
@@ -206,6 +208,17 @@ def test_without_target_forms_the_key_is_the_rarest_word_that_is_not_too_rare():
         assert found == [text.split()[0].lower().strip(",") for text in part.texts]
     made = CONTROLS["key"].parts(parts, 0)
     assert {key for part in three(made) for key in part.keys} == {key for found in keys for key in found}
+
+
+def test_a_target_form_that_is_not_in_the_text_is_no_key():
+    parts = keyed()
+    assert lexical_keys(parts)[0] == "target form"
+    elsewhere = each_part(
+        parts, lambda part: replace(part, keys=[f"no {key}" if i % 2 else key for i, key in enumerate(part.keys)])
+    )
+    assert lexical_keys(elsewhere)[0] == "rare word"
+    lacking = each_part(parts, lambda part: replace(part, keys=[None, *part.keys[1:]]))
+    assert lexical_keys(lacking)[0] == "rare word"
 
 
 def test_a_set_without_shared_words_has_no_key_control():

@@ -100,8 +100,8 @@ def config(font: float) -> Spec:
         },
         "legend": {
             **text, "labelColor": "#222222", "titleColor": "#222222", "symbolSize": 28 * (font / PAPER) ** 2,
-            "rowPadding": 1, "columnPadding": font, "labelOffset": 2, "titlePadding": 3, "offset": font / 2, "labelLimit": 0,
-            "gradientThickness": font, "gradientStrokeWidth": 0, "symbolOpacity": 1,
+            "rowPadding": 1, "columnPadding": font, "labelOffset": 2, "titlePadding": 3, "offset": font / 2,
+            "labelLimit": 0, "gradientThickness": font, "gradientStrokeWidth": 0, "symbolOpacity": 1,
         },
         "title": {
             "fontSize": font, "fontWeight": "bold", "color": "#222222", "anchor": "start", "frame": "group",

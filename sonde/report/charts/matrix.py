@@ -10,6 +10,8 @@ from sonde.report.charts.look import BLUES, DIVERGING, GREY, Look, Row, Spec, na
 
 INK, PAPER, FAINT = "#1a1a1a", "#ffffff", "#6b6b6b"
 """What is written in a cell stands on the cell's own colour, whatever the page is."""
+TURNS = {"more": ((0.75,), (INK, PAPER)), "both": ((0.1, 0.865), (PAPER, INK, PAPER))}
+"""Where along the colours light ink reads better than dark: both then have a contrast of 4 (WCAG 2) or more."""
 SMALL = 0.85
 """Numbers may be so much smaller than names before they lose a digit."""
 
@@ -97,12 +99,10 @@ def _texts(at: Look, m: Matrix, form: str, size: float) -> list[Spec]:
     """What is written in cells: bold and not, faint where there is no colour."""
     low, high = m.domain
     far = high - low
-    ends, inks = ([low + 0.62 * far], [INK, PAPER])
-    if m.colours == "both":
-        ends, inks = [low + 0.14 * far, high - 0.22 * far], [PAPER, INK, PAPER]
+    turns, inks = TURNS[m.colours]
     ink = {
         "field": m.value, "type": "quantitative", "legend": None,
-        "scale": {"type": "threshold", "domain": ends, "range": inks},
+        "scale": {"type": "threshold", "domain": [low + turn * far for turn in turns], "range": list(inks)},
     }  # fmt: skip
     said = {"field": m.written or m.value, "type": "quantitative", "format": form}
     known = {"filter": {"field": m.written or m.value, "valid": True}}

@@ -4,14 +4,15 @@ Theirs gives every word type a label of its own, drawn once from the distributio
 it only by heart, and is tested on other tokens of the same types. Here every *key* is given one, and a row has the
 label of its key:
 
-    the target form     where all rows of the set have one: the verb of past_present, the noun of subj_number
+    the target form     where all rows of the set have one, and it stands in the text (that of odd_man_out stands in
+                        the changed texts only): the verb of past_present, the noun of subj_number
     a rare word         elsewhere: of the row's words that ``FEWEST`` texts of the set have or more, that which the
                         fewest have; of several the longest, then the first by alphabet
 
 A rare word stands in for the "first content word": function words are in many texts, so none is chosen where there is
 another, and no language needs a list of them. Without the lower bound the keys would be words met twice or thrice,
-which no probe could learn; with it there are some eight rows to a key, as target forms have them. Words are lower-cased
-and lose the punctuation at their ends. Where words are not set off by spaces, there are no keys.
+which no probe could learn; with it there are some eight rows to a key, where target forms have three to six. Words are
+lower-cased and lose the punctuation at their ends. Where words are not set off by spaces, there are no keys.
 
 The splits of a set are of no use to this, since target forms are kept apart there. So the rows of all splits are dealt
 anew: keys of one text only are left out, sentences that differ in case, digits or punctuation only stay together, every
@@ -35,10 +36,13 @@ from sonde.errors import TooFewError
 from sonde.run.controls.control import Control, learned
 from sonde.run.parts import Part, Parts
 from sonde.sketch import near_key
+from sonde.task import fold
 
 FEWEST = 10
 """Texts that must have a word before it can be a key. In six sets made from UD_English-EWT and GUM, 2 leaves out from a
 sixth to a half of the rows and gives keys of two rows or three; 50 makes keys of *of* and *and*."""
+STAND = 0.9
+"""The share of rows whose target form must stand in the text; some do not where tokens were contracted."""
 LEAST = 10
 """Rows that the control must have to be tested on."""
 
@@ -49,7 +53,9 @@ Key = str | None
 def lexical_keys(parts: Parts) -> tuple[Kind, tuple[list[Key], list[Key], list[Key]]]:
     """What the keys of a set are, and those of the rows of train, dev and test; None for a row that has none."""
     three = (parts.train, parts.dev, parts.test)
-    if all(key is not None for part in three for key in part.keys):
+    pairs = [pair for part in three for pair in zip(part.keys, part.texts, strict=True)]
+    stand = sum(key is not None and key in fold(text) for key, text in pairs)
+    if all(key is not None for key, _ in pairs) and stand >= STAND * len(pairs):
         train, dev, test = (list(part.keys) for part in three)
         return "target form", (train, dev, test)
     words = _words(text for part in three for text in part.texts)

@@ -5,10 +5,15 @@ from collections.abc import Mapping
 from sonde.run.measures import capacity, erasure, given, mix, online
 from sonde.run.measures.measure import ERASED, GIVEN, Measure
 
-__all__ = ["ERASED", "GIVEN", "MEASURES", "Measure"]
+__all__ = ["ERASED", "GIVEN", "MEASURES", "Measure", "measure_of"]
 
 MEASURES: Mapping[str, Measure] = {
     measure.name: measure
     for measure in (online.measure, given.length, given.words, capacity.measure, erasure.erasure, mix.measure)
 }
 """All measures by name."""
+
+
+def measure_of(name: str) -> Measure:
+    """The measure of this name: one of these, or ``given:`` and an encoder."""
+    return MEASURES[name] if name in MEASURES else given.beyond(name.removeprefix(GIVEN))

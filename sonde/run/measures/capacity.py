@@ -8,9 +8,9 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from sonde.probes.capacity import capacity, hypervolume
-from sonde.run.cells import Unit, classified, features_of
+from sonde.run.cells import Unit, features_of
 from sonde.run.folder import OTHER
-from sonde.run.measures.measure import Finished, Measure, learned
+from sonde.run.measures.measure import Finished, Measure, blank, learned
 
 USUAL = 1e-3
 """The penalty where the plain probe has none."""
@@ -32,13 +32,14 @@ def work(unit: Unit) -> list[Finished]:
     ranks = [point for point in points if point.l2 == l2]
     most = ranks[-1]
     floor = float(np.bincount(parts.train.labels).max() / len(parts.train))
-    volume = hypervolume([p.rank for p in ranks], [p.test for p in ranks], most=most.rank, floor=floor)
+    scores = {"accuracy": most.test}
+    if len(ranks) > 1:  # else there is no rank between nothing and all
+        scores["volume"] = hypervolume([p.rank for p in ranks], [p.test for p in ranks], most=most.rank, floor=floor)
     enough = next(point.rank for point in ranks if point.dev >= most.dev - NEAR)
     result = replace(
-        classified(cell, parts, parts.test.labels, parts.test.labels, {}), dimension=train.shape[1], metric="rank",
-        score=float(enough), scores={"volume": volume, "accuracy": most.test}, interval=(float(enough), float(enough)),
-        interval_kind="none", cluster_interval=None, chosen={"l2": l2}, tried=tuple(map(asdict, points)),
-        seconds={"encode": 0.0, "fit": time.perf_counter() - started},
+        blank(cell, parts), dimension=train.shape[1], metric="rank", score=float(enough), scores=scores,
+        interval=(float(enough), float(enough)), interval_kind="none", chosen={"l2": l2},
+        tried=tuple(map(asdict, points)), seconds={"encode": 0.0, "fit": time.perf_counter() - started},
     )  # fmt: skip
     return [(result, {f"{OTHER}ranks": np.array([point.rank for point in points])}, None)]
 

@@ -63,7 +63,8 @@ def work(unit: Unit) -> list[Finished]:
     result = classified(cell, parts, arrays["predicted"], parts.test.labels, {})
     without = float((logs_one.argmax(axis=1) == parts.test.labels).mean())
     result = replace(
-        result, metric="bits", score=said.bits, interval=(said.low, said.high), interval_kind="bootstrap",
+        result, dimension=train[1].shape[1], metric="bits", score=said.bits, interval=(said.low, said.high),
+        interval_kind="bootstrap",
         scores={"accuracy": result.score, "accuracy_without": without, "entropy": said.entropy},
         cluster_interval=None, chosen={"l2": alone.l2},
         seconds={"encode": 0.0, "fit": time.perf_counter() - started},
@@ -117,6 +118,11 @@ def _told(probe: _Probe, test: Features, labels: npt.NDArray[np.int64]) -> tuple
     """The logarithms of the probabilities of the true labels (n,), after calibration; and of all classes."""
     logs = probe.model.scores(test)
     return log2_of_true(scaled(logs, probe.heat), labels), logs
+
+
+def beyond(encoder: str) -> Measure:
+    """What is known beyond any encoder."""
+    return _measure(encoder, encoder, f"those of {encoder}")
 
 
 def _measure(name: str, encoder: str, what: str) -> Measure:

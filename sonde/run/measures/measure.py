@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sonde.result import Result
-from sonde.run.cells import Unit
+from sonde.result import Cell, Result
+from sonde.run.cells import Unit, versions
 from sonde.run.folder import Arrays
 from sonde.run.parts import Parts
 
@@ -19,6 +19,15 @@ Finished = tuple[Result, Arrays, Arrays | None]
 def learned(parts: Parts) -> bool:
     """Whether one classifier learns labels from one part of a set and is tested on another."""
     return parts.protocol == "split"
+
+
+def blank(cell: Cell, parts: Parts) -> Result:
+    """A result without its numbers, which are no share of test rows that are right."""
+    return Result(
+        key=cell.key, cell=cell, language=parts.language, labels=parts.labels,
+        n={"tr": len(parts.train), "va": len(parts.dev), "te": len(parts.test)}, trained_on=parts.trained_on,
+        chosen_on=parts.chosen_on, score=0.0, interval=(0.0, 0.0), versions=versions(), synthetic=parts.synthetic,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes.online import online
-from sonde.run.cells import Unit, classified, clusters_of, features_of
+from sonde.run.cells import Unit, clusters_of, features_of
 from sonde.run.folder import OTHER, Arrays
-from sonde.run.measures.measure import Finished, Measure, learned
+from sonde.run.measures.measure import Finished, Measure, blank, learned
 from sonde.stats.description import sample_complexity, surplus
 
 TARGETS = (0.75, 0.5, 0.25)
@@ -26,7 +26,9 @@ def work(unit: Unit) -> list[Finished]:
         train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), seed=cell.seed, test=test,
         test_labels=parts.test.labels, clusters=clusters_of(parts.train), device=cell.device,
     )  # fmt: skip
-    said = found.description
+    # no code is shorter than its first block, which bounds the interval where it would be without an end
+    least = found.ends[0] * float(np.log2(len(parts.labels)))
+    said = replace(found.description, low=max(found.description.low, least))
     assert found.test_bits is not None
     assert found.test_accuracy is not None
     curve, each = found.test_bits.mean(axis=0), said.prior / said.n
@@ -42,14 +44,13 @@ def work(unit: Unit) -> list[Finished]:
         # 0 where it is never reached: there is no such number of rows
         scores[f"enough_{name}"] = sample_complexity(found.ends, curve, target * each) or 0
     result = replace(
-        classified(cell, parts, parts.test.labels, parts.test.labels, {}),
+        blank(cell, parts),
         dimension=train.shape[1],
         metric="compression",
         score=scores["compression"],
         scores=scores,
         interval=(scores["compression_low"], scores["compression_high"]),
         interval_kind="rows and orders",
-        cluster_interval=None,
         chosen={"l2": found.l2[-1]},
         tried=tuple(
             {"rows": end, "bits": float(bits), "test_bits": float(loss), "test_accuracy": float(right)}

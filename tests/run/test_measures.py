@@ -1,0 +1,298 @@
+"""Measures: where the answer is known beforehand it comes out, and numbers agree with each other."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sonde.dataset import Dataset
+from sonde.run import evaluate
+from sonde.run.measures import MEASURES, measure_of
+from sonde.run.measures.erasure import DRAWS
+from sonde.task import Example
+from tests.run.test_variants import Reading, keyed, label, named, noise, of_label
+
+RANDOM = "baseline:random?dim=8"
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """An encoder that tells the label, one that tells nothing, and one that tells the length, on three classes."""
+    encoders = {"label": label(0.0), "random": Reading("random", lambda words: noise(words, 8))}
+    sets = [keyed("own/told", n=(640, 80, 120), classes=2)]
+    return evaluate(
+        encoders, sets, tmp_path_factory.mktemp("told") / "run", beside=(),
+        measures=["online", "given:length", "given:words", "capacity"],
+    )  # fmt: skip
+
+
+def plain(run, encoder="k", dataset=None):
+    return next(r for r in run if r.cell.encoder == encoder and dataset in (None, r.cell.dataset))
+
+
+def test_every_measure_says_how_to_read_it():
+    assert list(MEASURES) == ["online", "given:length", "given:words", "capacity", "erasure", "mix"]
+    for name, measure in MEASURES.items():
+        assert measure.name == name
+        assert measure.reading[0].isupper()
+        assert measure.reading.endswith(".")
+        assert measure_of(name) is measure
+    other = measure_of("given:static:")
+    assert (other.name, other.given) == ("given:static:", "static:")
+    assert "add to those of static:" in other.reading
+
+
+# information
+
+
+def test_a_label_is_worth_its_entropy_and_random_vectors_nothing(told):
+    sure, nothing = plain(told, "label").scores, plain(told, "random").scores
+    assert sure["entropy"] == nothing["entropy"] == pytest.approx(1.0)
+    assert sure["information"] == pytest.approx(1.0, abs=0.01)
+    assert abs(nothing["information"]) < 0.05
+    assert nothing["information_low"] <= 0 <= nothing["information_high"]
+    for encoder in ("label", "random"):
+        r = plain(told, encoder)
+        pointwise = told.predictions(r)["pointwise"]
+        assert pointwise.mean() == pytest.approx(r.scores["information"], abs=1e-5)
+        assert r.scores["information_low"] <= r.scores["information"] <= r.scores["information_high"]
+    assert sure["temperature"] < 1 < nothing["temperature"]  # it could be surer, and it should not be sure at all
+
+
+def test_numbers_are_of_labels_that_were_met(tmp_path):
+    given = keyed("own/unmet")
+    rows = {**given.rows, "te": [*given.rows["te"][:-6], *(r._replace(label="zz") for r in given.rows["te"][-6:])]}
+    run = evaluate({"k": label(0.0)}, [replace(given, rows=rows)], tmp_path / "run", measures=["all"], beside=())
+    assert run.failures == ()
+    (r,) = run
+    assert r.score == named(run)["capacity"].scores["accuracy"] == 0.95
+    assert named(run)["online"].tried[-1]["test_accuracy"] == pytest.approx(0.95)
+    assert named(run)["given:length"].score == pytest.approx(1.0, abs=0.05)
+    assert r.scores["information"] == pytest.approx(1.0, abs=0.01)
+    assert np.isnan(run.predictions(r)["pointwise"]).sum() == 6
+
+
+# description length
+
+
+def test_labels_are_compressed_by_a_label_and_not_by_random_vectors(told):
+    sure, nothing = named(told, "label")["online"], named(told, "random")["online"]
+    assert sure.metric == nothing.metric == "compression"
+    assert nothing.score == pytest.approx(1.0, abs=0.1)
+    assert nothing.interval[0] <= 1 <= nothing.interval[1]
+    # of 640 labels 40 are sent as they are, so that no code is more than 16 times shorter
+    assert 10 < sure.score <= 16
+    assert sure.interval[1] <= 16
+    assert sure.scores["enough_25"] == 40
+    assert nothing.scores["enough_75"] == 0  # never
+    assert sure.scores["surplus_50"] < nothing.scores["surplus_50"]
+
+
+def test_a_description_adds_up(told):
+    for encoder in ("label", "random"):
+        r = named(told, encoder)["online"]
+        said, kept = r.scores, told.predictions(r)
+        assert [block["rows"] for block in r.tried] == [40, 80, 160, 320, 640]
+        assert sum(block["bits"] for block in r.tried) == pytest.approx(said["bits"])
+        assert kept["other_bits"].shape == (3, 5)
+        assert kept["other_rows"].sum() == pytest.approx(said["bits"], rel=1e-5)
+        assert said["uniform_bits"] == said["prior_bits"] == 640
+        assert r.score == said["compression"] == pytest.approx(640 / said["bits"])
+        assert r.tried[0]["bits"] == 40
+        assert r.tried[-1]["test_accuracy"] == pytest.approx(plain(told, encoder).score, abs=0.1)
+
+
+def test_an_interval_of_few_target_forms_has_an_end(tmp_path):
+    """Rows of one of two forms can be told and those of the other cannot: other forms might cost nothing at all."""
+
+    def row(i, s):
+        rng, hard = np.random.default_rng([i, s]), i % 4 == 0
+        said = f"c{rng.integers(2)}"
+        text = f"{'x' if hard else said} {s} {i}"
+        return Example(said, tuple(text.split()), text, key="hard" if hard else "easy")
+
+    rows = {k: [row(i, s) for i in range(n)] for s, (k, n) in enumerate((("tr", 400), ("va", 60), ("te", 80)))}
+    given = Dataset("own/forms", "forms", 1, "en", ("c0", "c1"), rows, {})
+    encoder = Reading("easy", lambda words: [words[0] == "c0", words[0] == "c1", words[0] == "x"])
+    (r,) = evaluate({"k": encoder}, [given], tmp_path / "run", measures=["online"], beside=()).extras
+    assert r.interval[0] < r.score < r.interval[1] == 8  # 50 labels of 400 are sent as they are
+    assert r.scores["bits_low"] == 50
+
+
+# beyond another encoder
+
+
+def test_a_label_adds_its_entropy_to_the_length_and_random_vectors_nothing(told):
+    nothing = named(told, "random")["given:length"]
+    assert nothing.metric == "bits"
+    assert abs(nothing.score) < 0.02
+    assert nothing.interval[0] <= nothing.score <= nothing.interval[1]
+    sure = named(told, "label")["given:length"]
+    assert sure.score == pytest.approx(1.0, abs=0.05)
+    assert (sure.scores["accuracy"], sure.dimension) == (1.0, 311 + 7)  # beside the numbers of baseline:length
+    assert sure.scores["accuracy_without"] < 0.65
+    assert told.predictions(sure)["pointwise"].mean() == pytest.approx(sure.score, abs=1e-5)
+    # words have the label among them: what they told is not told again
+    assert named(told, "label")["given:words"].score < 0.2
+
+
+@pytest.fixture(scope="module")
+def lengths(tmp_path_factory):
+    """A set that asks for the length of a sentence, in three classes."""
+    given = keyed("own/length", n=(300, 80, 120))
+    rows = {
+        s: [r._replace(label=f"c{(len(r.tokens) - 6) // 2}", key=None) for r in found]
+        for s, found in given.rows.items()
+    }
+    return replace(given, labels=("c0", "c1", "c2"), rows=rows)
+
+
+def test_the_length_adds_nothing_to_the_length(lengths, tmp_path):
+    measures = ["given:length", "given:baseline:length", f"given:{RANDOM}"]
+    run = evaluate(
+        {"k": Reading("length", lambda words: np.eye(12)[len(words)])}, [lengths], tmp_path / "run", measures=measures,
+        beside=(),
+    )  # fmt: skip
+    found = named(run)
+    assert plain(run).score == 1.0
+    assert plain(run).scores["information"] == pytest.approx(plain(run).scores["entropy"], abs=0.02)
+    assert found["given:length"].score == pytest.approx(0, abs=0.02)
+    assert found["given:length"].scores["accuracy_without"] == 1.0
+    assert found[f"given:{RANDOM}"].score == pytest.approx(plain(run).scores["entropy"], abs=0.05)
+    # the same encoder by its name gives the same number
+    assert found["given:baseline:length"].score == found["given:length"].score
+
+
+# capacity
+
+
+def test_two_classes_are_told_along_one_direction(told):
+    r = named(told, "label")["capacity"]
+    assert (r.metric, r.score, r.scores["accuracy"]) == ("rank", 1.0, 1.0)
+    assert {point["rank"] for point in r.tried} == {1}
+    by = sorted((point["l2"], point["norm"]) for point in r.tried)
+    assert [norm for _, norm in by] == sorted((norm for _, norm in by), reverse=True)  # a penalty makes weights smaller
+    assert r.chosen["l2"] == plain(told, "label").chosen["l2"]
+    assert "volume" not in r.scores  # there is nothing between no rank and the full one
+
+
+def test_classes_in_a_row_take_one_direction_and_others_more(tmp_path):
+    def letters(words):
+        return next(int(word[1]) for word in words if word in ("c0", "c1", "c2", "c3"))
+
+    given = keyed("own/four", n=(320, 80, 120), classes=4)
+    encoders = {
+        "row": Reading("row", lambda words: [letters(words), *noise(words, 4)]),
+        "apart": Reading("apart", lambda words: np.eye(4)[letters(words)] + 0.2 * noise(words, 4)),
+    }
+    run = evaluate(encoders, [given], tmp_path / "run", probes=["linear?l2=0.00001"], measures=["capacity"], beside=())
+    row, apart = (named(run, encoder)["capacity"] for encoder in encoders)
+    assert [r["rank"] for r in apart.tried[:3]] == [1, 2, 3]
+    assert (row.score, row.scores["accuracy"]) == (1.0, 1.0)
+    assert apart.score > 1
+    assert apart.scores["accuracy"] > 0.9
+    assert apart.scores["volume"] < row.scores["volume"]
+    assert row.chosen["l2"] == apart.chosen["l2"] == 1e-3  # no plain probe is the one that measures are about
+
+
+# erasure
+
+
+def two_properties(name, n=(300, 80, 160)):
+    """Sentences with two labels that have nothing to do with each other, as two sets."""
+    made = keyed(name, n=n)
+
+    def other(i):
+        return f"d{i // 2 % 3}"
+
+    rows = {
+        s: [
+            r._replace(text=f"{r.text} {other(i)}", tokens=(*r.tokens, other(i)), key=None)
+            for i, r in enumerate(found)
+        ]
+        for s, found in made.rows.items()
+    }  # fmt: skip
+    first = replace(made, rows=rows)
+    second = {s: [r._replace(label=r.tokens[-1]) for r in found] for s, found in rows.items()}
+    return first, replace(made, name=f"{name}2", task="second", labels=("d0", "d1", "d2"), rows=second)
+
+
+def test_a_property_that_is_erased_is_gone_and_others_are_not(tmp_path):
+    def read(words):
+        told = np.array([*of_label(words)[:2], *(f"d{k}" in words for k in range(3)), *[0] * 12])
+        return told + np.repeat([0.2, 1.0], [5, 12]) * noise(words, 17)
+
+    first, second = two_properties("own/first")
+    run = evaluate({"k": Reading("two", read)}, [first, second], tmp_path / "run", measures=["erasure"], beside=())
+    assert run.failures == ()
+    by = {(r.cell.dataset, r.cell.variant.removeprefix("erased:").split("#")[0]): r for r in run.extras}
+    assert len(by) == 4
+    for given, rank in ((first, 1), (second, 2)):
+        own, before = by[given.name, given.name], plain(run, dataset=given.name)
+        assert before.score > 0.9
+        assert own.scores["rank"] == rank
+        assert own.range[0] <= 1 / len(given.labels) <= own.range[1]
+        assert own.scores["reinjected"] > 0.98
+        assert own.scores["random"] > before.score - 0.15  # of 17 directions few are lost
+        assert own.scores["random_low"] <= own.scores["random"]
+        assert own.scores["log2_loss"] == pytest.approx(np.log2(len(given.labels)), abs=0.1)
+        assert own.chosen["l2"] == before.chosen["l2"]
+    for given, other in ((first, second), (second, first)):
+        left = by[given.name, other.name]
+        assert left.score == pytest.approx(plain(run, dataset=given.name).score, abs=0.04)
+        assert "reinjected" not in left.scores  # told the class of another property, a probe would know no more
+    assert DRAWS > 1
+
+
+def test_a_property_is_erased_by_another_set_of_the_same(tmp_path):
+    one, two = keyed("own/one"), keyed("own/twin", n=(200, 60, 80))
+    run = evaluate({"k": label()}, [one, two], tmp_path / "run", measures=["erasure"], beside=())
+    left = named(run, dataset="own/one")[f"erased:own/twin#{two.digest}"]
+    assert plain(run, dataset="own/one").score > 0.9
+    assert left.score < 0.65
+
+
+# layers
+
+
+def layered(planted, layers=4):
+    class Layered(Reading):
+        def __init__(self):
+            super().__init__(f"planted {planted}", of_label)
+            self.layers = tuple(f"h{i}" for i in range(layers))
+
+        def __call__(self, texts):
+            self.asked += texts
+            rows = [[*text.split()] for text in texts]
+            nothing = [[noise([*words, str(i)], 5) for words in rows] for i in range(layers)]
+            nothing[planted] = [[*of_label(words)[:2], *noise(words, 3)] for words in rows]
+            return np.array(nothing)
+
+    return Layered()
+
+
+@pytest.mark.parametrize("planted", [1, 3])
+def test_a_mix_finds_the_planted_layer(tmp_path, planted):
+    given = keyed("own/mix", n=(240, 60, 80))
+    run = evaluate({"k": layered(planted)}, [given], tmp_path / "run", measures=["mix"], beside=())
+    (r,) = run.extras
+    assert (r.cell.layer, r.cell.variant, r.score) == (None, "mix", 1.0)
+    assert [each["layer"] for each in r.tried] == ["h0", "h1", "h2", "h3"]
+    weights = np.array([each["weight"] for each in r.tried])
+    assert weights.sum() == pytest.approx(1)
+    assert weights.argmax() == planted
+    assert weights[planted] > 0.7
+    assert r.scores["centre"] == pytest.approx(np.arange(4) @ weights)
+    assert r.scores["centre"] == pytest.approx(planted, abs=0.6)
+    assert r.scores["expected_layer"] == pytest.approx(planted, abs=0.3)
+    up_to = [each["up_to"] for each in r.tried]
+    assert up_to[planted] > 0.95
+    assert up_to[planted - 1] < 0.65
+
+
+def test_no_layer_is_expected_where_the_lowest_tells_all(tmp_path):
+    run = evaluate({"k": layered(0, 2)}, [keyed("own/low")], tmp_path / "run", measures=["mix"], beside=())
+    assert run.failures == ()
+    (r,) = run.extras
+    assert "expected_layer" not in r.scores
+    assert r.scores["centre"] < 0.3
