@@ -79,7 +79,7 @@ def row(task: Task, own: int, erasers: list[Eraser], found: Fit, draws: int) -> 
     control = [random_directions(DIMENSIONS, rank, seed, moments) for rank in ranks for seed in range(draws)]
     rows, l2, start = Rows.of(task.train, task.labels, task.classes, moments), found.chosen["l2"], found.model
     scores = list(measure(rows, [*erasers, *control], task.test, l2, start))
-    scores.append(measure_reinjected(rows, erasers[own], task.test, task.test_labels, l2, start))
+    scores.append(measure_reinjected(rows, erasers[own], task.test, task.test_labels, l2))
     return [float((logs.argmax(axis=1) == task.test_labels).mean()) for logs in scores]
 
 

@@ -132,7 +132,7 @@ def print_repeated(found: Repeated) -> None:
             labels = "" if found.differing is None else f", and all {n:,} labels"
             say(f"The same: the number{labels}.", "green")
         else:
-            labels = "the number is another one" if not found.differing else f"{found.differing:,} of {n:,} labels differ"
-            say(f"Not the same: {labels}.", "red")
+            many = found.differing
+            say(f"Not the same: {f'{many:,} of {n:,} labels differ' if many else 'the number is another one'}.", "red")
     for note in found.notes:
         say(f"note: {note}", "yellow")

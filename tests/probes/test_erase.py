@@ -385,7 +385,7 @@ def test_what_was_erased_and_told_again_is_found_again(classes):
     (plain,) = fit(replace(LINEAR, l2=(1e-2,)), features, y, features, y, classes)
     (gone,) = measure(rows, [eraser], tested, 1e-2, plain.model)
     assert (gone.argmax(axis=1) == truth).mean() < (plain.model.scores(tested).argmax(axis=1) == truth).mean()
-    told = measure_reinjected(rows, eraser, tested, truth, 1e-2, plain.model)
+    told = measure_reinjected(rows, eraser, tested, truth, 1e-2)
     assert (told.argmax(axis=1) == truth).mean() == 1
     train = reinjected(erased(features, eraser), y, classes)
     wanted = expected(
