@@ -15,7 +15,7 @@ from sonde.run import Run, evaluate
 from sonde.sources import find_sets
 from sonde.store import Store, default_root
 
-SENTENCES, SIZES = 20_000, "2000/400/400"
+SENTENCES, SIZES = 12_000, "1200/240/240"
 """Enough for every task of both suites, and for two minutes on two cores."""
 SUITES = ("conneau2018", "universal2019")
 

@@ -36,7 +36,9 @@ class Repeated:
     @property
     def same(self) -> bool:
         """Whether the number is the same, and so is every label."""
-        return self.then is not None and self.now.score == self.then.score and not self.differing
+        if self.then is None or self.now.score != self.then.score:
+            return False
+        return not self.differing and (self.then.cell.variant is None or self.now.scores == self.then.scores)
 
 
 def repeat(

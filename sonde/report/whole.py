@@ -22,7 +22,9 @@ from sonde.report.grid import KNOWN
 from sonde.report.mistakes import mistakes
 from sonde.report.summary import VERSION, summarise
 from sonde.result import HALF, Cell
+from sonde.run.controls import CONTROLS
 from sonde.run.folder import Run
+from sonde.run.variants import base
 
 __all__ = ["VERSION", "whole"]
 
@@ -77,7 +79,8 @@ def _commands(run: Run) -> Iterator[str]:
         probes = [name for name in run.info.get("probes", ()) if not cells or ("probe", name) in used]
         sources = [said["source"] for said in sets if said.get("source")]
         if encoders and sources:
-            yield from _with(way, encoders, sources, probes, seeds)
+            more = _variants([r.cell for r in run.extras if r.cell.encoder in encoders])
+            yield from (shlex.join([*words, *more]) for words in _with(way, encoders, sources, probes, seeds))
     if own:
         yield f"# from Python, with encoders of one's own: {plain(', '.join(own))}"
     if left := [said["name"] for said in datasets if not said.get("source")]:
@@ -90,7 +93,7 @@ def _with(
     sources: Sequence[Mapping[str, Any]],
     probes: Sequence[str],
     seeds: Sequence[int],
-) -> Iterator[str]:
+) -> Iterator[list[str]]:
     folder, limit, device, half = way
     for places, stretch in product(_places(sources), _stretches(seeds)):
         words = ["sonde", "run", *places]
@@ -98,7 +101,15 @@ def _with(
         words += [word for name in probes if probes != ["linear"] for word in ("-p", name)]
         words += _option("--seeds", len(stretch), 1) + _option("--seed", stretch[0], 1111)
         words += _option("--limit", limit) + _option("--device", device) + ["--half"] * half
-        yield shlex.join([*words, "-o", folder])
+        yield [*words, "-o", folder]
+
+
+def _variants(cells: Sequence[Cell]) -> list[str]:
+    """The options that ask for these controls and measures."""
+    names = list(dict.fromkeys(base(cell.variant) for cell in cells if cell.variant))
+    controls = [name for name in names if name in CONTROLS]
+    measures = [name for name in names if name not in CONTROLS]
+    return _option("--controls", ",".join(controls), "") + _option("--measures", ",".join(measures), "")
 
 
 def _option(name: str, value: object, usual: object = None) -> list[str]:

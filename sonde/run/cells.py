@@ -125,12 +125,14 @@ def probe_unit(unit: Unit) -> list[tuple[Result, Arrays, Arrays | None]]:
         logs = one.model.scores(test)
         arrays = kept(logs, parts.test.labels)
         result = classified(cell, parts, arrays["predicted"], parts.test.labels, unit.baselines)
-        said, heat = informed(logs, one.model.scores(dev), parts)
-        arrays["pointwise"] = said.pointwise.astype(np.float32)
-        known = {
-            "information": said.bits, "information_low": said.low, "information_high": said.high,
-            "entropy": said.entropy, "temperature": heat,
-        }  # fmt: skip
+        known = {}
+        if len(set(clusters_of(parts.test) or range(len(parts.test)))) > 1 and (parts.test.labels >= 0).any():
+            said, heat = informed(logs, one.model.scores(dev), parts)
+            arrays["pointwise"] = said.pointwise.astype(np.float32)
+            known = {
+                "information": said.bits, "information_low": said.low, "information_high": said.high,
+                "entropy": said.entropy, "temperature": heat,
+            }  # fmt: skip
         found.append(
             (
                 replace(

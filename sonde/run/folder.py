@@ -352,7 +352,10 @@ def _records(path: Path) -> Iterator[Result | Failure]:
     # what stands after the last line break is torn, or still being written: not a record
     for i, line in enumerate(content.split(b"\n")[:-1], 1):
         record = from_line(line)
-        if record is None:
+        # files are found by these: a record from elsewhere must not lead out of its folder
+        if record is None or not all(
+            text.replace("-", "a").isalnum() for text in (record.key, record.cell.data or "a")
+        ):
             raise RunError(
                 f"{path}:{i}: met a line that is no result; expected what this version of sonde writes. The file was "
                 "altered, or is of another version: name a new folder."

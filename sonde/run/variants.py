@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sonde.encoders import schemes
-from sonde.errors import SondeError, UsageError
+from sonde.embed import facts
+from sonde.encoders import load, schemes
+from sonde.errors import EncoderError, SondeError, UsageError
 from sonde.result import Result
 from sonde.run.cells import PAIRS, Unit, Vectors, probe_unit
 from sonde.run.controls import CONTROLS, lexical_keys
@@ -52,6 +53,8 @@ class Variant:
     others: tuple[Parts, ...] = ()
     given: str | None = None
     """The encoder whose vectors are taken for given."""
+    given_identity: str = ""
+    """What that encoder is."""
 
 
 def asked_for(controls: Sequence[str], measures: Sequence[str]) -> Asked:
@@ -103,7 +106,18 @@ def varied(parts: Parts, asked: Asked, others: Sequence[Parts], seed: int) -> It
             continue
         beside = tuple(other for other in others if measure.fits(other)) if measure.erases else ()
         names = tuple(f"{ERASED}{other.name}#{other.digest}" for other in beside) if measure.erases else (name,)
-        yield Variant(names, replace(parts, variant=name), True, measure.across, beside, measure.given)
+        try:
+            identity = "" if measure.given is None else _identity(measure.given)
+        except Exception as e:  # whatever an encoder does, the rest is still to be asked
+            yield Variant(names, e if isinstance(e, SondeError) else EncoderError(f"{measure.given}: {e}"))
+            continue
+        yield Variant(names, replace(parts, variant=name), True, measure.across, beside, measure.given, identity)
+
+
+def _identity(name: str) -> str:
+    """What an encoder is; of one that does not say, its name."""
+    found = facts(load(name)).identity
+    return str(found) if found is not None else name
 
 
 def work_of(unit: Unit) -> Callable[[Unit], list[Any]]:

@@ -120,7 +120,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _check_host(self) -> None:
         port = cast(Server, self.server).server_port
-        ours = {name + end for name in (HOME, "localhost") for end in ("", f":{port}")}
+        ends = (f":{port}", "") if port == 80 else (f":{port}",)  # browsers leave out the usual port, and no other
+        ours = {name + end for name in (HOME, "localhost") for end in ends}
         given = self.headers.get_all("Host") or []
         if len(given) != 1 or given[0].strip().lower() not in ours:
             raise _Refused(HTTPStatus.FORBIDDEN, f"This server is asked as {HOME}:{port} only.")

@@ -271,7 +271,6 @@ def test_a_set_with_too_few_rows_for_a_control_is_a_failure_and_the_others_go_on
     assert set(named(run, dataset="own/keyed")) == {"key", "norm", "online"}
 
 
-@pytest.mark.xfail(strict=True, reason="the texts of controls are encoded together with those of the sets")
 def test_an_encoder_that_knows_no_other_texts_keeps_its_plain_results(tmp_path):
     known = {row.text for _, row in SETS[0]}
 
@@ -286,7 +285,6 @@ def test_an_encoder_that_knows_no_other_texts_keeps_its_plain_results(tmp_path):
     assert {f.cell.variant for f in run.failures} == {"permuted"}
 
 
-@pytest.mark.xfail(strict=True, reason="the sets whose properties are erased are not encoded if they are done")
 def test_erasures_of_a_set_can_be_had_again_alone(tmp_path):
     run = evaluate({"k": label()}, SETS, tmp_path / "run", measures=["erasure"], beside=())
     for r in named(run, dataset=SETS[0].name).values():
@@ -296,13 +294,30 @@ def test_erasures_of_a_set_can_be_had_again_alone(tmp_path):
     assert facts(again) == facts(Run.load(run.folder))
 
 
-@pytest.mark.xfail(strict=True, raises=UsageError, reason="the encoder that is taken for given is loaded unguarded")
 def test_a_given_encoder_that_fails_is_a_failure_of_its_measure(tmp_path):
     run = evaluate(
         {"k": label()}, SETS[:1], tmp_path / "run", measures=["given:baseline:lenght", "capacity"], beside=()
     )
     assert set(named(run)) == {"capacity"}
     assert [(f.cell.variant, f.kind) for f in run.failures] == [("given:baseline:lenght", "UsageError")]
+
+
+def test_a_failure_of_a_sample_says_so_and_is_mended_by_itself(tmp_path):
+    for limit in (6, None, 6):
+        run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", controls=["key"], limit=limit, beside=())
+        assert [(f.cell.variant, f.cell.limit, f.kind) for f in run.failures] == [("key", 6, "TooFewError")]
+    assert [r.cell.limit for r in run.extras] == [None]
+    evaluate({"k": label()}, SETS[:1], tmp_path / "other", controls=["key"], limit=40, beside=())
+    assert Run.load(tmp_path / "other").failures == ()
+
+
+def test_labels_that_were_never_met_are_no_end_of_a_run(tmp_path):
+    given = SETS[0]
+    rows = {**given.rows, "te": [r._replace(label="zz") for r in given.rows["te"]]}
+    run = evaluate({"k": label()}, [replace(given, rows=rows)], tmp_path / "run", beside=())
+    (r,) = run
+    assert (r.score, run.failures) == (0.0, ())
+    assert "information" not in r.scores
 
 
 # what each control gives where the answer is known

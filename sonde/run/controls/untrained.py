@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 
 from sonde.encoders import Spec, schemes
+from sonde.errors import SondeError
 from sonde.run.controls.control import Control, any_set
 
 OPTION = "random"
@@ -20,7 +21,10 @@ def untrained(name: str, seed: int = 0) -> str | None:
     scheme = name.partition(":")[0]
     if ":" not in name or scheme not in schemes():
         return None
-    spec = Spec.parse(name)
+    try:
+        spec = Spec.parse(name)
+    except SondeError:  # whoever loads the encoder itself says what is wrong
+        return None
     known = getattr(importlib.import_module(f"sonde.encoders.{scheme}"), "OPTIONS", ())
     if OPTION not in known or OPTION in dict(spec.options):
         return None

@@ -10,10 +10,8 @@ import numpy as np
 from sonde.probes.capacity import capacity, hypervolume
 from sonde.run.cells import Unit, features_of
 from sonde.run.folder import OTHER
-from sonde.run.measures.measure import Finished, Measure, blank, learned
+from sonde.run.measures.measure import Finished, Measure, blank, learned, penalty
 
-USUAL = 1e-3
-"""The penalty where the plain probe has none."""
 NEAR = 0.01
 """Accuracy on dev, below that of the full rank, that is near enough."""
 
@@ -21,10 +19,9 @@ NEAR = 0.01
 def work(unit: Unit) -> list[Finished]:
     """Probes of each rank and at several penalties; the share of the plane that their ranks reach."""
     parts, (cell,) = unit.parts, unit.cells
-    assert unit.plain is not None
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
-    l2 = unit.plain.l2 or USUAL
     started = time.perf_counter()
+    l2 = penalty(unit, train, dev)
     points = capacity(
         train, parts.train.labels, dev, parts.dev.labels, test, parts.test.labels, len(parts.labels), l2=l2,
         device=cell.device,

@@ -15,14 +15,12 @@ import numpy as np
 from sonde.probes.erase import Eraser, Moments, leace, random_directions
 from sonde.probes.warm import Rows, measure, measure_reinjected
 from sonde.run.cells import Unit, classified, features_of, kept
-from sonde.run.measures.measure import ERASED, Finished, Measure, learned
+from sonde.run.measures.measure import ERASED, Finished, Measure, learned, penalty
 from sonde.run.parts import Parts
 from sonde.stats.classification import accuracy, log2_loss
 
 DRAWS = 3
 """How often random directions are drawn."""
-USUAL = 1e-3
-"""The penalty where the plain probe has none."""
 
 
 def work(unit: Unit) -> list[Finished]:
@@ -30,14 +28,15 @@ def work(unit: Unit) -> list[Finished]:
     plain = unit.plain
     assert plain is not None
     parts, classes = unit.parts, len(unit.parts.labels)
-    l2 = plain.l2 or USUAL
-    train, test = features_of(unit, parts.train), features_of(unit, parts.test)
+    train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
     started = time.perf_counter()
+    l2 = penalty(unit, train, dev)
     moments = Moments.of(train)
     rows = Rows.of(train, parts.train.labels, classes, moments)
     wanted = {f"{ERASED}{other.name}#{other.digest}": other for other in plain.others}
-    erasers = [_eraser(unit, wanted[str(cell.variant)]) for cell in unit.cells]
-    ranks = sorted({eraser.rank for eraser in erasers})
+    erasers = [_eraser(unit, wanted[str(cell.variant)], moments) for cell in unit.cells]
+    most = len(moments.whitening[0])  # there are no more directions to draw
+    ranks = sorted({min(most, eraser.rank) for eraser in erasers})
     drawn = [
         random_directions(train.shape[1], rank, unit.cells[0].seed + i, moments) for rank in ranks for i in range(DRAWS)
     ]
@@ -51,7 +50,8 @@ def work(unit: Unit) -> list[Finished]:
         result = classified(cell, parts, arrays["predicted"], parts.test.labels, {})
         more = {
             "log2_loss": log2_loss(log, parts.test.labels), "rank": eraser.rank,
-            "random": float(np.mean(by_rank[eraser.rank])), "random_low": min(by_rank[eraser.rank]),
+            "random": float(np.mean(by_rank[min(most, eraser.rank)])),
+            "random_low": min(by_rank[min(most, eraser.rank)]),
         }  # fmt: skip
         if _is(wanted[str(cell.variant)], parts):
             told = measure_reinjected(rows, eraser, test, parts.test.labels, l2)
@@ -65,10 +65,11 @@ def work(unit: Unit) -> list[Finished]:
     return found
 
 
-def _eraser(unit: Unit, other: Parts) -> Eraser:
-    """What takes the property of another set out, by the vectors of that set."""
+def _eraser(unit: Unit, other: Parts, moments: Moments) -> Eraser:
+    """What takes the property of a set out, by the vectors of that set; moments are those of the unit's own."""
     features = features_of(replace(unit, parts=other), other.train)
-    return leace(features, other.train.labels, len(other.labels))
+    known = moments if _is(other, unit.parts) else None
+    return leace(features, other.train.labels, len(other.labels), known)
 
 
 def _is(one: Parts, two: Parts) -> bool:

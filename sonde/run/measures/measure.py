@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sonde.probes import Features, fit
 from sonde.result import Cell, Result
 from sonde.run.cells import Unit, versions
 from sonde.run.folder import Arrays
@@ -19,6 +20,17 @@ Finished = tuple[Result, Arrays, Arrays | None]
 def learned(parts: Parts) -> bool:
     """Whether one classifier learns labels from one part of a set and is tested on another."""
     return parts.protocol == "split"
+
+
+def penalty(unit: Unit, train: Features, dev: Features) -> float:
+    """That of the plain linear probe; or where there is none, what dev would choose for it."""
+    if unit.plain is not None and unit.plain.l2 is not None:
+        return unit.plain.l2
+    parts = unit.parts
+    (found,) = fit(
+        unit.probe, train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), device=unit.cells[0].device
+    )
+    return float(found.chosen["l2"])
 
 
 def blank(cell: Cell, parts: Parts) -> Result:

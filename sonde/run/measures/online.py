@@ -47,9 +47,9 @@ def work(unit: Unit) -> list[Finished]:
         blank(cell, parts),
         dimension=train.shape[1],
         metric="compression",
-        score=scores["compression"],
+        score=scores["gain"],
         scores=scores,
-        interval=(scores["compression_low"], scores["compression_high"]),
+        interval=(scores["gain_low"], scores["gain_high"]),
         interval_kind="rows and orders",
         chosen={"l2": found.l2[-1]},
         tried=tuple(
@@ -66,8 +66,8 @@ def work(unit: Unit) -> list[Finished]:
 
 measure = Measure(
     name="online",
-    reading="How many times fewer bits it takes to send the labels with the vectors than without (description length; "
-    "1 means that the vectors tell nothing): unlike accuracy it also counts how many rows it takes to learn.",
+    reading="How many times fewer bits it takes to send the labels with the vectors than with their shares alone "
+    "(description length; at 1 the vectors tell nothing): unlike accuracy it counts how many rows it takes to learn.",
     fits=learned,
     work=work,
 )

@@ -1,0 +1,278 @@
+"""All cells of one encoder: its texts encoded together, its probes fitted, controls and measures after plain ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sonde import __version__
+from sonde.embed import Embeddings, Facts, checked, embed, facts
+from sonde.encoders import load
+from sonde.probes import Probe, parse
+from sonde.result import Cell, Failure
+from sonde.run.cells import Plain, Unit, Vectors
+from sonde.run.folder import Log
+from sonde.run.parts import Parts
+from sonde.run.variants import Variant, work_of
+from sonde.store import Store
+
+Progress = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What does not change over the loop."""
+
+    log: Log
+    probes: Mapping[str, Probe]
+    seeds: Sequence[int]
+    limit: int | None
+    device: str | None
+    store: Store | None
+    half: bool
+    batch: int | None
+    jobs: int
+    tell: Progress | None
+    failed: list[Failure] = field(default_factory=list)
+
+    def fail(self, cell: Cell, error: Exception) -> None:
+        """Write down that something could not be done, and go on."""
+        said = (str(error) or repr(error)).encode(errors="backslashreplace").decode()
+        failure = Failure(key=cell.key, cell=cell, error=said, kind=type(error).__name__)
+        self.failed.append(failure)
+        self.log.add(failure)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A set, ready to be probed; or a variant of it."""
+
+    parts: Parts
+    baselines: Mapping[str, float]
+    plain: Parts | None = None
+    """Of a control or a measure, the set as it is."""
+    variant: Variant | None = None
+
+
+def probe_encoder(
+    wish: Wish,
+    name: str,
+    given: Callable[..., Any] | None,
+    sets: Sequence[Ready],
+    extra: Sequence[Ready] = (),
+    other: str | None = None,
+) -> None:
+    """Do what is left of the cells of an encoder. ``other`` names the encoder that stands in for it.
+
+    Plain cells come first, and do not depend on what else is asked for: controls have other texts, which an encoder may
+    not know, or would encode in other batches.
+    """
+    try:
+        encoder: Any = given if given is not None else load(other or name)
+        if getattr(encoder, "needs_fit", False):  # on all sets, done or not, or a resumed run would have other vectors
+            encoder = encoder.fit(_texts(sets or extra))
+        about = facts(encoder)
+    except Exception as e:  # whatever an encoder does, the others are still to be asked
+        for s in (*sets, *extra):
+            wish.fail(_encoder_failure(name, s.parts), e)
+        return
+    identity = _identity(about, wish.half)
+    if identity is None:  # it may be another one by now, so that what it gave before does not stand beside this
+        for key in [r.key for r in wish.log.done.values() if r.cell.encoder == name and r.cell.identity is None]:
+            wish.log.forget(key)
+    one = _Encoder(name, encoder, identity, about.layers)
+    known = _do(wish, one, sets, None)
+    # what needs vectors of other texts, or another encoder's, is done by itself: it may fail, and takes memory
+    for some in _groups(extra, known):
+        _do(wish, one, some, known)
+
+
+@dataclass(frozen=True)
+class _Encoder:
+    name: str
+    encoder: Any
+    identity: str | None
+    layers: Sequence[str]
+
+
+def _groups(extra: Sequence[Ready], known: Embeddings | None) -> Iterator[list[Ready]]:
+    """Sets whose texts have vectors already; each that takes an encoder for given; and the others."""
+    there = set(known.texts) if known is not None else set()
+    have: list[Ready] = []
+    rest: list[Ready] = []
+    given: list[Ready] = []
+    for s in extra:
+        if s.variant is not None and s.variant.given is not None:
+            given.append(s)
+        else:
+            (have if there.issuperset(_texts([s])) else rest).append(s)
+    yield have
+    yield from ([s] for s in given)
+    yield rest
+
+
+def _do(wish: Wish, one: _Encoder, sets: Sequence[Ready], known: Embeddings | None) -> Embeddings | None:
+    """Do what is left of some sets, with vectors that are known if they are enough; give the vectors."""
+    left = [s for s in sets if any(_left(wish, one.name, s, one.identity, one.layers))]
+    try:
+        found = known
+        if left and (found is None or not set(found.texts).issuperset(_texts(left))):
+            found = embed(one.encoder, _texts(left), store=wish.store, batch=wish.batch, half=wish.half, tell=wish.tell)
+        units: list[Unit] = []
+        if left and found is not None:
+            place = {text: i for i, text in enumerate(found.texts)}
+            for s in left:
+                units += _units(wish, one.name, s, found, place, one.encoder, one.identity)
+    except Exception as e:
+        for s in left:
+            wish.fail(_encoder_failure(one.name, s.parts), e)
+        return known
+    for s in sets:
+        wish.log.forget(_encoder_failure(one.name, s.parts).key)
+    _finish(wish, units)
+    return found
+
+
+def _finish(wish: Wish, units: Sequence[Unit]) -> None:
+    """Do units and write down each as it is done."""
+    if not units:
+        return
+    if wish.tell:
+        wish.tell("probe", 0, len(units))
+    for done, (unit, outcome) in enumerate(_work(units, wish.jobs), 1):
+        if isinstance(outcome, Exception):
+            for cell in unit.cells:
+                wish.fail(cell, outcome)
+        else:
+            for finished in outcome:
+                wish.log.add(*finished)
+        if wish.tell:
+            wish.tell("probe", done, len(units))
+
+
+def _encoder_failure(name: str, parts: Parts) -> Cell:
+    """What an encoder that fails on a whole set, or on a variant of it, goes by, whatever was asked of it."""
+    return Cell(
+        task=parts.task, version=0, dataset=parts.name, data=parts.digest, encoder=name, variant=parts.variant
+    )  # fmt: skip
+
+
+def _work(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, Any]]:
+    """Units with their results or errors, as they are finished; each is fitted in one thread."""
+    from threadpoolctl import threadpool_limits
+
+    def attempt(unit: Unit) -> tuple[Unit, Any]:
+        try:
+            return unit, work_of(unit)(unit)
+        except Exception as e:  # out of memory, numbers without a solution: of this cell, not of the run
+            return unit, e
+
+    with threadpool_limits(limits=1):
+        if jobs == 1 or len(units) == 1:
+            yield from map(attempt, units)
+            return
+        from joblib import Parallel, delayed
+
+        work = Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered")
+        yield from work(delayed(attempt)(unit) for unit in units)
+
+
+def _identity(about: Facts, half: bool) -> str | None:
+    if about.identity is None:
+        return None
+    return str(about.identity.with_facts(kept="float16") if half else about.identity)
+
+
+def _texts(sets: Sequence[Ready]) -> list[str]:
+    """What sets need vectors of; properties of others are erased by the vectors of these."""
+    found: dict[str, None] = {}
+    for s in sets:
+        found |= dict.fromkeys(s.parts.texts())
+        for other in s.variant.others if s.variant is not None else ():
+            found |= dict.fromkeys(other.train.texts)
+    return list(found)
+
+
+def _cells(wish: Wish, name: str, s: Ready, identity: str | None, layer: str | None, probe: str) -> list[Cell]:
+    parts = s.parts
+    if identity is not None and s.variant is not None and s.variant.given is not None:
+        identity = f"{identity} given {s.variant.given_identity}"
+    cell = Cell(
+        task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
+        identity=identity, layer=layer, probe=probe, limit=wish.limit, device=wish.device, sonde=__version__,
+        variant=parts.variant,
+    )  # fmt: skip
+    if s.plain is None:
+        return [replace(cell, seed=seed) for seed in wish.seeds]
+    names = s.variant.names if s.variant is not None else (parts.variant,)
+    return [replace(cell, seed=wish.seeds[0], variant=variant) for variant in names]
+
+
+def _asked(wish: Wish, s: Ready, layers: Sequence[str]) -> Iterator[tuple[str | None, str, Probe]]:
+    """The layers and probes that a set is asked about."""
+    probes = wish.probes
+    if s.variant is not None and s.variant.measures:  # which are about one kind of probe
+        probes = dict([parse("linear")])
+    across = s.variant is not None and s.variant.across
+    for layer in (None,) if across else layers or (None,):
+        yield from ((layer, probe, spec) for probe, spec in probes.items())
+
+
+def _left(wish: Wish, name: str, s: Ready, identity: str | None, layers: Sequence[str]) -> Iterator[Cell]:
+    """The cells of a set that are not done."""
+    if s.variant is not None and s.variant.across and len(layers) < 2:
+        return
+    for layer, probe, _ in _asked(wish, s, layers):
+        yield from (
+            cell for cell in _cells(wish, name, s, identity, layer, probe)
+            if identity is None or cell.key not in wish.log.done
+        )  # fmt: skip
+
+
+def _units(
+    wish: Wish,
+    name: str,
+    s: Ready,
+    found: Embeddings,
+    place: Mapping[str, int],
+    encoder: Any,
+    identity: str | None,
+) -> Iterator[Unit]:
+    words = _words(encoder, s.parts)
+    share = found.seconds * len(s.parts.texts()) / max(1, len(found.texts))
+    left = set(_left(wish, name, s, identity, found.layers))
+    tables = {layer: Vectors(found.layer(layer), place, *words) for layer in found.layers}
+    given = _given(wish, s) if left else None
+    for layer, probe, spec in _asked(wish, s, found.layers):
+        cells = [cell for cell in _cells(wish, name, s, identity, layer, probe) if cell in left]
+        if not cells:
+            continue
+        vectors = next(iter(tables.values())) if tables else Vectors(found.vectors, place, *words)
+        vectors = tables.get(layer, vectors) if layer is not None else vectors
+        plain = None
+        if s.plain is not None:
+            done = wish.log.done.get(replace(cells[0], variant=None).key)
+            plain = Plain(
+                s.plain, done.chosen.get("l2") if done else None, s.variant.others if s.variant else (), tables,
+                given,
+            )  # fmt: skip
+        yield Unit(s.parts, cells, spec.of_task(s.parts.task), vectors, s.baselines, share, plain)
+
+
+def _given(wish: Wish, s: Ready) -> Vectors | None:
+    """The vectors of the encoder that a measure takes for given."""
+    if s.variant is None or s.variant.given is None:
+        return None
+    found = embed(load(s.variant.given), s.parts.texts(), store=wish.store, batch=wish.batch)
+    return Vectors(found.vectors, {text: i for i, text in enumerate(found.texts)})
+
+
+def _words(encoder: Any, parts: Parts) -> tuple[Any, Mapping[str, int]] | tuple[None, None]:
+    """The encoder's own vectors of the words that the probe is given, if it has such."""
+    own = getattr(encoder, "words", None)
+    if not parts.train.inputs or not parts.words or not callable(own):
+        return None, None
+    inputs = (values for part in (parts.train, parts.dev, parts.test) for values in part.inputs.values())
+    words = list(dict.fromkeys(word for values in inputs for word in values))
+    return checked(own(words), words)[0], {word: i for i, word in enumerate(words)}

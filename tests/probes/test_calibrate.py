@@ -1,0 +1,98 @@
+"""Temperatures: one that is known is found, scipy's is the same, and predictions stay."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
+
+from sonde.errors import DataError, TooFewError
+from sonde.probes.calibrate import HOTTEST, scaled, temperature
+
+
+def draw(n, classes, seed=0, heat=1.0):
+    """Log-probabilities (n, classes), and labels drawn by them at a temperature."""
+    rng = np.random.default_rng(seed)
+    logs = log_softmax(2 * rng.normal(size=(n, classes)), axis=1)
+    return logs, (logs / heat + rng.gumbel(size=logs.shape)).argmax(axis=1)
+
+
+def loss(logs, labels, t):
+    return -log_softmax(logs / t, axis=1)[np.arange(len(labels)), labels].mean()
+
+
+@pytest.mark.parametrize("classes", [2, 7])
+@pytest.mark.parametrize("heat", [0.3, 1.0, 4.0])
+def test_a_known_temperature_is_found(classes, heat):
+    logs, labels = draw(20_000, classes, heat=heat)
+    assert temperature(logs.astype(np.float32), labels) == pytest.approx(heat, rel=0.06)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(2, 6), st.integers(0, 10**6), st.floats(0.2, 5.0))
+def test_it_is_that_of_scipy(classes, seed, heat):
+    logs, labels = draw(60, classes, seed, heat)
+    found = temperature(logs, labels)
+    oracle = minimize_scalar(
+        lambda power: loss(logs, labels, math.exp(-power)), bounds=(-math.log(HOTTEST), math.log(HOTTEST)),
+        method="bounded", options={"xatol": 1e-6},
+    )  # fmt: skip
+    assert loss(logs, labels, found) <= oracle.fun + 1e-6
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(2, 5), st.integers(0, 10**6), st.floats(0.05, 50.0))
+def test_scaling_keeps_the_order_and_gives_probabilities(classes, seed, t):
+    logs = draw(20, classes, seed)[0].astype(np.float32)
+    found = scaled(logs, t)
+    assert found.dtype == np.float32
+    assert np.exp(found).sum(axis=1) == pytest.approx(np.ones(20), abs=1e-5)
+    assert found == pytest.approx(log_softmax(logs.astype(np.float64) / t, axis=1), abs=1e-4, rel=1e-5)
+    top = np.sort(logs, axis=1)
+    clear = top[:, -1] - top[:, -2] > 1e-3
+    assert (found.argmax(axis=1) == logs.argmax(axis=1))[clear].all()
+
+
+def test_what_is_scaled_well_needs_no_more():
+    logs, labels = draw(5000, 3, heat=2.5)
+    well = scaled(logs, temperature(logs, labels))
+    assert temperature(well, labels) == pytest.approx(1.0, abs=1e-3)
+    assert scaled(logs, 1.0) == pytest.approx(logs, abs=1e-5)
+
+
+def test_labels_that_were_never_met_do_not_count():
+    logs, labels = draw(400, 3, heat=2.0)
+    odd = np.where(np.arange(400) % 4 == 0, -1, labels)
+    assert temperature(logs, odd) == temperature(logs[odd >= 0], labels[odd >= 0])
+
+
+def test_names_of_classes_do_not_matter():
+    logs, labels = draw(400, 4, heat=2.0)
+    other = np.array([2, 0, 3, 1])
+    assert temperature(logs[:, np.argsort(other)], other[labels]) == pytest.approx(temperature(logs, labels))
+
+
+def test_where_no_temperature_is_best_the_nearest_is_taken():
+    logs = log_softmax(np.array([[1.0, 0.0], [0.0, 1.0]] * 5), axis=1)
+    right = np.array([0, 1] * 5)
+    assert temperature(logs, right) == pytest.approx(1 / HOTTEST)
+    assert temperature(logs, 1 - right) == pytest.approx(HOTTEST)
+    assert temperature(np.full((4, 2), -math.log(2)), right[:4]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("logs", "labels", "error", "message"),
+    [
+        (np.zeros((3, 2)), [0, 1], DataError, r"of 2 rows, got \(3, 2\)"),
+        (np.zeros(2), [0, 1], DataError, r"got \(2,\)"),
+        (np.full((2, 2), -np.inf), [0, 1], DataError, "finite"),
+        (np.zeros((2, 2)), [-1, -1], TooFewError, "one of 2 classes, got 0"),
+        (np.zeros((2, 2)), [0, 2], TooFewError, "one of 2 classes"),
+    ],
+)
+def test_what_has_no_temperature_is_refused(logs, labels, error, message):
+    with pytest.raises(error, match=message):
+        temperature(logs, np.array(labels))
