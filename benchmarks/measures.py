@@ -1,6 +1,6 @@
 """What the measures beyond accuracy cost, in fits of the plain probe ``linear``, in one run.
 
-    python benchmarks/measures.py [--rounds 3] [--rows 10000] [--dimensions 384] [--classes 2 6]
+    python benchmarks/measures.py [--rounds 3] [--rows 10000] [--test 5000] [--dimensions 384] [--classes 2 6]
 
 Vectors are made up: correlated, as those of encoders are, with the label in some of the directions; there are 2,000 dev
 rows and as many test rows as ``--test`` says. The plain fit has its six penalties, and is scored on test, as in a run.

@@ -5,13 +5,15 @@ sets       parallel to the sets of the summary: a list parallel to its columns, 
 
     controls     by name: value, low, high, n; and lost, the plain score minus this one
     selectivity  value, low, high and keys, where there is the control ``key``
-    online       value (the compression), low and high, bits, uniform and prior; gain, low and high against the prior;
-                 surplus and enough (rows, 0: never) by share of the prior; blocks: rows, bits, test_bits, test_accuracy
+    online       value, low and high of the compression against the prior, and [value, low, high] of that against
+                 uniform; bits, and what uniform and prior cost; surplus and enough (rows, 0: never) by share of the
+                 prior; blocks: rows, bits, test_bits, test_accuracy
     given        by encoder: bits, low, high that this one adds to it
     capacity     points: rank, norm, l2, dev, test, bits; enough, the rank that will do; and volume, null where there is
                  one rank only
     mix          value, low, high, centre, expected, layers: layer, weight, up_to
     erasure      by the label of the set whose property was erased: value, low, high, random, reinjected, rank
+    inlp         value, low, high, rank
 """
 
 from __future__ import annotations
@@ -68,6 +70,7 @@ def _cell(run: Run, grid: Grid, column: Column, place: Place, erasures: Mapping[
         "given": given,
         "capacity": _capacity(found["capacity"]) if "capacity" in found else None,
         "mix": _mix(found["mix"]) if "mix" in found else None,
+        "inlp": _erased(found["inlp"]) if "inlp" in found else None,
         "erasure": erased,
     }
 
@@ -132,7 +135,7 @@ def _online(r: Result) -> dict[str, Any]:
     return {
         **_ranged(r),
         "bits": scores["bits"], "uniform": scores["uniform_bits"], "prior": scores["prior_bits"],
-        "gain": [scores[name] for name in ("gain", "gain_low", "gain_high")],
+        "against_uniform": [scores[name] for name in ("compression", "compression_low", "compression_high")],
         "surplus": {share: scores[f"surplus_{share}"] for share in SHARES},
         "enough": {share: int(scores[f"enough_{share}"]) for share in SHARES},
         "blocks": [dict(each) for each in r.tried],

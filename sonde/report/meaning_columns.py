@@ -71,12 +71,13 @@ def _measures(cells: Sequence[Cell | None], plain: Sequence[Cell | None]) -> lis
             ["adds to", name, "bits"], cells, lambda cell, name=name: _bits(cell["given"].get(name))  # type: ignore[misc]
         )  # fmt: skip
     found += _column(["rank", "that will do"], cells, lambda cell: _rank(cell["capacity"]))
+    found += _column(["after INLP", "(directions)"], cells, lambda cell: _projected(cell["inlp"]))
     found += _column(["centre", "of layers"], cells, lambda cell: cell["mix"] and Words(f"{cell['mix']['centre']:.1f}"))
     found += _column(["expected", "layer"], cells, lambda cell: _expected(cell["mix"]))
     return found if any(cell and any(cell[name] for name in _ASKED) for cell in cells) else []
 
 
-_ASKED = ("online", "given", "capacity", "mix")
+_ASKED = ("online", "given", "capacity", "mix", "inlp")
 
 
 def _bits(found: Cell | None) -> Words:
@@ -98,6 +99,10 @@ def _enough(found: Cell | None) -> Words | None:
 
 def _rank(found: Cell | None) -> Words | None:
     return Words(str(found["enough"])) if found else None
+
+
+def _projected(found: Cell | None) -> Words | None:
+    return _points(found)._replace(note=f"({found['rank']})") if found else None
 
 
 def _expected(found: Cell | None) -> Words | None:

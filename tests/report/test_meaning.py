@@ -20,7 +20,7 @@ from tests.run.test_measures import layered
 from tests.run.test_variants import EVERY, Reading, keyed, label, named, of_label
 
 SETS = [keyed("own/verbs"), keyed("own/nouns", n=(210, 80, 96), classes=3)]
-PARTS = {"controls", "selectivity", "online", "given", "capacity", "mix", "erasure"}
+PARTS = {"controls", "selectivity", "online", "given", "capacity", "mix", "inlp", "erasure"}
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +93,8 @@ def test_values_are_those_of_the_results(run, summary):
         assert {name: online[name] for name in ("value", "low", "high")} == ranged(r)
         assert online["bits"] == r.scores["bits"]
         assert (online["uniform"], online["prior"]) == (r.scores["uniform_bits"], r.scores["prior_bits"])
+        assert online["against_uniform"][0] == pytest.approx(online["uniform"] / online["bits"])
+        assert online["value"] == pytest.approx(online["prior"] / online["bits"])
         assert online["blocks"] == list(r.tried)
         assert online["enough"] == {share: r.scores[f"enough_{share}"] for share in ("75", "50", "25")}
         assert {name: each["bits"] for name, each in found["given"].items()} == {
@@ -203,7 +205,7 @@ def test_a_control_is_of_the_seed_that_is_shown(tmp_path):
     assert cell_of(summarise(later), "own/verbs")["controls"]["shuffled"]["value"] == by_seed[6]
 
 
-def test_measures_are_beside_every_probe_and_controls_beside_their_own(tmp_path):
+def test_measures_are_beside_the_linear_probe_and_controls_beside_their_own(tmp_path):
     quick = "senteval?passes=4"
     run = evaluate(
         {"k": label(2.0)}, SETS[:1], tmp_path / "run", probes=["linear", quick], controls=["direction"],
@@ -212,9 +214,13 @@ def test_measures_are_beside_every_probe_and_controls_beside_their_own(tmp_path)
     summary = summarise(run)
     assert [column["probe"] for column in summary["columns"]] == ["linear", quick]
     one, two = summary["meaning"]["sets"][0]
-    assert one["capacity"] == two["capacity"] is not None
+    assert (one["capacity"] is None, two["capacity"] is None) == (False, True)
     scores = {r.cell.probe: r.score for r in run.extras if r.cell.variant == "direction"}
     assert [cell["controls"]["direction"]["value"] for cell in (one, two)] == [scores["linear"], scores[quick]]
+    # where the linear probe was not run, they are beside what was
+    only = replace(run, results=tuple(r for r in run if r.cell.probe == quick))
+    ((found,),) = summarise(only)["meaning"]["sets"]
+    assert found["capacity"] == one["capacity"]
 
 
 def test_of_layers_that_which_is_shown_and_the_mix_of_all(tmp_path, printed):
@@ -269,14 +275,14 @@ def test_tables_have_the_sets_the_score_and_what_was_asked(run, summary):
     assert heads[0] == [["selectivity"], *([name] for name in cell_of(summary, "own/verbs")["controls"])]
     assert heads[1] == [
         ["information", "bits"], ["compression", "times"], ["rows to half", "of the prior"],
-        ["adds to", "length", "bits"], ["adds to", "words", "bits"], ["rank", "that will do"],
+        ["adds to", "length", "bits"], ["adds to", "words", "bits"], ["rank", "that will do"], ["after INLP", "(directions)"],
     ]  # fmt: skip
     assert heads[2] == [[label] for label in labels]  # a set's own property is on the diagonal
     found = named(run, dataset="own/verbs")
     shown = {tuple(column.head): column.cells[0] for columns in tables.values() for column in columns[2:]}
     assert shown["norm",].text == f"{100 * found['norm'].score:.1f}"
     assert shown["compression", "times"].text == f"{found['online'].score:.2f}"
-    assert shown["rank", "that will do"].text == "1"
+    assert shown["rank", "that will do"], ["after INLP", "(directions)"].text == "1"
     erased = found[f"erased:own/verbs#{SETS[0].digest}"]
     own = shown[summary["sets"][0]["label"],]
     assert (own.text, own.note) == (f"{100 * erased.score:.1f}", f"({100 * erased.scores['random']:.1f})")

@@ -22,7 +22,7 @@ def told(tmp_path_factory):
     sets = [keyed("own/told", n=(640, 80, 120), classes=2)]
     return evaluate(
         encoders, sets, tmp_path_factory.mktemp("told") / "run", beside=(),
-        measures=["online", "given:length", "given:words", "capacity"],
+        measures=["online", "given:length", "given:words", "capacity", "inlp"],
     )  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def plain(run, encoder="k", dataset=None):
 
 
 def test_every_measure_says_how_to_read_it():
-    assert list(MEASURES) == ["online", "given:length", "given:words", "capacity", "erasure", "mix"]
+    assert list(MEASURES) == ["online", "given:length", "given:words", "capacity", "erasure", "inlp", "mix"]
     for name, measure in MEASURES.items():
         assert measure.name == name
         assert measure.reading[0].isupper()
@@ -97,7 +97,7 @@ def test_a_description_adds_up(told):
         assert kept["other_bits"].shape == (3, 5)
         assert kept["other_rows"].sum() == pytest.approx(said["bits"], rel=1e-5)
         assert said["uniform_bits"] == said["prior_bits"] == 640
-        assert r.score == said["compression"] == pytest.approx(640 / said["bits"])
+        assert r.score == said["gain"] == said["compression"] == pytest.approx(640 / said["bits"])
         assert r.tried[0]["bits"] == 40
         assert r.tried[-1]["test_accuracy"] == pytest.approx(plain(told, encoder).score, abs=0.1)
 
@@ -115,8 +115,11 @@ def test_an_interval_of_few_target_forms_has_an_end(tmp_path):
     given = Dataset("own/forms", "forms", 1, "en", ("c0", "c1"), rows, {})
     encoder = Reading("easy", lambda words: [words[0] == "c0", words[0] == "c1", words[0] == "x"])
     (r,) = evaluate({"k": encoder}, [given], tmp_path / "run", measures=["online"], beside=()).extras
-    assert r.interval[0] < r.score < r.interval[1] == 8  # 50 labels of 400 are sent as they are
-    assert r.scores["bits_low"] == 50
+    assert (r.scores["bits_low"], r.scores["compression_high"]) == (50, 8)  # 50 labels of 400 are sent as they are
+    # there are not as many labels of one kind as of the other, which is worth something without any vectors
+    assert r.score == r.scores["gain"] == pytest.approx(r.scores["prior_bits"] / r.scores["bits"])
+    assert r.scores["prior_bits"] < r.scores["uniform_bits"]
+    assert r.interval[0] < r.score < r.interval[1] == pytest.approx(r.scores["prior_bits"] / 50)
 
 
 # beyond another encoder
@@ -185,14 +188,26 @@ def test_classes_in_a_row_take_one_direction_and_others_more(tmp_path):
         "row": Reading("row", lambda words: [letters(words), *noise(words, 4)]),
         "apart": Reading("apart", lambda words: np.eye(4)[letters(words)] + 0.2 * noise(words, 4)),
     }
-    run = evaluate(encoders, [given], tmp_path / "run", probes=["linear?l2=0.00001"], measures=["capacity"], beside=())
+    run = evaluate(encoders, [given], tmp_path / "run", measures=["capacity"], beside=())
     row, apart = (named(run, encoder)["capacity"] for encoder in encoders)
     assert [r["rank"] for r in apart.tried[:3]] == [1, 2, 3]
     assert (row.score, row.scores["accuracy"]) == (1.0, 1.0)
     assert apart.score > 1
     assert apart.scores["accuracy"] > 0.9
     assert apart.scores["volume"] < row.scores["volume"]
-    assert row.chosen["l2"] == apart.chosen["l2"] == 1e-3  # no plain probe is the one that measures are about
+
+
+def test_a_measure_is_about_the_linear_probe_whichever_was_run(tmp_path):
+    measures = ["capacity", "erasure"]
+    one, two = (
+        evaluate({"k": label(1.0)}, [keyed()], tmp_path / probe, probes=[probe], measures=measures, beside=())
+        for probe in ("linear", "linear?l2=0.5")
+    )
+    assert plain(two).chosen["l2"] == 0.5
+    assert {r.chosen["l2"] for run in (one, two) for r in run.extras} == {plain(one).chosen["l2"]}
+    assert [(r.key, r.score, r.scores, r.tried) for r in one.extras] == [
+        (r.key, r.score, r.scores, r.tried) for r in two.extras
+    ]
 
 
 # erasure
@@ -296,3 +311,11 @@ def test_no_layer_is_expected_where_the_lowest_tells_all(tmp_path):
     (r,) = run.extras
     assert "expected_layer" not in r.scores
     assert r.scores["centre"] < 0.3
+
+
+def test_projecting_probes_away_ends_where_the_erasure_does(told):
+    for encoder in ("label", "random"):
+        found = next(r for r in told.extras if (r.cell.encoder, r.cell.variant) == (encoder, "inlp"))
+        low, high = found.range
+        assert low <= 0.5 <= high, encoder
+        assert found.scores["rank"] >= (encoder == "label")

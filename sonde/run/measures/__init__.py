@@ -2,14 +2,22 @@
 
 from collections.abc import Mapping
 
-from sonde.run.measures import capacity, erasure, given, mix, online
+from sonde.run.measures import capacity, erasure, given, inlp, mix, online
 from sonde.run.measures.measure import ERASED, GIVEN, Measure
 
 __all__ = ["ERASED", "GIVEN", "MEASURES", "Measure", "measure_of"]
 
 MEASURES: Mapping[str, Measure] = {
     measure.name: measure
-    for measure in (online.measure, given.length, given.words, capacity.measure, erasure.erasure, mix.measure)
+    for measure in (
+        online.measure,
+        given.length,
+        given.words,
+        capacity.measure,
+        erasure.erasure,
+        inlp.measure,
+        mix.measure,
+    )
 }
 """All measures by name."""
 

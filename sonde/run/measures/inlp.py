@@ -1,0 +1,40 @@
+"""What is left of a task when what linear probes go by is projected away, one by one (Ravfogel et al. 2020)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from sonde.probes.erase import Moments, inlp
+from sonde.probes.warm import Rows
+from sonde.probes.warm import measure as measured
+from sonde.run.cells import Unit, classified, features_of, kept
+from sonde.run.measures.measure import Finished, Measure, learned, penalty
+from sonde.stats.classification import log2_loss
+
+
+def work(unit: Unit) -> list[Finished]:
+    """The score after a set's own property was erased, and how many directions that took."""
+    parts, (cell,), classes = unit.parts, unit.cells, len(unit.parts.labels)
+    train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
+    started = time.perf_counter()
+    l2, moments = penalty(unit, train, dev), Moments.of(train)
+    eraser = inlp(train, parts.train.labels, dev, parts.dev.labels, classes, l2=l2, moments=moments)
+    (logs,) = measured(Rows.of(train, parts.train.labels, classes, moments), [eraser], test, l2)
+    arrays = kept(logs, parts.test.labels)
+    result = classified(cell, parts, arrays["predicted"], parts.test.labels, {})
+    more = {"log2_loss": log2_loss(logs, parts.test.labels), "rank": eraser.rank}
+    result = replace(
+        result, dimension=train.shape[1], scores={**result.scores, **more}, chosen={"l2": l2},
+        seconds={"encode": 0.0, "fit": time.perf_counter() - started},
+    )  # fmt: skip
+    return [(result, arrays, None)]
+
+
+measure = Measure(
+    name="inlp",
+    reading="What is left of a task when what linear probes go by is projected away, one probe after the other; in "
+    "brackets, how many directions that took. It should end where the own erasure does.",
+    fits=lambda parts: learned(parts) and not parts.train.inputs,
+    work=work,
+)
