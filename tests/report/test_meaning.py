@@ -104,6 +104,8 @@ def test_values_are_those_of_the_results(run, summary):
         assert found["capacity"]["points"] == list(results["capacity"].tried)
         assert found["capacity"]["enough"] == results["capacity"].score
         assert found["mix"] is None
+        assert {name: found["inlp"][name] for name in ("value", "low", "high")} == ranged(results["inlp"])
+        assert found["inlp"]["rank"] == results["inlp"].scores["rank"]
         assert set(found["erasure"]) == {said["label"] for said in summary["sets"]}
         for other, said in zip(SETS, summary["sets"], strict=True):
             r, left = results[f"erased:{other.name}#{other.digest}"], found["erasure"][said["label"]]
@@ -275,14 +277,18 @@ def test_tables_have_the_sets_the_score_and_what_was_asked(run, summary):
     assert heads[0] == [["selectivity"], *([name] for name in cell_of(summary, "own/verbs")["controls"])]
     assert heads[1] == [
         ["information", "bits"], ["compression", "times"], ["rows to half", "of the prior"],
-        ["adds to", "length", "bits"], ["adds to", "words", "bits"], ["rank", "that will do"], ["after INLP", "(directions)"],
+        ["adds to", "length", "bits"], ["adds to", "words", "bits"], ["rank", "that will do"],
+        ["after INLP", "(directions)"],
     ]  # fmt: skip
     assert heads[2] == [[label] for label in labels]  # a set's own property is on the diagonal
     found = named(run, dataset="own/verbs")
     shown = {tuple(column.head): column.cells[0] for columns in tables.values() for column in columns[2:]}
     assert shown["norm",].text == f"{100 * found['norm'].score:.1f}"
     assert shown["compression", "times"].text == f"{found['online'].score:.2f}"
-    assert shown["rank", "that will do"], ["after INLP", "(directions)"].text == "1"
+    assert shown["rank", "that will do"].text == "1"
+    projected = shown["after INLP", "(directions)"]
+    assert projected.text == f"{100 * found['inlp'].score:.1f}"
+    assert projected.note == f"({found['inlp'].scores['rank']:.0f})"
     erased = found[f"erased:own/verbs#{SETS[0].digest}"]
     own = shown[summary["sets"][0]["label"],]
     assert (own.text, own.note) == (f"{100 * erased.score:.1f}", f"({100 * erased.scores['random']:.1f})")

@@ -241,7 +241,7 @@ def test_many_encoders_have_fewer_sentences_each():
     own = {"confusion": None, "pairs": [], "length": [], "target": None, "errors": [error] * 8, "said": None}
 
     def shown(sets, columns):
-        found = packed([{"labels": ["x", "y"], "columns": [own] * columns}] * sets)
+        found = packed([{"labels": ["x", "y"], "columns": [own] * columns, "doubtful": [], "telling": []}] * sets)
         return len(found[0]["columns"][0]["errors"])
 
     assert shown(1, 2) == 8
@@ -281,7 +281,11 @@ def crowd(summary, encoders=20, sets=30):
             "confusion": [[1000 if a == b else 123 for b in range(k)] for a in range(k)], "pairs": [], "length": bins,
             "target": [b | {"forms": 9} for b in bins], "errors": [error] * 8, "said": None,
         }  # fmt: skip
-        return {"labels": [f"label {a}" for a in range(k)], "columns": [own] * encoders}
+        row = {"tokens": ["A", "doubtful", "row"], "marks": [1], "label": "label 0", "bits": -1.5, "source": "s"}
+        return {
+            "labels": [f"label {a}" for a in range(k)], "columns": [own] * encoders, "doubtful": [row] * 5,
+            "telling": [row] * 5,
+        }  # fmt: skip
 
     found = summary | {
         "columns": [{**column, "encoder": name, "label": [name]} for name in names],
