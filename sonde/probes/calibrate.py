@@ -23,9 +23,10 @@ all rows are right."""
 
 
 def temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.int64]) -> float:
-    """What to divide log-probabilities (n, K) by for the lowest loss on labels (n,); rows of label -1 do not count.
+    """What to divide log-probabilities (n, K) by for the lowest loss on labels (n,), and on one more row of any label.
 
-    It is between 1 / HOTTEST and HOTTEST; and 1 if all of them cost the same, as where all classes are as probable.
+    Rows of label -1 do not count. It is between 1 / HOTTEST and HOTTEST; and 1 if all of them cost the same, as where
+    all classes are as probable.
     """
     from scipy.optimize import brentq
 
@@ -36,7 +37,9 @@ def temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.int6
     if not len(known) or labels.max() >= logs.shape[1]:
         raise TooFewError(f"A temperature needs rows whose label is one of {logs.shape[1]} classes, got {len(known)}.")
     logs = logs[known] - logs[known].max(axis=1, keepdims=True)
-    of_label = float(logs[np.arange(len(known)), labels[known]].mean())
+    # the rows, and one more that may have any label: where all are right, it would be best to be as sure as can be, and
+    # a single wrong row of another set would cost more than all others
+    of_label = float(logs[np.arange(len(known)), labels[known]].sum() + logs.mean()) / (len(known) + 1)
     shares = np.empty_like(logs)  # or each look at a temperature would take new memory for as many numbers
 
     def slope(heat: float) -> float:
@@ -49,7 +52,7 @@ def temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.int6
         return 1.0
     step = math.copysign(math.log(STEP), start)  # a slope above 0: hotter is better
     for i in range(STEPS):
-        if slope((i + 1) * step) * start <= 0:
+        if (slope((i + 1) * step) > 0) != (start > 0):  # not by their product, which may be too small to be told from 0
             return math.exp(brentq(slope, i * step, (i + 1) * step, xtol=1e-4))
     return math.exp(STEPS * step)
 

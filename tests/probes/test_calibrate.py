@@ -21,7 +21,9 @@ def draw(n, classes, seed=0, heat=1.0):
 
 
 def loss(logs, labels, t):
-    return -log_softmax(logs / t, axis=1)[np.arange(len(labels)), labels].mean()
+    """On the rows, and on one that has each label as often."""
+    found = -log_softmax(logs / t, axis=1)
+    return (found[np.arange(len(labels)), labels].sum() + found.mean()) / (len(labels) + 1)
 
 
 @pytest.mark.parametrize("classes", [2, 7])
@@ -78,7 +80,8 @@ def test_names_of_classes_do_not_matter():
 def test_where_no_temperature_is_best_the_nearest_is_taken():
     logs = log_softmax(np.array([[1.0, 0.0], [0.0, 1.0]] * 5), axis=1)
     right = np.array([0, 1] * 5)
-    assert temperature(logs, right) == pytest.approx(1 / HOTTEST)
+    # of ten rows that are right and one that is so by half, 21 halves of 22 are: its odds are 21
+    assert temperature(logs, right) == pytest.approx(1 / math.log(21), rel=1e-3)
     assert temperature(logs, 1 - right) == pytest.approx(HOTTEST)
     assert temperature(np.full((4, 2), -math.log(2)), right[:4]) == 1.0
 

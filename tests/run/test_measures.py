@@ -8,7 +8,6 @@ import pytest
 from sonde.dataset import Dataset
 from sonde.run import evaluate
 from sonde.run.measures import MEASURES, measure_of
-from sonde.run.measures.erasure import DRAWS
 from sonde.task import Example
 from tests.run.test_variants import Reading, keyed, label, named, noise, of_label
 
@@ -17,7 +16,7 @@ RANDOM = "baseline:random?dim=8"
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
-    """An encoder that tells the label, one that tells nothing, and one that tells the length, on three classes."""
+    """An encoder that tells the label and one that tells nothing, on two classes."""
     encoders = {"label": label(0.0), "random": Reading("random", lambda words: noise(words, 8))}
     sets = [keyed("own/told", n=(640, 80, 120), classes=2)]
     return evaluate(
@@ -56,7 +55,7 @@ def test_a_label_is_worth_its_entropy_and_random_vectors_nothing(told):
         pointwise = told.predictions(r)["pointwise"]
         assert pointwise.mean() == pytest.approx(r.scores["information"], abs=1e-5)
         assert r.scores["information_low"] <= r.scores["information"] <= r.scores["information_high"]
-    assert sure["temperature"] < 1 < nothing["temperature"]  # it could be surer, and it should not be sure at all
+    assert nothing["temperature"] > 1  # it should not be sure at all
 
 
 def test_numbers_are_of_labels_that_were_met(tmp_path):
@@ -139,8 +138,7 @@ def test_a_label_adds_its_entropy_to_the_length_and_random_vectors_nothing(told)
     assert named(told, "label")["given:words"].score < 0.2
 
 
-@pytest.fixture(scope="module")
-def lengths(tmp_path_factory):
+def lengths():
     """A set that asks for the length of a sentence, in three classes."""
     given = keyed("own/length", n=(300, 80, 120))
     rows = {
@@ -150,12 +148,10 @@ def lengths(tmp_path_factory):
     return replace(given, labels=("c0", "c1", "c2"), rows=rows)
 
 
-def test_the_length_adds_nothing_to_the_length(lengths, tmp_path):
+def test_the_length_adds_nothing_to_the_length(tmp_path):
     measures = ["given:length", "given:baseline:length", f"given:{RANDOM}"]
-    run = evaluate(
-        {"k": Reading("length", lambda words: np.eye(12)[len(words)])}, [lengths], tmp_path / "run", measures=measures,
-        beside=(),
-    )  # fmt: skip
+    encoder = Reading("length", lambda words: np.eye(12)[len(words)])
+    run = evaluate({"k": encoder}, [lengths()], tmp_path / "run", measures=measures, beside=())
     found = named(run)
     assert plain(run).score == 1.0
     assert plain(run).scores["information"] == pytest.approx(plain(run).scores["entropy"], abs=0.02)
@@ -256,7 +252,6 @@ def test_a_property_that_is_erased_is_gone_and_others_are_not(tmp_path):
         left = by[given.name, other.name]
         assert left.score == pytest.approx(plain(run, dataset=given.name).score, abs=0.04)
         assert "reinjected" not in left.scores  # told the class of another property, a probe would know no more
-    assert DRAWS > 1
 
 
 def test_a_property_is_erased_by_another_set_of_the_same(tmp_path):

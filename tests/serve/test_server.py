@@ -99,7 +99,7 @@ def test_a_reading(server):
     assert [cell["label"] for cell in found["sentences"][0]["sets"][1]["cells"]] == ["boats", "boats"]
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST:{}", "localhost:{}"])
+@pytest.mark.parametrize("host", ["127.0.0.1:{}", "LOCALHOST:{}", "localhost:{}"])
 def test_names_of_this_machine(server, host):
     assert ask(server, "GET", "/status", hosts=[host.format(server.server_port)])[0] == 200
 
@@ -107,7 +107,8 @@ def test_names_of_this_machine(server, host):
 @pytest.mark.parametrize(
     "hosts",
     [
-        [], [""], ["evil.example"], ["evil.example:{}"], ["127.0.0.1.evil.example:{}"], ["localhost:1"], ["0.0.0.0:{}"],
+        [], [""], ["evil.example"], ["evil.example:{}"], ["127.0.0.1.evil.example:{}"], ["localhost:1"],
+        ["localhost"], ["0.0.0.0:{}"],
         ["[::1]:{}"], ["127.0.0.1:{}", "evil.example"], ["user@127.0.0.1:{}"], ["127.1:{}"],
     ],
 )  # fmt: skip

@@ -70,7 +70,7 @@ def test_a_probe_of_vectors_that_tell_nothing_has_none_and_of_labels_has_all(sho
     t = temperature(model.scores(rows[1]), y[dev])
     found = information(-bits(scaled(model.scores(rows[2]), t), y[test]), y[test], prior(y[train], 3))
     if shown:
-        assert found.bits == pytest.approx(found.entropy, abs=1e-3)
+        assert found.bits == pytest.approx(found.entropy, abs=5e-3)
     else:
         assert found.low <= 0 <= found.high
         assert abs(found.bits) < 0.02
