@@ -18,7 +18,12 @@ from tests.serve.runs import run, running, word_content
 def test_a_run_is_served_until_it_is_interrupted(tmp_path):
     run(tmp_path / "run", ["static:"], beside=[])
     command = [sys.executable, "-m", "sonde", "serve", "run", "--port", "0"]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as server:
+    # whoever runs the tests in the background has told their children to take no interrupts
+
+    def listen():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=listen) as server:
         line = server.stderr.readline()
         found = re.fullmatch(r"run is at (http://127\.0\.0\.1:\d+/) until Ctrl-C\.\n", line)
         assert found, line
