@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from sonde.downstream.adam import Adam, parts
 from sonde.errors import DataError, ShapeError, TooFewError, UsageError
 from sonde.probes.features import Features, Floats
 from sonde.probes.mersenne import SEEDS, layers
+from sonde.threads import one_thread
 
 Ints = npt.NDArray[np.int64]
 
@@ -90,7 +90,7 @@ def rank(
         raise UsageError("dim, batch, contrasts, passes and fold must be 1 or more each.")
     _check(train, dev, test, seed, batch, fold)
     # one thread, so that a result does not depend on how many there are; what overflows ranks last
-    with threadpool_limits(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         start = _start(seed, train.images.shape[1], train.captions.shape[1], dim)
         adam, shapes = Adam.of(start), [each.shape for each in start]
         weights, slopes = parts(adam.weights, shapes), parts(adam.slope, shapes)

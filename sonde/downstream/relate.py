@@ -13,12 +13,12 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from sonde.downstream.adam import Adam, parts
 from sonde.errors import DataError, ShapeError, TooFewError, UsageError
 from sonde.probes.features import Features, Floats
 from sonde.probes.mersenne import SEEDS, layers
+from sonde.threads import one_thread
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -71,7 +71,7 @@ def relate(
     if watch not in ("pearson", "spearman") or reduction not in ("mean", "sum"):
         raise UsageError(f"Got watch={watch!r} and reduction={reduction!r}; expected pearson or spearman, mean or sum.")
     # one thread, so that a result does not depend on how many there are; what is not finite has no correlation
-    with threadpool_limits(1), np.errstate(over="ignore", invalid="ignore"):
+    with one_thread(), np.errstate(over="ignore", invalid="ignore"):
         model, orders = _Model.of(seed, train.shape[1], levels), np.random.RandomState(seed)
         wanted, gather = targets(scores, levels), _gatherer(train)
         best, kept, passes, borne = -np.inf, model.adam.weights, 0, 0

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from sonde.errors import ShapeError, UsageError
 from sonde.probes import convex
@@ -29,6 +28,7 @@ from sonde.probes.convex import Ground, Linear
 from sonde.probes.features import Features
 from sonde.stats import inputs
 from sonde.stats.classification import MOST_BITS
+from sonde.threads import one_thread
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
@@ -86,7 +86,7 @@ def capacity(
     for rows, given in ((train, labels), (dev, dev_labels), (test, test_labels)):
         if len(rows) != len(given) or not len(rows):
             raise ShapeError(f"There are {len(rows)} rows and {len(given)} labels; expected one of each or more.")
-    with threadpool_limits(limits=1):  # with more, sums depend on how many
+    with one_thread():  # with more, sums depend on how many
         ground = Ground.of(train, labels, classes, device) if ground is None else ground
         if plain is None:
             (plain,) = convex.optima(ground, train, labels, classes, [l2], device=device)
@@ -126,7 +126,7 @@ def memorised(
 ) -> float:
     """The accuracy on the training rows of a probe that was trained on them with their labels permuted at random."""
     permuted = np.random.default_rng(seed).permutation(labels)
-    with threadpool_limits(limits=1):
+    with one_thread():
         ground = Ground.of(train, labels, classes, device) if ground is None else ground
         (model,) = convex.optima(ground, train, permuted, classes, [l2], tolerance=ROUGH, device=device)
         return _measure(model, train, permuted, 1.0)[0]

@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, ShapeError
 from sonde.probes.convex_numpy import Doubles, Engine, Floats, Numpy
@@ -35,6 +34,7 @@ from sonde.probes.convex_search import End, Search, Value, descend, inverse, run
 from sonde.probes.features import Features
 from sonde.probes.fit import Fit
 from sonde.probes.probe import Probe
+from sonde.threads import one_thread
 
 Ints = npt.NDArray[np.int64]
 
@@ -65,7 +65,7 @@ class Linear:
 
     def scores(self, features: Features) -> Floats:
         """Log-probabilities of the classes, (n, classes)."""
-        with threadpool_limits(limits=1):
+        with one_thread():
             return log_probabilities(self, features)
 
 
@@ -87,7 +87,7 @@ def fit(
                 f"There are {len(rows)} {name} rows and {len(given)} labels; expected one of each or more."
             )
     counts = np.bincount(labels, minlength=classes)
-    with threadpool_limits(limits=1):  # with more, sums depend on how many
+    with one_thread():  # with more, sums depend on how many
         data = _Data.of(train, labels, counts, _engine(device))
         ends = _search(data, probe.l2, standardise=probe.standardise, limit=probe.passes)
         models = [_model(data, ends[l2].point, counts) for l2 in probe.l2]
@@ -118,7 +118,7 @@ class Ground:
     @classmethod
     def of(cls, train: Features, labels: Ints, classes: int, device: str | None = None) -> Ground:
         """Look through the training rows once; labels (n,) are 0 … classes - 1."""
-        with threadpool_limits(limits=1):
+        with one_thread():
             data = _Data.of(train, labels, np.bincount(labels, minlength=classes), _engine(device))
             return cls(data.mean, data.scale, data.correlations(), float(_curvature(data.shares).mean()))
 
@@ -145,10 +145,7 @@ def optima(
     limit: int = 200,
     device: str | None = None,
 ) -> list[Linear]:
-    """The optimum for each penalty, on rows that are standardised by those of ``ground``; ``start`` is one near by.
-
-    It does not tell the threads how many they are, which takes as long as a small fit: let the caller do it.
-    """
+    """The optimum for each penalty, on rows that are standardised by those of ``ground``; ``start`` is one near by."""
     if train.shape != (len(labels), len(ground.mean)):
         raise ShapeError(
             f"The rows are {train.shape}; expected ({len(labels)}, {len(ground.mean)}), for so many labels."
@@ -200,7 +197,7 @@ def logits(models: Sequence[Linear], features: Features) -> Iterator[tuple[slice
 
 
 def log_probabilities(model: Linear, features: Features) -> Floats:
-    """What ``Linear.scores`` gives, (n, classes); it too leaves the threads alone."""
+    """What ``Linear.scores`` gives, (n, classes)."""
     found = np.empty((len(features), len(model.bias)), np.float32)
     for part, (logs,) in logits([model], features):
         logs -= logs.max(axis=0)

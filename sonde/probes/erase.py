@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg
-from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, ShapeError, UsageError
 from sonde.probes.features import Features
+from sonde.threads import one_thread
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]
@@ -120,7 +120,7 @@ class Moments:
         if n < 2:
             raise ShapeError(f"Covariances need two rows or more, got {n}.")
         near, sums, products = np.zeros(d), np.zeros(d), np.zeros((d, d))
-        with threadpool_limits(limits=1), np.errstate(invalid="ignore"):  # it is told below
+        with one_thread(), np.errstate(invalid="ignore"):  # it is told below
             for start, rows in features.chunks(_size(d)):
                 if start == 0:  # sums are about the mean of the first piece, so that a far mean costs no precision
                     near = rows.mean(axis=0, dtype=np.float64).astype(np.float32).astype(np.float64)
@@ -141,7 +141,7 @@ class Moments:
         """
         deviations = np.sqrt(np.maximum(np.diag(self.covariance), 0))
         scale = np.where(deviations > 0, deviations, 1.0)
-        with threadpool_limits(limits=1):
+        with one_thread():
             values, vectors = linalg.eigh(self.covariance / np.outer(scale, scale), check_finite=False)
         varies = values > values[-1] * len(values) * np.finfo(np.float64).eps
         roots, vectors = np.sqrt(values[varies]), vectors[:, varies]
@@ -163,7 +163,7 @@ def leace(features: Features, labels: Ints, classes: int, moments: Moments | Non
     # columns of Σxz by the root of their class's share: the same span, and singular values that are correlations
     crossed = sums.T / np.sqrt(shares)
     there, _ = moments.whitening
-    with threadpool_limits(limits=1):
+    with one_thread():
         basis, correlations, _ = linalg.svd(there @ crossed, full_matrices=False, check_finite=False)
         return moments.oblique(basis[:, correlations > ROUNDING])
 
@@ -180,7 +180,7 @@ def random_directions(dimension: int, rank: int, seed: int, moments: Moments | N
     if not 0 <= rank <= most:
         raise UsageError(f"Of vectors that vary in {most} directions, 0 … {most} can be taken out, got {rank}.")
     drawn = np.random.default_rng(seed).standard_normal((most, rank))
-    with threadpool_limits(limits=1):
+    with one_thread():
         basis: Doubles = linalg.qr(drawn, mode="economic", check_finite=False)[0]
         return Eraser(np.zeros(dimension), basis, basis.T.copy()) if moments is None else moments.oblique(basis)
 
@@ -218,7 +218,7 @@ def inlp(
         if (model.scores(dev).argmax(axis=1) == dev_labels).mean() <= constant + tolerance:
             break
         weights = model.weights - model.weights.mean(axis=0)  # what all classes share tells nothing
-        with threadpool_limits(limits=1):
+        with one_thread():
             # the columns are orthonormal bases of rowspaces; their span is that of the sum of the projections
             taken = linalg.orth(np.hstack([taken, linalg.orth(weights.T)]))
         eraser = Eraser(rows.moments.mean, taken, taken.T.copy())

@@ -25,13 +25,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
-from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, ShapeError, UsageError
 from sonde.probes.convex import TOLERANCE
 from sonde.probes.convex_search import descend, run, solver
 from sonde.probes.features import Features
 from sonde.probes.warm import PASSES, held, spread, values
+from sonde.threads import one_thread
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -72,7 +72,7 @@ class Mix:
         """Log-probabilities of the classes, (n, classes)."""
         _check(layers, len(layers[0]), len(self.weights))
         found = np.empty((len(layers[0]), len(self.probe)), np.float32)
-        with threadpool_limits(limits=1):
+        with one_thread():
             for start, block in _read(layers, self.mean, self.scale):
                 rows = _mixed(block, self.gamma * self.weights)
                 logits = rows @ self.probe[:, :-1].T + self.probe[:, -1]
@@ -90,7 +90,7 @@ def fit(layers: Sequence[Features], labels: Ints, classes: int, *, l2: float) ->
         raise DataError(f"The labels are {labels.min()} … {labels.max()}; expected 0 … {classes - 1}.")
     counts = np.bincount(labels, minlength=classes)
     shares, numbers = counts[counts > 0] / len(labels), (np.cumsum(counts > 0) - 1)[labels]
-    with threadpool_limits(limits=1):  # with more, sums depend on how many
+    with one_thread():  # with more, sums depend on how many
         stack = _Stack.of(layers)
         point = np.zeros((len(shares) if len(shares) > 2 else len(shares) - 1, layers[0].shape[1] + 1))
 

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, ShapeError, TooFewError, UsageError
 from sonde.probes import steps_numpy
@@ -23,6 +22,7 @@ from sonde.probes.fit import Fit
 from sonde.probes.group import Engine, Floats, Group, Ints, Setting, begin
 from sonde.probes.mersenne import SEEDS, layers
 from sonde.probes.probe import AS_INPUT, Probe
+from sonde.threads import one_thread
 
 Doubles = npt.NDArray[np.float64]
 
@@ -51,7 +51,7 @@ class Network:
         """Log-probabilities of the classes, (n, classes)."""
         made = np.empty((len(features), len(self.weights[-1])), np.float32)
         weights = [each[None] for each in self.weights]
-        with threadpool_limits(1):
+        with one_thread():
             for start, xs in features.chunks(CHUNK):
                 logits = steps_numpy.forward(weights, self.activation, _scaled(xs, self.scale))[0]
                 made[start : start + len(xs)] = _logs(logits)
@@ -134,7 +134,7 @@ def fit_grid(
     engine = _engine(device)
     labels = np.ascontiguousarray(labels, np.int64)
     # one thread, so that a result does not depend on how many there are; a number that overflows is seen in the loss
-    with threadpool_limits(1), np.errstate(over="ignore", invalid="ignore"):
+    with one_thread(), np.errstate(over="ignore", invalid="ignore"):
         scale = _scale(train) if probe.standardise else None
         grid = settings(probe, train.shape[1])
         watches = {setting: Watch(probe) for setting in grid}

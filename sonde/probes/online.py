@@ -26,7 +26,6 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from sonde.errors import ShapeError, TooFewError, UsageError
 from sonde.probes import convex
@@ -35,6 +34,7 @@ from sonde.probes.features import Features
 from sonde.stats.classification import MOST_BITS
 from sonde.stats.description import Description, describe
 from sonde.stats.resample import Clusters
+from sonde.threads import one_thread
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
@@ -118,7 +118,7 @@ def online(
     bits = np.empty((orders, len(blocks)))
     tests = np.empty((2, orders, len(blocks)))
     places, senders = tuple[int, ...](), list[_Sender]()
-    with threadpool_limits(limits=1):  # with more, sums depend on how many
+    with one_thread():  # with more, sums depend on how many
         ground = Ground.of(train, labels, classes, device) if ground is None else ground
         known = np.flatnonzero(dev_labels >= 0)
         work = _Work(ground, dev.select(known), dev_labels[known], classes, tuple(l2), device)

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
-from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, ShapeError
 from sonde.probes.convex import FACTORED, KEPT, TOGETHER, TOLERANCE, WIDEST, Linear
@@ -24,6 +23,7 @@ from sonde.probes.convex_numpy import Numpy
 from sonde.probes.convex_search import End, Search, Value, descend, run, solver
 from sonde.probes.erase import Eraser, Moments, reinjected
 from sonde.probes.features import Features
+from sonde.threads import one_thread
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -125,7 +125,7 @@ def measure(
     """
     for some in _groups(rows, erasers):
         models = refit(rows, some, l2, start)
-        with threadpool_limits(limits=1):
+        with one_thread():
             found = _scores(models, test, rows)
         yield from found
 
@@ -138,7 +138,7 @@ def measure_reinjected(rows: Rows, eraser: Eraser, test: Features, labels: Ints,
     """
     told, classes = rows.reinjected(), len(rows.counts)
     models = refit(told, [eraser.widened(classes)], l2, _told(rows, l2), passes=ENOUGH)
-    with threadpool_limits(limits=1):
+    with one_thread():
         (found,) = _scores(models, reinjected(test, labels, classes), told)
     return found
 
@@ -152,7 +152,7 @@ def refit(
         if len(eraser.mean) != d:
             raise ShapeError(f"The eraser is of {len(eraser.mean)} dimensions, the vectors have {d}.")
     models: list[Linear] = []
-    with threadpool_limits(limits=1):  # with more, sums depend on how many
+    with one_thread():  # with more, sums depend on how many
         for some in _groups(rows, erasers):
             changes = [_Change.of(rows, eraser) for eraser in some]
             points = _search(rows, changes, l2, start, passes) if rows.outputs else [np.empty((0, d + 1))] * len(some)

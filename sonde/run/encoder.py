@@ -160,15 +160,16 @@ def _encoder_failure(name: str, parts: Parts) -> Cell:
 
 def _work(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, Any]]:
     """Units with their results or errors, as they are finished; each is fitted in one thread."""
-    from threadpoolctl import threadpool_limits
+    from sonde.threads import one_thread
 
     def attempt(unit: Unit) -> tuple[Unit, Any]:
         try:
-            return unit, work_of(unit)(unit)
+            with one_thread():
+                return unit, work_of(unit)(unit)
         except Exception as e:  # out of memory, numbers without a solution: of this cell, not of the run
             return unit, e
 
-    with threadpool_limits(limits=1):
+    with one_thread():
         if jobs == 1 or len(units) == 1:
             yield from map(attempt, units)
             return
