@@ -22,7 +22,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from sonde.probes import PROBES, Features, Fit, convex, mix
-from sonde.probes.erase import Eraser, Moments, inlp, leace, random_directions
+from sonde.probes.erase import Eraser, Moments, leace, random_directions
+from sonde.probes.nullspace import inlp
 from sonde.probes.warm import Rows, measure, measure_reinjected
 
 DIMENSIONS, TEST, DEV = 384, 10_000, 2_000
@@ -105,8 +106,8 @@ def erase(rows: int, draws: int, words: bool, also_inlp: bool) -> None:
         name = f"{rows:,} rows, {task.classes} classes"
         print(f"{name:24} {a:8.2f} {b:8.2f} {b / a:5.1f}x  {' '.join(f'{100 * each:5.1f}' for each in shown)}")
         if also_inlp:
-            given = (task.train, task.labels, task.dev, task.dev_labels, task.classes)
-            spent, eraser = timed(lambda g=given, f=found: inlp(*g, l2=f.chosen["l2"]))
+            rows_of = Rows.of(task.train, task.labels, task.classes)
+            spent, eraser = timed(lambda t=task, r=rows_of, f=found: inlp(r, t.dev, t.dev_labels, l2=f.chosen["l2"]))
             print(f"{'  INLP':24} {'':8} {spent:8.2f} {spent / a:5.1f}x  {eraser.rank} directions")
     print(f"{'all':24} {totals[0]:8.2f} {totals[1]:8.2f} {totals[1] / totals[0]:5.1f}x")
 

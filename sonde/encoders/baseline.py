@@ -166,7 +166,8 @@ class Hash:
         return self._bags([[word.lower()] for word in words])
 
     def _grams(self, words: Sequence[str]) -> Iterator[str]:
-        for n in range(1, self.ngrams + 1):
+        yield from words
+        for n in range(2, self.ngrams + 1):
             for i in range(len(words) - n + 1):
                 yield " ".join(words[i : i + n])
 
@@ -209,6 +210,8 @@ class Words:
 
 def tokens(word: str) -> list[str]:
     """A word without white space, its outer punctuation split off: ``(don't!!)`` is ``(``, ``don't``, ``!!``, ``)``."""
+    if word.isalnum():
+        return [word]
     start, end = 0, len(word)
     while start < end and category(word[start])[0] in "PS":
         start += 1
@@ -274,6 +277,14 @@ def _states(texts: Sequence[str], key: str) -> Array:
     """A 64-bit number (n,) for each of n texts, under a key."""
     hashes = np.array([hash_64(text) for text in texts], dtype=np.uint64)
     return _mix(hashes ^ np.uint64(hash_64(key)))
+
+
+def numbers(texts: Sequence[str], counts: Array, key: str) -> Array:
+    """So many 64-bit numbers for each of n texts, text after text: splitmix64 counted on from the text's hash."""
+    whole = np.cumsum(counts)
+    steps = np.arange(1, whole[-1] + 1, dtype=np.uint64) if len(whole) else np.empty(0, np.uint64)
+    steps -= np.repeat((whole - counts).astype(np.uint64), counts)
+    return _mix(np.repeat(_states(texts, key), counts) + steps * _GOLDEN)
 
 
 def _gaussians(texts: Sequence[str], dim: int, key: str, table: Array) -> Array:

@@ -79,8 +79,12 @@ def fit(
     *,
     seeds: Sequence[int],
     device: str | None = None,
+    ground: Ground | None = None,
 ) -> list[Fit]:
-    """Find the optimum for every L2 of the probe; each seed gets the one that dev chooses."""
+    """Find the optimum for every L2 of the probe; each seed gets the one that dev chooses.
+
+    ``ground`` is that of the training rows, if it is known.
+    """
     for name, rows, given in (("training", train, labels), ("dev", dev, dev_labels)):
         if len(rows) != len(given) or not len(rows):
             raise ShapeError(
@@ -88,13 +92,13 @@ def fit(
             )
     counts = np.bincount(labels, minlength=classes)
     with one_thread():  # with more, sums depend on how many
-        data = _Data.of(train, labels, counts, _engine(device))
-        ends = _search(data, probe.l2, standardise=probe.standardise, limit=probe.passes)
-        models = [_model(data, ends[l2].point, counts) for l2 in probe.l2]
+        data = _Data.of(train, labels, counts, _engine(device), ground)
+        ends = _search(data, probe.l2, standardise=probe.standardise, limit=probe.passes, ground=ground)
+        models = [_model(data, end.point, counts) for end in ends]
         judged = [_judge(model, dev, dev_labels) for model in models]
     tried = [
-        {"l2": l2, "accuracy": accuracy, "loss": loss, "passes": ends[l2].passes, "converged": ends[l2].converged}
-        for l2, (accuracy, loss) in zip(probe.l2, judged, strict=True)
+        {"l2": l2, "accuracy": accuracy, "loss": loss, "passes": end.passes, "converged": end.converged}
+        for l2, (accuracy, loss), end in zip(probe.l2, judged, ends, strict=True)
     ]
     strong_first = sorted(range(len(tried)), key=lambda i: -probe.l2[i])
     best = max(strong_first, key=lambda i: (judged[i][0] if probe.watch == "accuracy" else 0.0, -judged[i][1]))
@@ -126,11 +130,14 @@ class Ground:
         """That of about the Hessian with a penalty, (d, d)."""
         if self.correlations is None:
             return None
-        if l2 not in self.inverses:
-            while self.inverses and (len(self.inverses) + 1) * self.correlations.nbytes > KEPT:
-                del self.inverses[next(iter(self.inverses))]
-            self.inverses[l2] = inverse(self.correlations, self.curvature, np.full(len(self.mean), l2))
-        return self.inverses[l2]
+        found = self.inverses.get(l2)
+        if found is None:
+            found = inverse(self.correlations, self.curvature, np.full(len(self.mean), l2))
+            # cells that run side by side may both be here
+            for old in list(self.inverses)[: max(0, len(self.inverses) + 1 - KEPT // self.correlations.nbytes)]:
+                self.inverses.pop(old, None)
+            self.inverses[l2] = found
+        return found
 
 
 def optima(
@@ -138,14 +145,17 @@ def optima(
     train: Features,
     labels: Ints,
     classes: int,
-    l2: Sequence[float],
+    l2: Sequence[float | Doubles],
     *,
     start: Linear | None = None,
     tolerance: float = TOLERANCE,
     limit: int = 200,
     device: str | None = None,
 ) -> list[Linear]:
-    """The optimum for each penalty, on rows that are standardised by those of ``ground``; ``start`` is one near by."""
+    """The optimum for each penalty, on rows that are standardised by those of ``ground``; ``start`` is one near by.
+
+    A penalty is a number, or one for each dimension (d,).
+    """
     if train.shape != (len(labels), len(ground.mean)):
         raise ShapeError(
             f"The rows are {train.shape}; expected ({len(labels)}, {len(ground.mean)}), for so many labels."
@@ -154,7 +164,7 @@ def optima(
     data = _Data.of(train, labels, counts, _engine(device), ground)
     point = None if start is None else _point(data, start, counts)
     ends = _search(data, l2, ground=ground, start=point, tolerance=tolerance, limit=limit)
-    return [_model(data, ends[each].point, counts) for each in l2]
+    return [_model(data, end.point, counts) for end in ends]
 
 
 def _engine(device: str | None) -> Engine:
@@ -213,43 +223,49 @@ def _curvature(shares: Doubles) -> Doubles:
 
 def _search(
     data: _Data,
-    penalties: Sequence[float],
+    penalties: Sequence[float | Doubles],
     *,
     standardise: bool = True,
     limit: int,
     ground: Ground | None = None,
     start: Doubles | None = None,
     tolerance: float = TOLERANCE,
-) -> dict[float, End]:
+) -> list[End]:
     """Where the search ends for each penalty."""
     d, curvature = data.features.shape[1], _curvature(data.shares)
     outputs = len(curvature)
     point = np.zeros((outputs, d + 1))
     if len(data.shares) == 1:
-        return {l2: End(point, (0.0, point), 0, True) for l2 in penalties}
+        return [End(point, (0.0, point), 0, True)] * len(penalties)
     point[:, -1] = np.log(data.shares[1] / data.shares[0]) if outputs == 1 else np.log(data.shares)
     point = point if start is None else start
     value = data.values([point])[0]
     promised = -tolerance * float(data.shares @ np.log(data.shares))
     correlations = data.correlations() if ground is None else ground.correlations
-    strong_first = sorted(set(penalties), reverse=True)
+    usual = [float(np.median(l2)) for l2 in penalties]
+    strong_first = sorted(range(len(penalties)), key=lambda i: -usual[i])
 
-    def begin(l2: float, point: Doubles, value: Value, first: Doubles | None = None) -> Search:
+    def begin(i: int, point: Doubles, value: Value, first: Doubles | None = None) -> Search:
+        l2 = penalties[i]
         penalty = np.full(d, l2) if standardise else l2 / data.scale**2
-        solve = solver(correlations, curvature, penalty, None if ground is None else ground.inverse(l2))
+        known = ground.inverse(l2) if ground is not None and standardise and isinstance(l2, float) else None
+        solve = solver(correlations, curvature, penalty, known)
         return descend(point, value, np.append(penalty, 0.0), solve, tolerance=promised, limit=limit, first=first)
 
     if d <= FACTORED and len(strong_first) * outputs <= TOGETHER:
-        return run({l2: begin(l2, point, value) for l2 in strong_first}, data.values)
-    ends: dict[float, End] = {}
-    for i, l2 in enumerate(strong_first):
+        found = run({i: begin(i, point, value) for i in strong_first}, data.values)
+        return [found[i] for i in range(len(penalties))]
+    ends: dict[int, End] = {}
+    for place, i in enumerate(strong_first):
         first = None
-        if i > 1 and l2 > 0:  # in the logarithm of the penalty the optimum moves about evenly
-            older, old = strong_first[i - 2 : i]
-            first = (point - ends[older].point) * np.log(old / l2) / np.log(older / old)
-        ends |= run({l2: begin(l2, point, value, first)}, data.values)
-        point, value = ends[l2].point, ends[l2].value
-    return ends
+        if place > 1 and usual[i] > 0:  # in the logarithm of the penalty the optimum moves about evenly
+            older, old = strong_first[place - 2 : place]
+            if usual[older] > usual[old]:
+                step = np.log(usual[old] / usual[i]) / np.log(usual[older] / usual[old])
+                first = (point - ends[older].point) * step
+        ends |= run({i: begin(i, point, value, first)}, data.values)
+        point, value = ends[i].point, ends[i].value
+    return [ends[i] for i in range(len(penalties))]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,10 @@
 """Vectors without a property: what no linear classifier can then tell, at the least change of the vectors.
 
     leace              least-squares concept erasure (Belrose et al. 2023), in closed form
-    inlp               iterated nullspace projection (Ravfogel et al. 2020), a classifier after the other
     random_directions  the control: as many directions, at random
 
-An eraser is learned on the training rows of one task, and applied to vectors of any other. All arithmetic is float64.
+``nullspace`` has another way, a classifier after the other. An eraser is learned on the training rows of one task, and
+applied to vectors of any other. All arithmetic is float64.
 
 With x the vectors and z the classes as one-hot vectors, LEACE is
 
@@ -183,46 +183,6 @@ def random_directions(dimension: int, rank: int, seed: int, moments: Moments | N
     with one_thread():
         basis: Doubles = linalg.qr(drawn, mode="economic", check_finite=False)[0]
         return Eraser(np.zeros(dimension), basis, basis.T.copy()) if moments is None else moments.oblique(basis)
-
-
-def inlp(
-    features: Features,
-    labels: Ints,
-    dev: Features,
-    dev_labels: Ints,
-    classes: int,
-    *,
-    l2: float,
-    tolerance: float = 0.01,
-    rounds: int = 100,
-    moments: Moments | None = None,
-) -> Eraser:
-    """Take out what a linear classifier goes by, train the next one on the rest, and so on.
-
-    A round's classifier is the probe ``linear`` at one penalty. The rounds end when it is right on dev at most as often
-    as the most frequent class of training, and ``tolerance`` more; or after ``rounds`` of them, or with no direction
-    left. Vectors are projected onto the directions that are orthogonal to the weights of all classifiers, each time
-    from the start (Ben-Israel 2013: the intersection of nullspaces is the nullspace of the sum of the projections onto
-    the rowspaces), so that errors of one round are not carried to the next.
-    """
-    from sonde.probes.warm import Rows, refit
-
-    if len(dev) != len(dev_labels):
-        raise ShapeError(f"There are {len(dev)} dev rows and {len(dev_labels)} labels; expected as many.")
-    rows = Rows.of(features, labels, classes, moments)
-    constant = float((dev_labels == rows.counts.argmax()).mean())
-    taken = np.empty((features.shape[1], 0))
-    eraser = Eraser(rows.moments.mean, taken, taken.T)
-    for _ in range(rounds):
-        (model,) = refit(rows, [eraser], l2)
-        if (model.scores(dev).argmax(axis=1) == dev_labels).mean() <= constant + tolerance:
-            break
-        weights = model.weights - model.weights.mean(axis=0)  # what all classes share tells nothing
-        with one_thread():
-            # the columns are orthonormal bases of rowspaces; their span is that of the sum of the projections
-            taken = linalg.orth(np.hstack([taken, linalg.orth(weights.T)]))
-        eraser = Eraser(rows.moments.mean, taken, taken.T.copy())
-    return eraser
 
 
 @dataclass(frozen=True, eq=False)

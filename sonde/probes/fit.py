@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from sonde.probes.features import Features
 from sonde.probes.probe import Probe
+
+if TYPE_CHECKING:
+    from sonde.probes.convex import Ground
 
 
 class Model(Protocol):
@@ -45,13 +48,18 @@ def fit(
     *,
     seeds: Sequence[int] = (1111,),
     device: str | None = None,
+    ground: Ground | None = None,
 ) -> list[Fit]:
     """Fit a probe, once per seed. ``labels`` are 0 … classes - 1; a dev label of -1 was never met, and is a miss.
 
     Without ``device`` this takes numpy, and numba where it is installed; with it, torch on that device. The same seed
-    gives the same classifier whatever the number of threads.
+    gives the same classifier whatever the number of threads. ``ground`` is that of the training rows, if it is known;
+    only a linear probe has a use for it.
     """
     from sonde.probes import convex, network
 
-    work = convex.fit if probe.kind == "convex" else network.fit
-    return work(probe, train, labels, dev, dev_labels, classes, seeds=seeds, device=device)
+    if probe.kind == "convex":
+        return convex.fit(
+            probe, train, labels, dev, dev_labels, classes, seeds=seeds, device=device, ground=ground
+        )  # fmt: skip
+    return network.fit(probe, train, labels, dev, dev_labels, classes, seeds=seeds, device=device)

@@ -144,9 +144,18 @@ def measure_reinjected(rows: Rows, eraser: Eraser, test: Features, labels: Ints,
 
 
 def refit(
-    rows: Rows, erasers: Sequence[Eraser], l2: float, start: Linear | None = None, *, passes: int = PASSES
+    rows: Rows,
+    erasers: Sequence[Eraser],
+    l2: float,
+    start: Linear | None = None,
+    *,
+    passes: int = PASSES,
+    near: float = TOLERANCE,
 ) -> list[Linear]:
-    """For each eraser, the classifier that is fitted on erased vectors, as one of the vectors as they are."""
+    """For each eraser, the classifier that is fitted on erased vectors, as one of the vectors as they are.
+
+    ``near`` is how near to the optimum it must be, as in ``convex``.
+    """
     d = len(rows.scale)
     for eraser in erasers:
         if len(eraser.mean) != d:
@@ -155,7 +164,8 @@ def refit(
     with one_thread():  # with more, sums depend on how many
         for some in _groups(rows, erasers):
             changes = [_Change.of(rows, eraser) for eraser in some]
-            points = _search(rows, changes, l2, start, passes) if rows.outputs else [np.empty((0, d + 1))] * len(some)
+            none = [np.empty((0, d + 1))] * len(some)
+            points = _search(rows, changes, l2, start, passes, near) if rows.outputs else none
             models.extend(_model(rows, point) for point in points)
     return models
 
@@ -274,12 +284,14 @@ class _Change:
             return found
 
 
-def _search(rows: Rows, changes: Sequence[_Change], l2: float, start: Linear | None, passes: int) -> list[Doubles]:
+def _search(
+    rows: Rows, changes: Sequence[_Change], l2: float, start: Linear | None, passes: int, near: float
+) -> list[Doubles]:
     """The optimum for each change: weights of the standardised vectors and biases, (outputs, d + 1)."""
     n, d = rows.moments.rows, len(rows.scale)
     shares, penalty = rows.counts[rows.counts > 0] / n, np.full(d, l2)
     curvature = _curvature(rows, start)[: rows.outputs]
-    tolerance = -TOLERANCE * float(shares @ np.log(shares))
+    tolerance = -near * float(shares @ np.log(shares))
     correlations = None
     if d <= max(FACTORED, min(n, WIDEST)):
         correlations = (rows.moments.covariance / np.outer(rows.scale, rows.scale)).astype(np.float32)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,14 @@ from sonde import __version__
 from sonde.baselines import baseline
 from sonde.dataset import Dataset
 from sonde.downstream.pairs import compare, juxtapose
-from sonde.probes import Features, Model, Probe, fit
+from sonde.probes import Features, Fit, Model, Probe, fit
 from sonde.probes.calibrate import scaled, temperature
-from sonde.probes.saved import LARGEST, to_arrays
+from sonde.probes.convex import Ground
+from sonde.probes.saved import LARGEST, from_arrays, to_arrays
 from sonde.result import Cell, Result
 from sonde.run.folder import WHOLE, Arrays
 from sonde.run.parts import Part, Parts, sampled
+from sonde.run.shared import Places, Shared
 from sonde.stats.classification import accuracy, log2_loss, macro_f1
 from sonde.stats.information import Information, information, prior
 from sonde.stats.intervals import cluster_bootstrap, wilson
@@ -47,26 +50,22 @@ class Vectors:
 
     table: npt.NDArray[Any]
     """(texts, d)"""
-    place: Mapping[str, int]
+    place: Places
     words: npt.NDArray[Any] | None = None
     """Vectors of words as the encoder has them itself (words, d'), if it does."""
-    word_place: Mapping[str, int] | None = None
+    word_place: Places | None = None
 
     def features(self, part: Part) -> Features:
         """What a probe reads: the sentence's vector and those of further inputs, side by side."""
-        tables, places = [self.table], [_places(part.texts, self.place)]
+        tables, places = [self.table], [self.place.of(part.texts)]
         for values in part.inputs.values():
             if self.words is not None and self.word_place is not None:
                 tables.append(self.words)
-                places.append(_places(values, self.word_place))
+                places.append(self.word_place.of(values))
             else:
                 tables.append(self.table)
-                places.append(_places(values, self.place))
+                places.append(self.place.of(values))
         return Features(tuple(tables), tuple(places))
-
-
-def _places(texts: Sequence[str], place: Mapping[str, int]) -> npt.NDArray[np.int64]:
-    return np.fromiter((place[text] for text in texts), np.int64, len(texts))
 
 
 @dataclass(frozen=True)
@@ -90,14 +89,24 @@ class Plain:
     """What a control or a measure is about."""
 
     parts: Parts
-    l2: float | None
-    """The penalty that was chosen for the plain probe, if it is one with penalties and is done."""
+    result: Result | None
+    """The plain result, if it is there."""
     others: Sequence[Parts] = ()
     """All sets that the encoder is probed on, this one included."""
     layers: Mapping[str, Vectors] = field(default_factory=dict)
     """The vectors of all layers, of a measure across layers."""
     given: Vectors | None = None
     """The vectors of another encoder, of a measure of what this one adds to it."""
+    model: Callable[[], Model | None] = lambda: None
+    """The plain probe, if it is done and was kept."""
+    shared: Shared = field(default_factory=Shared)
+    """What cells of the encoder have in common."""
+    layer: str | None = None
+
+    @property
+    def l2(self) -> float | None:
+        """The penalty that was chosen for the plain probe, if it is one with penalties."""
+        return None if self.result is None else self.result.chosen.get("l2")
 
 
 def features_of(unit: Unit, part: Part) -> Features:
@@ -109,25 +118,44 @@ def features_of(unit: Unit, part: Part) -> Features:
     return combine(one, two)
 
 
-def probe_unit(unit: Unit) -> list[tuple[Result, Arrays, Arrays | None]]:
-    """Fit and score the cells of a unit, in order: each with its predictions and, if it is small enough, its probe."""
+def ground_of(unit: Unit, train: Features) -> Ground:
+    """What fits on the training rows of a set share, whatever their labels: it is made once for all of them."""
+    parts, d, plain = unit.parts, train.shape[1], unit.plain
+    make = partial(Ground.of, train, parts.train.labels, len(parts.labels), unit.cells[0].device)
+    if plain is None:
+        return make()
+    # with the inverses that it keeps, of some twenty penalties at most
+    return plain.shared.get(("ground", plain.layer, parts.name, parts.digest), 80 * d * d, make)
+
+
+def probe_unit(
+    unit: Unit, *, trained: Fit | None = None, ground: bool = False
+) -> list[tuple[Result, Arrays, Arrays | None]]:
+    """Fit and score the cells of a unit, in order: each with its predictions and, if it is small enough, its probe.
+
+    With ``trained`` nothing is fitted, and that probe is scored. ``ground`` says that the training rows are the plain
+    ones, so that the linear probe can be fitted on what is known of them.
+    """
     parts, classes = unit.parts, len(unit.parts.labels)
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
     started = time.perf_counter()
-    fits = fit(
+    fits = [trained] * len(unit.cells) if trained is not None else fit(
         unit.probe, train, parts.train.labels, dev, parts.dev.labels, classes,
         seeds=[cell.seed for cell in unit.cells], device=unit.cells[0].device,
+        ground=ground_of(unit, train) if ground and unit.probe.kind == "convex" else None,
     )  # fmt: skip
     fitted = (time.perf_counter() - started) / len(fits)
     found: list[tuple[Result, Arrays, Arrays | None]] = []
     for cell, one in zip(unit.cells, fits, strict=True):
         started = time.perf_counter()
-        logs = one.model.scores(test)
+        saved = _saved(one.model, train)
+        model = one.model if saved is None else from_arrays(saved)  # what is scored is what is kept
+        logs = model.scores(test)
         arrays = kept(logs, parts.test.labels)
         result = classified(cell, parts, arrays["predicted"], parts.test.labels, unit.baselines)
         known = {}
         if len(set(clusters_of(parts.test) or range(len(parts.test)))) > 1 and (parts.test.labels >= 0).any():
-            said, heat = informed(logs, one.model.scores(dev), parts)
+            said, heat = informed(logs, model.scores(dev), parts)
             arrays["pointwise"] = said.pointwise.astype(np.float32)
             known = {
                 "information": said.bits, "information_low": said.low, "information_high": said.high,
@@ -147,7 +175,7 @@ def probe_unit(unit: Unit) -> list[tuple[Result, Arrays, Arrays | None]]:
                     },
                 ),
                 arrays,
-                _saved(one.model, train),
+                saved,
             )
         )  # fmt: skip
     return found
@@ -177,9 +205,14 @@ def clusters_of(part: Part) -> list[str] | None:
     return [key if key is not None else f"\x00{i}" for i, key in enumerate(part.keys)]
 
 
+def as_kept(model: Model, train: Features) -> Arrays:
+    """The probe as a run keeps it, whose weights are rounded."""
+    return to_arrays(model, train.take(slice(0, AMID)).mean(axis=0, dtype=np.float64))
+
+
 def _saved(model: Model, train: Features) -> Arrays | None:
-    """The probe as a run keeps it."""
-    found = to_arrays(model, train.take(slice(0, AMID)).mean(axis=0, dtype=np.float64))
+    """The probe to keep, if it is small enough."""
+    found = as_kept(model, train)
     return found if sum(array.nbytes for array in found.values()) <= LARGEST else None
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 from sonde import __version__
-from sonde.embed import Embeddings, Facts, checked, embed, facts
+from sonde.embed import Facts, checked, embed, facts
 from sonde.encoders import load
+from sonde.errors import UsageError
 from sonde.probes import Probe, parse
 from sonde.result import Cell, Failure
 from sonde.run.cells import Plain, Unit, Vectors
 from sonde.run.folder import Log
 from sonde.run.parts import Parts
+from sonde.run.shared import Places, Pool, Shared
 from sonde.run.variants import Variant, work_of
 from sonde.store import Store
+from sonde.threads import one_thread
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -54,6 +58,14 @@ class Ready:
     """Of a control or a measure, the set as it is."""
     variant: Variant | None = None
 
+    @cached_property
+    def texts(self) -> list[str]:
+        """What it needs vectors of; properties of other sets are erased by the vectors of these."""
+        found = dict.fromkeys(self.parts.texts())
+        for other in self.variant.others if self.variant is not None else ():
+            found |= dict.fromkeys(other.train.texts)
+        return list(found)
+
 
 def probe_encoder(
     wish: Wish,
@@ -82,7 +94,7 @@ def probe_encoder(
         for key in [r.key for r in wish.log.done.values() if r.cell.encoder == name and r.cell.identity is None]:
             wish.log.forget(key)
     one = _Encoder(name, encoder, identity, about.layers)
-    known = _do(wish, one, sets, None)
+    known = _do(wish, one, sets, Pool())
     # what needs vectors of other texts, or another encoder's, is done by itself: it may fail, and takes memory
     for some in _groups(extra, known):
         _do(wish, one, some, known)
@@ -94,36 +106,35 @@ class _Encoder:
     encoder: Any
     identity: str | None
     layers: Sequence[str]
+    shared: Shared = field(default_factory=Shared)
 
 
-def _groups(extra: Sequence[Ready], known: Embeddings | None) -> Iterator[list[Ready]]:
-    """Sets whose texts have vectors already; each that takes an encoder for given; and the others."""
-    there = set(known.texts) if known is not None else set()
+def _groups(extra: Sequence[Ready], known: Pool) -> Iterator[list[Ready]]:
+    """Sets whose texts have vectors already; each that takes an encoder for given; and the others, set by set."""
     have: list[Ready] = []
-    rest: list[Ready] = []
     given: list[Ready] = []
+    rest: dict[tuple[str, str], list[Ready]] = {}
     for s in extra:
         if s.variant is not None and s.variant.given is not None:
             given.append(s)
+        elif known.missing(s.texts):
+            rest.setdefault((s.parts.name, s.parts.digest), []).append(s)
         else:
-            (have if there.issuperset(_texts([s])) else rest).append(s)
+            have.append(s)
     yield have
     yield from ([s] for s in given)
-    yield rest
+    yield from rest.values()
 
 
-def _do(wish: Wish, one: _Encoder, sets: Sequence[Ready], known: Embeddings | None) -> Embeddings | None:
-    """Do what is left of some sets, with vectors that are known if they are enough; give the vectors."""
+def _do(wish: Wish, one: _Encoder, sets: Sequence[Ready], known: Pool) -> Pool:
+    """Do what is left of some sets, and encode the texts whose vectors are not known yet; give all vectors."""
     left = [s for s in sets if any(_left(wish, one.name, s, one.identity, one.layers))]
     try:
         found = known
-        if left and (found is None or not set(found.texts).issuperset(_texts(left))):
-            found = embed(one.encoder, _texts(left), store=wish.store, batch=wish.batch, half=wish.half, tell=wish.tell)
-        units: list[Unit] = []
-        if left and found is not None:
-            place = {text: i for i, text in enumerate(found.texts)}
-            for s in left:
-                units += _units(wish, one.name, s, found, place, one.encoder, one.identity)
+        if missing := known.missing(_texts(left)):
+            new = embed(one.encoder, missing, store=wish.store, batch=wish.batch, half=wish.half, tell=wish.tell)
+            found = known.plus(new)
+        units = [unit for s in left for unit in _units(wish, one, s, found)]
     except Exception as e:
         for s in left:
             wish.fail(_encoder_failure(one.name, s.parts), e)
@@ -160,7 +171,6 @@ def _encoder_failure(name: str, parts: Parts) -> Cell:
 
 def _work(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, Any]]:
     """Units with their results or errors, as they are finished; each is fitted in one thread."""
-    from sonde.threads import one_thread
 
     def attempt(unit: Unit) -> tuple[Unit, Any]:
         try:
@@ -186,13 +196,8 @@ def _identity(about: Facts, half: bool) -> str | None:
 
 
 def _texts(sets: Sequence[Ready]) -> list[str]:
-    """What sets need vectors of; properties of others are erased by the vectors of these."""
-    found: dict[str, None] = {}
-    for s in sets:
-        found |= dict.fromkeys(s.parts.texts())
-        for other in s.variant.others if s.variant is not None else ():
-            found |= dict.fromkeys(other.train.texts)
-    return list(found)
+    """The different texts of sets."""
+    return list(dict.fromkeys(text for s in sets for text in s.texts))
 
 
 def _cells(wish: Wish, name: str, s: Ready, identity: str | None, layer: str | None, probe: str) -> list[Cell]:
@@ -231,49 +236,53 @@ def _left(wish: Wish, name: str, s: Ready, identity: str | None, layers: Sequenc
         )  # fmt: skip
 
 
-def _units(
-    wish: Wish,
-    name: str,
-    s: Ready,
-    found: Embeddings,
-    place: Mapping[str, int],
-    encoder: Any,
-    identity: str | None,
-) -> Iterator[Unit]:
-    words = _words(encoder, s.parts)
+def _units(wish: Wish, one: _Encoder, s: Ready, known: Pool) -> Iterator[Unit]:
+    words = _words(one.encoder, s.parts)
+    found, place = known.of(s.texts)
     share = found.seconds * len(s.parts.texts()) / max(1, len(found.texts))
-    left = set(_left(wish, name, s, identity, found.layers))
+    left = set(_left(wish, one.name, s, one.identity, found.layers))
     tables = {layer: Vectors(found.layer(layer), place, *words) for layer in found.layers}
-    given = _given(wish, s) if left else None
+    alone = None if tables else Vectors(found.vectors, place, *words)
+    given = _given(wish, one, s) if left else None
     for layer, probe, spec in _asked(wish, s, found.layers):
-        cells = [cell for cell in _cells(wish, name, s, identity, layer, probe) if cell in left]
+        cells = [cell for cell in _cells(wish, one.name, s, one.identity, layer, probe) if cell in left]
         if not cells:
             continue
-        vectors = next(iter(tables.values())) if tables else Vectors(found.vectors, place, *words)
-        vectors = tables.get(layer, vectors) if layer is not None else vectors
+        vectors = alone or tables[layer if layer is not None else found.layers[0]]
         plain = None
         if s.plain is not None:
-            done = wish.log.done.get(replace(cells[0], variant=None).key)
+            key = _key_of_plain(cells[0], one.identity)
             plain = Plain(
-                s.plain, done.chosen.get("l2") if done else None, s.variant.others if s.variant else (), tables,
-                given,
+                s.plain, wish.log.done.get(key), s.variant.others if s.variant else (), tables, given,
+                partial(wish.log.model, key), one.shared, layer,
             )  # fmt: skip
         yield Unit(s.parts, cells, spec.of_task(s.parts.task), vectors, s.baselines, share, plain)
 
 
-def _given(wish: Wish, s: Ready) -> Vectors | None:
+def _key_of_plain(cell: Cell, identity: str | None) -> str:
+    """That of the plain cell that a control or a measure is to be read beside."""
+    return replace(cell, variant=None, identity=identity).key
+
+
+def _given(wish: Wish, one: _Encoder, s: Ready) -> Vectors | None:
     """The vectors of the encoder that a measure takes for given."""
     if s.variant is None or s.variant.given is None:
         return None
-    found = embed(load(s.variant.given), s.parts.texts(), store=wish.store, batch=wish.batch)
-    return Vectors(found.vectors, {text: i for i, text in enumerate(found.texts)})
+    name = s.variant.given
+    found = embed(one.shared.get(name, 0, partial(load, name)), s.parts.texts(), store=wish.store, batch=wish.batch)
+    if found.layers:
+        raise UsageError(
+            f"{name} has the layers {', '.join(found.layers)}; expected one, as in {name}?layer={found.layers[-1]}, to "
+            "be taken for given."
+        )
+    return Vectors(found.vectors, Places(found.texts))
 
 
-def _words(encoder: Any, parts: Parts) -> tuple[Any, Mapping[str, int]] | tuple[None, None]:
+def _words(encoder: Any, parts: Parts) -> tuple[Any, Places] | tuple[None, None]:
     """The encoder's own vectors of the words that the probe is given, if it has such."""
     own = getattr(encoder, "words", None)
     if not parts.train.inputs or not parts.words or not callable(own):
         return None, None
     inputs = (values for part in (parts.train, parts.dev, parts.test) for values in part.inputs.values())
     words = list(dict.fromkeys(word for values in inputs for word in values))
-    return checked(own(words), words)[0], {word: i for i, word in enumerate(words)}
+    return checked(own(words), words)[0], Places(words)

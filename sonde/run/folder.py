@@ -129,25 +129,8 @@ class Run:
         return self._probe_path(result).exists()
 
     def model(self, result: Result) -> Model:
-        """The trained probe of a result; its scores are those of the run, up to rounding to float32."""
-        path = self._probe_path(result)
-        what = f"{result.cell.encoder} on {result.cell.dataset}"
-        try:
-            found = from_arrays(_arrays(path))
-        except FileNotFoundError:
-            raise RunError(
-                f"There is no probe of {what} in {path.parent}. Runs keep those of sets that are learned in one go, up "
-                f"to {LARGEST >> 20} MB each, and older versions of sonde kept none: run again in a new folder."
-            ) from None
-        except (*_UNREADABLE, DataError) as e:
-            raise RunError(f"{path} cannot be read: {e} It was altered or is damaged; run again elsewhere.") from e
-        expected = (len(result.labels), result.dimension)
-        if shape(found) != expected:
-            raise RunError(
-                f"{path} has a probe of {shape(found)[0]} classes on {shape(found)[1]} dimensions; expected "
-                f"{expected[0]} on {expected[1]}, for {what}. It was altered; run again elsewhere."
-            )
-        return found
+        """The trained probe of a result; its scores are those of the run."""
+        return _read_model(self._probe_path(result), result)
 
     def rows(self, result: Result) -> Sequence[Example]:
         """The test rows, in the order of the predictions."""
@@ -176,6 +159,27 @@ class Run:
         except ImportError:
             raise NotInstalled("A data frame needs pandas: pip install pandas.") from None
         return pandas.DataFrame([flat(result) for result in self.results])
+
+
+def _read_model(path: Path, result: Result) -> Model:
+    """The probe of a result, which is in a file."""
+    what = f"{result.cell.encoder} on {result.cell.dataset}"
+    try:
+        found = from_arrays(_arrays(path))
+    except FileNotFoundError:
+        raise RunError(
+            f"There is no probe of {what} in {path.parent}. Runs keep those of sets that are learned in one go, up "
+            f"to {LARGEST >> 20} MB each, and older versions of sonde kept none: run again in a new folder."
+        ) from None
+    except (*_UNREADABLE, DataError) as e:
+        raise RunError(f"{path} cannot be read: {e} It was altered or is damaged; run again elsewhere.") from e
+    expected = (len(result.labels), result.dimension)
+    if shape(found) != expected:
+        raise RunError(
+            f"{path} has a probe of {shape(found)[0]} classes on {shape(found)[1]} dimensions; expected "
+            f"{expected[0]} on {expected[1]}, for {what}. It was altered; run again elsewhere."
+        )
+    return found
 
 
 _UNREADABLE = (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError)
@@ -244,6 +248,11 @@ class Log:
         said = self.failed.get(key) or self.done.get(key)
         if said is not None:
             self.add(Failure(key=key, cell=said.cell, error="", kind=GONE))
+
+    def model(self, key: str) -> Model | None:
+        """The trained probe of a finished cell, if it was kept."""
+        path = self.folder / PROBES / f"{key}.npz"
+        return _read_model(path, self.done[key]) if key in self.done and path.exists() else None
 
     def describe(self, **facts: Sequence[Any]) -> None:
         """Add what is asked for to run.json: each list grows by what it lacks."""

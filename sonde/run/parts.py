@@ -68,6 +68,8 @@ class Parts:
     """Of retrieval, the images (n, d) of each part; their captions follow each other in the rows."""
     variant: str | None = None
     """The control or measure that this was made for."""
+    plain_keys: Sequence[str | None] = ()
+    """Of a control with keys of its own, those that the test rows of the set as it is have."""
 
     def texts(self) -> list[str]:
         """The different texts that an encoder must be asked for."""

@@ -16,13 +16,15 @@ import numpy as np
 from sonde.embed import facts
 from sonde.encoders import load, schemes
 from sonde.errors import EncoderError, SondeError, UsageError
-from sonde.result import Result
+from sonde.probes import Fit
+from sonde.result import CHOSEN, Result
 from sonde.run.cells import PAIRS, Unit, Vectors, probe_unit
-from sonde.run.controls import CONTROLS, lexical_keys
+from sonde.run.controls import CONTROLS
 from sonde.run.controls.untrained import untrained
 from sonde.run.folder import OTHER, Arrays
 from sonde.run.measures import ERASED, GIVEN, MEASURES, measure_of
 from sonde.run.parts import Parts
+from sonde.run.shared import Places
 from sonde.run.transfer import transfer_unit
 
 __all__ = ["Asked", "Variant", "asked_for", "base", "untrained", "varied", "work_of"]
@@ -139,14 +141,28 @@ def _unsaved(found: Sequence[Sequence[Any]]) -> list[Finished]:
 
 def _control(unit: Unit) -> list[Finished]:
     """Probe what the control makes of a set or of its vectors."""
-    control = CONTROLS[str(unit.parts.variant)]
+    control, plain = CONTROLS[str(unit.parts.variant)], unit.plain
     if control.table is not None:
         unit = replace(unit, vectors=_changed(unit, control.table))
-    found = _unsaved(_plain(unit)(unit))
-    if control.name == "key" and unit.plain is not None:
-        keys = {"keys": _texts(unit.parts.test.keys), f"{OTHER}keys": _texts(lexical_keys(unit.plain.parts)[1][2])}
+    if control.probe == "used" and plain is not None and plain.result is not None:
+        chosen: dict[str, Any] = {name: (plain.result.chosen[name],) for name in CHOSEN if name in plain.result.chosen}
+        unit = replace(unit, probe=replace(unit.probe, **chosen))
+    found = _unsaved(_plain(unit)(unit) if unit.parts.protocol != "split" else probe_unit(unit, **_known(unit)))
+    if unit.parts.plain_keys:
+        keys = {"keys": _texts(unit.parts.test.keys), f"{OTHER}keys": _texts(unit.parts.plain_keys)}
         found = [(result, {**arrays, **keys}, None) for result, arrays, _ in found]
     return found
+
+
+def _known(unit: Unit) -> dict[str, Any]:
+    """What ``probe_unit`` can take over from the plain probe."""
+    control, plain = CONTROLS[str(unit.parts.variant)], unit.plain
+    if plain is None or control.table is not None or unit.parts.train.texts is not plain.parts.train.texts:
+        return {}
+    if control.probe == "trained" and plain.result is not None and (model := plain.model()) is not None:
+        done = plain.result
+        return {"trained": Fit(model, done.cell.seed, done.chosen, done.dev_score or 0.0, done.tried)}
+    return {"ground": True}
 
 
 def _texts(keys: Sequence[str | None]) -> Any:
@@ -162,8 +178,8 @@ def _changed(unit: Unit, change: Callable[..., Any]) -> Vectors:
     pairs = parts.protocol != "split" or parts.task in PAIRS
     beside = bool(parts.train.inputs) and parts.words and not pairs
     texts = list(dict.fromkeys(text for part in three for text in part.texts)) if beside else parts.texts()
-    table = change(vectors.table[[vectors.place[text] for text in texts]], texts, unit.cells[0].seed)
-    place = {text: i for i, text in enumerate(texts)}
+    table = change(vectors.table[vectors.place.of(texts)], texts, unit.cells[0].seed)
+    place = Places(texts)
     if not beside:
         return Vectors(table, place)
     if vectors.words is not None:

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, ShapeError, UsageError
 from sonde.probes import PROBES, Features, fit, warm
-from sonde.probes.erase import Eraser, Moments, erased, inlp, leace, random_directions, reinjected
+from sonde.probes.erase import Eraser, Moments, erased, leace, random_directions, reinjected
 from sonde.probes.warm import Rows, measure, measure_reinjected, refit
 from sonde.stats.intervals import wilson
 
@@ -125,7 +125,8 @@ def test_the_change_is_the_least_that_erases(classes, d, seed):
     # the same minimum by Lagrange's multipliers, without whitening: Σxz (Σxzᵀ Σxx⁻¹ Σxz)⁺ Σxzᵀ Σxx⁻¹
     inverse = np.linalg.inv(centred.T @ centred / len(x))
     map_ = met @ np.linalg.pinv(met.T @ inverse @ met, rcond=1e-9) @ met.T @ inverse
-    assert eraser.left @ eraser.right == pytest.approx(map_, abs=1e-6)
+    # where covariances are all but singular the map is large, and the inverse above no more exact than this
+    assert eraser.left @ eraser.right == pytest.approx(map_, abs=1e-6 * max(1, np.abs(map_).max()))
     # another map that erases differs from it by one that maps all columns of Σxz to 0
     rng = np.random.default_rng(seed)
     basis = np.linalg.svd(met)[0][:, : np.linalg.matrix_rank(met, tol=1e-9)]
@@ -208,47 +209,6 @@ def test_directions_that_are_not_there_are_refused(rank):
         random_directions(6, rank, 0)
     with pytest.raises(ShapeError, match="6 dimensions"):
         random_directions(5, 1, 0, Moments.of(Features.of(draw(50, 6, 2)[0])))
-
-
-# INLP
-
-
-@pytest.mark.parametrize("classes", [2, 4])
-def test_iterated_projections_end_at_the_majority(classes):
-    x, y = draw(1600, 12, classes)
-    train, dev, labels, dev_labels = Features.of(x[:1000]), Features.of(x[1000:]), y[:1000], y[1000:]
-    eraser = inlp(train, labels, dev, dev_labels, classes, l2=1e-3, tolerance=0.02)
-    assert classes - 1 <= eraser.rank < 12
-    assert eraser.right @ eraser.left == pytest.approx(np.eye(eraser.rank), abs=1e-12)
-    constant = (dev_labels == np.bincount(labels).argmax()).mean()
-    (left,) = fit(replace(LINEAR, l2=(1e-3,)), erased(train, eraser), labels, erased(dev, eraser), dev_labels, classes)
-    assert left.dev <= constant + 0.02 + 2 / 600  # two searches may disagree about a row
-    (plain,) = fit(LINEAR, train, labels, dev, dev_labels, classes)
-    assert plain.dev > constant + 0.1
-    short = inlp(train, labels, dev, dev_labels, classes, l2=1e-3, tolerance=0.02, rounds=1)
-    assert short.rank == classes - 1
-    assert eraser.left @ (eraser.right @ short.left) == pytest.approx(short.left, abs=1e-9)  # it goes on from there
-
-
-def test_one_direction_in_noise_is_found_by_both():
-    rng = np.random.default_rng(0)
-    direction = np.linalg.qr(rng.normal(size=(9, 1)))[0][:, 0]
-    x = rng.normal(size=(20_000, 9))
-    y = (x @ direction + 0.3 * rng.normal(size=20_000) > 0).astype(np.int64)
-    features = Features.of(x.astype(np.float32))
-    iterated = inlp(features, y, features, y, 2, l2=1e-4, tolerance=0.01)
-    for eraser in (iterated, leace(features, y, 2)):
-        assert eraser.rank == 1
-        assert abs(eraser.left[:, 0] @ direction) / np.linalg.norm(eraser.left) > 0.999
-        assert abs(eraser.right[0] @ direction) / np.linalg.norm(eraser.right) > 0.999
-
-
-def test_nothing_to_erase_is_left_as_it_is():
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(3000, 4)).astype(np.float32), np.arange(3000) % 2
-    eraser = inlp(Features.of(x[:2000]), y[:2000], Features.of(x[2000:]), y[2000:], 2, l2=1.0, tolerance=0.05)
-    assert eraser.rank == 0
-    assert np.array_equal(eraser.apply(x), x)
 
 
 # features
@@ -423,8 +383,6 @@ def test_what_does_not_fit_together_is_refused():
         Rows.of(features, y[:49], 2)
     with pytest.raises(ShapeError, match="49 labels"):
         reinjected(features, y[:49], 2)
-    with pytest.raises(ShapeError, match="50 dev rows and 49 labels"):
-        inlp(features, y, features, y[:49], 2, l2=1e-3)
     with pytest.raises(DataError, match="expected 0 … 0"):
         leace(features, y, 1)
     with pytest.raises(DataError, match="-1 … 1"):

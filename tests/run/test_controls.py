@@ -19,6 +19,7 @@ from sonde.run.controls import CONTROLS, lexical_keys, selectivity
 from sonde.run.controls.keys import FEWEST
 from sonde.run.controls.vectors import to_direction, to_gaussian, to_norm, to_nothing
 from sonde.run.parts import parts_of
+from sonde.run.shared import Places
 from sonde.sketch import near_key
 from sonde.stats.intervals import wilson
 from sonde.task import Example
@@ -436,7 +437,7 @@ def test_word_pairs_that_tell_their_order_tell_nothing_of_permuted_texts():
     places = {}
     for name, p in (("plain", parts), ("permuted", made)):
         texts = p.texts()
-        place = {text: i for i, text in enumerate(texts)}
+        place = Places(texts)
         table = encoder(texts)
         whole = Vectors(table, place)
         alone = Vectors(to_nothing(table, texts, 0), place, table, place)
@@ -548,7 +549,7 @@ def test_gaussian_vectors_know_which_text_it_is_and_nothing_else():
 def test_words_alone_are_what_is_left_without_the_sentence():
     parts = ordered(n=(20, 10, 10))
     texts = parts.texts()
-    place = {text: i for i, text in enumerate(texts)}
+    place = Places(texts)
     table = np.random.default_rng(0).normal(size=(len(texts), 5)).astype(np.float32)
     whole = Vectors(table, place).features(parts.train)
     alone = Vectors(to_nothing(table, texts, 0), place, table, place).features(parts.train)

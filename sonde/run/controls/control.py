@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy.typing as npt
 
@@ -32,6 +32,10 @@ class Control:
     well, these keep the vectors they have."""
     encoder: Callable[[str, int], str | None] | None = None
     """The text that names the other encoder, or None if this one has no such counterpart."""
+    probe: Literal["tuned", "used", "trained"] = "tuned"
+    """What is probed with. A control that takes something from the vectors is tuned on dev like the plain probe, or the
+    loss could be one of the penalty. One that asks what the probe itself can learn takes it as it was used, with the
+    plain one's penalty; and one may take the plain probe as it was trained."""
 
 
 def learned(parts: Parts) -> bool:

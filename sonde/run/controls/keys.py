@@ -60,10 +60,10 @@ def lexical_keys(parts: Parts) -> tuple[Kind, tuple[list[Key], list[Key], list[K
         return "target form", (train, dev, test)
     words = _words(text for part in three for text in part.texts)
     met = Counter(word for found in words.values() for word in found)
-    key = {
-        text: min((w for w in found if met[w] >= FEWEST), key=lambda w: (met[w], -len(w), w), default=None)
-        for text, found in words.items()
-    }
+    best = sorted((word for word in met if met[word] >= FEWEST), key=lambda word: (met[word], -len(word), word))
+    place = {word: i for i, word in enumerate(best)}
+    ends: list[Key] = [*best, None]  # the last is for texts that have none of them
+    key = {text: ends[min([place[w] for w in found if w in place], default=-1)] for text, found in words.items()}
     train, dev, test = ([key[text] for text in part.texts] for part in three)
     return "rare word", (train, dev, test)
 
@@ -106,7 +106,8 @@ def key_control(parts: Parts, seed: int) -> Parts:
         raise TooFewError(f"{parts.name} has keys of one label only under the seed {seed}; expected two labels.")
     number = {label: i for i, label in enumerate(met)}
     train, dev, test = (_part(three, part, [number[drawn[key]] for _, _, key in part]) for part in dealt)
-    return replace(parts, labels=tuple(parts.labels[i] for i in met), train=train, dev=dev, test=test)
+    labels = tuple(parts.labels[i] for i in met)
+    return replace(parts, labels=labels, train=train, dev=dev, test=test, plain_keys=keys[2])
 
 
 Row = tuple[int, int, str]
@@ -164,4 +165,5 @@ key = Control(
     encodes=False,
     fits=_fits,
     parts=key_control,
+    probe="used",
 )

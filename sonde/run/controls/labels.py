@@ -26,8 +26,8 @@ def shuffle_labels(parts: Parts, seed: int) -> Parts:
 def memorise_labels(parts: Parts, seed: int) -> Parts:
     """The training rows with labels in random order, to be learned from, chosen on and tested on.
 
-    With the penalty that the plain probe chose, the score is what the probe *as it was used* can learn by heart; with a
-    grid, the most that it can, as the best point of the grid is chosen on the training rows, too.
+    With the penalty that the plain probe chose, the score is what the probe *as it was used* can learn by heart; where
+    there is none, the most that it can, as the best point of the grid is chosen on the training rows, too.
     """
     rows = _shuffled(parts.train, f"memorise\t{seed}")
     return replace(parts, train=rows, dev=rows, test=rows, chosen_on=parts.trained_on)
@@ -44,6 +44,7 @@ shuffled = Control(
     encodes=False,
     fits=learned,
     parts=shuffle_labels,
+    probe="used",
 )
 memorise = Control(
     name="memorise",
@@ -52,4 +53,5 @@ memorise = Control(
     encodes=False,
     fits=learned,
     parts=memorise_labels,
+    probe="used",
 )

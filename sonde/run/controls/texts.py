@@ -21,19 +21,21 @@ What a text becomes depends on seed and text (and on which words the training te
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from random import Random
+from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from sonde.digest import hash_64
-from sonde.encoders.baseline import tokens
+from sonde.encoders.baseline import numbers, tokens
 from sonde.errors import DataError
 from sonde.run.controls.control import Control, any_set
 from sonde.run.parts import Part, Parts
+
+T = TypeVar("T")
 
 ORDER = "word_order"
 """The task that is about the order of the words in the text as it stands."""
@@ -53,7 +55,7 @@ def permute_test(parts: Parts, seed: int) -> Parts:
 
 def _permuted(parts: Parts, given: Sequence[Part], seed: int) -> list[Part]:
     asked = list(_sentences(parts, given))
-    order = {text: _order(text, seed) for text in asked}
+    order = _orders(asked, seed)
     made = {text: _in_order(text, order[text]) for text in asked}
     if 2 * sum(made[text] != text for text in asked) < len(asked):
         raise DataError(
@@ -80,17 +82,27 @@ def _changed(parts: Parts, part: Part, change: Callable[[str], str]) -> Part:
     return replace(part, texts=[*map(change, part.texts)], inputs=inputs)
 
 
-def _order(text: str, seed: int) -> list[int]:
-    """Which word comes first, which second, …"""
-    order = list(range(len(_words(text))))
-    Random(hash_64(f"permuted\t{seed}\t{text}")).shuffle(order)
-    return order
+def _orders(texts: Sequence[str], seed: int) -> dict[str, list[int]]:
+    """Of each text, which word comes first, which second, …: in the order of numbers that are drawn by its hash."""
+    counts = np.array([len(_words(text)) for text in texts], np.int64)
+    drawn = numbers(texts, counts, f"permuted {seed}")
+    starts = np.cumsum(counts) - counts
+    order = np.lexsort((drawn, np.repeat(np.arange(len(texts)), counts))) - np.repeat(starts, counts)
+    return dict(zip(texts, _cut(order.tolist(), counts), strict=True))
+
+
+def _cut(items: list[T], counts: Iterable[int]) -> Iterator[list[T]]:
+    """So many items, then so many, …"""
+    rest = iter(items)
+    return (list(islice(rest, count)) for count in counts)
 
 
 def _in_order(text: str, order: Sequence[int]) -> str:
-    words = _words(text)
+    words, between = _words(text), text.split(" ")
+    if len(words) == len(between):
+        return " ".join([words[i] for i in order])
     moved = iter([words[i] for i in order])
-    return " ".join(next(moved) if word else "" for word in text.split(" "))
+    return " ".join([next(moved) if word else "" for word in between])
 
 
 def _words(text: str) -> list[str]:
@@ -138,16 +150,16 @@ def _some(part: Part, kept: Sequence[int], labels: npt.NDArray[np.int64]) -> Par
 def replace_words(parts: Parts, seed: int) -> Parts:
     """The set with a random word in the place of every token."""
     split = cache(tokens)
-    known = {token for text in _sentences(parts, [parts.train]) for word in text.split() for token in split(word)}
-    dictionary = sorted(word for word in known if any(map(str.isalnum, word)))
+    words = {word for text in _sentences(parts, [parts.train]) for word in text.split()}
+    known = {token for word in words for token in split(word)}
+    dictionary = sorted(token for token in known if any(map(str.isalnum, token)))
     if len(dictionary) < 2:
         raise DataError(f"The training texts of {parts.name} have {len(dictionary)} different words; expected two.")
-
-    def change(text: str) -> str:
-        many = sum(len(split(word)) for word in text.split())
-        return " ".join(Random(hash_64(f"synthetic\t{seed}\t{text}")).choices(dictionary, k=many))
-
-    made = {text: change(text) for text in _sentences(parts, (parts.train, parts.dev, parts.test))}
+    texts = list(_sentences(parts, (parts.train, parts.dev, parts.test)))
+    counts = np.array([sum([len(split(word)) for word in text.split()]) for text in texts], np.int64)
+    drawn = numbers(texts, counts, f"synthetic {seed}") % np.uint64(len(dictionary))
+    found = _cut([dictionary[i] for i in drawn.tolist()], counts)
+    made = {text: " ".join(new) for text, new in zip(texts, found, strict=True)}
     train, dev, test = (_changed(parts, part, made.__getitem__) for part in (parts.train, parts.dev, parts.test))
     return replace(parts, train=train, dev=dev, test=test)
 
@@ -171,6 +183,7 @@ permuted_test = Control(
     encodes=True,
     fits=any_set,
     parts=permute_test,
+    probe="trained",
 )
 synthetic = Control(
     name="synthetic",

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sonde.run.controls.control import Control, Table, any_set
 from sonde.run.parts import Parts
 
-ROWS = 4096
+ROWS = 256
 """Vectors read at a time."""
 NEAR = 1e-6
 """Part of the largest norm below which two norms are one: vectors brought to length 1 in float32 differ by less, and a
@@ -35,15 +35,17 @@ def to_direction(table: Table, texts: Sequence[str], seed: int) -> Floats:
     """Each vector divided by its norm, (n, d); a zero vector stays what it is."""
     made = np.empty(table.shape, np.float32)
     norms = _norms(table)
+    by = np.where(norms > 0, norms, 1).astype(np.float32)
     for rows in _blocks(len(table)):
-        made[rows] = table[rows] / np.where(norms[rows] > 0, norms[rows], 1)[:, None]
+        np.divide(table[rows], by[rows, None], out=made[rows])
     return made
 
 
 def _norms(table: Table) -> npt.NDArray[np.float64]:
     found = np.empty(len(table))
     for rows in _blocks(len(table)):
-        found[rows] = np.linalg.norm(np.asarray(table[rows], np.float64), axis=1)
+        some = np.asarray(table[rows], np.float64)
+        found[rows] = np.sqrt(np.einsum("ij,ij->i", some, some))
     return found
 
 
@@ -90,6 +92,7 @@ gaussian = Control(
     encodes=False,
     fits=any_set,
     table=to_gaussian,
+    probe="used",
 )
 words = Control(
     name="words",

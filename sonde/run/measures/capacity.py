@@ -8,9 +8,9 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from sonde.probes.capacity import capacity, hypervolume
-from sonde.run.cells import Unit, features_of
+from sonde.run.cells import Unit, features_of, ground_of
 from sonde.run.folder import OTHER
-from sonde.run.measures.measure import Finished, Measure, blank, learned, penalty
+from sonde.run.measures.measure import Finished, Measure, blank, learned, plain_probe
 
 NEAR = 0.01
 """Accuracy on dev, below that of the full rank, that is near enough."""
@@ -21,10 +21,10 @@ def work(unit: Unit) -> list[Finished]:
     parts, (cell,) = unit.parts, unit.cells
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
     started = time.perf_counter()
-    l2 = penalty(unit, train, dev)
+    l2, probe = plain_probe(unit, train, dev)
     points = capacity(
         train, parts.train.labels, dev, parts.dev.labels, test, parts.test.labels, len(parts.labels), l2=l2,
-        device=cell.device,
+        plain=probe, ground=ground_of(unit, train), device=cell.device,
     )  # fmt: skip
     ranks = [point for point in points if point.l2 == l2]
     most = ranks[-1]

@@ -12,10 +12,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from sonde.probes.erase import Eraser, Moments, leace, random_directions
-from sonde.probes.warm import Rows, measure, measure_reinjected
+from sonde.probes.erase import Eraser, leace, random_directions
+from sonde.probes.warm import measure, measure_reinjected
 from sonde.run.cells import Unit, classified, features_of, kept
-from sonde.run.measures.measure import ERASED, Finished, Measure, learned, penalty
+from sonde.run.measures.measure import (
+    ERASED,
+    Finished,
+    Measure,
+    learned,
+    moments_of,
+    plain_probe,
+    rows_of,
+    shared,
+)
 from sonde.run.parts import Parts
 from sonde.stats.classification import accuracy, log2_loss
 
@@ -27,20 +36,19 @@ def work(unit: Unit) -> list[Finished]:
     """The score of the set after the erasure of each property."""
     plain = unit.plain
     assert plain is not None
-    parts, classes = unit.parts, len(unit.parts.labels)
+    parts = unit.parts
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
     started = time.perf_counter()
-    l2 = penalty(unit, train, dev)
-    moments = Moments.of(train)
-    rows = Rows.of(train, parts.train.labels, classes, moments)
+    l2, probe = plain_probe(unit, train, dev)
+    moments, rows = moments_of(unit, train), rows_of(unit, train)
     wanted = {f"{ERASED}{other.name}#{other.digest}": other for other in plain.others}
-    erasers = [_eraser(unit, wanted[str(cell.variant)], moments) for cell in unit.cells]
+    erasers = [_eraser(unit, wanted[str(cell.variant)]) for cell in unit.cells]
     most = len(moments.whitening[0])  # there are no more directions to draw
     ranks = sorted({min(most, eraser.rank) for eraser in erasers})
     drawn = [
         random_directions(train.shape[1], rank, unit.cells[0].seed + i, moments) for rank in ranks for i in range(DRAWS)
     ]
-    logs = list(measure(rows, [*erasers, *drawn], test, l2))
+    logs = list(measure(rows, [*erasers, *drawn], test, l2, probe))
     right = [accuracy(each.argmax(axis=1), parts.test.labels) for each in logs[len(erasers) :]]
     by_rank = {rank: right[i * DRAWS : (i + 1) * DRAWS] for i, rank in enumerate(ranks)}
     seconds = (time.perf_counter() - started) / len(unit.cells)
@@ -65,11 +73,16 @@ def work(unit: Unit) -> list[Finished]:
     return found
 
 
-def _eraser(unit: Unit, other: Parts, moments: Moments) -> Eraser:
-    """What takes the property of a set out, by the vectors of that set; moments are those of the unit's own."""
-    features = features_of(replace(unit, parts=other), other.train)
-    known = moments if _is(other, unit.parts) else None
-    return leace(features, other.train.labels, len(other.labels), known)
+def _eraser(unit: Unit, other: Parts) -> Eraser:
+    """What takes the property of a set out, by the vectors of that set: one for all sets that it is taken out of."""
+    unit = replace(unit, parts=other)
+    features = features_of(unit, other.train)
+
+    def make() -> Eraser:
+        return leace(features, other.train.labels, len(other.labels), moments_of(unit, features))
+
+    size = 16 * features.shape[1] * len(other.labels)
+    return shared(unit, "eraser", size, make)
 
 
 def _is(one: Parts, two: Parts) -> bool:

@@ -10,7 +10,7 @@ are baselines: the number of tokens, and words by their hash.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -52,10 +52,12 @@ def work(unit: Unit) -> list[Finished]:
     train, dev, test = ((_given(unit, part), _both(unit, part)) for part in (parts.train, parts.dev, parts.test))
     labels, classes = parts.train.labels, len(parts.labels)
     ground = Ground.of(train[0], labels, classes, cell.device)
-    alone = _best(unit, dev[0], _fits(unit, train[0], ground, GRID))
-    whole, width = Ground.of(train[1], labels, classes, cell.device), train[0].shape[1]
-    many = ((alone.l2, model) for g in _weighed(whole, width) for _, model in _fits(unit, train[1], g, (alone.l2,)))
-    both = _best(unit, dev[1], many)
+    alone = _best(unit, dev[0], GRID, _fits(unit, train[0], ground, GRID))
+    own, width = train[1].shape[1] - train[0].shape[1], train[0].shape[1]
+    penalties = [np.repeat([alone.l2, factor * alone.l2], [width, own]) for factor in FACTORS]
+    whole = Ground.of(train[1], labels, classes, cell.device)
+    start = Linear(np.pad(alone.model.weights, ((0, 0), (0, own))), alone.model.bias)
+    both = _best(unit, dev[1], [alone.l2] * len(FACTORS), _fits(unit, train[1], whole, penalties, start))
     one, logs_one = _told(alone, test[0], parts.test.labels)
     two, logs_two = _told(both, test[1], parts.test.labels)
     said = conditional(two, one, parts.test.labels, clusters=clusters_of(parts.test))
@@ -85,29 +87,24 @@ def _both(unit: Unit, part: Part) -> Features:
     return Features((*other.tables, *own.tables), (*other.places, *own.places))
 
 
-def _weighed(ground: Ground, width: int) -> Iterator[Ground]:
-    """Vectors whose dimensions after the first so many are smaller, which is to say that they are penalised more."""
-    for factor in FACTORS:
-        grown = np.ones(len(ground.scale))
-        grown[width:] = np.sqrt(factor)
-        related = ground.correlations
-        if related is not None:
-            related = (related / np.outer(grown, grown)).astype(np.float32)
-        yield Ground(ground.mean, ground.scale * grown, related, ground.curvature)
-
-
-def _fits(unit: Unit, train: Features, ground: Ground, l2: Sequence[float]) -> Iterator[tuple[float, Linear]]:
+def _fits(
+    unit: Unit,
+    train: Features,
+    ground: Ground,
+    l2: Sequence[float | npt.NDArray[np.float64]],
+    start: Linear | None = None,
+) -> list[Linear]:
     parts, device = unit.parts, unit.cells[0].device
-    found = optima(
-        ground, train, parts.train.labels, len(parts.labels), l2, tolerance=TOLERANCE, limit=PASSES, device=device
-    )
-    return zip(l2, found, strict=True)
+    return optima(
+        ground, train, parts.train.labels, len(parts.labels), l2, start=start, tolerance=TOLERANCE, limit=PASSES,
+        device=device,
+    )  # fmt: skip
 
 
-def _best(unit: Unit, dev: Features, fits: Iterator[tuple[float, Linear]]) -> _Probe:
+def _best(unit: Unit, dev: Features, l2s: Sequence[float], models: Sequence[Linear]) -> _Probe:
     """The probe with the lowest loss on dev, after calibration."""
     labels, found = unit.parts.dev.labels, list[_Probe]()
-    for l2, model in fits:
+    for l2, model in zip(l2s, models, strict=True):
         logs = model.scores(dev)
         heat = temperature(logs, labels)
         found.append(_Probe(log2_loss(scaled(logs, heat), labels), heat, l2, model))

@@ -5,22 +5,21 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from sonde.probes.erase import Moments, inlp
-from sonde.probes.warm import Rows
+from sonde.probes.nullspace import inlp
 from sonde.probes.warm import measure as measured
 from sonde.run.cells import Unit, classified, features_of, kept
-from sonde.run.measures.measure import Finished, Measure, learned, penalty
+from sonde.run.measures.measure import Finished, Measure, learned, plain_probe, rows_of
 from sonde.stats.classification import log2_loss
 
 
 def work(unit: Unit) -> list[Finished]:
     """The score after a set's own property was erased, and how many directions that took."""
-    parts, (cell,), classes = unit.parts, unit.cells, len(unit.parts.labels)
+    parts, (cell,) = unit.parts, unit.cells
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
     started = time.perf_counter()
-    l2, moments = penalty(unit, train, dev), Moments.of(train)
-    eraser = inlp(train, parts.train.labels, dev, parts.dev.labels, classes, l2=l2, moments=moments)
-    (logs,) = measured(Rows.of(train, parts.train.labels, classes, moments), [eraser], test, l2)
+    (l2, _), rows = plain_probe(unit, train, dev), rows_of(unit, train)
+    eraser = inlp(rows, dev, parts.dev.labels, l2=l2)
+    (logs,) = measured(rows, [eraser], test, l2)
     arrays = kept(logs, parts.test.labels)
     result = classified(cell, parts, arrays["predicted"], parts.test.labels, {})
     more = {"log2_loss": log2_loss(logs, parts.test.labels), "rank": eraser.rank}

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 from sonde.probes import Features, fit
+from sonde.probes.convex import KEPT, Linear
+from sonde.probes.erase import Moments
+from sonde.probes.saved import from_arrays
+from sonde.probes.warm import Rows
 from sonde.result import Cell, Result
-from sonde.run.cells import Unit, versions
+from sonde.run.cells import Unit, as_kept, versions
 from sonde.run.folder import Arrays
 from sonde.run.parts import Parts
 
 GIVEN, ERASED = "given:", "erased:"
 """How names of cells begin that take an encoder for given, and of those from whose vectors a property was erased."""
 
+T = TypeVar("T")
 Finished = tuple[Result, Arrays, Arrays | None]
 
 
@@ -22,15 +30,40 @@ def learned(parts: Parts) -> bool:
     return parts.protocol == "split"
 
 
-def penalty(unit: Unit, train: Features, dev: Features) -> float:
-    """That of the plain linear probe; or where there is none, what dev would choose for it."""
-    if unit.plain is not None and unit.plain.l2 is not None:
-        return unit.plain.l2
-    parts = unit.parts
-    (found,) = fit(
-        unit.probe, train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), device=unit.cells[0].device
-    )
-    return float(found.chosen["l2"])
+def plain_probe(unit: Unit, train: Features, dev: Features) -> tuple[float, Linear]:
+    """The plain linear probe, and its penalty; where there is none, the one that there would be, to the last bit."""
+
+    def make() -> tuple[float, Linear]:
+        parts, plain = unit.parts, unit.plain
+        model = plain.model() if plain is not None else None
+        if plain is not None and plain.l2 is not None and isinstance(model, Linear):
+            return plain.l2, model
+        (found,) = fit(
+            unit.probe, train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), device=unit.cells[0].device
+        )
+        kept = from_arrays(as_kept(found.model, train))
+        assert isinstance(kept, Linear)
+        return float(found.chosen["l2"]), kept
+
+    return shared(unit, "plain", 8 * train.shape[1] * len(unit.parts.labels), make)
+
+
+def shared(unit: Unit, what: str, size: int, make: Callable[[], T]) -> T:
+    """Something that follows from the vectors of a set, made once for all cells; about so many bytes."""
+    plain, parts = unit.plain, unit.parts
+    return make() if plain is None else plain.shared.get((what, plain.layer, parts.name, parts.digest), size, make)
+
+
+def moments_of(unit: Unit, train: Features) -> Moments:
+    """Mean and covariances of a set's training vectors; with the maps that are made of them."""
+    return shared(unit, "moments", 24 * train.shape[1] ** 2, partial(Moments.of, train))
+
+
+def rows_of(unit: Unit, train: Features) -> Rows:
+    """A set's training rows, as probes on erased vectors read them."""
+    labels, classes = unit.parts.train.labels, len(unit.parts.labels)
+    size = min(KEPT, 4 * math.prod(train.shape))
+    return shared(unit, "rows", size, lambda: Rows.of(train, labels, classes, moments_of(unit, train)))
 
 
 def blank(cell: Cell, parts: Parts) -> Result:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes.online import online
-from sonde.run.cells import Unit, clusters_of, features_of
+from sonde.run.cells import Unit, clusters_of, features_of, ground_of
 from sonde.run.folder import OTHER, Arrays
 from sonde.run.measures.measure import Finished, Measure, blank, learned
 from sonde.stats.description import sample_complexity, surplus
@@ -24,7 +24,8 @@ def work(unit: Unit) -> list[Finished]:
     started = time.perf_counter()
     found = online(
         train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), seed=cell.seed, test=test,
-        test_labels=parts.test.labels, clusters=clusters_of(parts.train), device=cell.device,
+        test_labels=parts.test.labels, clusters=clusters_of(parts.train), ground=ground_of(unit, train),
+        device=cell.device,
     )  # fmt: skip
     # no code is shorter than its first block, which bounds the interval where it would be without an end
     least = found.ends[0] * float(np.log2(len(parts.labels)))
