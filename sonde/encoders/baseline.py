@@ -14,6 +14,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 from unicodedata import category
@@ -101,14 +102,11 @@ class Length:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, 311) for n texts."""
-        sizes: dict[str, tuple[int, int]] = {}
-        counts = np.zeros((len(texts), 4), dtype=np.int64)
-        for row, text in zip(counts, texts, strict=True):
-            words = text.split()
-            for word in words:
-                if word not in sizes:
-                    sizes[word] = len(tokens(word)), len(_pieces(word))
-            row[:] = len(words), sum(sizes[w][0] for w in words), sum(sizes[w][1] for w in words), len(text)
+        words, numbers, starts = _numbered([text.split() for text in texts])
+        sizes = np.array([(1, len(tokens(word)), len(_pieces(word))) for word in words], dtype=np.int64).reshape(-1, 3)
+        sums = np.zeros((len(numbers) + 1, 3), dtype=np.int64)
+        np.cumsum(sizes[numbers], axis=0, out=sums[1:])
+        counts = np.column_stack([np.diff(sums[starts], axis=0), [len(text) for text in texts]])
         places = LONGEST + 1
         out = np.zeros((len(texts), 3 * places + 8), dtype=np.float32)
         for which in range(3):
@@ -159,7 +157,8 @@ class Hash:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts; that of a text without words is zero."""
-        return self._bags([list(self._grams(words)) for words in _split(texts)])
+        bags = _split(texts)
+        return self._bags(bags if self.ngrams == 1 else [list(self._grams(words)) for words in bags])
 
     def words(self, words: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n words: what each would add to the bag."""
@@ -212,13 +211,19 @@ def tokens(word: str) -> list[str]:
     """A word without white space, its outer punctuation split off: ``(don't!!)`` is ``(``, ``don't``, ``!!``, ``)``."""
     if word.isalnum():
         return [word]
+    return list(_apart(word))
+
+
+@lru_cache(maxsize=1 << 14)
+def _apart(word: str) -> tuple[str, ...]:
+    """What ``tokens`` gives; words with the same punctuation come again and again."""
     start, end = 0, len(word)
     while start < end and category(word[start])[0] in "PS":
         start += 1
     while end > start and category(word[end - 1])[0] in "PS":
         end -= 1
     middle = [word[start:end]] if start < end else []
-    return [*_runs(word[:start]), *middle, *_runs(word[end:])]
+    return (*_runs(word[:start]), *middle, *_runs(word[end:]))
 
 
 def _runs(marks: str) -> list[str]:
@@ -228,6 +233,8 @@ def _runs(marks: str) -> list[str]:
 
 def _pieces(word: str) -> list[str]:
     """A word split at all punctuation; letters with their marks stay together in every script."""
+    if word.isalnum():
+        return [word]
     parts = [(mark, "".join(run)) for mark, run in groupby(word, lambda c: category(c)[0] in "PS")]
     return [piece for mark, part in parts for piece in (_runs(part) if mark else [part])]
 
@@ -273,13 +280,17 @@ def _mix(x: Array) -> Array:
     return x
 
 
+_hash = lru_cache(maxsize=1 << 14)(hash_64)
+"""Of texts that come again, as words do."""
+
+
 def _states(texts: Sequence[str], key: str) -> Array:
     """A 64-bit number (n,) for each of n texts, under a key."""
-    hashes = np.array([hash_64(text) for text in texts], dtype=np.uint64)
+    hashes = np.array([*map(_hash, texts)], dtype=np.uint64)
     return _mix(hashes ^ np.uint64(hash_64(key)))
 
 
-def numbers(texts: Sequence[str], counts: Array, key: str) -> Array:
+def draw(texts: Sequence[str], counts: Array, key: str) -> Array:
     """So many 64-bit numbers for each of n texts, text after text: splitmix64 counted on from the text's hash."""
     whole = np.cumsum(counts)
     steps = np.arange(1, whole[-1] + 1, dtype=np.uint64) if len(whole) else np.empty(0, np.uint64)

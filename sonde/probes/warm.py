@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -83,6 +84,20 @@ class Rows:
         met = int(np.count_nonzero(self.counts))
         return met if met > 2 else met - 1
 
+    @cached_property
+    def constant(self) -> Value:
+        """The loss without weights, and its gradient."""
+        (found,) = values(self.blocks, self.moments.rows, [self.shares])
+        return found
+
+    @property
+    def shares(self) -> Doubles:
+        """The point (outputs, d + 1) without weights, whose biases are the classes' shares."""
+        point = np.zeros((self.outputs, len(self.scale) + 1))
+        logs = np.log(self.counts[self.counts > 0])
+        point[:, -1] = logs[1] - logs[0] if self.outputs == 1 else logs
+        return point
+
     def reinjected(self) -> Rows:
         """The rows that ``reinjected`` makes of the training rows and their labels."""
         n, classes, d = self.moments.rows, len(self.counts), len(self.scale)
@@ -116,15 +131,22 @@ def held(blocks: Callable[[], Iterable[T]], size: int) -> Callable[[], Iterable[
 
 
 def measure(
-    rows: Rows, erasers: Sequence[Eraser], test: Features, l2: float, start: Linear | None = None
+    rows: Rows,
+    erasers: Sequence[Eraser],
+    test: Features,
+    l2: float,
+    start: Linear | None = None,
+    *,
+    near: float = TOLERANCE,
 ) -> Iterator[Floats]:
     """For each eraser, the log-probabilities (n, classes) of test rows, by the probe that is fitted on erased vectors.
 
-    ``test`` are the vectors as they are, and ``start`` is the plain probe. How many erasers are measured in one call
-    changes numbers by rounding only; they are fitted some at a time, and yielded as soon as they are there.
+    ``test`` are the vectors as they are, ``start`` is the plain probe, and ``near`` as in ``refit``. How many erasers
+    are measured in one call changes numbers by rounding only; they are fitted some at a time, and yielded as soon as
+    they are there.
     """
     for some in _groups(rows, erasers):
-        models = refit(rows, some, l2, start)
+        models = refit(rows, some, l2, start, near=near)
         with one_thread():
             found = _scores(models, test, rows)
         yield from found
@@ -306,7 +328,10 @@ def _search(
         return values(rows.blocks, n, points)
 
     points = [_start(rows, change, start) for change in changes]
-    known = answer([change.plain(point) for change, point in zip(changes, points, strict=True)])
+    if start is None:  # no weights are no weights, whatever was erased
+        known = [rows.constant] * len(points)
+    else:
+        known = answer([change.plain(point) for change, point in zip(changes, points, strict=True)])
     ends = run({i: begin(*each) for i, each in enumerate(zip(changes, points, known, strict=True))}, answer)
     return [change.plain(ends[i].point) for i, change in enumerate(changes)]
 
@@ -340,12 +365,8 @@ def _told(rows: Rows, l2: float) -> Linear:
 
 def _start(rows: Rows, change: _Change, start: Linear | None) -> Doubles:
     """Where a search begins: at weights of erased vectors that are those of ``start``, or else at 0."""
-    met = rows.counts > 0
-    point = np.zeros((rows.outputs, len(rows.scale) + 1))
     if start is None:
-        logs = np.log(rows.counts[met])
-        point[:, -1] = logs[1] - logs[0] if rows.outputs == 1 else logs
-        return point
+        return rows.shares
     full = _point(rows, start, change.scale)
     return full[1:] - full[:1] if rows.outputs == 1 else full - full.mean(axis=0)
 

@@ -30,7 +30,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sonde.encoders.baseline import numbers, tokens
+from sonde.encoders.baseline import draw, tokens
 from sonde.errors import DataError
 from sonde.run.controls.control import Control, any_set
 from sonde.run.parts import Part, Parts
@@ -85,7 +85,7 @@ def _changed(parts: Parts, part: Part, change: Callable[[str], str]) -> Part:
 def _orders(texts: Sequence[str], seed: int) -> dict[str, list[int]]:
     """Of each text, which word comes first, which second, …: in the order of numbers that are drawn by its hash."""
     counts = np.array([len(_words(text)) for text in texts], np.int64)
-    drawn = numbers(texts, counts, f"permuted {seed}")
+    drawn = draw(texts, counts, f"permuted {seed}")
     starts = np.cumsum(counts) - counts
     order = np.lexsort((drawn, np.repeat(np.arange(len(texts)), counts))) - np.repeat(starts, counts)
     return dict(zip(texts, _cut(order.tolist(), counts), strict=True))
@@ -157,7 +157,7 @@ def replace_words(parts: Parts, seed: int) -> Parts:
         raise DataError(f"The training texts of {parts.name} have {len(dictionary)} different words; expected two.")
     texts = list(_sentences(parts, (parts.train, parts.dev, parts.test)))
     counts = np.array([sum([len(split(word)) for word in text.split()]) for text in texts], np.int64)
-    drawn = numbers(texts, counts, f"synthetic {seed}") % np.uint64(len(dictionary))
+    drawn = draw(texts, counts, f"synthetic {seed}") % np.uint64(len(dictionary))
     found = _cut([dictionary[i] for i in drawn.tolist()], counts)
     made = {text: " ".join(new) for text, new in zip(texts, found, strict=True)}
     train, dev, test = (_changed(parts, part, made.__getitem__) for part in (parts.train, parts.dev, parts.test))

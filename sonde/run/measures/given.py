@@ -9,6 +9,7 @@ are baselines: the number of tokens, and words by their hash.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +20,7 @@ import numpy.typing as npt
 
 from sonde.probes import Features
 from sonde.probes.calibrate import scaled, temperature
-from sonde.probes.convex import Ground, Linear, optima
+from sonde.probes.convex import KEPT, Ground, Linear, optima
 from sonde.run.cells import Logs, Unit, classified, clusters_of, features_of, kept, log2_of_true
 from sonde.run.measures.measure import GIVEN, Finished, Measure, learned
 from sonde.run.parts import Part
@@ -30,7 +31,7 @@ GRID = (1e-3, 1e-2, 1e-1, 1.0)
 """Penalties. Weaker ones cost most of the time, and are hardly ever best by loss."""
 FACTORS = (0.1, 1.0, 10.0, 100.0)
 """Of the penalty, for the encoder's own vectors."""
-TOLERANCE, PASSES = 1e-6, 100
+TOLERANCE, PASSES = 1e-5, 100
 """How near to an optimum is near enough, as in ``convex``, and readings after which a search ends anyway: a length that
 tells the label is learned better and better without end."""
 
@@ -82,9 +83,10 @@ def _given(unit: Unit, part: Part) -> Features:
 
 
 def _both(unit: Unit, part: Part) -> Features:
-    """The vectors of the other encoder, and beside them the encoder's own."""
+    """The vectors of the other encoder, and beside them the encoder's own; put together once, if there is room."""
     other, own = _given(unit, part), features_of(unit, part)
-    return Features((*other.tables, *own.tables), (*other.places, *own.places))
+    both = Features((*other.tables, *own.tables), (*other.places, *own.places))
+    return Features.of(both.take(slice(None))) if 4 * math.prod(both.shape) <= KEPT else both
 
 
 def _fits(
