@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import IO, Any
 
 import numpy as np
@@ -275,7 +276,8 @@ def _batches(about: Facts, texts: Sequence[str], missing: Sequence[int], size: i
             ) from e
     places: list[int] = []
     most = 0
-    for cost, i in sorted(zip(costs, missing, strict=True), key=lambda pair: (-pair[0], pair[1])):
+    # a stable sort, and places go up
+    for cost, i in sorted(zip(costs, missing, strict=True), key=itemgetter(0), reverse=True):
         # an encoder without costs does not pad, for all we know, and may be paid by the call
         unlike = about.cost is not None and most - cost > (1 - LIKE) * abs(most)
         if places and (unlike or len(places) == size):

@@ -106,7 +106,8 @@ class Length:
         sizes = np.array([(1, len(tokens(word)), len(_pieces(word))) for word in words], dtype=np.int64).reshape(-1, 3)
         sums = np.zeros((len(numbers) + 1, 3), dtype=np.int64)
         np.cumsum(sizes[numbers], axis=0, out=sums[1:])
-        counts = np.column_stack([np.diff(sums[starts], axis=0), [len(text) for text in texts]])
+        characters = np.array([len(text) for text in texts], dtype=np.int64)
+        counts = np.column_stack([np.diff(sums[starts], axis=0), characters])
         places = LONGEST + 1
         out = np.zeros((len(texts), 3 * places + 8), dtype=np.float32)
         for which in range(3):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from sonde import __version__
 from sonde.embed import Facts, checked, embed, facts
@@ -58,13 +60,10 @@ class Ready:
     """Of a control or a measure, the set as it is."""
     variant: Variant | None = None
 
-    @cached_property
-    def texts(self) -> list[str]:
+    def columns(self) -> list[Sequence[str]]:
         """What it needs vectors of; properties of other sets are erased by the vectors of these."""
-        found = dict.fromkeys(self.parts.texts())
-        for other in self.variant.others if self.variant is not None else ():
-            found |= dict.fromkeys(other.train.texts)
-        return list(found)
+        others = self.variant.others if self.variant is not None else ()
+        return [*self.parts.columns(), *(other.train.texts for other in others)]
 
 
 def probe_encoder(
@@ -83,7 +82,7 @@ def probe_encoder(
     try:
         encoder: Any = given if given is not None else load(other or name)
         if getattr(encoder, "needs_fit", False):  # on all sets, done or not, or a resumed run would have other vectors
-            encoder = encoder.fit(_texts(sets or extra))
+            encoder = encoder.fit(list(dict.fromkeys(text for s in sets or extra for text in s.parts.texts())))
         about = facts(encoder)
     except Exception as e:  # whatever an encoder does, the others are still to be asked
         for s in (*sets, *extra):
@@ -117,7 +116,7 @@ def _groups(extra: Sequence[Ready], known: Pool) -> Iterator[list[Ready]]:
     for s in extra:
         if s.variant is not None and s.variant.given is not None:
             given.append(s)
-        elif known.missing(s.texts):
+        elif known.missing(s.columns()):
             rest.setdefault((s.parts.name, s.parts.digest), []).append(s)
         else:
             have.append(s)
@@ -131,7 +130,7 @@ def _do(wish: Wish, one: _Encoder, sets: Sequence[Ready], known: Pool) -> Pool:
     left = [s for s in sets if any(_left(wish, one.name, s, one.identity, one.layers))]
     try:
         found = known
-        if missing := known.missing(_texts(left)):
+        if missing := known.missing([column for s in left for column in s.columns()]):
             new = embed(one.encoder, missing, store=wish.store, batch=wish.batch, half=wish.half, tell=wish.tell)
             found = known.plus(new)
         units = [unit for s in left for unit in _units(wish, one, s, found)]
@@ -195,11 +194,6 @@ def _identity(about: Facts, half: bool) -> str | None:
     return str(about.identity.with_facts(kept="float16") if half else about.identity)
 
 
-def _texts(sets: Sequence[Ready]) -> list[str]:
-    """The different texts of sets."""
-    return list(dict.fromkeys(text for s in sets for text in s.texts))
-
-
 def _cells(wish: Wish, name: str, s: Ready, identity: str | None, layer: str | None, probe: str) -> list[Cell]:
     parts = s.parts
     if identity is not None and s.variant is not None and s.variant.given is not None:
@@ -238,8 +232,9 @@ def _left(wish: Wish, name: str, s: Ready, identity: str | None, layers: Sequenc
 
 def _units(wish: Wish, one: _Encoder, s: Ready, known: Pool) -> Iterator[Unit]:
     words = _words(one.encoder, s.parts)
-    found, place = known.of(s.texts)
-    share = found.seconds * len(s.parts.texts()) / max(1, len(found.texts))
+    found, place = known.of(s.columns())
+    different = len(np.unique(np.concatenate([place.of(column) for column in s.parts.columns()])))
+    share = found.seconds * different / max(1, len(found.texts))
     left = set(_left(wish, one.name, s, one.identity, found.layers))
     tables = {layer: Vectors(found.layer(layer), place, *words) for layer in found.layers}
     alone = None if tables else Vectors(found.vectors, place, *words)

@@ -71,14 +71,14 @@ class Parts:
     plain_keys: Sequence[str | None] = ()
     """Of a control with keys of its own, those that the test rows of the set as it is have."""
 
+    def columns(self) -> list[Sequence[str]]:
+        """All columns of texts that an encoder must be asked for."""
+        three = (self.train, self.dev, self.test)
+        return [column for part in three for column in (part.texts, *part.inputs.values())]
+
     def texts(self) -> list[str]:
-        """The different texts that an encoder must be asked for."""
-        found: dict[str, None] = {}
-        for part in (self.train, self.dev, self.test):
-            found |= dict.fromkeys(part.texts)
-            for values in part.inputs.values():
-                found |= dict.fromkeys(values)
-        return list(found)
+        """The different texts among them."""
+        return list(dict.fromkeys(text for column in self.columns() for text in column))
 
     @property
     def words(self) -> bool:

@@ -57,13 +57,21 @@ class Places(dict[str, int]):
         self._columns: dict[int, tuple[Sequence[str], npt.NDArray[np.int64]]] = {}
 
     def of(self, column: Sequence[str]) -> npt.NDArray[np.int64]:
-        """The places of texts."""
+        """The places of texts; KeyError if one of them is not there."""
         # the column is kept beside its places, so that no other one can have its number
         found = self._columns.get(id(column))
         if found is None:
             found = column, np.fromiter(map(self.__getitem__, column), np.int64, len(column))
             self._columns[id(column)] = found
         return found[1]
+
+    def has(self, column: Sequence[str]) -> bool:
+        """Whether all texts of a column are there."""
+        try:
+            self.of(column)
+        except KeyError:
+            return False
+        return True
 
 
 @dataclass(frozen=True)
@@ -77,18 +85,23 @@ class Pool:
         """This and another table; no vectors are copied."""
         return Pool((*self.tables, (table, Places(table.texts))))
 
-    def missing(self, texts: Sequence[str]) -> list[str]:
-        """The texts that have no vectors."""
-        left = list(texts)
+    def missing(self, columns: Sequence[Sequence[str]]) -> list[str]:
+        """The different texts of columns that have no vectors, in order."""
+        left: dict[str, None] = {}
+        for column in columns:
+            if not any(place.has(column) for _, place in self.tables):
+                left |= dict.fromkeys(column)
+        found = list(left)
         for _, place in self.tables:
-            left = [text for text in left if text not in place]
-        return left
+            found = [text for text in found if text not in place]
+        return found
 
-    def of(self, texts: Sequence[str]) -> tuple[Embeddings, Places]:
-        """A table with these texts, and where they are in it: one of those that came, or a copy from several."""
+    def of(self, columns: Sequence[Sequence[str]]) -> tuple[Embeddings, Places]:
+        """A table with these columns, and where texts are in it: one of those that came, or a copy from several."""
         for table, place in self.tables:
-            if all(map(place.__contains__, texts)):
+            if all(map(place.has, columns)):
                 return table, place
+        texts = list(dict.fromkeys(text for column in columns for text in column))
         where = [next((i, place[text]) for i, (_, place) in enumerate(self.tables) if text in place) for text in texts]
         numbers, places = np.array(where).T
         first = self.tables[0][0]
