@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from sonde.errors import UsageError
+from sonde.errors import DataError, UsageError
 
 CHOSEN = ("l2", "hidden", "dropout")
 """What a grid may be over, in the order of a signature."""
@@ -224,7 +224,16 @@ class _Line(msgspec.Struct, omit_defaults=True):
 def to_line(record: Result | Failure) -> bytes:
     """One line of results.jsonl, without the line break."""
     line = _Line(result=record) if isinstance(record, Result) else _Line(failure=record)
-    return msgspec.json.encode(line)
+    try:
+        found = msgspec.json.encode(line)
+    except (TypeError, msgspec.EncodeError) as e:
+        raise DataError(f"The record of {record.cell.encoder} on {record.cell.dataset} is no plain data: {e}") from e
+    if from_line(found) is None:  # NaN and infinity are written as null
+        raise DataError(
+            f"The record of {record.cell.encoder} on {record.cell.dataset} could not be read again: it has a number "
+            "that is not finite."
+        )
+    return found
 
 
 def from_line(line: bytes) -> Result | Failure | None:

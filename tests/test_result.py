@@ -1,12 +1,14 @@
 """Signatures print and parse back; keys know what was asked for, and names do not move them."""
 
+import math
 from dataclasses import fields, replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.errors import UsageError
+from sonde.errors import DataError, UsageError
 from sonde.result import Cell, Failure, Result, Signature, from_line, to_line
 
 CELL = Cell(
@@ -74,6 +76,19 @@ def test_a_record_is_one_line_and_comes_back(record):
     assert from_line(line[:-1]) is None
     assert from_line(b"") is None
     assert from_line(b"{}") is None
+
+
+@pytest.mark.parametrize(
+    "change", [{"score": math.nan}, {"scores": {"bits": -math.inf}}, {"interval": (0.0, math.inf)}]
+)
+def test_a_record_that_could_not_be_read_again_is_not_written(change):
+    with pytest.raises(DataError, match=r"not finite"):
+        to_line(replace(RESULT, **change))
+
+
+def test_a_record_of_what_is_no_plain_data_is_not_written():
+    with pytest.raises(DataError, match=r"no plain data"):
+        to_line(replace(RESULT, scores={"bits": np.float32(1)}))
 
 
 def test_the_range_is_what_both_intervals_cover():

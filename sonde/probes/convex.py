@@ -120,11 +120,11 @@ class Ground:
     """Of about the Hessian by penalty, for those that were met last; as many as KEPT holds."""
 
     @classmethod
-    def of(cls, train: Features, labels: Ints, classes: int, device: str | None = None) -> Ground:
-        """Look through the training rows once; labels (n,) are 0 … classes - 1."""
+    def of(cls, train: Features, labels: Ints, classes: int, device: str | None = None, sample: int = SAMPLE) -> Ground:
+        """Look through the training rows once; labels (n,) are 0 … classes - 1. ``sample`` is that of ``SAMPLE``."""
         with one_thread():
             data = _Data.of(train, labels, np.bincount(labels, minlength=classes), _engine(device))
-            return cls(data.mean, data.scale, data.correlations(), float(_curvature(data.shares).mean()))
+            return cls(data.mean, data.scale, data.correlations(sample), float(_curvature(data.shares).mean()))
 
     def inverse(self, l2: float) -> Floats | None:
         """That of about the Hessian with a penalty, (d, d)."""
@@ -328,12 +328,12 @@ class _Data:
         slopes[:, :d] *= self.factor
         return list(zip((losses / n).tolist(), np.split(slopes / n, len(points)), strict=True))
 
-    def correlations(self) -> Floats | None:
+    def correlations(self, sample: int = SAMPLE) -> Floats | None:
         """Those of the dimensions (d, d) on rows from all over, unless there are too many."""
         n, d = self.features.shape
         if d > max(FACTORED, min(n, WIDEST)):
             return None
-        m = min(n, SAMPLE * d)
+        m = min(n, sample * d)
         found = np.zeros((d, d), np.float32)
         for _, rows in self.features.select(np.arange(m) * n // m).chunks(_size(self.engine.cells, d)):
             found += self.engine.products(self.engine.hold(_standardised(rows, self.mean, self.scale)))

@@ -141,16 +141,17 @@ def _below(summary: Mapping[str, Any]) -> Iterator[str]:
 
 def failures(summary: Mapping[str, Any]) -> list[str]:
     """What could not be done, in a line each; the same error of one encoder is one line."""
-    found: dict[tuple[str | None, str, str], list[str | None]] = {}
+    found: dict[tuple[str | None, str | None, str, str], list[str | None]] = {}
     for failure in summary["failures"]:
-        cause = (failure["encoder"], failure["kind"], failure["error"])
+        cause = (failure["encoder"], failure["variant"], failure["kind"], failure["error"])
         found.setdefault(cause, []).append(failure["dataset"])
     lines = []
-    for (encoder, kind, error), datasets in found.items():
+    for (encoder, variant, kind, error), datasets in found.items():
         sets = list(dict.fromkeys(name for name in datasets if name))
         where = " on ".join(part for part in (encoder, _listed(sets) if sets else "") if part)
         cells = f" ({len(datasets)} cells)" if len(datasets) > len(sets) > 0 else ""
-        lines.append(plain(f"failed: {where}{cells}: {kind}: {error}"))
+        control = f", {variant}" if variant else ""
+        lines.append(plain(f"failed: {where}{control}{cells}: {kind}: {error}"))
     return lines
 
 

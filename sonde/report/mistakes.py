@@ -5,9 +5,6 @@ For each set that is scored by accuracy
     labels     all that there are, in order; numbers as numbers
     columns    what is below for each column of the summary, by the first seed and the layer shown; null where it has no
                result, or where its predictions or the rows are lost
-    doubtful   tokens, marks, label, bits and source of the rows whose label all columns together find least likely: the
-               lowest pointwise information, on average; their labels may be wrong
-    telling    the same of those they find most likely
         confusion  rows by truth and predicted label; null with too many labels
         pairs      truth, predicted and n of the most frequent confusions
         length     bins of tokens with about as many rows each: low, high, n, right, below and above (Wilson's
@@ -17,6 +14,10 @@ For each set that is scored by accuracy
         errors     tokens, marks (places of the target, or of what was changed), truth, predicted, confidence, source of
                    the mistakes that the probe was surest of
         said       per label how many rows have it, and how many were given it; null with too many labels
+
+    doubtful   tokens, marks, label, bits and source of the rows whose label all columns together find least likely: the
+               lowest pointwise information, on average; their labels may be wrong
+    telling    the same of those they find most likely
 
 A long sentence is shown in part, with … where it was cut; what the probe is given besides it follows after a bar.
 """

@@ -13,7 +13,7 @@
     transfer   per column the mean over transfer tasks, or null
     layers     for columns with several: column (its number), names, and cells by layer and set
     meaning    controls and measures, as ``meaning`` describes them; null if none were asked for
-    failures   encoder, dataset, layer, probe, seed, kind, error
+    failures   encoder, dataset, variant (the control or measure), layer, probe, seed, kind, error
     notes      what should be here and is not
     versions   by program, all that were used
     seconds    encode, fit and score, all cells together
@@ -23,6 +23,7 @@ A cell is null where nothing was run, and has only ``failure``, the error, where
     score            value, low, high (95 % interval) and sd (over seeds) of the metric
     accuracy, low, high, sd, macro_f1, log2_loss, dev_score, seeds, n
     interval         what low and high are from: wilson, or cluster (target forms, too) and how many ``clusters``
+    information      bits about the label, low, high, and the entropy of the labels; null where it was not measured
     layer            the one that was best on dev, of as many as ``layers``
     dimension        of what the probe reads: of pairs, more than the vectors have
     train_n          rows that were learned from
@@ -245,7 +246,8 @@ def _absent(run: Run, grid: Grid) -> list[str]:
 def _failure(failure: Failure) -> dict[str, Any]:
     cell = failure.cell
     return {
-        "encoder": cell.encoder or None, "dataset": cell.dataset or None, "layer": cell.layer, "probe": cell.probe,
+        "encoder": cell.encoder or None, "dataset": cell.dataset or None, "variant": cell.variant, "layer": cell.layer,
+        "probe": cell.probe,
         "seed": cell.seed if cell.data else None, "kind": failure.kind, "error": failure.error,
     }  # fmt: skip
 

@@ -12,7 +12,7 @@ import numpy as np
 from sonde import __version__
 from sonde.embed import Facts, checked, embed, facts
 from sonde.encoders import load
-from sonde.errors import UsageError
+from sonde.errors import DataError, UsageError
 from sonde.probes import Probe, parse
 from sonde.result import Cell, Failure
 from sonde.run.cells import Plain, Unit, Vectors
@@ -94,8 +94,12 @@ def probe_encoder(
             wish.log.forget(key)
     one = _Encoder(name, encoder, identity, about.layers)
     known = _do(wish, one, sets, Pool())
+    if known.tables:  # layers that have no names are counted when they come
+        one = replace(one, layers=known.tables[0][0].layers)
     # what needs vectors of other texts, or another encoder's, is done by itself: it may fail, and takes memory
-    for some in _groups(extra, known):
+    same, *others = _groups(sets, extra)
+    known = _do(wish, one, same, known)
+    for some in others:
         _do(wish, one, some, known)
 
 
@@ -108,21 +112,20 @@ class _Encoder:
     shared: Shared = field(default_factory=Shared)
 
 
-def _groups(extra: Sequence[Ready], known: Pool) -> Iterator[list[Ready]]:
-    """Sets whose texts have vectors already; each that takes an encoder for given; and the others, set by set."""
-    have: list[Ready] = []
+def _groups(sets: Sequence[Ready], extra: Sequence[Ready]) -> Iterator[list[Ready]]:
+    """Those with no texts but the sets' own; each that takes an encoder for given; and the others."""
+    own = Places(dict.fromkeys(text for s in sets for column in s.columns() for text in column))
+    same: list[Ready] = []
     given: list[Ready] = []
-    rest: dict[tuple[str, str], list[Ready]] = {}
+    rest: list[Ready] = []
     for s in extra:
         if s.variant is not None and s.variant.given is not None:
             given.append(s)
-        elif known.missing(s.columns()):
-            rest.setdefault((s.parts.name, s.parts.digest), []).append(s)
         else:
-            have.append(s)
-    yield have
+            (same if all(map(own.has, s.columns())) else rest).append(s)
+    yield same
     yield from ([s] for s in given)
-    yield from rest.values()
+    yield rest
 
 
 def _do(wish: Wish, one: _Encoder, sets: Sequence[Ready], known: Pool) -> Pool:
@@ -155,8 +158,11 @@ def _finish(wish: Wish, units: Sequence[Unit]) -> None:
             for cell in unit.cells:
                 wish.fail(cell, outcome)
         else:
-            for finished in outcome:
-                wish.log.add(*finished)
+            for result, *arrays in outcome:
+                try:
+                    wish.log.add(result, *arrays)
+                except DataError as e:
+                    wish.fail(result.cell, e)
         if wish.tell:
             wish.tell("probe", done, len(units))
 

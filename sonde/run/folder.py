@@ -273,7 +273,11 @@ class Log:
                 write_rows(replace(dataset, rows={"te": dataset.rows.get("te", ())}), path)
 
     def add(self, record: Result | Failure, arrays: Arrays | None = None, probe: Arrays | None = None) -> None:
-        """Write one finished or failed cell with its predictions and its probe; when this returns, it is on disk."""
+        """Write one finished or failed cell with its predictions and its probe; when this returns, it is on disk.
+
+        A record that could not be read again is refused with a DataError.
+        """
+        line = to_line(record)
         with self._saving():
             if probe is not None:
                 buffer = BytesIO()
@@ -284,7 +288,7 @@ class Log:
                 np.savez_compressed(buffer, allow_pickle=False, **arrays)
                 write_atomically(self.folder / PREDICTIONS / f"{record.key}.npz", buffer.getbuffer())
             with self.path.open("ab") as out:
-                out.write(to_line(record) + b"\n")
+                out.write(line + b"\n")
                 out.flush()
                 os.fsync(out.fileno())
         self._note(record)

@@ -82,8 +82,13 @@ class Parts:
 
     @property
     def words(self) -> bool:
-        """Whether the further inputs are single words, which an encoder may have vectors of its own for."""
+        """Whether the further inputs are single words, which an encoder may have vectors of its own for.
+
+        The second sentence of a pair is none, even where it has no spaces, as in Chinese.
+        """
         parts = (self.train, self.dev, self.test)
+        if any(name.startswith("sentence") for part in parts for name in part.inputs):
+            return False
         return not any(" " in word for part in parts for values in part.inputs.values() for word in values)
 
 

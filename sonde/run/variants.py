@@ -18,7 +18,7 @@ from sonde.encoders import load, schemes
 from sonde.errors import EncoderError, SondeError, UsageError
 from sonde.probes import Fit
 from sonde.result import CHOSEN, Result
-from sonde.run.cells import PAIRS, Unit, Vectors, probe_unit
+from sonde.run.cells import Unit, Vectors, probe_unit
 from sonde.run.controls import CONTROLS
 from sonde.run.controls.untrained import untrained
 from sonde.run.folder import OTHER, Arrays
@@ -174,9 +174,7 @@ def _changed(unit: Unit, change: Callable[..., Any]) -> Vectors:
     """The vectors of a set's sentences, changed; those of words beside them stay as they are."""
     vectors, parts = unit.vectors, unit.parts
     three = (parts.train, parts.dev, parts.test)
-    # of pairs, the second is a sentence, even where it has no spaces, as in Chinese
-    pairs = parts.protocol != "split" or parts.task in PAIRS
-    beside = bool(parts.train.inputs) and parts.words and not pairs
+    beside = bool(parts.train.inputs) and parts.words
     texts = list(dict.fromkeys(text for part in three for text in part.texts)) if beside else parts.texts()
     table = change(vectors.table[vectors.place.of(texts)], texts, unit.cells[0].seed)
     place = Places(texts)

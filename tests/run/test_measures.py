@@ -300,6 +300,16 @@ def test_a_mix_finds_the_planted_layer(tmp_path, planted):
     assert up_to[planted - 1] < 0.65
 
 
+def test_layers_without_names_are_mixed_by_number(tmp_path):
+    encoder = layered(1, 3)
+    del encoder.layers
+    run = evaluate({"k": encoder}, [keyed("own/mix", n=(240, 60, 80))], tmp_path / "run", measures=["mix"], beside=())
+    assert run.failures == ()
+    (r,) = run.extras
+    assert [each["layer"] for each in r.tried] == ["0", "1", "2"]
+    assert np.argmax([each["weight"] for each in r.tried]) == 1
+
+
 def test_no_layer_is_expected_where_the_lowest_tells_all(tmp_path):
     run = evaluate({"k": layered(0, 2)}, [keyed("own/low")], tmp_path / "run", measures=["mix"], beside=())
     assert run.failures == ()

@@ -11,11 +11,13 @@ import pytest
 from sonde.dataset import Dataset
 from sonde.encoders import Identity
 from sonde.errors import UsageError
+from sonde.probes import Features
 from sonde.result import Cell, Signature
-from sonde.run import Run, evaluate, join
+from sonde.run import Run, evaluate, join, variants
+from sonde.run import encoder as encoder_module
 from sonde.run.controls import CONTROLS, lexical_keys, selectivity
 from sonde.run.folder import Log
-from sonde.run.measures import MEASURES
+from sonde.run.measures import MEASURES, measure_of
 from sonde.run.parts import parts_of
 from sonde.run.variants import Asked, asked_for
 from sonde.task import Example
@@ -212,6 +214,40 @@ def test_controls_of_a_finished_run_ask_for_new_texts_only(bare, whole, tmp_path
     }  # fmt: skip
 
 
+def test_texts_are_asked_for_once(tmp_path):
+    """Those of the sets and those that controls make, which sets may share: none of them twice, be there no store."""
+    shared = [keyed(), replace(keyed(), name="own/again", task="again"), keyed("own/three", classes=3)]
+    controls = ["permuted", "permuted_test", "synthetic"]
+    encoder = label()
+    run = evaluate({"k": encoder}, shared, tmp_path / "run", controls=controls, measures=["erasure"], beside=())
+    assert run.failures == ()
+    assert len(encoder.asked) == len(set(encoder.asked))
+    # and once more where the plain results are there
+    evaluate({"k": label()}, shared, tmp_path / "later", beside=())
+    encoder = label()
+    later = evaluate({"k": encoder}, shared, tmp_path / "later", controls=controls, measures=["erasure"], beside=())
+    assert len(encoder.asked) == len(set(encoder.asked))
+    assert facts(later) == facts(run)
+
+
+def test_a_number_that_is_not_finite_is_a_failure_of_its_cell(tmp_path, monkeypatch):
+    work = MEASURES["capacity"].work
+
+    def infinite(unit):
+        return [(replace(result, score=float("inf")), *more) for result, *more in work(unit)]
+
+    wrong = replace(MEASURES["capacity"], work=infinite)
+    monkeypatch.setattr(variants, "measure_of", lambda name: wrong if name == "capacity" else measure_of(name))
+    run = evaluate(
+        {"k": label()}, SETS[:1], tmp_path / "run", controls=["norm"], measures=["capacity", "inlp"], beside=()
+    )
+    (failure,) = run.failures
+    assert (failure.cell.variant, failure.kind) == ("capacity", "DataError")
+    assert "not finite" in failure.error
+    assert len(run) == 1
+    assert {r.cell.variant for r in Run.load(tmp_path / "run").extras} == {"norm", "inlp"}
+
+
 def test_killed_between_cells_nothing_is_lost(whole, tmp_path, monkeypatch):
     add, left = Log.add, 0
 
@@ -300,6 +336,25 @@ def test_a_given_encoder_that_fails_is_a_failure_of_its_measure(tmp_path):
     )
     assert set(named(run)) == {"capacity"}
     assert [(f.cell.variant, f.kind) for f in run.failures] == [("given:baseline:lenght", "UsageError")]
+
+
+def test_a_given_encoder_with_several_layers_is_told_to_have_one(tmp_path, monkeypatch):
+    class Layered(Reading):
+        layers = ("low", "high")
+
+        def __call__(self, texts):
+            return np.stack([super().__call__(texts)] * 2)
+
+    def load(name):
+        return Layered("layered", of_label)
+
+    monkeypatch.setattr(variants, "load", load)
+    monkeypatch.setattr(encoder_module, "load", load)
+    run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", measures=["given:py:layered", "capacity"], beside=())
+    (failure,) = run.failures
+    assert failure.cell.variant == "given:py:layered"
+    assert "low, high; expected one" in failure.error
+    assert {r.cell.variant for r in run.extras} == {"capacity"}
 
 
 def test_a_failure_of_a_sample_says_so_and_is_mended_by_itself(tmp_path):
@@ -451,6 +506,45 @@ def test_controls_are_of_every_probe_and_measures_of_the_linear_one_at_the_first
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("probe", ["linear", "senteval?passes=4&hidden=0,3"])
+def test_a_control_of_the_probe_takes_it_as_it_was_used(tmp_path, probe):
+    """One that asks what the probe can learn has the plain one's settings; one about the vectors chooses its own."""
+    controls = ["key", "shuffled", "memorise", "gaussian", "permuted", "direction"]
+    run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", probes=[probe], controls=controls, beside=())
+    (plain,), found = run.results, named(run)
+    assert len(plain.tried) > 1
+    for name in ("key", "shuffled", "memorise", "gaussian"):
+        assert found[name].chosen.items() <= plain.chosen.items()
+        assert (found[name].chosen["l2"], len(found[name].tried)) == (plain.chosen["l2"], 1)
+    for name in ("permuted", "direction"):
+        assert len(found[name].tried) == len(plain.tried)
+
+
+@pytest.mark.parametrize("probe", ["linear", "senteval?passes=40&rate=0.05"])
+def test_permuted_tests_are_put_to_the_plain_probe(tmp_path, monkeypatch, probe):
+    def read(words):  # of the place of the label, so that order matters
+        return [float(words[0] == "c0"), float(words[0] == "c1"), *noise(words, 3)]
+
+    run = evaluate(
+        {"k": Reading("first", read)}, SETS[:1], tmp_path / "run", probes=[probe], controls=["permuted_test"], beside=()
+    )
+    (plain,), control = run.results, named(run)["permuted_test"]
+    made = CONTROLS["permuted_test"].parts(parts_of(SETS[0]), plain.cell.seed)
+    vectors = np.array([read(text.split()) for text in made.test.texts], np.float32)
+    predicted = run.model(plain).scores(Features.of(vectors)).argmax(axis=1)
+    assert np.array_equal(run.predictions(control)["predicted"], predicted)
+    assert control.score < plain.score - 0.2
+    assert (control.chosen, control.dev_score, control.tried) == (plain.chosen, plain.dev_score, plain.tried)
+    # without the probe there is one to be trained, and it is the same
+    for path in (tmp_path / "run" / "probes").iterdir():
+        path.unlink()
+    (tmp_path / "run" / "predictions" / f"{control.key}.npz").unlink()
+    again = evaluate(
+        {"k": Reading("first", read)}, SETS[:1], tmp_path / "run", probes=[probe], controls=["permuted_test"], beside=()
+    )
+    assert named(again)["permuted_test"].score == control.score
+
+
 def test_controls_are_of_every_layer(tmp_path):
     class Layered(Reading):
         layers = ("low", "high")
@@ -464,6 +558,19 @@ def test_controls_are_of_every_layer(tmp_path):
     by = {(r.cell.variant, r.cell.layer): r.score for r in run.extras}
     assert set(by) == {(name, layer) for name in ("norm", "direction") for layer in ("low", "high")}
     assert (by["direction", "low"], by["direction", "high"]) == (0.5, 1.0)
+
+
+def test_pairs_without_spaces_are_no_words(tmp_path):
+    """Chinese has none: the second of two sentences is a sentence all the same, and cosines have no use for norms."""
+    given = pair_set("STS12", "similarity", alike, (0, 0, 60))
+    assert not any(" " in row.text for _, row in given)
+    assert not parts_of(given).words
+    run = evaluate(
+        {"k": Reading("ab", lambda words: [words[0].count("a"), words[0].count("b"), 1.0])}, [given], tmp_path / "run",
+        controls=["norm", "words", "direction"], beside=(),
+    )  # fmt: skip
+    assert run.failures == ()
+    assert {r.cell.variant for r in run.extras} == {"direction"}
 
 
 def test_other_protocols_get_the_controls_that_fit(tmp_path):

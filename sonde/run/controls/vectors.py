@@ -70,11 +70,16 @@ def _has_words(parts: Parts) -> bool:
     return bool(parts.train.inputs) and parts.words
 
 
+def _learned_from(parts: Parts) -> bool:
+    """Whether anything is learned: two lengths, compared as vectors are, always point the same way."""
+    return len(parts.train) > 0
+
+
 norm = Control(
     name="norm",
     reading="What the length of the vector alone tells; it falls with the number of words where vectors are averages.",
     encodes=False,
-    fits=any_set,
+    fits=_learned_from,
     table=to_norm,
 )
 direction = Control(

@@ -31,6 +31,8 @@ GRID = (1e-3, 1e-2, 1e-1, 1.0)
 """Penalties. Weaker ones cost most of the time, and are hardly ever best by loss."""
 FACTORS = (0.1, 1.0, 10.0, 100.0)
 """Of the penalty, for the encoder's own vectors."""
+SAMPLE = 8
+"""Rows per dimension from which correlations of both are taken: with twice as many, searches are no shorter."""
 TOLERANCE, PASSES = 1e-5, 100
 """How near to an optimum is near enough, as in ``convex``, and readings after which a search ends anyway: a length that
 tells the label is learned better and better without end."""
@@ -56,7 +58,7 @@ def work(unit: Unit) -> list[Finished]:
     alone = _best(unit, dev[0], GRID, _fits(unit, train[0], ground, GRID))
     own, width = train[1].shape[1] - train[0].shape[1], train[0].shape[1]
     penalties = [np.repeat([alone.l2, factor * alone.l2], [width, own]) for factor in FACTORS]
-    whole = Ground.of(train[1], labels, classes, cell.device)
+    whole = Ground.of(train[1], labels, classes, cell.device, SAMPLE)
     start = Linear(np.pad(alone.model.weights, ((0, 0), (0, own))), alone.model.bias)
     both = _best(unit, dev[1], [alone.l2] * len(FACTORS), _fits(unit, train[1], whole, penalties, start))
     one, logs_one = _told(alone, test[0], parts.test.labels)
