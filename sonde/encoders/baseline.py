@@ -14,7 +14,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 from unicodedata import category
@@ -212,19 +211,13 @@ def tokens(word: str) -> list[str]:
     """A word without white space, its outer punctuation split off: ``(don't!!)`` is ``(``, ``don't``, ``!!``, ``)``."""
     if word.isalnum():
         return [word]
-    return list(_apart(word))
-
-
-@lru_cache(maxsize=1 << 14)
-def _apart(word: str) -> tuple[str, ...]:
-    """What ``tokens`` gives; words with the same punctuation come again and again."""
     start, end = 0, len(word)
     while start < end and category(word[start])[0] in "PS":
         start += 1
     while end > start and category(word[end - 1])[0] in "PS":
         end -= 1
     middle = [word[start:end]] if start < end else []
-    return (*_runs(word[:start]), *middle, *_runs(word[end:]))
+    return [*_runs(word[:start]), *middle, *_runs(word[end:])]
 
 
 def _runs(marks: str) -> list[str]:
@@ -281,13 +274,9 @@ def _mix(x: Array) -> Array:
     return x
 
 
-_hash = lru_cache(maxsize=1 << 14)(hash_64)
-"""Of texts that come again, as words do."""
-
-
 def _states(texts: Sequence[str], key: str) -> Array:
     """A 64-bit number (n,) for each of n texts, under a key."""
-    hashes = np.array([*map(_hash, texts)], dtype=np.uint64)
+    hashes = np.array([*map(hash_64, texts)], dtype=np.uint64)
     return _mix(hashes ^ np.uint64(hash_64(key)))
 
 
