@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import linalg
 
 from sonde.errors import ShapeError
-from sonde.probes.convex import log_probabilities
+from sonde.probes.convex import TOLERANCE, log_probabilities
 from sonde.probes.erase import Eraser
 from sonde.probes.features import Features
 from sonde.probes.warm import Rows, refit
@@ -21,7 +21,7 @@ Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 NEAR = 1e-3
-"""How near to an optimum a round's classifier is, as in ``convex``: what it misses, the next one finds."""
+"""How near to an optimum the classifiers of the first rounds are, as in ``convex``: what one misses, the next finds."""
 NEW = 1e-6
 """Share of the weights' size below which a direction is one that was taken out before, but for rounding."""
 
@@ -40,12 +40,16 @@ def inlp(
     if len(dev) != len(dev_labels):
         raise ShapeError(f"There are {len(dev)} dev rows and {len(dev_labels)} labels; expected as many.")
     constant = float((dev_labels == rows.counts.argmax()).mean())
-    taken = np.empty((len(rows.scale), 0))
+    taken, near = np.empty((len(rows.scale), 0)), NEAR
     with one_thread():
-        for _ in range(rounds):
-            (model,) = refit(rows, [_out(rows, taken)], l2, near=NEAR)
+        while rounds:
+            (model,) = refit(rows, [_out(rows, taken)], l2, near=near)
             if (log_probabilities(model, dev).argmax(axis=1) == dev_labels).mean() <= constant + tolerance:
-                break
+                if near == TOLERANCE:
+                    break
+                near = TOLERANCE  # a rough search may stop before it finds what little is left
+                continue
+            rounds -= 1
             new = _new(model.weights - model.weights.mean(axis=0), taken)  # what all classes share tells nothing
             if not new.shape[1]:
                 break

@@ -11,6 +11,7 @@ sets       parallel to the sets of the summary: a list parallel to its columns, 
     given        by encoder: bits, low, high that this one adds to it
     capacity     points: rank, norm, l2, dev, test, bits; enough, the rank that will do; and volume, null where there is
                  one rank only
+    hidden       value, low, high of what a hidden layer adds; linear, accuracy and width, and points: width, dev, test
     mix          value, low, high, centre, expected, layers: layer, weight, up_to
     erasure      by the label of the set whose property was erased: value, low, high, random, reinjected, rank
     inlp         value, low, high, rank
@@ -69,6 +70,7 @@ def _cell(run: Run, grid: Grid, column: Column, place: Place, erasures: Mapping[
         "online": _online(found["online"]) if "online" in found else None,
         "given": given,
         "capacity": _capacity(found["capacity"]) if "capacity" in found else None,
+        "hidden": _hidden(found["hidden"]) if "hidden" in found else None,
         "mix": _mix(found["mix"]) if "mix" in found else None,
         "inlp": _erased(found["inlp"]) if "inlp" in found else None,
         "erasure": erased,
@@ -148,6 +150,13 @@ def _given(r: Result) -> dict[str, Any]:
 
 def _capacity(r: Result) -> dict[str, Any]:
     return {"points": [dict(each) for each in r.tried], "volume": r.scores.get("volume"), "enough": int(r.score)}
+
+
+def _hidden(r: Result) -> dict[str, Any]:
+    return {
+        **_ranged(r), "linear": r.scores["linear"], "accuracy": r.scores["accuracy"], "width": r.chosen["hidden"],
+        "points": [dict(each) for each in r.tried],
+    }  # fmt: skip
 
 
 def _mix(r: Result) -> dict[str, Any]:

@@ -71,13 +71,14 @@ def _measures(cells: Sequence[Cell | None], plain: Sequence[Cell | None]) -> lis
             ["adds to", name, "bits"], cells, lambda cell, name=name: _bits(cell["given"].get(name))  # type: ignore[misc]
         )  # fmt: skip
     found += _column(["rank", "that will do"], cells, lambda cell: _rank(cell["capacity"]))
+    found += _column(["hidden layer", "adds"], cells, lambda cell: cell["hidden"] and _points(cell["hidden"]))
     found += _column(["after INLP", "(directions)"], cells, lambda cell: _projected(cell["inlp"]))
     found += _column(["centre", "of layers"], cells, lambda cell: cell["mix"] and Words(f"{cell['mix']['centre']:.1f}"))
     found += _column(["expected", "layer"], cells, lambda cell: _expected(cell["mix"]))
     return found if any(cell and any(cell[name] for name in _ASKED) for cell in cells) else []
 
 
-_ASKED = ("online", "given", "capacity", "mix", "inlp")
+_ASKED = ("online", "given", "capacity", "hidden", "mix", "inlp")
 
 
 def _bits(found: Cell | None) -> Words:

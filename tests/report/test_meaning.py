@@ -20,7 +20,7 @@ from tests.run.test_measures import layered
 from tests.run.test_variants import EVERY, Reading, keyed, label, named, of_label
 
 SETS = [keyed("own/verbs"), keyed("own/nouns", n=(210, 80, 96), classes=3)]
-PARTS = {"controls", "selectivity", "online", "given", "capacity", "mix", "inlp", "erasure"}
+PARTS = {"controls", "selectivity", "online", "given", "capacity", "hidden", "mix", "inlp", "erasure"}
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +103,8 @@ def test_values_are_those_of_the_results(run, summary):
         }
         assert found["capacity"]["points"] == list(results["capacity"].tried)
         assert found["capacity"]["enough"] == results["capacity"].score
+        assert found["hidden"]["points"] == list(results["hidden"].tried)
+        assert found["hidden"]["value"] == pytest.approx(found["hidden"]["accuracy"] - found["hidden"]["linear"])
         assert found["mix"] is None
         assert {name: found["inlp"][name] for name in ("value", "low", "high")} == ranged(results["inlp"])
         assert found["inlp"]["rank"] == results["inlp"].scores["rank"]
@@ -279,7 +281,7 @@ def test_tables_have_the_sets_the_score_and_what_was_asked(run, summary):
     assert heads[1] == [
         ["information", "bits"], ["compression", "times"], ["rows to half", "of the prior"],
         ["adds to", "length", "bits"], ["adds to", "words", "bits"], ["rank", "that will do"],
-        ["after INLP", "(directions)"],
+        ["hidden layer", "adds"], ["after INLP", "(directions)"],
     ]  # fmt: skip
     assert heads[2] == [[label] for label in labels]  # a set's own property is on the diagonal
     found = named(run, dataset="own/verbs")

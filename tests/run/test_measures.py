@@ -30,7 +30,7 @@ def plain(run, encoder="k", dataset=None):
 
 
 def test_every_measure_says_how_to_read_it():
-    assert list(MEASURES) == ["online", "given:length", "given:words", "capacity", "erasure", "inlp", "mix"]
+    assert list(MEASURES) == ["online", "given:length", "given:words", "capacity", "hidden", "erasure", "inlp", "mix"]
     for name, measure in MEASURES.items():
         assert measure.name == name
         assert measure.reading[0].isupper()
@@ -204,6 +204,35 @@ def test_a_measure_is_about_the_linear_probe_whichever_was_run(tmp_path):
     assert [(r.key, r.score, r.scores, r.tried) for r in one.extras] == [
         (r.key, r.score, r.scores, r.tried) for r in two.extras
     ]
+
+
+# a hidden layer
+
+
+def test_a_hidden_layer_finds_what_is_not_along_a_line(tmp_path):
+    """Signs whose product is the label tell nothing one by one; the label itself is told by a line as well."""
+    given = keyed("own/product", n=(1200, 200, 400))
+
+    def product(words):
+        first = 1 if noise(words, 1)[0] > 0 else -1
+        second = first if of_label(words)[0] else -first
+        return [first + 0.2 * noise(words, 2)[0], second + 0.2 * noise(words, 3)[1], *noise(words, 2)]
+
+    encoders = {"product": Reading("product", product), "label": label(1.0)}
+    run = evaluate(encoders, [given], tmp_path / "run", measures=["hidden"], beside=())
+    assert run.failures == ()
+    bent, straight = (named(run, encoder)["hidden"] for encoder in encoders)
+    assert bent.metric == "gap"
+    assert bent.scores["linear"] < 0.6
+    assert bent.scores["accuracy"] > 0.9
+    assert bent.score == pytest.approx(bent.scores["accuracy"] - bent.scores["linear"])
+    assert bent.range[0] > 0.3
+    assert [point["width"] for point in bent.tried] == [4, 16, 64]
+    chosen = next(point for point in bent.tried if point["width"] == bent.chosen["hidden"])
+    assert chosen["dev"] == max(point["dev"] for point in bent.tried)
+    assert chosen["test"] == bent.scores["accuracy"]
+    assert abs(straight.score) < 0.05
+    assert straight.scores["linear"] == next(r for r in run if r.cell.encoder == "label").score
 
 
 # erasure

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sonde.run.measures import capacity, erasure, given, inlp, mix, online
+from sonde.run.measures import capacity, erasure, given, hidden, inlp, mix, online
 from sonde.run.measures.measure import ERASED, GIVEN, Measure
 
 __all__ = ["ERASED", "GIVEN", "MEASURES", "Measure", "measure_of"]
@@ -14,6 +14,7 @@ MEASURES: Mapping[str, Measure] = {
         given.length,
         given.words,
         capacity.measure,
+        hidden.measure,
         erasure.erasure,
         inlp.measure,
         mix.measure,

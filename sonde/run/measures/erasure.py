@@ -30,9 +30,10 @@ from sonde.stats.classification import accuracy, log2_loss
 
 DRAWS = 3
 """How often random directions are drawn."""
-NEAR = 1e-5
+NEAR = 1e-6
 """How near to an optimum is near enough, as in ``convex``, for what is not the set's own property: a row or two of a
-thousand may differ, which are decided by chance. Of its own, nothing is to be left, and that is shown exactly."""
+thousand may differ, which are decided by chance. Of its own, nothing is to be left, and that is shown exactly: the
+search begins, and should end, without weights."""
 
 
 def work(unit: Unit) -> list[Finished]:
@@ -57,7 +58,7 @@ def work(unit: Unit) -> list[Finished]:
     by_rank = {rank: right[i * DRAWS : (i + 1) * DRAWS] for i, rank in enumerate(ranks)}
     by_name = dict(zip(others, logs, strict=False))
     own = {name: eraser for name, eraser in erasers.items() if name not in by_name}
-    by_name |= dict(zip(own, measure(rows, list(own.values()), test, l2, probe), strict=True))
+    by_name |= dict(zip(own, measure(rows, list(own.values()), test, l2), strict=True))
     seconds = (time.perf_counter() - started) / len(unit.cells)
     found: list[Finished] = []
     for cell in unit.cells:

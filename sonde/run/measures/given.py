@@ -33,7 +33,7 @@ FACTORS = (0.1, 1.0, 10.0, 100.0)
 """Of the penalty, for the encoder's own vectors."""
 SAMPLE = 8
 """Rows per dimension from which correlations of both are taken: with twice as many, searches are no shorter."""
-TOLERANCE, PASSES = 1e-5, 100
+TOLERANCE, PASSES = 1e-6, 100
 """How near to an optimum is near enough, as in ``convex``, and readings after which a search ends anyway: a length that
 tells the label is learned better and better without end."""
 

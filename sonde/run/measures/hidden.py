@@ -1,0 +1,66 @@
+"""What a hidden layer finds that a linear probe does not: networks of several widths on the same rows."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from sonde.probes import Probe, fit
+from sonde.run.cells import DRAWS, Unit, classified, clusters_of, features_of, kept
+from sonde.run.measures.measure import Finished, Measure, learned, plain_probe
+from sonde.stats.classification import accuracy
+from sonde.stats.paired import mcnemar, paired_bootstrap
+
+WIDTHS = (4, 16, 64)
+PROBE = Probe(
+    activation="relu", standardise=True, l2=(0.01,), batch=256, rate=0.003, every=1, patience=3, passes=60
+)  # fmt: skip
+"""How networks are trained. Standardised vectors and rectified units learn the product of two of 384 dimensions from
+10,000 rows (test 0.89), where SentEval's classifier with a hidden layer stays at chance; larger batches and steps take
+a third of its time. With a tenth of the penalty they are a point or two worse on sets that a linear probe does well
+on, with ten times the penalty they learn no product."""
+
+
+def work(unit: Unit) -> list[Finished]:
+    """The accuracy of the network that dev chooses minus that of the linear probe."""
+    parts, (cell,), classes = unit.parts, unit.cells, len(unit.parts.labels)
+    train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
+    started = time.perf_counter()
+    _, linear = plain_probe(unit, train, dev)
+    straight = linear.scores(test).argmax(axis=1) == parts.test.labels
+    points, logs = [], []
+    for width in WIDTHS:
+        (found,) = fit(
+            replace(PROBE, hidden=(width,)), train, parts.train.labels, dev, parts.dev.labels, classes,
+            seeds=[cell.seed], device=cell.device,
+        )  # fmt: skip
+        logs.append(found.model.scores(test))
+        right = accuracy(logs[-1].argmax(axis=1), parts.test.labels)
+        points.append({"width": width, "dev": found.dev, "test": right})
+    best = int(np.argmax([point["dev"] for point in points]))  # the narrowest of those
+    arrays = kept(logs[best], parts.test.labels)
+    result = classified(cell, parts, arrays["predicted"], parts.test.labels, {})
+    bent = arrays["predicted"] == parts.test.labels
+    said = mcnemar(bent, straight)
+    clusters = clusters_of(parts.test)
+    several = clusters is not None and len(set(clusters)) > 1
+    wider = paired_bootstrap(bent, straight, clusters=clusters, seed=0, draws=DRAWS) if several else None
+    result = replace(
+        result, dimension=train.shape[1], metric="gap", score=said.difference, interval=(said.low, said.high),
+        interval_kind="newcombe", cluster_interval=(wider.low, wider.high) if wider is not None else None,
+        scores={"accuracy": result.score, "linear": float(straight.mean())}, dev_score=points[best]["dev"],
+        chosen={"hidden": WIDTHS[best]}, tried=tuple(points),
+        seconds={"encode": 0.0, "fit": time.perf_counter() - started},
+    )  # fmt: skip
+    return [(result, arrays, None)]
+
+
+measure = Measure(
+    name="hidden",
+    reading="Points that a probe with a hidden layer has above the linear one, of the width that is best on dev: what "
+    "is above 0 by more than its interval is in the vectors, but not along a line.",
+    fits=learned,
+    work=work,
+)
