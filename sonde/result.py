@@ -226,7 +226,7 @@ def to_line(record: Result | Failure) -> bytes:
     line = _Line(result=record) if isinstance(record, Result) else _Line(failure=record)
     try:
         found = msgspec.json.encode(line)
-    except (TypeError, msgspec.EncodeError) as e:
+    except (TypeError, UnicodeEncodeError, msgspec.EncodeError) as e:
         raise DataError(f"The record of {record.cell.encoder} on {record.cell.dataset} is no plain data: {e}") from e
     if from_line(found) is None:  # NaN and infinity are written as null
         raise DataError(

@@ -1,7 +1,7 @@
 """Trained classifiers as plain arrays, and back: what a run keeps of its probes.
 
-Weights are kept as float32, so that scores are those of the run up to rounding. A linear probe's biases stay float64,
-and take up what rounding its weights would shift at ``centre``: vectors far from 0 cost no precision then.
+Weights are kept as float32, and a run scores what it keeps. A linear probe's biases stay float64, and take up what
+rounding its weights would shift at ``centre``: vectors far from 0 cost no precision then.
 """
 
 from __future__ import annotations

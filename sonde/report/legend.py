@@ -8,6 +8,7 @@ from typing import Any
 from sonde.report.escape import plain
 from sonde.report.meaning_columns import readings
 from sonde.report.summary import done
+from sonde.run.variants import base
 
 NAMED = 3
 """So many sets are named; of more, the first of them and their number."""
@@ -141,21 +142,22 @@ def _below(summary: Mapping[str, Any]) -> Iterator[str]:
 
 def failures(summary: Mapping[str, Any]) -> list[str]:
     """What could not be done, in a line each; the same error of one encoder is one line."""
-    found: dict[tuple[str | None, str | None, str, str], list[str | None]] = {}
+    found: dict[tuple[str | None, str, str], list[Mapping[str, Any]]] = {}
     for failure in summary["failures"]:
-        cause = (failure["encoder"], failure["variant"], failure["kind"], failure["error"])
-        found.setdefault(cause, []).append(failure["dataset"])
+        found.setdefault((failure["encoder"], failure["kind"], failure["error"]), []).append(failure)
     lines = []
-    for (encoder, variant, kind, error), datasets in found.items():
+    for (encoder, kind, error), failed in found.items():
+        datasets = [failure["dataset"] for failure in failed]
         sets = list(dict.fromkeys(name for name in datasets if name))
+        asked = dict.fromkeys(base(failure["variant"]) for failure in failed if failure["variant"])
         where = " on ".join(part for part in (encoder, _listed(sets) if sets else "") if part)
         cells = f" ({len(datasets)} cells)" if len(datasets) > len(sets) > 0 else ""
-        control = f", {variant}" if variant else ""
-        lines.append(plain(f"failed: {where}{control}{cells}: {kind}: {error}"))
+        controls = f", {_listed(list(asked), 'others')}" if asked else ""
+        lines.append(plain(f"failed: {where}{controls}{cells}: {kind}: {error}"))
     return lines
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(names: Sequence[str], more: str = "more sets") -> str:
     if len(names) > NAMED:
-        return f"{names[0]} and {len(names) - 1} more sets"
+        return f"{names[0]} and {len(names) - 1} {more}"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

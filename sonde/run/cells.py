@@ -44,28 +44,44 @@ AMID = 512
 """Rows whose mean is near enough to the centre of all."""
 
 
+Table = tuple[npt.NDArray[Any], Places]
+"""Vectors (texts, d), and where each text's are."""
+
+
 @dataclass(frozen=True)
 class Vectors:
-    """The vectors of one layer, and where each text's are."""
+    """The vectors of one layer."""
 
-    table: npt.NDArray[Any]
-    """(texts, d)"""
-    place: Places
-    words: npt.NDArray[Any] | None = None
-    """Vectors of words as the encoder has them itself (words, d'), if it does."""
-    word_place: Places | None = None
+    tables: Sequence[Table]
+    words: Sequence[Table] = ()
+    """Vectors of words as the encoder has them itself, if it does."""
 
     def features(self, part: Part) -> Features:
         """What a probe reads: the sentence's vector and those of further inputs, side by side."""
-        tables, places = [self.table], [self.place.of(part.texts)]
-        for values in part.inputs.values():
-            if self.words is not None and self.word_place is not None:
-                tables.append(self.words)
-                places.append(self.word_place.of(values))
-            else:
-                tables.append(self.table)
-                places.append(self.place.of(values))
-        return Features(tuple(tables), tuple(places))
+        found = [_column(self.tables, part.texts)]
+        found += [_column(self.words or self.tables, values) for values in part.inputs.values()]
+        tables, places = zip(*found, strict=True)
+        return Features(tables, places)
+
+    def rows(self, texts: Sequence[str]) -> npt.NDArray[Any]:
+        """The vectors (n, d) of texts, as a copy."""
+        first = self.tables[0][0]
+        found = np.empty((len(texts), first.shape[1]), first.dtype)
+        missing = np.ones(len(texts), bool)
+        for table, place in self.tables:
+            here = np.array([place.get(text, -1) for text in texts], np.int64)
+            new = missing & (here >= 0)
+            found[new] = table[here[new]]
+            missing &= ~new
+        return found
+
+
+def _column(tables: Sequence[Table], column: Sequence[str]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """A table that has all texts of a column, and their places in it; where none has all, a copy of their vectors."""
+    for table, place in tables:
+        if place.has(column):
+            return table, place.of(column)
+    return Vectors(tables).rows(column), np.arange(len(column))
 
 
 @dataclass(frozen=True)

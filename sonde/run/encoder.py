@@ -7,15 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from sonde import __version__
 from sonde.embed import Facts, checked, embed, facts
 from sonde.encoders import load
 from sonde.errors import DataError, UsageError
 from sonde.probes import Probe, parse
 from sonde.result import Cell, Failure
-from sonde.run.cells import Plain, Unit, Vectors
+from sonde.run.cells import Plain, Table, Unit, Vectors
 from sonde.run.folder import Log
 from sonde.run.parts import Parts
 from sonde.run.shared import Places, Pool, Shared
@@ -95,7 +93,7 @@ def probe_encoder(
     one = _Encoder(name, encoder, identity, about.layers)
     known = _do(wish, one, sets, Pool())
     if known.tables:  # layers that have no names are counted when they come
-        one = replace(one, layers=known.tables[0][0].layers)
+        one = replace(one, layers=known.layers)
     # what needs vectors of other texts, or another encoder's, is done by itself: it may fail, and takes memory
     same, *others = _groups(sets, extra)
     known = _do(wish, one, same, known)
@@ -113,7 +111,7 @@ class _Encoder:
 
 
 def _groups(sets: Sequence[Ready], extra: Sequence[Ready]) -> Iterator[list[Ready]]:
-    """Those with no texts but the sets' own; each that takes an encoder for given; and the others."""
+    """Those with no texts but the sets' own; those with others; and each that takes an encoder for given."""
     own = Places(dict.fromkeys(text for s in sets for column in s.columns() for text in column))
     same: list[Ready] = []
     given: list[Ready] = []
@@ -124,8 +122,8 @@ def _groups(sets: Sequence[Ready], extra: Sequence[Ready]) -> Iterator[list[Read
         else:
             (same if all(map(own.has, s.columns())) else rest).append(s)
     yield same
-    yield from ([s] for s in given)
     yield rest
+    yield from ([s] for s in given)  # last, as the other encoder stays in memory
 
 
 def _do(wish: Wish, one: _Encoder, sets: Sequence[Ready], known: Pool) -> Pool:
@@ -237,19 +235,18 @@ def _left(wish: Wish, name: str, s: Ready, identity: str | None, layers: Sequenc
 
 
 def _units(wish: Wish, one: _Encoder, s: Ready, known: Pool) -> Iterator[Unit]:
-    words = _words(one.encoder, s.parts)
-    found, place = known.of(s.columns())
-    different = len(np.unique(np.concatenate([place.of(column) for column in s.parts.columns()])))
-    share = found.seconds * different / max(1, len(found.texts))
-    left = set(_left(wish, one.name, s, one.identity, found.layers))
-    tables = {layer: Vectors(found.layer(layer), place, *words) for layer in found.layers}
-    alone = None if tables else Vectors(found.vectors, place, *words)
+    words, share = _words(one.encoder, s.parts), known.seconds(s.parts.columns())
+    left = set(_left(wish, one.name, s, one.identity, known.layers))
+    tables = {
+        layer: Vectors([(table.layer(layer), place) for table, place in known.tables], words) for layer in known.layers
+    }
+    alone = None if tables else Vectors([(table.vectors, place) for table, place in known.tables], words)
     given = _given(wish, one, s) if left else None
-    for layer, probe, spec in _asked(wish, s, found.layers):
+    for layer, probe, spec in _asked(wish, s, known.layers):
         cells = [cell for cell in _cells(wish, one.name, s, one.identity, layer, probe) if cell in left]
         if not cells:
             continue
-        vectors = alone or tables[layer if layer is not None else found.layers[0]]
+        vectors = alone or tables[layer if layer is not None else known.layers[0]]
         plain = None
         if s.plain is not None:
             key = _key_of_plain(cells[0], one.identity)
@@ -270,20 +267,24 @@ def _given(wish: Wish, one: _Encoder, s: Ready) -> Vectors | None:
     if s.variant is None or s.variant.given is None:
         return None
     name = s.variant.given
-    found = embed(one.shared.get(name, 0, partial(load, name)), s.parts.texts(), store=wish.store, batch=wish.batch)
-    if found.layers:
-        raise UsageError(
-            f"{name} has the layers {', '.join(found.layers)}; expected one, as in {name}?layer={found.layers[-1]}, to "
-            "be taken for given."
-        )
-    return Vectors(found.vectors, Places(found.texts))
+    encoder = one.shared.get(name, 0, partial(load, name))
+    layers = facts(encoder).layers
+    if not layers:
+        found = embed(encoder, s.parts.texts(), store=wish.store, batch=wish.batch)
+        if not found.layers:
+            return Vectors([(found.vectors, Places(found.texts))])
+        layers = found.layers
+    raise UsageError(
+        f"{name} has the layers {', '.join(layers)}; to be taken for given it must have one, such as "
+        f"layer={layers[-1]}."
+    )
 
 
-def _words(encoder: Any, parts: Parts) -> tuple[Any, Places] | tuple[None, None]:
+def _words(encoder: Any, parts: Parts) -> list[Table]:
     """The encoder's own vectors of the words that the probe is given, if it has such."""
     own = getattr(encoder, "words", None)
     if not parts.train.inputs or not parts.words or not callable(own):
-        return None, None
+        return []
     inputs = (values for part in (parts.train, parts.dev, parts.test) for values in part.inputs.values())
     words = list(dict.fromkeys(word for values in inputs for word in values))
-    return checked(own(words), words)[0], Places(words)
+    return [(checked(own(words), words)[0], Places(words))]

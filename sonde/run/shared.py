@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Lock
 from typing import TypeVar
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.embed import Embeddings
+from sonde.errors import ShapeError
 
 T = TypeVar("T")
 
@@ -76,13 +77,25 @@ class Places(dict[str, int]):
 
 @dataclass(frozen=True)
 class Pool:
-    """Vectors of texts as they have come, one table after the other."""
+    """Vectors of texts as they have come, one table after the other; no vectors are copied."""
 
     tables: tuple[tuple[Embeddings, Places], ...] = ()
     """Each with the places of its texts; of a text that is in several, the first counts."""
 
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The names of the layers, if there are several."""
+        return self.tables[0][0].layers if self.tables else ()
+
     def plus(self, table: Embeddings) -> Pool:
-        """This and another table; no vectors are copied."""
+        """This and another table."""
+        for first, _ in self.tables[:1]:
+            one, two = (np.delete(each.vectors.shape, -2).tolist() for each in (first, table))
+            if one != two:
+                raise ShapeError(
+                    f"The encoder gave vectors of {one} numbers (layers, dimension) before and of {two} for "
+                    f"{table.texts[0][:60]!r}; expected the same."
+                )
         return Pool((*self.tables, (table, Places(table.texts))))
 
     def missing(self, columns: Sequence[Sequence[str]]) -> list[str]:
@@ -96,21 +109,14 @@ class Pool:
             found = [text for text in found if text not in place]
         return found
 
-    def of(self, columns: Sequence[Sequence[str]]) -> tuple[Embeddings, Places]:
-        """A table with these columns, and where texts are in it: one of those that came, or a copy from several."""
+    def seconds(self, columns: Sequence[Sequence[str]]) -> float:
+        """The time that the encoder took for the different texts of columns."""
         for table, place in self.tables:
             if all(map(place.has, columns)):
-                return table, place
-        texts = list(dict.fromkeys(text for column in columns for text in column))
-        where = [next((i, place[text]) for i, (_, place) in enumerate(self.tables) if text in place) for text in texts]
-        numbers, places = np.array(where).T
-        first = self.tables[0][0]
-        *layers, _, d = first.vectors.shape
-        vectors = np.empty((*layers, len(texts), d), first.vectors.dtype)
-        seconds = 0.0
-        for i, (table, _) in enumerate(self.tables):
-            some = np.flatnonzero(numbers == i)
-            vectors[..., some, :] = table.vectors[..., places[some], :]
-            seconds += table.seconds * len(some) / max(1, len(table.texts))
-        made = replace(first, texts=tuple(texts), vectors=vectors, seconds=seconds)
-        return made, Places(texts)
+                return table.seconds * len(np.unique(np.concatenate([*map(place.of, columns)]))) / len(table.texts)
+        texts, spent = list(dict.fromkeys(text for column in columns for text in column)), 0.0
+        for table, place in self.tables:
+            left = [text for text in texts if text not in place]
+            spent += table.seconds * (len(texts) - len(left)) / max(1, len(table.texts))
+            texts = left
+        return spent

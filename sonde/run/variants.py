@@ -162,7 +162,7 @@ def _known(unit: Unit) -> dict[str, Any]:
     if control.probe == "trained" and plain.result is not None and (model := plain.model()) is not None:
         done = plain.result
         return {"trained": Fit(model, done.cell.seed, done.chosen, done.dev_score or 0.0, done.tried)}
-    return {"ground": True}
+    return {"ground": control.probe != "trained"}  # that one is to be the plain probe to the last bit
 
 
 def _texts(keys: Sequence[str | None]) -> Any:
@@ -176,10 +176,5 @@ def _changed(unit: Unit, change: Callable[..., Any]) -> Vectors:
     three = (parts.train, parts.dev, parts.test)
     beside = bool(parts.train.inputs) and parts.words
     texts = list(dict.fromkeys(text for part in three for text in part.texts)) if beside else parts.texts()
-    table = change(vectors.table[vectors.place.of(texts)], texts, unit.cells[0].seed)
-    place = Places(texts)
-    if not beside:
-        return Vectors(table, place)
-    if vectors.words is not None:
-        return Vectors(table, place, vectors.words, vectors.word_place)
-    return Vectors(table, place, vectors.table, vectors.place)
+    table = change(vectors.rows(texts), texts, unit.cells[0].seed)
+    return Vectors([(table, Places(texts))], (vectors.words or vectors.tables) if beside else ())

@@ -439,8 +439,8 @@ def test_word_pairs_that_tell_their_order_tell_nothing_of_permuted_texts():
         texts = p.texts()
         place = Places(texts)
         table = encoder(texts)
-        whole = Vectors(table, place)
-        alone = Vectors(to_nothing(table, texts, 0), place, table, place)
+        whole = Vectors([(table, place)])
+        alone = Vectors([(to_nothing(table, texts, 0), place)], [(table, place)])
         for what, vectors in (("sentence", whole), ("words", alone)):
             # of each sentence one row, as the other is right with it
             places[name, what] = right_on(p, [vectors.features(part) for part in three(p)])[::2]
@@ -551,8 +551,8 @@ def test_words_alone_are_what_is_left_without_the_sentence():
     texts = parts.texts()
     place = Places(texts)
     table = np.random.default_rng(0).normal(size=(len(texts), 5)).astype(np.float32)
-    whole = Vectors(table, place).features(parts.train)
-    alone = Vectors(to_nothing(table, texts, 0), place, table, place).features(parts.train)
+    whole = Vectors([(table, place)]).features(parts.train)
+    alone = Vectors([(to_nothing(table, texts, 0), place)], [(table, place)]).features(parts.train)
     assert (whole.shape, alone.shape) == ((20, 15), (20, 10))
     assert (alone.take(slice(None)) == whole.take(slice(None))[:, 5:]).all()
     assert CONTROLS["words"].fits(parts)

@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 from sonde.embed import Embeddings
+from sonde.errors import ShapeError
+from sonde.run.cells import Vectors
+from sonde.run.parts import Part
 from sonde.run.shared import Places, Pool, Shared
 
 
@@ -72,24 +75,37 @@ def test_places_of_columns():
         places.of(["d"])
 
 
-def test_a_table_that_has_all_is_taken_as_it_is():
-    one, two = table("ab", 0), table("cde", 100)
-    pool = Pool().plus(one).plus(two)
-    found, place = pool.of([["e"], ["c", "c"]])
-    assert found is two
-    assert place.of(["e", "c"]).tolist() == [2, 0]
+def test_texts_that_are_missing():
+    pool = Pool().plus(table("ab", 0)).plus(table("cde", 100))
     assert pool.missing([["a", "x"], ["c"], ["y", "x", "e"]]) == ["x", "y"]
+    assert pool.missing([["a", "e"]]) == []
     assert Pool().missing([["a", "a"]]) == ["a"]
 
 
-@pytest.mark.parametrize("layers", [(), ("low", "high")])
-def test_texts_of_several_tables_are_put_together(layers):
-    one, two = table("ab", 0, 4.0, layers), table("bcde", 100, 8.0, layers)
-    columns = [["e", "a"], ["b", "e"]]
-    found, place = Pool().plus(one).plus(two).of(columns)
-    assert found.texts == ("e", "a", "b")
-    assert found.layers == tuple(layers)
-    expected = np.stack([two.vectors[..., 3, :], one.vectors[..., 0, :], one.vectors[..., 1, :]], axis=-2)
-    assert np.array_equal(found.vectors, expected)
-    assert place.of(columns[0]).tolist() == [0, 1]
-    assert found.seconds == pytest.approx(4.0 * 2 / 2 + 8.0 / 4)
+def test_the_time_of_texts_is_that_of_their_tables():
+    pool = Pool().plus(table("ab", 0, 4.0)).plus(table("bcde", 100, 8.0))
+    assert pool.seconds([["a", "a"]]) == pytest.approx(2.0)
+    assert pool.seconds([["c"], ["d", "c"]]) == pytest.approx(4.0)
+    assert pool.seconds([["e", "a"], ["b", "e"]]) == pytest.approx(4.0 + 2.0)
+
+
+def test_tables_of_one_encoder_are_alike():
+    pool = Pool().plus(table("ab", 0))
+    with pytest.raises(ShapeError, match=r"\[2\] numbers .* \[3\] for 'c'"):
+        pool.plus(Embeddings(("c",), np.zeros((1, 3), np.float32), None))
+
+
+def test_vectors_come_from_the_table_that_has_all_of_a_column():
+    one, two = np.arange(4.0).reshape(2, 2), 100 + np.arange(8.0).reshape(4, 2)
+    vectors = Vectors([(one, Places("ab")), (two, Places("bcde"))])
+
+    def part(texts, **inputs):
+        return Part(texts, inputs, np.zeros(len(texts), np.int64), [None] * len(texts))
+
+    alone = vectors.features(part(["e", "c"]))
+    assert alone.tables[0] is two
+    assert alone.take(slice(None)).tolist() == [[106, 107], [102, 103]]
+    pairs = vectors.features(part(["a", "b"], word=["d", "a"]))
+    assert pairs.tables[0] is one
+    assert pairs.take(slice(None)).tolist() == [[0, 1, 104, 105], [2, 3, 0, 1]]  # the second is of both tables
+    assert vectors.rows(["b", "e", "a"]).tolist() == [[2, 3], [106, 107], [0, 1]]

@@ -353,7 +353,7 @@ def test_a_given_encoder_with_several_layers_is_told_to_have_one(tmp_path, monke
     run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", measures=["given:py:layered", "capacity"], beside=())
     (failure,) = run.failures
     assert failure.cell.variant == "given:py:layered"
-    assert "low, high; expected one" in failure.error
+    assert "the layers low, high; to be taken for given it must have one" in failure.error
     assert {r.cell.variant for r in run.extras} == {"capacity"}
 
 

@@ -35,9 +35,9 @@ def to_direction(table: Table, texts: Sequence[str], seed: int) -> Floats:
     """Each vector divided by its norm, (n, d); a zero vector stays what it is."""
     made = np.empty(table.shape, np.float32)
     norms = _norms(table)
-    by = np.where(norms > 0, norms, 1).astype(np.float32)
+    by = np.where(norms > 0, norms, 1)
     for rows in _blocks(len(table)):
-        np.divide(table[rows], by[rows, None], out=made[rows])
+        made[rows] = table[rows] / by[rows, None]
     return made
 
 
