@@ -20,6 +20,7 @@ from sonde.errors import UsageError
 from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.run.loop import ALWAYS
+from sonde.run.parts import together
 from sonde.stats import clustered_p, detectable, holm, letters, mcnemar, paired_bootstrap, tie_groups
 from sonde.stats.resample import cluster_numbers
 
@@ -173,11 +174,11 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
 
 
 def forms(run: Run, result: Result) -> list[str] | None:
-    """The target form of each test row, where the set has several; a row without one stands alone."""
+    """The target form of each test row, or its sentence, where rows share them."""
     if result.clusters is None or result.clusters < 2:
         return None
-    keys = [row.key for row in run.rows(result)]
-    return [key if key is not None else f"\x00{i}" for i, key in enumerate(keys)]
+    rows = run.rows(result)
+    return together([row.key for row in rows], [row.text for row in rows])
 
 
 def tied(run: Run, results: Mapping[str, Result]) -> dict[str, str]:

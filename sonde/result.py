@@ -134,7 +134,7 @@ class Result:
     interval_kind: str = "wilson"
     """wilson, or for correlations bootstrap, or for folds nadeau-bengio."""
     cluster_interval: tuple[float, float] | None = None
-    """95 %, from resampling target forms instead of rows, where the set has them."""
+    """95 %, from resampling what rows share instead of rows: target forms, or sentences that are asked about twice."""
     clusters: int | None = None
     dev_score: float | None = None
     """What the choice was made by."""
@@ -194,8 +194,8 @@ class Result:
 
     @property
     def range(self) -> tuple[float, float]:
-        """What both intervals cover. That over target forms is the wider one, except where all rows are right, or all
-        wrong, and drawing them again tells nothing."""
+        """What both intervals cover. That over what rows share is the wider one, except where all rows are right, or
+        all wrong, and drawing them again tells nothing."""
         low, high = self.cluster_interval or self.interval
         return min(low, self.interval[0]), max(high, self.interval[1])
 

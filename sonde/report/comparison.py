@@ -100,14 +100,14 @@ def _legend(rows: Rows, names: Sequence[str]) -> str:
     if isinstance(rows[0], Ties):
         return (
             "Accuracy in points. Encoders that share a letter were not found to differ on that set: McNemar's mid-p on "
-            "the same rows, or exchange of target forms where a set has them, adjusted by Holm over the pairs, at "
-            f"{LEVEL:.0%}.{partial}"
+            "the same rows, or exchange of target forms or sentences that rows share, adjusted by Holm over the pairs, "
+            f"at {LEVEL:.0%}.{partial}"
         )
     drawn = any(isinstance(r, Comparison) and r.clusters for r in rows)
     seeds = max(r.seeds for r in rows if isinstance(r, Comparison))
     of_seeds = f" McNemar's test is of the first of {seeds} seeds." if seeds > 1 else ""
-    units = "target forms where a set has them, else rows" if drawn else "rows"
-    test = "exchange of target forms where a set has them, else McNemar's mid-p" if drawn else "McNemar's mid-p"
+    units = "target forms or sentences that rows share, else rows" if drawn else "rows"
+    test = "exchange of target forms or sentences that rows share, else McNemar's mid-p" if drawn else "McNemar's mid-p"
     return (
         f"{names[0]} less {names[1]}, in points; ! where p Holm is at most {LEVEL:.0%}. 95 %: paired bootstrap over "
         f"{units}. McNemar, mid-p: the exact test and the sharper one, rows taken as independent. p: {test}, "

@@ -52,7 +52,7 @@ def legend(summary: Mapping[str, Any], *, human: bool = True) -> list[str]:
 def _metric(metric: str, kinds: set[str]) -> str:
     if metric == "macro_f1":
         return "Macro-averaged F1 on te in points, without an interval."
-    forms = "target forms where a set has them"
+    forms = "target forms, or sentences, that rows share"
     if metric == "log2_loss":
         drawn = f"over {forms}, else rows" if "cluster" in kinds else "over rows"
         return f"Mean loss on te in bits, lower is better; ± is half the width of the 95 % bootstrap interval {drawn}."
@@ -99,8 +99,8 @@ def _letters(summary: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> 
         apart = len({(c["limit"], c["sonde"]) for c in summary["columns"]}) > 1
         only = "; only columns of the same sample and version are compared" if apart else ""
         yield (
-            "Encoders that share a letter on a set were not found to differ on it "
-            f"(McNemar's mid-p, or exchange of target forms where there are any; Holm over pairs, 5 %{seeds}){only}."
+            "Encoders that share a letter on a set were not found to differ on it (McNemar's mid-p, or exchange of "
+            f"target forms or sentences that rows share; Holm over pairs, 5 %{seeds}){only}."
         )
 
 

@@ -9,6 +9,7 @@ from typing import Literal, cast, get_args
 
 import numpy as np
 
+from sonde.compare import forms
 from sonde.errors import UsageError
 from sonde.result import Result
 from sonde.run.folder import Run
@@ -72,7 +73,7 @@ def ranges_of(run: Run, results: Sequence[Result], metric: Metric) -> list[Range
     """The 95 % interval of each result; none for macro-averaged F1.
 
     That of the accuracy is in the result. That of the loss is drawn from the predictions, target forms where the set
-    has them, as that of the accuracy was.
+    has them or sentences, as that of the accuracy was.
     """
     if metric == "accuracy":
         return [result.range for result in results]
@@ -80,8 +81,7 @@ def ranges_of(run: Run, results: Sequence[Result], metric: Metric) -> list[Range
         return []
     clusters = None
     if results[0].cluster_interval is not None:
-        keys = [row.key for row in run.rows(results[0])]
-        clusters = [key if key is not None else f"\x00{i}" for i, key in enumerate(keys)]
+        clusters = forms(run, results[0])
     found = []
     for result in results:
         bits = (-run.predictions(result)["log2"].astype(np.float64)).clip(0.0, MOST_BITS)

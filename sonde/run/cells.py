@@ -23,7 +23,7 @@ from sonde.probes.convex import Ground
 from sonde.probes.saved import LARGEST, from_arrays, to_arrays
 from sonde.result import Cell, Result
 from sonde.run.folder import WHOLE, Arrays
-from sonde.run.parts import Part, Parts, sampled
+from sonde.run.parts import Part, Parts, sampled, together
 from sonde.run.shared import Places, Shared
 from sonde.stats.classification import accuracy, log2_loss, macro_f1
 from sonde.stats.information import Information, information, prior
@@ -39,7 +39,7 @@ PAIRS = {
 }
 """What the probe reads of two sentences, by task."""
 DRAWS = 2000
-"""Resamples of target forms for an interval."""
+"""Resamples of target forms, or sentences, for an interval."""
 AMID = 512
 """Rows whose mean is near enough to the centre of all."""
 
@@ -217,10 +217,8 @@ def log2_of_true(logs: Logs, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.fl
 
 
 def clusters_of(part: Part) -> list[str] | None:
-    """The target form of each row, which stands for itself if it has none; None if none has."""
-    if not any(key is not None for key in part.keys):
-        return None
-    return [key if key is not None else f"\x00{i}" for i, key in enumerate(part.keys)]
+    """What rows of a part share, by which they stand and fall together."""
+    return together(part.keys, part.texts)
 
 
 def as_kept(model: Model, train: Features) -> Arrays:
@@ -282,8 +280,8 @@ def classified(
     n = len(truth)
     right = predicted == truth
     low, high = wilson(float(right.sum()), n)
-    clusters = clusters_of(parts.test) or []
-    several = len(set(clusters))
+    shared = clusters_of(parts.test) or []
+    several = len(set(shared))
     return Result(
         key=cell.key,
         cell=cell,
@@ -295,7 +293,7 @@ def classified(
         score=accuracy(predicted, truth),
         scores={"macro_f1": macro_f1(predicted, truth)},
         interval=(low, high),
-        cluster_interval=cluster_bootstrap(right, clusters, seed=0, draws=DRAWS) if several > 1 else None,
+        cluster_interval=cluster_bootstrap(right, shared, seed=0, draws=DRAWS) if several > 1 else None,
         clusters=several or None,
         baselines=baselines,
         versions=versions(),

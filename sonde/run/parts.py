@@ -20,6 +20,8 @@ from sonde.task import SPLITS, Example
 Protocol = Literal["split", "kfold", "nested", "relatedness", "similarity", "retrieval"]
 SCORED = ("relatedness", "similarity")
 """Protocols of sets whose labels are numbers."""
+REPEATED = 0.1
+"""The share of rows whose sentence came before, from which on rows are not taken for independent."""
 HELD_OUT = 0.15
 """The share of the training rows that is chosen on where a set has no va, or nothing but va to learn from."""
 
@@ -38,6 +40,8 @@ class Part:
     """Scores instead of labels, of sets that are about how much, and not about which."""
     groups: Sequence[str] = ()
     """Which part of a collection each row is of, where correlations are taken by part."""
+    sizes: Sequence[int] = ()
+    """How many tokens each row's sentence has, as the set counts them."""
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -114,7 +118,8 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
         found = np.array([number.get(row.label, -1) for row in rows], np.int64)
         gold = np.array([_score(dataset, row) for row in rows]) if protocol in SCORED else None
         groups = [row.stratum for row in rows] if protocol == "similarity" else ()
-        return Part([row.text for row in rows], columns, found, [row.key for row in rows], gold, groups)
+        sizes = [len(row.tokens) for row in rows]
+        return Part([row.text for row in rows], columns, found, [row.key for row in rows], gold, groups, sizes)
 
     synthetic = bool(dataset.manifest.get("corpus", {}).get("synthetic", False))
     return Parts(
@@ -122,6 +127,17 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
         part(train), part(dev), part(test), trained_on, chosen_on, synthetic, limit, protocol,
         tuple(images(dataset, split) for split in SPLITS) if protocol == "retrieval" else (),
     )  # fmt: skip
+
+
+def together(keys: Sequence[str | None], texts: Sequence[str]) -> list[str] | None:
+    """What rows (n) share that stand and fall together; None if they share nothing.
+
+    That is their target form, a row without one standing for itself; and in a set without target forms the sentence, if
+    many are asked about twice, as in Adi's word_order, or of pairs the first.
+    """
+    if any(key is not None for key in keys):
+        return [key if key is not None else f"\x00{i}" for i, key in enumerate(keys)]
+    return list(texts) if len(texts) - len(set(texts)) >= REPEATED * len(texts) > 0 else None
 
 
 Rows = Sequence[Example]
@@ -179,8 +195,9 @@ def _cell(dataset: Dataset, row: Example, name: str) -> str:
 def sampled(dataset: Dataset, limit: int | None) -> Dataset:
     """At most ``limit`` rows of each split, as many of each label as there are, picked by hash and in their old order.
 
-    With more labels than that, as many labels are picked, the same in every split. Which rows are picked depends on the
-    rows alone, not on their order or on any seed of a probe.
+    Of a set whose classes were left as the corpus has them, sentences are picked whatever their label, with all their
+    rows. With more labels than that, as many labels are picked, the same in every split. Which rows are picked depends
+    on the rows alone, not on their order or on any seed of a probe.
     """
     if limit is None:
         return dataset
@@ -191,12 +208,16 @@ def sampled(dataset: Dataset, limit: int | None) -> Dataset:
     if limit < len(labels):
         some = set(sorted(labels, key=lambda label: (hash_64(f"limit\t{label}"), label))[:limit])
         rows = {split: [row for row in found if row.label in some] for split, found in rows.items()}
-    return replace(dataset, rows={split: _sample(found, limit) for split, found in rows.items()})
+    natural = known(dataset).natural
+    return replace(dataset, rows={split: _sample(found, limit, natural) for split, found in rows.items()})
 
 
-def _sample(rows: Sequence[Example], limit: int) -> Sequence[Example]:
+def _sample(rows: Sequence[Example], limit: int, natural: bool) -> Sequence[Example]:
     if len(rows) <= limit:
         return rows
+    if natural:
+        drawn_first = sorted(range(len(rows)), key=lambda i: (hash_64(f"limit\t{rows[i].text}"), i))
+        return [rows[i] for i in sorted(drawn_first[:limit])]
     by_label: dict[str, list[tuple[int, int]]] = {}
     for i, row in enumerate(rows):
         drawn = hash_64("\t".join(("limit", row.text, *(value for _, value in row.extra))))

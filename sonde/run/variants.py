@@ -17,6 +17,7 @@ from sonde.embed import facts
 from sonde.encoders import load, schemes
 from sonde.errors import EncoderError, SondeError, UsageError
 from sonde.probes import Fit
+from sonde.probes.probe import AS_INPUT
 from sonde.result import CHOSEN, Result
 from sonde.run.cells import Unit, Vectors, probe_unit
 from sonde.run.controls import CONTROLS
@@ -143,6 +144,11 @@ def _control(unit: Unit) -> list[Finished]:
     """Probe what the control makes of a set or of its vectors."""
     control, plain = CONTROLS[str(unit.parts.variant)], unit.plain
     if control.table is not None:
+        if plain is not None and plain.result is not None:
+            # a hidden layer that is as wide as the vectors stays as it was: a norm is one number wide
+            width = plain.result.dimension or AS_INPUT
+            hidden = tuple(width if each == AS_INPUT else each for each in unit.probe.hidden)
+            unit = replace(unit, probe=replace(unit.probe, hidden=hidden))
         unit = replace(unit, vectors=_changed(unit, control.table))
     if control.probe == "used" and plain is not None and plain.result is not None:
         chosen: dict[str, Any] = {name: (plain.result.chosen[name],) for name in CHOSEN if name in plain.result.chosen}

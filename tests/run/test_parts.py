@@ -1,5 +1,6 @@
 """Which rows are learned from, chosen on and tested on."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.errors import DataError, UsageError
-from sonde.run.parts import HELD_OUT, parts_of, sampled
+from sonde.run.parts import HELD_OUT, parts_of, sampled, together
+from sonde.task import Example
 from tests.run.sets import dataset, rows
 
 
@@ -88,3 +90,32 @@ def test_a_sample_of_no_rows():
     with pytest.raises(UsageError, match="--limit 1"):
         sampled(dataset(), 1)
     assert sampled(dataset(), None) == dataset()
+
+
+def test_rows_of_one_sentence_stand_together():
+    assert together([None] * 4, ["a", "a", "b", "b"]) == ["a", "a", "b", "b"]
+    assert together([None, "k", "k"], ["a", "a", "b"]) == ["\x000", "k", "k"]  # target forms come first
+    assert together([None] * 3, ["a", "b", "c"]) is None
+    assert together([None] * 40, [*map(str, range(38)), "a", "a"]) is None  # one repetition among many is none
+    assert together([], []) is None
+
+
+def test_a_sample_of_natural_classes_keeps_their_shares_and_the_rows_of_a_sentence():
+    def twice(n):
+        texts = [f"text {i}" for i in range(n)]
+        return [
+            Example("c0" if i % 10 else "c1", (t, *"words"), t, key=None) for i, t in enumerate(texts) for _ in "ab"
+        ]
+
+    given = replace(
+        dataset("own/natural"),
+        rows={"tr": twice(400), "va": twice(100), "te": twice(100)},
+        manifest={"policy": {"balance": "natural"}},
+    )
+    some = sampled(given, 100)
+    assert [len(rows) for rows in some.rows.values()] == [100, 100, 100]
+    for found in some.rows.values():
+        assert 2 <= sum(row.label == "c1" for row in found) <= 24  # a tenth of them, and not a half
+        assert set(Counter(row.text for row in found).values()) == {2}
+    equal = sampled(replace(given, manifest={}), 100)
+    assert sum(row.label == "c1" for row in equal.rows["tr"]) == 50

@@ -432,6 +432,18 @@ def test_norm_and_direction_tell_what_they_have(tmp_path):
     assert (found["norm"].dimension, found["direction"].dimension) == (1, 120)
 
 
+def test_a_hidden_layer_as_wide_as_the_vectors_stays_so_for_their_norm(tmp_path):
+    """Adi's probe would have one unit, most of the time dropped, and find nothing in a number that tells all."""
+
+    def read(words):
+        return 10.0 ** of_label(words)[0] * noise(words, 6) / np.linalg.norm(noise(words, 6))
+
+    run = evaluate(
+        {"k": Reading("norm", read)}, SETS[:1], tmp_path / "run", probes=["adi2017"], controls=["norm"], beside=()
+    )
+    assert named(run)["norm"].score > 0.9
+
+
 def test_random_words_leave_the_length_alone(tmp_path):
     given = keyed("own/long")
     longer = {

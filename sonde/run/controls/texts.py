@@ -12,8 +12,9 @@ out whose two words are not found in the text, for a tokeniser changed them. All
 sentence that a row was made of.
 
 *Synthetic.* Every token, punctuation included, is replaced by a word of the training texts, each as likely as another,
-as from a dictionary, and all are set off by spaces: nothing but the number of tokens stays. Adi et al. do this for
-length only. The label is that of the sentence that a row was made of.
+as from a dictionary, and all are set off by spaces: nothing but the number of tokens stays, which is the set's own, and
+for the second sentence of a pair that of words with their outer punctuation split off. Adi et al. do this for length
+only. The label is that of the sentence that a row was made of.
 
 What a text becomes depends on seed and text (and on which words the training texts have), not on the texts beside it.
 """
@@ -144,7 +145,8 @@ def _found(words: Sequence[str], wanted: str, split: Callable[[str], list[str]])
 
 def _some(part: Part, kept: Sequence[int], labels: npt.NDArray[np.int64]) -> Part:
     inputs = {name: [column[i] for i in kept] for name, column in part.inputs.items()}
-    return Part([part.texts[i] for i in kept], inputs, labels, [part.keys[i] for i in kept])
+    sizes = [part.sizes[i] for i in kept] if part.sizes else ()
+    return Part([part.texts[i] for i in kept], inputs, labels, [part.keys[i] for i in kept], sizes=sizes)
 
 
 def replace_words(parts: Parts, seed: int) -> Parts:
@@ -155,12 +157,14 @@ def replace_words(parts: Parts, seed: int) -> Parts:
     dictionary = sorted(token for token in known if any(map(str.isalnum, token)))
     if len(dictionary) < 2:
         raise DataError(f"The training texts of {parts.name} have {len(dictionary)} different words; expected two.")
-    texts = list(_sentences(parts, (parts.train, parts.dev, parts.test)))
-    counts = np.array([sum([len(split(word)) for word in text.split()]) for text in texts], np.int64)
+    three = (parts.train, parts.dev, parts.test)
+    texts = list(_sentences(parts, three))
+    told = {text: size for part in three for text, size in zip(part.texts, part.sizes, strict=False)}
+    counts = np.array([told.get(text) or sum([len(split(word)) for word in text.split()]) for text in texts], np.int64)
     drawn = draw(texts, counts, f"synthetic {seed}") % np.uint64(len(dictionary))
     found = _cut([dictionary[i] for i in drawn.tolist()], counts)
     made = {text: " ".join(new) for text, new in zip(texts, found, strict=True)}
-    train, dev, test = (_changed(parts, part, made.__getitem__) for part in (parts.train, parts.dev, parts.test))
+    train, dev, test = (_changed(parts, part, made.__getitem__) for part in three)
     return replace(parts, train=train, dev=dev, test=test)
 
 
