@@ -11,7 +11,7 @@ from sonde.testing import check_task, examine_task
 
 @pytest.fixture(scope="module")
 def corpus():
-    return Corpus.of(list(Corpus.synthetic(12000)), name="builtin", language="en")
+    return Corpus.of(list(Corpus.synthetic(8000)), name="builtin", language="en")
 
 
 @pytest.mark.parametrize("name", names())
@@ -19,7 +19,7 @@ def test_every_built_in_task_keeps_the_rules(name, corpus):
     from dataclasses import replace
 
     task = load(name)
-    small = {suite: replace(p, sizes=(200, 40, 40)) for suite, p in task.policies.items()}
+    small = {suite: replace(p, sizes=(100, 20, 20)) for suite, p in task.policies.items()}
     check_task(replace(task, policies=small), corpus)
 
 
