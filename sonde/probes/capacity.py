@@ -1,4 +1,4 @@
-"""What a linear probe can do with less: weights of lower rank, or of a smaller norm; and what it can learn by heart.
+"""What a linear probe can do with less: weights of lower rank, or of a smaller norm.
 
 A probe of rank r sees r numbers of each vector. They are the leading principal components, over the training rows, of
 the logits of the full probe, and a logistic regression is fitted to them anew. The best r numbers for the labels may be
@@ -37,8 +37,6 @@ PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 """At which the full probe is fitted besides, for its norm."""
 TOLERANCE = 1e-5
 """How near to an optimum is near enough, as in ``convex``: a third digit may differ, which rows decide by chance."""
-ROUGH = 1e-4
-"""The same for what is learned by heart, of which nothing but the accuracy is asked."""
 
 
 @dataclass(frozen=True)
@@ -112,24 +110,6 @@ def capacity(
             for model, penalty in zip(models, others, strict=True):
                 points.append(reach.point(model, model.weights * ground.scale, most, penalty))
     return points
-
-
-def memorised(
-    train: Features,
-    labels: Ints,
-    classes: int,
-    *,
-    l2: float,
-    seed: int,
-    ground: Ground | None = None,
-    device: str | None = None,
-) -> float:
-    """The accuracy on the training rows of a probe that was trained on them with their labels permuted at random."""
-    permuted = np.random.default_rng(seed).permutation(labels)
-    with one_thread():
-        ground = Ground.of(train, labels, classes, device) if ground is None else ground
-        (model,) = convex.optima(ground, train, permuted, classes, [l2], tolerance=ROUGH, device=device)
-        return _measure(model, train, permuted, 1.0)[0]
 
 
 def frontier(complexity: npt.ArrayLike, accuracy: npt.ArrayLike) -> list[int]:

@@ -9,8 +9,8 @@ sets       parallel to the sets of the summary: a list parallel to its columns, 
                  uniform; bits, and what uniform and prior cost; surplus and enough (rows, 0: never) by share of the
                  prior; blocks: rows, bits, test_bits, test_accuracy
     given        by encoder: bits, low, high that this one adds to it
-    capacity     points: rank, norm, l2, dev, test, bits; enough, the rank that will do; and volume, null where there is
-                 one rank only
+    capacity     points: rank, norm, l2, dev, test, bits, and frontier: that none with a smaller norm is as right;
+                 enough, the rank that will do; and volume, null where there is one rank only
     hidden       value, low, high of what a hidden layer adds; linear, accuracy and width, and points: width, dev, test
     mix          value, low, high, centre, expected, layers: layer, weight, up_to
     erasure      by the label of the set whose property was erased: value, low, high, random, reinjected, rank

@@ -84,7 +84,8 @@ _ASKED = ("online", "given", "capacity", "hidden", "mix", "inlp")
 def _bits(found: Cell | None) -> Words:
     if found is None:
         return Words(ABSENT)
-    return Words(f"{found['bits']:.3f}", f"±{(found['high'] - found['low']) / 2:.3f}")
+    bits = round(found["bits"], 3) + 0.0  # which makes -0 a 0
+    return Words(f"{bits:.3f}", f"±{(found['high'] - found['low']) / 2:.3f}")
 
 
 def _times(found: Cell | None) -> Words | None:

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sonde.errors import DataError, ShapeError, UsageError
 from sonde.probes import PROBES, Features, convex, fit
-from sonde.probes.capacity import _Full, capacity, frontier, hypervolume, memorised, ranks
+from sonde.probes.capacity import _Full, capacity, frontier, hypervolume, ranks
 
 
 def draw(n, d, classes, seed=0, rank=None):
@@ -207,25 +207,3 @@ def test_hypervolume_is_that_of_the_frontier_and_grows_with_points(found, which)
 def test_what_is_no_plane_is_refused(x, y, floor, most, error, message):
     with pytest.raises(error, match=message):
         hypervolume(x, y, most=most, floor=floor)
-
-
-# by heart
-
-
-def test_with_more_dimensions_than_rows_everything_is_learned_by_heart():
-    x, y = draw(60, 80, 3)
-    assert memorised(Features.of(x), y, 3, l2=1e-5, seed=1) == 1.0
-
-
-def test_with_many_more_rows_than_dimensions_little_is():
-    x, y = draw(4000, 4, 2)
-    found = memorised(Features.of(x), y, 2, l2=1e-3, seed=1)
-    assert 0.5 <= found < 0.56
-    assert memorised(Features.of(x), y, 2, l2=1e-3, seed=1) == found
-    assert memorised(Features.of(x), y, 2, l2=1e-3, seed=2) != found
-
-
-def test_a_penalty_keeps_from_learning_by_heart():
-    x, y = draw(300, 100, 2)
-    weak, strong = (memorised(Features.of(x), y, 2, l2=l2, seed=1) for l2 in (1e-4, 10.0))
-    assert weak > strong + 0.05

@@ -191,6 +191,11 @@ def test_classes_in_a_row_take_one_direction_and_others_more(tmp_path):
     assert apart.score > 1
     assert apart.scores["accuracy"] > 0.9
     assert apart.scores["volume"] < row.scores["volume"]
+    for r in (row, apart):  # a point on the frontier has none that is as right with a smaller norm
+        for point in r.tried:
+            beaten = any(o["norm"] < point["norm"] and o["test"] >= point["test"] for o in r.tried)
+            assert not (beaten and point["frontier"])
+        assert any(point["frontier"] for point in r.tried)
 
 
 def test_a_measure_is_about_the_linear_probe_whichever_was_run(tmp_path):

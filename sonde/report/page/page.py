@@ -65,7 +65,7 @@ def render(summary: Summary, extra: Extra | None = None, *, title: str | None = 
         policy=_policy(styles, scripts, served=extra is not None), version=__version__, title=title or _title(summary),
         styles=raw(styles), scripts=[raw(script) for script in scripts], data=raw(script_json(data)),
         head=head_of(summary), checks=checks_of(summary), advice=ADVICE, sections=sections, absent=absent,
-        extra=raw(extra.html if extra else ""), table=table(brief), legend=legend(_without_bars(brief)),
+        extra=raw(extra.html if extra else ""), table=table(brief), legend=legend(_alone(brief)),
         failures=failures(brief), figures=figures, sets=summary["sets"], columns=brief["columns"],
         languages=languages_of(summary), not_audited=not_audited(summary), correlations=summary["correlations"],
         between=summary["languages"], repeat=summary["repeat"], signatures=_signatures(brief),
@@ -127,10 +127,10 @@ def _policy(styles: str, scripts: Sequence[str], *, served: bool) -> str:
     )
 
 
-def _without_bars(summary: Summary) -> dict[str, Any]:
-    """The same without baselines to compare with: the table and the checks tell what does not clear them."""
+def _alone(summary: Summary) -> dict[str, Any]:
+    """The same without what other sections tell: what does not clear its baselines, and how to read a control."""
     sets = [said | {"cells": [cell and {**cell, "above": None} for cell in said["cells"]]} for said in summary["sets"]]
-    return {**summary, "sets": sets}
+    return {**summary, "sets": sets, "meaning": None}
 
 
 def _best(said: Mapping[str, Any]) -> int | None:

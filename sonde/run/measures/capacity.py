@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from sonde.probes.capacity import capacity, hypervolume
+from sonde.probes.capacity import capacity, frontier, hypervolume
 from sonde.run.cells import Unit, features_of, ground_of
 from sonde.run.folder import OTHER
 from sonde.run.measures.measure import Finished, Measure, blank, learned, plain_probe
@@ -32,11 +32,12 @@ def work(unit: Unit) -> list[Finished]:
     scores = {"accuracy": most.test}
     if len(ranks) > 1:  # else there is no rank between nothing and all
         scores["volume"] = hypervolume([p.rank for p in ranks], [p.test for p in ranks], most=most.rank, floor=floor)
+    front = frontier([point.norm for point in points], [point.test for point in points])
     enough = next(point.rank for point in ranks if point.dev >= most.dev - NEAR)
     result = replace(
         blank(cell, parts), dimension=train.shape[1], metric="rank", score=float(enough), scores=scores,
         interval=(float(enough), float(enough)), interval_kind="none", chosen={"l2": l2},
-        tried=tuple(map(asdict, points)), seconds={"encode": 0.0, "fit": time.perf_counter() - started},
+        tried=tuple({**asdict(point), "frontier": i in front} for i, point in enumerate(points)), seconds={"encode": 0.0, "fit": time.perf_counter() - started},
     )  # fmt: skip
     return [(result, {f"{OTHER}ranks": np.array([point.rank for point in points])}, None)]
 
