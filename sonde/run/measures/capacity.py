@@ -37,7 +37,8 @@ def work(unit: Unit) -> list[Finished]:
     result = replace(
         blank(cell, parts), dimension=train.shape[1], metric="rank", score=float(enough), scores=scores,
         interval=(float(enough), float(enough)), interval_kind="none", chosen={"l2": l2},
-        tried=tuple({**asdict(point), "frontier": i in front} for i, point in enumerate(points)), seconds={"encode": 0.0, "fit": time.perf_counter() - started},
+        tried=tuple({**asdict(point), "frontier": i in front} for i, point in enumerate(points)),
+        seconds={"encode": 0.0, "fit": time.perf_counter() - started},
     )  # fmt: skip
     return [(result, {f"{OTHER}ranks": np.array([point.rank for point in points])}, None)]
 
