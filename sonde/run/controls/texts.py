@@ -172,6 +172,11 @@ def _has_training(parts: Parts) -> bool:
     return len(parts.train) > 0
 
 
+def _tested_apart(parts: Parts) -> bool:
+    """Whether test rows are others than those that are learned from: with nested folds every row is both."""
+    return parts.protocol != "nested"
+
+
 permuted = Control(
     name="permuted",
     reading="Trained and tested on texts whose words are in random order: what the score loses it owes to word order; "
@@ -185,7 +190,7 @@ permuted_test = Control(
     reading="Trained on the texts as they are, tested on texts whose words are in random order: what the score loses "
     "it owes to word order, or to vectors unlike any that the probe has met.",
     encodes=True,
-    fits=any_set,
+    fits=_tested_apart,
     parts=permute_test,
     probe="trained",
 )
