@@ -14,7 +14,7 @@ from sonde.errors import DataError, UsageError
 from sonde.probes import Probe, parse
 from sonde.result import Cell, Failure
 from sonde.run.cells import Plain, Table, Unit, Vectors
-from sonde.run.folder import Log
+from sonde.run.log import Log
 from sonde.run.parts import Parts
 from sonde.run.shared import Places, Pool, Shared
 from sonde.run.variants import Variant, work_of

@@ -9,14 +9,11 @@ is done does not depend on its probe.
 
 from __future__ import annotations
 
-import os
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,11 +21,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sonde.dataset import Dataset, read_rows, write_atomically, write_rows
+from sonde.dataset import read_rows
 from sonde.errors import DataError, NotInstalled, RunError, UsageError
 from sonde.probes.fit import Model
 from sonde.probes.saved import LARGEST, from_arrays, shape
-from sonde.result import Cell, Failure, Result, from_line, to_line
+from sonde.result import Cell, Failure, Result, from_line
 from sonde.task import Example
 
 if TYPE_CHECKING:
@@ -66,12 +63,12 @@ class Run:
     def load(cls, folder: Path | str) -> Run:
         """Read what is there; a run that is being written can be read too."""
         folder = Path(folder)
-        info = _read_info(folder)
+        info = read_info(folder)
         if info is None:
             raise RunError(f"{folder} is no run: there is no {INFO} in it. `sonde run -o {folder}` writes one.")
         found: dict[str, Result] = {}
         failed: dict[str, Failure] = {}
-        for record in _records(folder / RESULTS):
+        for record in records(folder / RESULTS):
             found.pop(record.key, None)
             failed.pop(record.key, None)
             if isinstance(record, Result):
@@ -130,11 +127,11 @@ class Run:
 
     def model(self, result: Result) -> Model:
         """The trained probe of a result; its scores are those of the run."""
-        return _read_model(self._probe_path(result), result)
+        return read_model(self._probe_path(result), result)
 
     def rows(self, result: Result) -> Sequence[Example]:
         """The test rows, in the order of the predictions."""
-        path = _rows_path(self.home(result), result.cell.data, result.cell.limit)
+        path = rows_path(self.home(result), result.cell.data, result.cell.limit)
         try:
             return read_rows(path)["te"]
         except DataError as e:
@@ -161,7 +158,7 @@ class Run:
         return pandas.DataFrame([flat(result) for result in self.results])
 
 
-def _read_model(path: Path, result: Result) -> Model:
+def read_model(path: Path, result: Result) -> Model:
     """The probe of a result, which is in a file."""
     what = f"{result.cell.encoder} on {result.cell.dataset}"
     try:
@@ -221,141 +218,8 @@ def flat(result: Result) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class Log:
-    """The writing end of a run; ``writing`` gives one."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.path = folder / RESULTS
-        self.done: dict[str, Result] = {}
-        self.failed: dict[str, Failure] = {}
-        for record in _records(self.path):
-            self._note(record)
-        # a result without its predictions is to be had again
-        there = {path.stem for path in (folder / PREDICTIONS).glob("*.npz")}
-        self.done = {key: result for key, result in self.done.items() if key in there}
-
-    def _note(self, record: Result | Failure) -> None:
-        self.done.pop(record.key, None)
-        self.failed.pop(record.key, None)
-        if isinstance(record, Result):
-            self.done[record.key] = record
-        elif record.kind != GONE:
-            self.failed[record.key] = record
-
-    def forget(self, key: str) -> None:
-        """Write down that a failure is mended, or that a result is of an encoder that may be another by now."""
-        said = self.failed.get(key) or self.done.get(key)
-        if said is not None:
-            self.add(Failure(key=key, cell=said.cell, error="", kind=GONE))
-
-    def model(self, key: str) -> Model | None:
-        """The trained probe of a finished cell, if it was kept."""
-        path = self.folder / PROBES / f"{key}.npz"
-        return _read_model(path, self.done[key]) if key in self.done and path.exists() else None
-
-    def describe(self, **facts: Sequence[Any]) -> None:
-        """Add what is asked for to run.json: each list grows by what it lacks."""
-        old = _read_info(self.folder) or {"format": FORMAT}
-        info = dict(old)
-        for name, values in facts.items():
-            there = list(info.get(name, ()))
-            info[name] = there + [value for value in values if value not in there]
-        if info != old:
-            with self._saving():
-                write_atomically(self.folder / INFO, msgspec.json.format(msgspec.json.encode(info)))
-
-    def keep_rows(self, dataset: Dataset, digest: str, limit: int | None) -> None:
-        """Write the test rows of a set, unless they are there."""
-        path = _rows_path(self.folder, digest, limit)
-        if not path.exists():
-            with self._saving():
-                write_rows(replace(dataset, rows={"te": dataset.rows.get("te", ())}), path)
-
-    def add(self, record: Result | Failure, arrays: Arrays | None = None, probe: Arrays | None = None) -> None:
-        """Write one finished or failed cell with its predictions and its probe; when this returns, it is on disk.
-
-        A record that could not be read again is refused with a DataError.
-        """
-        line = to_line(record)
-        with self._saving():
-            if probe is not None:
-                buffer = BytesIO()
-                np.savez(buffer, allow_pickle=False, **probe)  # weights are hardly smaller when compressed
-                write_atomically(self.folder / PROBES / f"{record.key}.npz", buffer.getbuffer())
-            if arrays is not None:
-                buffer = BytesIO()
-                np.savez_compressed(buffer, allow_pickle=False, **arrays)
-                write_atomically(self.folder / PREDICTIONS / f"{record.key}.npz", buffer.getbuffer())
-            with self.path.open("ab") as out:
-                out.write(line + b"\n")
-                out.flush()
-                os.fsync(out.fileno())
-        self._note(record)
-
-    @contextmanager
-    def _saving(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, DataError) as e:
-            raise RunError(
-                f"{self.folder} cannot be written to: {e}. {len(self.done)} finished cells are kept; free some space "
-                "and give the same command again."
-            ) from e
-
-
-@contextmanager
-def writing(folder: Path | str) -> Iterator[Log]:
-    """Open a run to add to it, or start one. One process at a time."""
-    folder = Path(folder)
-    try:
-        if folder.exists() and (not folder.is_dir() or (_read_info(folder) is None and any(_visible(folder)))):
-            raise RunError(f"{folder} is there and is no run; name a new folder, or one that `sonde run` wrote.")
-        for place in (folder, folder / PREDICTIONS, folder / PROBES, folder / DATASETS):
-            place.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise RunError(f"The folder {folder} cannot be used: {e.strerror}. Choose another one.") from e
-    with _locked(folder):
-        _cut_torn_line(folder / RESULTS)
-        yield Log(folder)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, which a process that dies lets go."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        yield
-        return
-    try:
-        lock = (folder / ".lock").open("w")
-    except OSError as e:
-        raise RunError(f"{folder} cannot be written to: {e.strerror}. Choose another folder.") from e
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise RunError(f"Another process is writing to {folder}; wait for it, or name another folder.") from None
-        yield
-
-
-def _visible(folder: Path) -> Iterator[Path]:
-    """What is in a folder, besides what this module makes before there is a run.json."""
-    ours = {PREDICTIONS, PROBES, DATASETS, ".lock"}
-    return (p for p in folder.iterdir() if p.name not in ours and not p.name.endswith(".part"))
-
-
-def _cut_torn_line(path: Path) -> None:
-    with suppress(FileNotFoundError), path.open("r+b") as file:
-        content = file.read()
-        if content and not content.endswith(b"\n"):
-            file.truncate(content.rfind(b"\n") + 1)
-            file.flush()
-            os.fsync(file.fileno())
-
-
-def _records(path: Path) -> Iterator[Result | Failure]:
+def records(path: Path) -> Iterator[Result | Failure]:
+    """All that was written down about cells, the oldest first; of a torn last line nothing."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -376,7 +240,8 @@ def _records(path: Path) -> Iterator[Result | Failure]:
         yield record
 
 
-def _read_info(folder: Path) -> dict[str, Any] | None:
+def read_info(folder: Path) -> dict[str, Any] | None:
+    """What run.json says; None if there is none."""
     path = folder / INFO
     try:
         found = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
@@ -391,7 +256,8 @@ def _read_info(folder: Path) -> dict[str, Any] | None:
     return found
 
 
-def _rows_path(folder: Path, digest: str, limit: int | None) -> Path:
+def rows_path(folder: Path, digest: str, limit: int | None) -> Path:
+    """Where the test rows of a set are, or of a sample of it."""
     return folder / DATASETS / (f"{digest}.parquet" if limit is None else f"{digest}-{limit}.parquet")
 
 

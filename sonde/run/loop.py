@@ -19,7 +19,8 @@ from sonde.probes import parse
 from sonde.result import Cell, Failure
 from sonde.run.cells import baseline_result
 from sonde.run.encoder import Progress, Ready, Wish, probe_encoder
-from sonde.run.folder import Run, set_failure, writing
+from sonde.run.folder import Run, set_failure
+from sonde.run.log import writing
 from sonde.run.parts import Parts, parts_of, sampled
 from sonde.run.transfer import nested_baseline
 from sonde.run.variants import Asked, asked_for, untrained, varied

@@ -6,7 +6,8 @@ import numpy as np
 
 from sonde.dataset import Dataset
 from sonde.result import Cell, Failure, Result
-from sonde.run.folder import Run, writing
+from sonde.run.folder import Run
+from sonde.run.log import writing
 from sonde.stats.intervals import cluster_bootstrap, wilson
 from sonde.task import Example
 

@@ -6,7 +6,8 @@ import pytest
 
 from sonde.report import summarise
 from sonde.report.curves import curves
-from sonde.run.folder import Run, writing
+from sonde.run.folder import Run
+from sonde.run.log import writing
 from tests.report.runs import SHIFT, SUBJ, beside, result, written
 
 

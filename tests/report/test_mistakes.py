@@ -13,7 +13,7 @@ from sonde.report import summarise
 from sonde.report.mistakes import BINS, CUT, ERRORS, LABELS, LEAST, LETTERS, PAIRS, WINDOW, _bins, _window, mistakes
 from sonde.result import Result
 from sonde.run import Run, join
-from sonde.run.folder import writing
+from sonde.run.log import writing
 from sonde.stats.intervals import wilson
 from sonde.task import Example
 from tests.report.runs import SUBJ, cell

@@ -320,7 +320,7 @@ def hostile_run(folder):
     import numpy as np
 
     from sonde.dataset import Dataset
-    from sonde.run.folder import writing
+    from sonde.run.log import writing
     from sonde.task import Example
 
     name = f"own/{HOSTILE[0]}"

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from sonde.report.scores import ranges_of, score
 from sonde.result import Result
-from sonde.run.folder import Run, writing
+from sonde.run.folder import Run
+from sonde.run.log import writing
 from sonde.stats.intervals import bootstrap, cluster_bootstrap, wilson
 from sonde.stats.seeds import hierarchical_bootstrap
 from tests.report.runs import cell, result

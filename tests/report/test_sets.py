@@ -5,7 +5,8 @@ import pytest
 from sonde.published import published
 from sonde.report import summarise
 from sonde.report.sets import PRINTED
-from sonde.run.folder import Run, writing
+from sonde.run.folder import Run
+from sonde.run.log import writing
 from tests.report.runs import SUBJ, result
 
 

@@ -10,7 +10,8 @@ from sonde.errors import UsageError
 from sonde.report import summarise
 from sonde.report.legend import legend
 from sonde.result import Cell
-from sonde.run.folder import Run, writing
+from sonde.run.folder import Run
+from sonde.run.log import writing
 from tests.report.runs import BASELINES, FIXED, SETS, SHIFT, SUBJ, beside, cell, failure, number, result, written
 
 

@@ -10,7 +10,7 @@ from sonde.report import summarise
 from sonde.report.whole import VERSION, whole
 from sonde.result import HALF
 from sonde.run import Run, join
-from sonde.run.folder import writing
+from sonde.run.log import writing
 from sonde.sources import find_sets
 from sonde.tables import Columns
 from tests.report.runs import SUBJ, beside, cell, failure, result, written

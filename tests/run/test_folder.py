@@ -11,7 +11,7 @@ from sonde.errors import RunError
 from sonde.probes import Features
 from sonde.result import Failure
 from sonde.run import Run, evaluate
-from sonde.run.folder import writing
+from sonde.run.log import writing
 from tests.run.sets import Knowing, dataset
 
 
@@ -174,7 +174,7 @@ def test_a_run_of_another_format(run):
 
 
 def test_one_process_at_a_time(run):
-    code = f"from sonde.run.folder import writing\nwith writing({str(run.folder)!r}): pass"
+    code = f"from sonde.run.log import writing\nwith writing({str(run.folder)!r}): pass"
     with writing(run.folder):
         other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "Another process is writing" in other.stderr
@@ -186,7 +186,7 @@ def test_a_full_disk_loses_nothing(run, monkeypatch):
         raise OSError(28, "No space left on device")
 
     before = (run.folder / "results.jsonl").read_bytes()
-    monkeypatch.setattr("sonde.run.folder.os.fsync", full)
+    monkeypatch.setattr("sonde.run.log.os.fsync", full)
     with pytest.raises(RunError, match=r"No space left on device.*kept.*same command"):
         evaluate({"knowing": Knowing(), "other": Knowing(name="other")}, [dataset()], run.folder)
     monkeypatch.undo()

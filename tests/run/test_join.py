@@ -9,7 +9,7 @@ from sonde.errors import UsageError
 from sonde.report.summary import summarise
 from sonde.result import Failure
 from sonde.run import Run, evaluate, join
-from sonde.run.folder import writing
+from sonde.run.log import writing
 from tests.run.sets import Knowing, dataset, same
 
 OTHER = dataset("own/other", classes=3)

@@ -16,7 +16,7 @@ from sonde.result import Cell, Signature
 from sonde.run import Run, evaluate, join, variants
 from sonde.run import encoder as encoder_module
 from sonde.run.controls import CONTROLS, lexical_keys, selectivity
-from sonde.run.folder import Log
+from sonde.run.log import Log
 from sonde.run.measures import MEASURES, measure_of
 from sonde.run.parts import parts_of
 from sonde.run.variants import Asked, asked_for

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from sonde.run.folder import writing
+from sonde.run.log import writing
 from tests.serve.runs import run, running
 
 playwright = pytest.importorskip("playwright.sync_api")

@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from sonde.cli import main
-from sonde.run.folder import Run, writing
+from sonde.run.folder import Run
+from sonde.run.log import writing
 from tests.serve.runs import run, running, word_content
 
 

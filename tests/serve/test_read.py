@@ -9,7 +9,8 @@ import pytest
 from sonde.encoders import load
 from sonde.errors import UsageError
 from sonde.probes import Features
-from sonde.run.folder import Run, writing
+from sonde.run.folder import Run
+from sonde.run.log import writing
 from sonde.serve.choices import offer_of
 from sonde.serve.encoders import Encoders
 from sonde.serve.read import LONGEST, MOST, Reader, Request, checked

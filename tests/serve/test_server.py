@@ -12,7 +12,7 @@ import pytest
 
 from sonde.errors import RunError, UsageError
 from sonde.result import Failure
-from sonde.run.folder import writing
+from sonde.run.log import writing
 from sonde.serve import Server
 from sonde.serve.server import BODY
 from tests.serve.runs import run, running
