@@ -92,6 +92,8 @@ def probe_encoder(
             wish.log.forget(key)
     one = _Encoder(name, encoder, identity, about.layers)
     known = _do(wish, one, sets, Pool())
+    if not extra:
+        return
     if known.tables:  # layers that have no names are counted when they come
         one = replace(one, layers=known.layers)
     # what needs vectors of other texts, or another encoder's, is done by itself: it may fail, and takes memory
