@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from sonde.stats.classification import accuracy, log2_loss, macro_f1
 from sonde.stats.information import Information, information, prior
 from sonde.stats.intervals import cluster_bootstrap, wilson
 
+T = TypeVar("T")
 Logs = npt.NDArray[np.float32]
 """Log-probabilities, (n, classes)."""
 
@@ -138,14 +139,17 @@ def features_of(unit: Unit, part: Part) -> Features:
     return combine(one, two)
 
 
+def shared(unit: Unit, what: str, size: int, make: Callable[[], T]) -> T:
+    """Something that follows from the vectors of a set, made once for all cells; about so many bytes."""
+    plain, parts = unit.plain, unit.parts
+    return make() if plain is None else plain.shared.get((what, plain.layer, parts.name, parts.digest), size, make)
+
+
 def ground_of(unit: Unit, train: Features) -> Ground:
-    """What fits on the training rows of a set share, whatever their labels: it is made once for all of them."""
-    parts, d, plain = unit.parts, train.shape[1], unit.plain
+    """What fits on the training rows of a set share, whatever their labels."""
+    parts, d = unit.parts, train.shape[1]
     make = partial(Ground.of, train, parts.train.labels, len(parts.labels), unit.cells[0].device)
-    if plain is None:
-        return make()
-    # with the inverses that it keeps, of some twenty penalties at most
-    return plain.shared.get(("ground", plain.layer, parts.name, parts.digest), 80 * d * d, make)
+    return shared(unit, "ground", 80 * d * d, make)  # with the inverses of some twenty penalties, which it keeps
 
 
 def probe_unit(
@@ -284,8 +288,8 @@ def classified(
     n = len(truth)
     right = predicted == truth
     low, high = wilson(float(right.sum()), n)
-    shared = clusters_of(parts.test) or []
-    several = len(set(shared))
+    clusters = clusters_of(parts.test) or []
+    several = len(set(clusters))
     return Result(
         key=cell.key,
         cell=cell,
@@ -297,7 +301,7 @@ def classified(
         score=accuracy(predicted, truth),
         scores={"macro_f1": macro_f1(predicted, truth)},
         interval=(low, high),
-        cluster_interval=cluster_bootstrap(right, shared, seed=0, draws=DRAWS) if several > 1 else None,
+        cluster_interval=cluster_bootstrap(right, clusters, seed=0, draws=DRAWS) if several > 1 else None,
         clusters=several or None,
         baselines=baselines,
         versions=versions(),

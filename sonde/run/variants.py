@@ -19,7 +19,7 @@ from sonde.errors import EncoderError, SondeError, UsageError
 from sonde.probes import Fit
 from sonde.probes.probe import AS_INPUT
 from sonde.result import CHOSEN, Result
-from sonde.run.cells import Unit, Vectors, probe_unit
+from sonde.run.cells import Plain, Unit, Vectors, probe_unit
 from sonde.run.controls import CONTROLS
 from sonde.run.controls.untrained import untrained
 from sonde.run.folder import OTHER, Arrays
@@ -153,22 +153,25 @@ def _control(unit: Unit) -> list[Finished]:
     if control.probe == "used" and plain is not None and plain.result is not None:
         chosen: dict[str, Any] = {name: (plain.result.chosen[name],) for name in CHOSEN if name in plain.result.chosen}
         unit = replace(unit, probe=replace(unit.probe, **chosen))
-    found = _unsaved(_plain(unit)(unit) if unit.parts.protocol != "split" else probe_unit(unit, **_known(unit)))
+    if unit.parts.protocol != "split":
+        found = _unsaved(transfer_unit(unit))
+    elif control.probe == "trained":  # where it was not kept, it is fitted as it was, to the last bit
+        found = _unsaved(probe_unit(unit, trained=_trained(plain) if plain is not None else None))
+    else:
+        same = plain is not None and control.table is None and unit.parts.train.texts is plain.parts.train.texts
+        found = _unsaved(probe_unit(unit, ground=same))
     if unit.parts.plain_keys:
         keys = {"keys": _texts(unit.parts.test.keys), f"{OTHER}keys": _texts(unit.parts.plain_keys)}
         found = [(result, {**arrays, **keys}, None) for result, arrays, _ in found]
     return found
 
 
-def _known(unit: Unit) -> dict[str, Any]:
-    """What ``probe_unit`` can take over from the plain probe."""
-    control, plain = CONTROLS[str(unit.parts.variant)], unit.plain
-    if plain is None or control.table is not None or unit.parts.train.texts is not plain.parts.train.texts:
-        return {}
-    if control.probe == "trained" and plain.result is not None and (model := plain.model()) is not None:
-        done = plain.result
-        return {"trained": Fit(model, done.cell.seed, done.chosen, done.dev_score or 0.0, done.tried)}
-    return {"ground": control.probe != "trained"}  # that one is to be the plain probe to the last bit
+def _trained(plain: Plain) -> Fit | None:
+    """The plain probe as it was trained, if it was kept."""
+    model, done = plain.model(), plain.result
+    if model is None or done is None:
+        return None
+    return Fit(model, done.cell.seed, done.chosen, done.dev_score or 0.0, done.tried)
 
 
 def _texts(keys: Sequence[str | None]) -> Any:

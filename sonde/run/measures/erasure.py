@@ -14,7 +14,7 @@ import numpy as np
 
 from sonde.probes.erase import Eraser, leace, random_directions
 from sonde.probes.warm import measure, measure_reinjected
-from sonde.run.cells import Unit, classified, features_of, kept
+from sonde.run.cells import Unit, classified, features_of, kept, shared
 from sonde.run.measures.measure import (
     ERASED,
     Finished,
@@ -23,7 +23,6 @@ from sonde.run.measures.measure import (
     moments_of,
     plain_probe,
     rows_of,
-    shared,
 )
 from sonde.run.parts import Parts
 from sonde.stats.classification import accuracy, log2_loss

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 from sonde.probes import Features, fit
 from sonde.probes.convex import KEPT, Linear
@@ -14,14 +13,13 @@ from sonde.probes.erase import Moments
 from sonde.probes.saved import from_arrays
 from sonde.probes.warm import Rows
 from sonde.result import Cell, Result
-from sonde.run.cells import Unit, as_kept, versions
+from sonde.run.cells import Unit, as_kept, shared, versions
 from sonde.run.folder import Arrays
 from sonde.run.parts import Parts
 
 GIVEN, ERASED = "given:", "erased:"
 """How names of cells begin that take an encoder for given, and of those from whose vectors a property was erased."""
 
-T = TypeVar("T")
 Finished = tuple[Result, Arrays, Arrays | None]
 
 
@@ -46,12 +44,6 @@ def plain_probe(unit: Unit, train: Features, dev: Features) -> tuple[float, Line
         return float(found.chosen["l2"]), kept
 
     return shared(unit, "plain", 8 * train.shape[1] * len(unit.parts.labels), make)
-
-
-def shared(unit: Unit, what: str, size: int, make: Callable[[], T]) -> T:
-    """Something that follows from the vectors of a set, made once for all cells; about so many bytes."""
-    plain, parts = unit.plain, unit.parts
-    return make() if plain is None else plain.shared.get((what, plain.layer, parts.name, parts.digest), size, make)
 
 
 def moments_of(unit: Unit, train: Features) -> Moments:
