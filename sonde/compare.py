@@ -1,9 +1,14 @@
 """Two encoders, or more, on the same test rows: which differences are there, and which could have been found?
 
-Every test is paired, row by row. Two encoders are compared on each set by McNemar's tests; where a set has target
-forms, whose rows stand and fall together, by exchanging whole forms instead. The p-values are adjusted by Holm over the
-sets, and beside them stands the difference with an interval from a paired bootstrap, of forms where there are any. More
-than two get letters: those that share one were not found to differ.
+Two questions are kept apart. *Is one encoder better than the other, with probes like these?* Other training rows would
+have given other probes; where runs have trained them again (`--resample`), intervals and p-values count that, together
+with test rows and seeds. *Is one of these two trained probes better than the other?* is what McNemar's test answers, or,
+where rows share target forms and stand and fall together, the exchange of whole forms. That one is given beside the
+first, and stands in for it where no probe was trained again.
+
+The p-values are adjusted by Holm over the sets. More than two encoders get letters: those that share one do not differ
+significantly, which is not to say that they are equal. How nearly equal two are, an equivalence test says: two
+one-sided tests at 5 % hold for every margin that is at least ``within``.
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 
@@ -21,13 +27,24 @@ from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.run.loop import ALWAYS
 from sonde.run.parts import together
-from sonde.stats import clustered_p, detectable, holm, letters, mcnemar, paired_bootstrap, tie_groups
-from sonde.stats.resample import cluster_numbers
+from sonde.run.resample import resampled
+from sonde.stats import clustered_p, holm, letters, mcnemar
+from sonde.stats.means import Rows, mean
+from sonde.stats.paired import binomial_p
+from sonde.stats.training import Systems
 
 ONE_OF = ("probe", "limit", "device", "sonde", "id")
 """What an encoder is compared with one value of."""
-DRAWS = 10_000
-"""Resamples of test rows, or of target forms."""
+LEVEL = 0.05
+"""Of tests; intervals are at 95 %."""
+MARGIN = 0.01
+"""Share of rows within which two accuracies are called equivalent, unless another one is asked for."""
+
+DETECTED = 1.96 + 0.84
+"""Standard errors that a difference must have to be found four times out of five."""
+
+About = Literal["encoder", "probe"]
+"""What an interval or a p-value is about: the encoder, with any probe trained like this one; or the trained probe."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,25 +57,39 @@ class Comparison:
     two: float
     """Accuracies, means over seeds."""
     difference: float
+    about: About
+    """What the next four are about."""
     low: float
     high: float
-    """95 % interval of the difference, from the paired bootstrap."""
-    clusters: int | None
-    """Target forms that were drawn; None: rows were."""
-    only_one: int
-    only_two: int
-    """Test rows that only one of the two has right, at the first seed."""
-    p_exact: float
-    p_mid: float
-    """McNemar's test, at the first seed: rows taken as independent."""
+    """95 % interval of the difference."""
     p: float
-    """The mid-p value, or where there are target forms that of exchanging these."""
     p_holm: float
     """``p``, adjusted over the sets compared."""
+    within: float
+    """The smallest margin within which the two are equivalent, by two one-sided tests at 5 %."""
+    clusters: int | None
+    """Target forms, or sentences, that rows share; None: rows are taken as independent."""
+    only_one: float
+    only_two: float
+    """Test rows that only one of the two has right, means over seeds."""
+    p_exact: float | None
+    p_mid: float | None
+    """McNemar's test of these probes, rows taken as independent; None with several seeds."""
+    p_t: float
+    """The paired t-test over rows of these probes, rows taken as independent."""
+    p_probe: float
+    """Of these probes: McNemar's mid-p; or where rows share target forms, or there are several seeds, that of exchanging
+    forms, or rows."""
     detectable: float
-    """The difference that these rows, or forms, show four times out of five."""
+    """The difference that a comparison like this one shows four times out of five."""
     seeds: int
     partial: bool
+
+    def verdict(self, margin: float = MARGIN) -> Literal["first", "second", "equivalent", "undecided"]:
+        """Which one is significantly better; or that they are equivalent within a margin; or that nothing is known."""
+        if self.p_holm <= LEVEL:
+            return "first" if self.difference > 0 else "second"
+        return "equivalent" if self.within <= margin else "undecided"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +100,8 @@ class Ties:
     n: int
     accuracy: dict[str, float]
     letters: dict[str, str]
+    about: About
+    """What the letters are about: the encoders, if all were trained again."""
     partial: bool
 
 
@@ -143,33 +176,65 @@ def compare(run: Run, one: str, two: str) -> list[Comparison]:
 
 
 def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
-    rights = [np.array([run.right(r) for r in side]) for side in (one, two)]
     clusters = forms(run, one[0])
-    test = mcnemar(rights[0][0], rights[1][0])
-    drawn = paired_bootstrap(*(right.mean(axis=0) for right in rights), clusters=clusters, seed=0, draws=DRAWS)
-    p, least = test.p_mid, detectable((test.b + test.c) / test.n, test.n)
-    if clusters:
-        p = clustered_p(rights[0][0], rights[1][0], clusters)
-        # the interval is 1.96 standard errors to either side, and 1.96 + 0.84 are needed
-        least = (drawn.high - drawn.low) / (2 * 1.96) * (1.96 + 0.84)
+    sides = _systems(run, (one, two), clusters)
+    first, second = sides.right
+    single = len(one) == len(two) == 1
+    test = mcnemar(first, second) if single else None
+    found = sides.difference(0, 1)
+    about: About = "encoder" if sides.known(0, 1) else "probe"
+    p_probe = (
+        test.p_mid
+        if test is not None and clusters is None
+        else clustered_p(first, second, clusters or range(len(first)))
+    )
+    low, high = found.interval()
+    within = max(map(abs, found.interval(1 - 2 * LEVEL)))
+    if test is not None:  # which has a width even if the two are right on the same rows
+        low, high = min(low, test.low), max(high, test.high)
+        narrow = mcnemar(first, second, level=1 - 2 * LEVEL)
+        within = max(within, abs(narrow.low), abs(narrow.high))
+    apart = first - second
     return Comparison(
         dataset=one[0].cell.dataset,
-        n=test.n,
-        one=float(rights[0].mean()),
-        two=float(rights[1].mean()),
-        difference=drawn.difference,
-        low=drawn.low,
-        high=drawn.high,
+        n=len(first),
+        one=float(first.mean()),
+        two=float(second.mean()),
+        difference=found.value,
+        about=about,
+        low=low,
+        high=high,
+        p=p_probe if about == "probe" and single else found.p,
+        p_holm=1.0,
+        within=within,
         clusters=len(set(clusters)) if clusters else None,
-        only_one=test.b,
-        only_two=test.c,
-        p_exact=test.p_exact,
-        p_mid=test.p_mid,
-        p=p,
-        p_holm=p,
-        detectable=least,
+        only_one=float(apart.clip(min=0).sum()),
+        only_two=float((-apart).clip(min=0).sum()),
+        p_exact=None if test is None else test.p_exact,
+        p_mid=None if test is None else test.p_mid,
+        p_t=mean(apart).p,
+        p_probe=p_probe,
+        detectable=DETECTED * found.variance**0.5,
         seeds=min(len(one), len(two)),
         partial=one[0].partial,
+    )
+
+
+def _systems(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[str] | None) -> Systems:
+    """Encoders on the same test rows, each by its results of all seeds."""
+    right = [np.array([run.right(result) for result in side], np.float64) for side in sides]
+    again = [[found for result in side if (found := resampled(run, result)) is not None] for side in sides]
+    n = right[0].shape[1]
+    trained = None
+    if any(again):
+        k = min(len(found) for side in again for found in side)  # runs may have trained some of them more often
+        blank = np.full((k, n), np.nan)
+        trained = np.array([np.mean([found[:k] for found in side], axis=0) if side else blank for side in again])
+    return Systems(
+        Rows.of(n, clusters),
+        np.array([side.mean(axis=0) for side in right]),
+        trained,
+        tuple((float(side.mean(axis=1).var(ddof=1)) if len(side) > 1 else 0.0, len(side)) for side in right),
     )
 
 
@@ -181,20 +246,31 @@ def forms(run: Run, result: Result) -> list[str] | None:
     return together([row.key for row in rows], [row.text for row in rows])
 
 
-def tied(run: Run, results: Mapping[str, Result]) -> dict[str, str]:
-    """Letters of encoders on the same test rows, the best first: those that share one were not found to differ."""
-    right = {name: run.right(result) for name, result in results.items()}
-    clusters = forms(run, next(iter(results.values())))
-    if clusters is None:
-        return tie_groups(right)
-    names = sorted(right, key=lambda name: (-int(right[name].sum()), name))
-    pairs = list(combinations(names, 2))
+def tied(run: Run, results: Mapping[str, Sequence[Result]]) -> tuple[dict[str, str], About]:
+    """Letters of encoders on the same test rows, the best first, and what they are about.
+
+    Those that share a letter do not differ significantly. Each has its results of all seeds.
+    """
+    given = list(results)
+    clusters = forms(run, results[given[0]][0])
+    found = _systems(run, list(results.values()), clusters)
+    order = sorted(range(len(given)), key=lambda i: (-float(found.right[i].sum()), given[i]))
+    pairs = list(combinations(order, 2))
     # a form counts by its sum only: to add up once, and not for every pair, is what makes many encoders bearable
-    of_row = cluster_numbers(clusters, len(clusters))
-    sums = {name: np.bincount(of_row, right[name]) for name in names}
-    forms_of = range(int(of_row.max()) + 1)
-    p = holm([clustered_p(sums[a], sums[b], forms_of) for a, b in pairs])
-    return letters(names, dict(zip(pairs, p.tolist(), strict=True)))
+    sums = found.rows.sums(found.right)
+    forms_of = range(sums.shape[1])
+
+    def p(one: int, two: int) -> float:
+        if found.known(one) or found.known(two) or max(len(results[given[i]]) for i in (one, two)) > 1:
+            return found.difference(one, two).p
+        if clusters is not None:
+            return clustered_p(sums[one], sums[two], forms_of)
+        apart = found.right[one] - found.right[two]
+        return binomial_p(int((apart > 0).sum()), int((apart < 0).sum()))[1]
+
+    adjusted = holm([p(one, two) for one, two in pairs]).tolist()
+    values = {(given[one], given[two]): value for (one, two), value in zip(pairs, adjusted, strict=True)}
+    return letters([given[i] for i in order], values), "encoder" if found.known(*order) else "probe"
 
 
 def ties(run: Run, names: Sequence[str]) -> list[Ties]:
@@ -208,15 +284,16 @@ def ties(run: Run, names: Sequence[str]) -> list[Ties]:
     found = []
     for place in shared:
         of_set = {c.name: c.results[place] for c in columns}
-        found_letters = tied(run, {name: rs[0] for name, rs in of_set.items()})
+        found_letters, about = tied(run, of_set)
         first = of_set[columns[0].name][0]
-        means = {name: sum(r.accuracy for r in of_set[name]) / len(of_set[name]) for name in found_letters}
+        means = {name: sum(r.score for r in of_set[name]) / len(of_set[name]) for name in found_letters}
         found.append(
             Ties(
                 dataset=first.cell.dataset,
                 n=first.n["te"],
                 accuracy=means,
                 letters=found_letters,
+                about=about,
                 partial=first.partial,
             )
         )

@@ -136,6 +136,13 @@ class Result:
     cluster_interval: tuple[float, float] | None = None
     """95 %, from resampling what rows share instead of rows: target forms, or sentences that are asked about twice."""
     clusters: int | None = None
+    encoder_interval: tuple[float, float] | None = None
+    """95 %, about the encoder: training rows could have been others, too. The intervals above are about the one probe
+    that was trained."""
+    training_sd: float | None = None
+    """The standard deviation that the choice of training rows gives to the score."""
+    resamples: int = 0
+    """Probes that were trained again, without parts of the training rows, to know these."""
     dev_score: float | None = None
     """What the choice was made by."""
     chosen: Mapping[str, Any] = field(default_factory=dict)
@@ -194,8 +201,7 @@ class Result:
 
     @property
     def range(self) -> tuple[float, float]:
-        """What both intervals cover. That over what rows share is the wider one, except where all rows are right, or
-        all wrong, and drawing them again tells nothing."""
+        """What both intervals about this probe cover."""
         low, high = self.cluster_interval or self.interval
         return min(low, self.interval[0]), max(high, self.interval[1])
 

@@ -20,6 +20,7 @@ def run(
     seed: int = 1111,
     limit: int | None = None,
     jobs: Annotated[int, Parameter(("--jobs", "-j"))] = 0,
+    resample: int | None = None,
     half: bool = False,
     batch: int | None = None,
     device: str | None = None,
@@ -59,6 +60,9 @@ def run(
         Use a balanced sample of at most this many rows of each split; every number is marked as partial.
     jobs: int
         Probes to fit at a time; 0 means one per core. Default: 0.
+    resample: int
+        Train each probe so many times again, without a tenth of the training rows each, for intervals and tests about
+        the encoder and not only about the probe: 0, 10, 20, … Default: 20 linear probes, 10 networks.
     half: bool
         Round vectors to float16.
     batch: int
@@ -115,7 +119,7 @@ def run(
         found = evaluate(
             encoder, sources, out, probes=probe, seeds=range(seed, seed + seeds), limit=limit,
             store=store_of(no_store, store_limit), half=half, batch=batch, device=device, jobs=check_jobs(jobs),
-            controls=controls, measures=measures, tell=tell,
+            resample=resample, controls=controls, measures=measures, tell=tell,
             command=shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")]),
         )  # fmt: skip
     print_table(summarise(found))

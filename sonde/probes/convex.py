@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from sonde.errors import DataError, ShapeError
 from sonde.probes.convex_numpy import Doubles, Engine, Floats, Numpy
-from sonde.probes.convex_search import End, Search, Value, descend, inverse, run, solver
+from sonde.probes.convex_search import End, Search, Value, descend, in_line, inverse, run, solver
 from sonde.probes.features import Features
 from sonde.probes.fit import Fit
 from sonde.probes.probe import Probe
@@ -92,9 +92,9 @@ def fit(
             )
     counts = np.bincount(labels, minlength=classes)
     with one_thread():  # with more, sums depend on how many
-        data = _Data.of(train, labels, counts, _engine(device), ground)
+        data = Data.of(train, labels, counts, engine_of(device), ground)
         ends = _search(data, probe.l2, standardise=probe.standardise, limit=probe.passes, ground=ground)
-        models = [_model(data, end.point, counts) for end in ends]
+        models = [model_at(data, end.point, counts) for end in ends]
         judged = [_judge(model, dev, dev_labels) for model in models]
     tried = [
         {"l2": l2, "accuracy": accuracy, "loss": loss, "passes": end.passes, "converged": end.converged}
@@ -123,8 +123,8 @@ class Ground:
     def of(cls, train: Features, labels: Ints, classes: int, device: str | None = None, sample: int = SAMPLE) -> Ground:
         """Look through the training rows once; labels (n,) are 0 … classes - 1. ``sample`` is that of ``SAMPLE``."""
         with one_thread():
-            data = _Data.of(train, labels, np.bincount(labels, minlength=classes), _engine(device))
-            return cls(data.mean, data.scale, data.correlations(sample), float(_curvature(data.shares).mean()))
+            data = Data.of(train, labels, np.bincount(labels, minlength=classes), engine_of(device))
+            return cls(data.mean, data.scale, data.correlations(sample), float(curvature_of(data.shares).mean()))
 
     def inverse(self, l2: float) -> Floats | None:
         """That of about the Hessian with a penalty, (d, d)."""
@@ -161,13 +161,14 @@ def optima(
             f"The rows are {train.shape}; expected ({len(labels)}, {len(ground.mean)}), for so many labels."
         )
     counts = np.bincount(labels, minlength=classes)
-    data = _Data.of(train, labels, counts, _engine(device), ground)
-    point = None if start is None else _point(data, start, counts)
+    data = Data.of(train, labels, counts, engine_of(device), ground)
+    point = None if start is None else point_of(data, start, counts)
     ends = _search(data, l2, ground=ground, start=point, tolerance=tolerance, limit=limit)
-    return [_model(data, end.point, counts) for end in ends]
+    return [model_at(data, end.point, counts) for end in ends]
 
 
-def _engine(device: str | None) -> Engine:
+def engine_of(device: str | None) -> Engine:
+    """numpy, or torch on a device."""
     if device is None:
         return Numpy()
     from sonde.probes import convex_torch
@@ -175,7 +176,8 @@ def _engine(device: str | None) -> Engine:
     return convex_torch.find(device)
 
 
-def _model(data: _Data, point: Doubles, counts: Ints) -> Linear:
+def model_at(data: Data, point: Doubles, counts: Ints) -> Linear:
+    """The classifier that a search has come to; ``counts`` are the rows of each class."""
     met, missing = np.flatnonzero(counts), np.flatnonzero(counts == 0)
     rows = np.zeros((len(counts), point.shape[1]))
     rows[met] = np.concatenate([-point / 2, point / 2]) if len(met) == 2 else point
@@ -184,7 +186,7 @@ def _model(data: _Data, point: Doubles, counts: Ints) -> Linear:
     return Linear(weights, rows[:, -1] - weights @ data.mean)
 
 
-def _point(data: _Data, model: Linear, counts: Ints) -> Doubles:
+def point_of(data: Data, model: Linear, counts: Ints) -> Doubles:
     """Where a model stands among the points that are searched; what all classes share changes no probability."""
     weights, bias = (rows[np.flatnonzero(counts)] for rows in (model.weights, model.bias))
     found = np.column_stack([weights * data.scale, bias + weights @ data.mean])
@@ -216,13 +218,13 @@ def log_probabilities(model: Linear, features: Features) -> Floats:
     return found
 
 
-def _curvature(shares: Doubles) -> Doubles:
+def curvature_of(shares: Doubles) -> Doubles:
     """Of the loss at the classes' shares, for each output."""
     return (shares * (1 - shares))[: 1 if len(shares) == 2 else len(shares)]
 
 
 def _search(
-    data: _Data,
+    data: Data,
     penalties: Sequence[float | Doubles],
     *,
     standardise: bool = True,
@@ -232,7 +234,7 @@ def _search(
     tolerance: float = TOLERANCE,
 ) -> list[End]:
     """Where the search ends for each penalty."""
-    d, curvature = data.features.shape[1], _curvature(data.shares)
+    d, curvature = data.features.shape[1], curvature_of(data.shares)
     outputs = len(curvature)
     point = np.zeros((outputs, d + 1))
     if len(data.shares) == 1:
@@ -253,7 +255,7 @@ def _search(
         return descend(point, value, np.append(penalty, 0.0), solve, tolerance=promised, limit=limit, first=first)
 
     if d <= FACTORED and len(strong_first) * outputs <= TOGETHER:
-        found = run({i: begin(i, point, value) for i in strong_first}, data.values)
+        found = run({i: begin(i, point, value) for i in strong_first}, in_line(data.values))
         return [found[i] for i in range(len(penalties))]
     ends: dict[int, End] = {}
     for place, i in enumerate(strong_first):
@@ -263,13 +265,13 @@ def _search(
             if usual[older] > usual[old]:
                 step = np.log(usual[old] / usual[i]) / np.log(usual[older] / usual[old])
                 first = (point - ends[older].point) * step
-        ends |= run({i: begin(i, point, value, first)}, data.values)
+        ends |= run({i: begin(i, point, value, first)}, in_line(data.values))
         point, value = ends[i].point, ends[i].value
     return [ends[i] for i in range(len(penalties))]
 
 
 @dataclass(frozen=True, eq=False)
-class _Data:
+class Data:
     """The training rows; to the search they are standardised, and all classes have rows."""
 
     features: Features
@@ -286,8 +288,14 @@ class _Data:
     """What the blocks lack of being standardised: the mean and 1 / scale, or 0 and 1."""
 
     @classmethod
-    def of(cls, features: Features, labels: Ints, counts: Ints, engine: Engine, ground: Ground | None = None) -> _Data:
-        """Look through the rows once, if nobody has, and decide how they will be read."""
+    def of(
+        cls, features: Features, labels: Ints, counts: Ints, engine: Engine, ground: Ground | None = None,
+        room: int | None = None,
+    ) -> Data:  # fmt: skip
+        """Look through the rows once, if nobody has, and decide how they will be read: kept if ``room`` has the bytes.
+
+        ``counts`` are the rows of each class; those of a class that has none here, but elsewhere, may be given too.
+        """
         n, d = features.shape
         met = counts > 0
         size = _size(engine.cells, d, int(np.count_nonzero(met)))
@@ -300,10 +308,10 @@ class _Data:
                 given = _standardised(rows, mean, scale) if far else rows
                 yield engine.hold(given), engine.hold(labels[start : start + size])
 
-        kept = list(blocks()) if 4 * n * d <= KEPT else None
+        kept = list(blocks()) if 4 * n * d <= (KEPT if room is None else room) else None
         return cls(
             features,
-            counts[met] / n,
+            counts[met] / counts.sum(),
             mean,
             scale,
             engine,

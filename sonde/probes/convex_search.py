@@ -42,8 +42,8 @@ class End:
 Search = Generator[Doubles, Value, End]
 
 
-def run(searches: Mapping[K, Search], answer: Callable[[Sequence[Doubles]], Sequence[Value]]) -> dict[K, End]:
-    """Bring searches to their ends, with one call of ``answer`` for all that still ask."""
+def run(searches: Mapping[K, Search], answer: Callable[[Mapping[K, Doubles]], Mapping[K, Value]]) -> dict[K, End]:
+    """Bring searches to their ends, with one call of ``answer`` for the points of all that still ask."""
     ends: dict[K, End] = {}
     given: dict[K, Value | None] = dict.fromkeys(searches)
     while given:
@@ -53,8 +53,13 @@ def run(searches: Mapping[K, Search], answer: Callable[[Sequence[Doubles]], Sequ
                 asked[name] = next(searches[name]) if value is None else searches[name].send(value)
             except StopIteration as end:
                 ends[name] = end.value
-        given = dict(zip(asked, answer(list(asked.values())), strict=True)) if asked else {}
+        given = dict(answer(asked)) if asked else {}
     return ends
+
+
+def in_line(answer: Callable[[Sequence[Doubles]], Sequence[Value]]) -> Callable[[Mapping[K, Doubles]], dict[K, Value]]:
+    """What answers points whatever search they are of."""
+    return lambda asked: dict(zip(asked, answer(list(asked.values())), strict=True))
 
 
 def descend(

@@ -28,7 +28,7 @@ from scipy.special import expit, log_softmax, softmax
 
 from sonde.errors import DataError, ShapeError, UsageError
 from sonde.probes.convex import TOLERANCE
-from sonde.probes.convex_search import descend, run, solver
+from sonde.probes.convex_search import descend, in_line, run, solver
 from sonde.probes.features import Features
 from sonde.probes.warm import PASSES, held, spread, values
 from sonde.threads import one_thread
@@ -193,7 +193,7 @@ def _fit_probe(stack: _Stack, numbers: Ints, shares: Doubles, weights: Doubles, 
     tolerance = -TOLERANCE * float(shares @ np.log(shares))
     (known,) = values(lambda: blocks, n, [point])
     search = descend(point, known, np.append(penalty, 0.0), solve, tolerance=tolerance, limit=PASSES)
-    return run({0: search}, lambda points: values(lambda: blocks, n, points))[0].point
+    return run({0: search}, in_line(lambda points: values(lambda: blocks, n, points)))[0].point
 
 
 def _loss(logits: Doubles, numbers: Ints) -> tuple[float, Doubles]:

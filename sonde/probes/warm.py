@@ -21,7 +21,7 @@ from scipy.special import softmax
 from sonde.errors import DataError, ShapeError
 from sonde.probes.convex import FACTORED, KEPT, TOGETHER, TOLERANCE, WIDEST, Linear
 from sonde.probes.convex_numpy import Numpy
-from sonde.probes.convex_search import End, Search, Value, descend, run, solver
+from sonde.probes.convex_search import End, Search, Value, descend, in_line, run, solver
 from sonde.probes.erase import Eraser, Moments, reinjected
 from sonde.probes.features import Features
 from sonde.threads import one_thread
@@ -332,7 +332,7 @@ def _search(
         known = [rows.constant] * len(points)
     else:
         known = answer([change.plain(point) for change, point in zip(changes, points, strict=True)])
-    ends = run({i: begin(*each) for i, each in enumerate(zip(changes, points, known, strict=True))}, answer)
+    ends = run({i: begin(*each) for i, each in enumerate(zip(changes, points, known, strict=True))}, in_line(answer))
     return [change.plain(ends[i].point) for i, change in enumerate(changes)]
 
 

@@ -189,14 +189,14 @@ def _compare(grid: Grid, said: Mapping[str, Any], metric: Metric) -> None:
 
 def _tie(run: Run, grid: Grid, place: Place, said: Mapping[str, Any], notes: list[str]) -> None:
     """Letters for columns on the same rows: those that share one were not found to differ."""
-    first = {i: best_layer(found)[0] for i, c in enumerate(grid.columns) if (found := grid.layers(c, place))}
-    for sample in dict.fromkeys(grid.columns[i].sample for i in first):
+    shown = {i: best_layer(found) for i, c in enumerate(grid.columns) if (found := grid.layers(c, place))}
+    for sample in dict.fromkeys(grid.columns[i].sample for i in shown):
         # by number, with leading zeros: names may be alike, and of encoders as good the first comes first
-        rivals = {f"{i:06}": result for i, result in first.items() if grid.columns[i].sample == sample}
+        rivals = {f"{i:06}": results for i, results in shown.items() if grid.columns[i].sample == sample}
         if len(rivals) < 2:
             continue
         try:
-            letters = tied(run, rivals)
+            letters, _ = tied(run, rivals)
         except SondeError as e:
             notes.append(f"The letters of {place.name} are missing: {e}")
             continue

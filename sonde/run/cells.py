@@ -20,14 +20,18 @@ from sonde.downstream.pairs import compare, juxtapose
 from sonde.probes import Features, Fit, Model, Probe, fit
 from sonde.probes.calibrate import scaled, temperature
 from sonde.probes.convex import Ground
+from sonde.probes.left_out import left_out
 from sonde.probes.saved import LARGEST, from_arrays, to_arrays
 from sonde.result import Cell, Result
 from sonde.run.folder import WHOLE, Arrays
 from sonde.run.parts import Part, Parts, sampled, together
+from sonde.run.resample import Bools, about_encoder, deal, how_many, packed, right_again
 from sonde.run.shared import Places, Shared
 from sonde.stats.classification import accuracy, log2_loss, macro_f1
 from sonde.stats.information import Information, information, prior
-from sonde.stats.intervals import cluster_bootstrap, wilson
+from sonde.stats.intervals import share_interval, wilson
+from sonde.stats.means import Rows
+from sonde.stats.training import GROUPS
 
 T = TypeVar("T")
 Logs = npt.NDArray[np.float32]
@@ -40,7 +44,7 @@ PAIRS = {
 }
 """What the probe reads of two sentences, by task."""
 DRAWS = 2000
-"""Resamples of target forms, or sentences, for an interval."""
+"""Resamples of target forms, or sentences, for the interval of a difference."""
 AMID = 512
 """Rows whose mean is near enough to the centre of all."""
 
@@ -101,6 +105,8 @@ class Unit:
     baselines: Mapping[str, float]
     encode_seconds: float
     """The set's share of the time the encoder took."""
+    resample: int | None = 0
+    """Probes to train again without parts of the training rows; None: as many as is usual."""
     plain: Plain | None = None
     """Of controls and measures, what they are to be read beside."""
 
@@ -169,14 +175,20 @@ def probe_unit(
         ground=ground_of(unit, train) if ground and unit.probe.kind == "convex" else None,
     )  # fmt: skip
     fitted = (time.perf_counter() - started) / len(fits)
+    again: Bools | None = None
     found: list[tuple[Result, Arrays, Arrays | None]] = []
     for cell, one in zip(unit.cells, fits, strict=True):
+        if trained is None and (again is None or unit.probe.kind != "convex"):  # which is the same for every seed
+            again = _trained_again(unit, one, train, dev, test)
         started = time.perf_counter()
         saved = _saved(one.model, train)
         model = one.model if saved is None else from_arrays(saved)  # what is scored is what is kept
         logs = model.scores(test)
         arrays = kept(logs, parts.test.labels)
         result = classified(cell, parts, arrays["predicted"], parts.test.labels, unit.baselines)
+        if again is not None:
+            arrays |= packed(again)
+            result = _about_encoder(result, arrays["predicted"] == arrays["truth"], again, parts)
         known = {}
         # of rows that were learned from, labels are known by heart
         several = len(set(clusters_of(parts.test) or range(len(parts.test)))) > 1
@@ -205,6 +217,27 @@ def probe_unit(
             )
         )  # fmt: skip
     return found
+
+
+def _trained_again(unit: Unit, one: Fit, train: Features, dev: Features, test: Features) -> Bools | None:
+    """The test rows (K, n) that probes trained without some of the training rows have right, if there are to be any."""
+    parts, classes = unit.parts, len(unit.parts.labels)
+    many = how_many(unit.resample, unit.probe, *train.shape, classes)
+    groups = deal(parts.train, many // GROUPS) if many and parts.test is not parts.train else None
+    if groups is None:
+        return None
+    device = unit.cells[0].device
+    models = left_out(
+        unit.probe, one, train, parts.train.labels, dev, parts.dev.labels, classes, groups, device=device
+    )  # fmt: skip
+    return right_again(list(models), test, parts.test.labels)
+
+
+def _about_encoder(result: Result, right: Bools, again: Bools, parts: Parts) -> Result:
+    said = about_encoder(right, again, clusters_of(parts.test))
+    if said is None:
+        return result
+    return replace(result, encoder_interval=said[0], training_sd=said[1], resamples=len(again))
 
 
 def informed(logs: Logs, dev_logs: Logs, parts: Parts) -> tuple[Information, float]:
@@ -301,12 +334,17 @@ def classified(
         score=accuracy(predicted, truth),
         scores={"macro_f1": macro_f1(predicted, truth)},
         interval=(low, high),
-        cluster_interval=cluster_bootstrap(right, clusters, seed=0, draws=DRAWS) if several > 1 else None,
+        cluster_interval=_of_clusters(right, clusters) if several > 1 else None,
         clusters=several or None,
         baselines=baselines,
         versions=versions(),
         synthetic=parts.synthetic,
     )
+
+
+def _of_clusters(right: Bools, clusters: Sequence[str]) -> tuple[float, float]:
+    rows = Rows.of(len(right), clusters)
+    return share_interval(rows.mean(right), rows)
 
 
 def versions() -> dict[str, str]:

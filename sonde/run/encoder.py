@@ -37,6 +37,7 @@ class Wish:
     half: bool
     batch: int | None
     jobs: int
+    resample: int | None
     tell: Progress | None
     failed: list[Failure] = field(default_factory=list)
 
@@ -232,8 +233,15 @@ def _left(wish: Wish, name: str, s: Ready, identity: str | None, layers: Sequenc
     for layer, probe, _ in _asked(wish, s, layers):
         yield from (
             cell for cell in _cells(wish, name, s, identity, layer, probe)
-            if identity is None or cell.key not in wish.log.done
+            if identity is None or not _done(wish, s, cell)
         )  # fmt: skip
+
+
+def _done(wish: Wish, s: Ready, cell: Cell) -> bool:
+    """Whether a cell has its result, trained again at least as often as was asked for."""
+    found = wish.log.done.get(cell.key)
+    wanted = wish.resample if s.plain is None and s.parts.protocol == "split" else 0
+    return found is not None and (not wanted or found.resamples >= wanted)
 
 
 def _units(wish: Wish, one: _Encoder, s: Ready, known: Pool) -> Iterator[Unit]:
@@ -256,7 +264,8 @@ def _units(wish: Wish, one: _Encoder, s: Ready, known: Pool) -> Iterator[Unit]:
                 s.plain, wish.log.done.get(key), s.variant.others if s.variant else (), tables, given,
                 partial(wish.log.model, key), one.shared, layer,
             )  # fmt: skip
-        yield Unit(s.parts, cells, spec.of_task(s.parts.task), vectors, s.baselines, share, plain)
+        again = wish.resample if s.plain is None else 0
+        yield Unit(s.parts, cells, spec.of_task(s.parts.task), vectors, s.baselines, share, again, plain)
 
 
 def _key_of_plain(cell: Cell, identity: str | None) -> str:

@@ -22,6 +22,7 @@ from sonde.run.encoder import Progress, Ready, Wish, probe_encoder
 from sonde.run.folder import Run, set_failure
 from sonde.run.log import writing
 from sonde.run.parts import Parts, parts_of, sampled
+from sonde.run.resample import checked
 from sonde.run.transfer import nested_baseline
 from sonde.run.variants import Asked, asked_for, untrained, varied
 from sonde.sources import Source
@@ -47,6 +48,7 @@ def evaluate(
     batch: int | None = None,
     device: str | None = None,
     jobs: int = 1,
+    resample: int | None = None,
     beside: Sequence[str] = (*BASELINES, *ALWAYS),
     controls: Sequence[str] = (),
     measures: Sequence[str] = (),
@@ -58,7 +60,9 @@ def evaluate(
     ``encoders`` are texts such as ``st:all-MiniLM-L6-v2``, or callables by name. What fails is written down, and the
     loop goes on: look at ``Run.failures``. The baselines of ``beside`` are run on every set. ``limit`` takes a balanced
     sample of each split and marks every number as partial. ``jobs`` probes are fitted at a time, each in one thread, so
-    that results do not depend on it. ``controls`` and ``measures``, by name or ``all``, say what a score means: their
+    that results do not depend on it. ``resample`` probes are trained again without parts of the training rows, for an
+    interval about the encoder and not only about the probe: a multiple of ten, 0 for none; by default 20 linear probes
+    or 10 networks. ``controls`` and ``measures``, by name or ``all``, say what a score means: their
     results are ``Run.extras``. ``command`` is what was typed for all this, to be kept in run.json.
     """
     asked = asked_for(controls, measures)
@@ -69,7 +73,9 @@ def evaluate(
     if not wanted or not seeds:
         raise UsageError("A run needs at least one probe and one seed.")
     with writing(folder) as log:
-        wish = Wish(log, wanted, list(dict.fromkeys(seeds)), limit, device, store, half, batch, jobs, tell)
+        wish = Wish(
+            log, wanted, list(dict.fromkeys(seeds)), limit, device, store, half, batch, jobs, checked(resample), tell
+        )
         always = [name for name in beside if name not in named and name not in BASELINES]
         learners = [name for name in BASELINES if name in beside]
         log.describe(
@@ -92,7 +98,8 @@ def evaluate(
                 probe_encoder(wish, name, None, (), same, other)
         for name in always:
             some = [s for s in sets if s.parts.protocol == "split"]
-            probe_encoder(replace(wish, probes=dict([parse("linear")]), seeds=wish.seeds[:1]), name, None, some)
+            linear = replace(wish, probes=dict([parse("linear")]), seeds=wish.seeds[:1], resample=0)
+            probe_encoder(linear, name, None, some)
     return Run.load(folder)
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import UsageError
 from sonde.stats import inputs
+from sonde.stats.means import Estimate, Rows, quantile
 from sonde.stats.resample import Clusters, add_up, ends, redraw
 
 Z = 1.959964
 """Standard errors to each side of a 95 % interval."""
 
 
-def wilson(k: float, n: int, z: float = Z) -> tuple[float, float]:
+def wilson(k: float, n: float, z: float = Z) -> tuple[float, float]:
     """The Wilson score interval of k out of n."""
     if n <= 0 or not 0 <= k <= n:
         raise UsageError(f"A share is k of n with 0 <= k <= n and n > 0, got {k} of {n}.")
@@ -23,6 +25,20 @@ def wilson(k: float, n: int, z: float = Z) -> tuple[float, float]:
     centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     low, high = (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
     return max(0.0, min(low, p)), min(1.0, max(high, p))  # at 0 and n of n, rounding may miss p
+
+
+def share_interval(found: Estimate, rows: Rows, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval of a share whose variance is not that of independent rows: by an effective number of rows.
+
+    As many rows as would give this variance if they were independent, no more than there are, made fewer where the
+    variance itself is uncertain (Franco et al. 2019, J. Surv. Stat. Methodol. 7:334, find it to cover best). Where all
+    rows are right, or all wrong, they count as one for each cluster: nothing is known of what rows of a cluster share.
+    """
+    p, z = found.value, NormalDist().inv_cdf((1 + inputs.share(level, "level")) / 2)
+    some = 0 < p < 1 and found.variance > 0
+    size = min(len(rows.number), p * (1 - p) / found.variance) if some else len(rows.sizes)
+    size *= (z / quantile(level, found.df)) ** 2
+    return wilson(p * size, size, z)
 
 
 def bootstrap(values: npt.ArrayLike, *, seed: int, draws: int = 2000, level: float = 0.95) -> tuple[float, float]:

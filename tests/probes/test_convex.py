@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, NotInstalled, ShapeError, UsageError
 from sonde.probes import PROBES, Features, convex, fit
-from sonde.probes.convex_search import descend, run, solver
+from sonde.probes.convex_search import descend, in_line, run, solver
 
 LINEAR = PROBES["linear"]
 CLOSE = 1e-3
@@ -395,7 +395,7 @@ def search(value, start, penalty=0.0, limit=100):
     penalty = np.full(start.shape[1] - 1, penalty)
     solve = solver(None, np.ones(len(start)), penalty)
     begun = descend(start, value(start), np.append(penalty, 0.0), solve, tolerance=1e-12, limit=limit)
-    return run({"it": begun}, lambda points: [value(point) for point in points])["it"]
+    return run({"it": begun}, in_line(lambda points: [value(point) for point in points]))["it"]
 
 
 def test_a_quadratic_is_solved():
