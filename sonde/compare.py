@@ -2,8 +2,8 @@
 
 Two questions are kept apart. *Is one encoder better than the other, with probes like these?* Other training rows would
 have given other probes; where runs have trained them again (`--resample`), intervals and p-values count that, together
-with test rows and seeds. *Is one of these two trained probes better than the other?* is what McNemar's test answers, or,
-where rows share target forms and stand and fall together, the exchange of whole forms. That one is given beside the
+with test rows and seeds. *Is one of these two trained probes better than the other?* is what McNemar's test answers,
+or, where rows share target forms and stand and fall together, the exchange of whole forms. That one is given beside the
 first, and stands in for it where no probe was trained again.
 
 The p-values are adjusted by Holm over the sets. More than two encoders get letters: those that share one do not differ
@@ -78,8 +78,8 @@ class Comparison:
     p_t: float
     """The paired t-test over rows of these probes, rows taken as independent."""
     p_probe: float
-    """Of these probes: McNemar's mid-p; or where rows share target forms, or there are several seeds, that of exchanging
-    forms, or rows."""
+    """Of these probes: McNemar's mid-p; or where rows share target forms that of exchanging these, and with several
+    seeds that of exchanging rows."""
     detectable: float
     """The difference that a comparison like this one shows four times out of five."""
     seeds: int
@@ -183,11 +183,9 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
     test = mcnemar(first, second) if single else None
     found = sides.difference(0, 1)
     about: About = "encoder" if sides.known(0, 1) else "probe"
-    p_probe = (
-        test.p_mid
-        if test is not None and clusters is None
-        else clustered_p(first, second, clusters or range(len(first)))
-    )
+    p_probe = clustered_p(first, second, clusters or range(len(first)))
+    if test is not None and clusters is None:
+        p_probe = test.p_mid
     low, high = found.interval()
     within = max(map(abs, found.interval(1 - 2 * LEVEL)))
     if test is not None:  # which has a width even if the two are right on the same rows

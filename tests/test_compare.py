@@ -43,10 +43,13 @@ def test_two_encoders_on_every_set(run):
         assert c.difference == pytest.approx(c.one - c.two)
         assert c.low <= c.difference <= c.high
         assert c.difference == pytest.approx((c.only_one - c.only_two) / c.n)
-        table = [[0, c.only_one], [c.only_two, 0]]
+        table = [[0, int(c.only_one)], [int(c.only_two), 0]]
         assert c.p_exact == pytest.approx(mcnemar(table, exact=True).pvalue)
         assert c.p_mid <= c.p_exact
-        assert (c.p == c.p_mid) == (c.clusters is None)
+        assert (c.p_probe == c.p_mid) == (c.clusters is None)
+        assert c.about == ("encoder" if c.clusters is None else "probe")  # eight forms are too few to leave out
+        assert c.p_t < 0.01
+        assert c.verdict() == "first"
     holm = multipletests([c.p for c in found], method="holm")[1]
     assert [c.p_holm for c in found] == pytest.approx(holm.tolist())
     assert [c.clusters for c in found] == [8, None, None]

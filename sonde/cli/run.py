@@ -128,7 +128,13 @@ def run(
     return 2 if any(failure.cell.encoder in asked for failure in found.failures) else 0
 
 
-def compare(folder: Path, /, *encoders: str, format: Literal["table", "md", "csv", "json"] = "table") -> int:
+def compare(
+    folder: Path,
+    /,
+    *encoders: str,
+    margin: float = 1.0,
+    format: Literal["table", "md", "csv", "json"] = "table",
+) -> int:
     """Compare encoders of a run on the same test rows: two by paired tests, more by tie groups.
 
     Parameters
@@ -138,21 +144,26 @@ def compare(folder: Path, /, *encoders: str, format: Literal["table", "md", "csv
     encoders: str
         Two or more, as typed for `sonde run` or a part of that, with |layer=… and |probe=… if need be; baselines such
         as nb-uni, too. Default: all that are no baselines.
+    margin: float
+        Of two encoders: points within which they are called equivalent. Default: 1.
     format: str
         table, md (Markdown), csv or json. Default: table.
     """
     from sonde.compare import compare as compare_two
     from sonde.compare import others, ties
+    from sonde.errors import UsageError
     from sonde.report.comparison import print_comparison, text_of
     from sonde.run import Run
 
+    if not 0 < margin < 100:
+        raise UsageError(f"--margin {margin:g}: expected points of accuracy, above 0 and below 100.")
     found = Run.load(folder)
     names = encoders or others(found)
     rows = compare_two(found, *names) if len(names) == 2 else ties(found, names)
     if format == "table":
-        print_comparison(rows, names)
+        print_comparison(rows, names, margin / 100)
     else:
-        sys.stdout.write(text_of(rows, names, format))
+        sys.stdout.write(text_of(rows, names, format, margin / 100))
     return 0
 
 

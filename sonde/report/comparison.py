@@ -9,22 +9,21 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from sonde.compare import Comparison, Ties
+from sonde.compare import LEVEL, MARGIN, Comparison, Ties
 from sonde.console import out, visible
 from sonde.report.escape import in_markdown
 
 if TYPE_CHECKING:
     from sonde.repeat import Repeated
 
-LEVEL = 0.05
 Rows = Sequence[Comparison] | Sequence[Ties]
 
 
-def print_comparison(rows: Rows, names: Sequence[str]) -> None:
+def print_comparison(rows: Rows, names: Sequence[str], margin: float = MARGIN) -> None:
     """A table on standard output, with what its columns mean below."""
     from rich.table import Table
 
-    head, *lines = _cells(rows, names)
+    head, *lines = _cells(rows, names, margin)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for i, name in enumerate(head):
         table.add_column(visible(name), justify="right" if i else "left")
@@ -32,46 +31,39 @@ def print_comparison(rows: Rows, names: Sequence[str]) -> None:
         table.add_row(*map(visible, line))
     console = out()
     console.print(table)
-    console.print("\n" + _legend(rows, names), style="dim", markup=False, soft_wrap=True)
+    console.print("\n" + _legend(rows, names, margin), style="dim", markup=False, soft_wrap=True)
 
 
-def text_of(rows: Rows, names: Sequence[str], format: Literal["md", "csv", "json"]) -> str:
+def text_of(rows: Rows, names: Sequence[str], format: Literal["md", "csv", "json"], margin: float = MARGIN) -> str:
     """The same as a text."""
     if format == "json":
-        found = {"version": 1, "encoders": list(names), "sets": msgspec.to_builtins(list(rows))}
+        sets = [
+            {**msgspec.to_builtins(row), **({"verdict": row.verdict(margin)} if isinstance(row, Comparison) else {})}
+            for row in rows
+        ]
+        found = {"version": 2, "encoders": list(names), "margin": margin, "sets": sets}
         return msgspec.json.format(msgspec.json.encode(found)).decode() + "\n"
-    cells = _cells(rows, names)
+    cells = _cells(rows, names, margin)
     if format == "csv":
         buffer = io.StringIO()
         csv.writer(buffer, lineterminator="\n").writerows(cells)
         return buffer.getvalue()
     head, *lines = ([in_markdown(c) for c in line] for line in cells)
     rule = ["---", *["---:"] * (len(head) - 1)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *lines)) + f"\n{_legend(rows, names)}\n"
+    return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *lines)) + f"\n{_legend(rows, names, margin)}\n"
 
 
-def _cells(rows: Rows, names: Sequence[str]) -> list[list[str]]:
+def _cells(rows: Rows, names: Sequence[str], margin: float) -> list[list[str]]:
     first = rows[0]
     if isinstance(first, Ties):
         body = [[_name(r), f"{r.n:,}", *(_tied(r, name) for name in names)] for r in rows if isinstance(r, Ties)]
         return [["set", "te", *names], *body]
     one, two = names
     head = [
-        "set",
-        "te",
-        one,
-        two,
-        "difference",
-        "95 %",
-        "only first",
-        "only second",
-        "McNemar",
-        "mid-p",
-        "p",
-        "p Holm",
-        "detectable",
-    ]
-    return [head, *(_compared(r) for r in rows if isinstance(r, Comparison))]
+        "set", "te", one, two, "difference", "95 %", "p", "p Holm", "within", "verdict", "only first", "only second",
+        "McNemar", "mid-p", "t-test", "p probe", "detectable",
+    ]  # fmt: skip
+    return [head, *(_compared(r, margin) for r in rows if isinstance(r, Comparison))]
 
 
 def _name(row: Comparison | Ties) -> str:
@@ -82,38 +74,55 @@ def _tied(row: Ties, name: str) -> str:
     return f"{100 * row.accuracy[name]:.1f} {row.letters[name]}"
 
 
-def _compared(r: Comparison) -> list[str]:
+def _compared(r: Comparison, margin: float) -> list[str]:
     found = "!" if r.p_holm <= LEVEL else ""
     return [
         _name(r), f"{r.n:,}", f"{100 * r.one:.1f}", f"{100 * r.two:.1f}", f"{100 * r.difference:+.1f}{found}",
-        f"{100 * r.low:+.1f} … {100 * r.high:+.1f}", f"{r.only_one:,}", f"{r.only_two:,}", _p(r.p_exact), _p(r.p_mid),
-        _p(r.p), _p(r.p_holm), f"{100 * r.detectable:.1f}",
+        f"{100 * r.low:+.1f} … {100 * r.high:+.1f}", _p(r.p), _p(r.p_holm), f"±{100 * r.within:.1f}", r.verdict(margin),
+        _count(r.only_one), _count(r.only_two), _p(r.p_exact), _p(r.p_mid), _p(r.p_t), _p(r.p_probe),
+        f"{100 * r.detectable:.1f}",
     ]  # fmt: skip
 
 
-def _p(value: float) -> str:
+def _p(value: float | None) -> str:
+    if value is None:
+        return "–"
     return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"
 
 
-def _legend(rows: Rows, names: Sequence[str]) -> str:
+def _count(rows: float) -> str:
+    return f"{rows:,.0f}" if rows == int(rows) else f"{rows:,.1f}"
+
+
+def _legend(rows: Rows, names: Sequence[str], margin: float) -> str:
     partial = " * a sample of the set only (--limit)." if any(r.partial for r in rows) else ""
     if isinstance(rows[0], Ties):
         return (
-            "Accuracy in points. Encoders that share a letter were not found to differ on that set: McNemar's mid-p on "
-            "the same rows, or exchange of target forms or sentences that rows share, adjusted by Holm over the pairs, "
-            f"at {LEVEL:.0%}.{partial}"
+            "Accuracy in points. Encoders that share a letter do not differ significantly on that set, which is not to "
+            f"say that they are equal. {_tests(rows)} Holm over the pairs, at {LEVEL:.0%}.{partial}"
         )
-    drawn = any(isinstance(r, Comparison) and r.clusters for r in rows)
-    seeds = max(r.seeds for r in rows if isinstance(r, Comparison))
-    of_seeds = f" McNemar's test is of the first of {seeds} seeds." if seeds > 1 else ""
-    units = "target forms or sentences that rows share, else rows" if drawn else "rows"
-    test = "exchange of target forms or sentences that rows share, else McNemar's mid-p" if drawn else "McNemar's mid-p"
     return (
-        f"{names[0]} less {names[1]}, in points; ! where p Holm is at most {LEVEL:.0%}. 95 %: paired bootstrap over "
-        f"{units}. McNemar, mid-p: the exact test and the sharper one, rows taken as independent. p: {test}, "
-        f"two-sided. Holm over the sets. detectable: the difference that so many {'forms or ' * drawn}rows show four "
-        f"times out of five.{of_seeds}{partial}"
+        f"{names[0]} less {names[1]}, in points; ! where p Holm, over the sets, is at most {LEVEL:.0%}. {_tests(rows)} "
+        "within: the smallest margin within which the two are equivalent (two one-sided tests at "
+        f"{LEVEL:.0%}). verdict: the better one; or equivalent if that margin is at most ±{100 * margin:g}; else "
+        "undecided. About the trained probes alone are only first and only second (rows that one of them has right), "
+        "McNemar's exact and mid-p tests and the paired t-test over rows, which take rows as independent, and p probe, "
+        "which exchanges what rows share. "
+        f"detectable: the difference that a comparison like this shows four times out of five.{partial}"
     )
+
+
+def _tests(rows: Rows) -> str:
+    """What intervals and p-values are about."""
+    about = {row.about for row in rows}
+    encoder = "Intervals and p are about the encoders: test rows, training rows and seeds could have been others."
+    probe = "about the trained probes alone, as none was trained again (--resample)"
+    if about == {"encoder"}:
+        return encoder
+    if about == {"probe"}:
+        return f"Intervals and p are {probe}."
+    sets = ", ".join(row.dataset for row in rows if row.about == "probe")
+    return f"{encoder} On {sets} they are {probe}."
 
 
 def print_repeated(found: Repeated) -> None:

@@ -1,0 +1,154 @@
+"""How often intervals cover, and how often two equal encoders are said to differ: simulated.
+
+    python benchmarks/coverage.py [--reps 200] [--rows 100,400,2000,10000] [--dimensions 50,200,1000]
+    python benchmarks/coverage.py --clusters
+
+Two classes with Gaussian vectors; two encoders that know equally much, whose noise correlates (0.5). In every
+repetition training, dev and test rows are drawn anew, the probe ``linear`` is tuned and fitted, and trained again as
+`sonde run` does. The truth is the mean accuracy of all probes of a size, each of which is known exactly: the accuracy of a linear
+probe on Gaussian classes has a closed form. Test rows are drawn as what probes read of them, which has the same
+distribution and takes no memory. The standard error of a coverage of 95 % is 1.5 points from 200 repetitions.
+
+With ``--clusters``: shares right of rows in clusters, few or uneven, by the interval over clusters and by the
+percentile bootstrap that it replaced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+
+import numpy as np
+from scipy.stats import norm
+
+from sonde.probes import Features, fit, parse
+from sonde.probes.left_out import left_out
+from sonde.run.resample import LINEAR
+from sonde.stats.intervals import cluster_bootstrap, share_interval, wilson
+from sonde.stats.means import Rows
+from sonde.stats.paired import mcnemar
+from sonde.stats.training import GROUPS, Systems
+
+TEST = (200, 1000, 10_000)
+SHARED = 0.5
+"""Correlation of the noise of the two encoders."""
+
+
+def draw(rng, n, shift):
+    """Labels (n,) and the vectors (n, d) of two encoders."""
+    labels = rng.integers(0, 2, n)
+    common = rng.standard_normal((n, len(shift)))
+    noise = (rng.standard_normal((n, len(shift))) for _ in range(2))
+    moved = np.outer(2 * labels - 1, shift)
+    vectors = [(math.sqrt(SHARED) * common + math.sqrt(1 - SHARED) * own + moved).astype(np.float32) for own in noise]
+    return labels, vectors
+
+
+def line(model):
+    """The weights and the bias of the second class against the first."""
+    return model.weights[1] - model.weights[0], model.bias[1] - model.bias[0]
+
+
+def exact(weights, bias, shift):
+    """The accuracy of a line on Gaussian classes."""
+    length, middle = np.linalg.norm(weights), weights @ shift
+    return 0.5 * (norm.cdf((middle + bias) / length) + norm.cdf((middle - bias) / length))
+
+
+def correct(rng, n, lines, shift):
+    """Whether each test row (probes, n) of two encoders' lines is right; rows are drawn as their projections."""
+    one, two = (np.array([weights for weights, _ in side]) for side in lines)
+    bias = np.array([bias for side in lines for _, bias in side])
+    cross = SHARED * one @ two.T
+    values, vectors = np.linalg.eigh(np.block([[one @ one.T, cross], [cross.T, two @ two.T]]))
+    labels = rng.integers(0, 2, n)
+    seen = rng.standard_normal((n, len(bias))) @ (vectors * np.sqrt(np.maximum(values, 0))).T
+    seen += np.outer(2 * labels - 1, np.concatenate([one @ shift, two @ shift])) + bias
+    return ((seen > 0) == (labels == 1)[:, None]).T
+
+
+def simulate(n, d, reps, separation, rng):
+    """One line of the table per size of the test set."""
+    shift = np.full(d, separation / math.sqrt(d))
+    _, probe = parse("linear")
+    truth, said = [], {te: [] for te in TEST}
+    spent = time.process_time()
+    for _ in range(reps):
+        labels, vectors = draw(rng, n, shift)
+        dev_labels, dev = draw(rng, max(50, n // 5), shift)
+        groups = np.array([rng.permutation(n) % GROUPS for _ in range(LINEAR // GROUPS)])
+        lines = []
+        for train, held in zip(map(Features.of, vectors), map(Features.of, dev), strict=True):
+            (found,) = fit(probe, train, labels, held, dev_labels, 2)
+            again = left_out(probe, found, train, labels, held, dev_labels, 2, groups)
+            lines.append([line(model) for model in (found.model, *again)])
+        truth += [exact(*side[0], shift) for side in lines]
+        right = correct(rng, max(TEST), lines, shift).astype(np.float64).reshape(2, LINEAR + 1, -1)
+        for te in TEST:
+            some = right[:, :, :te]
+            rows = Rows.of(te)
+            systems = Systems(rows, some[:, 0], some[:, 1:])
+            test = mcnemar(some[0, 0], some[1, 0])
+            said[te].append(
+                (
+                    wilson(some[0, 0].sum(), te), share_interval(systems.score(0), rows),
+                    test.p_mid <= 0.05, systems.difference(0, 1).p <= 0.05,
+                )
+            )  # fmt: skip
+    expected = float(np.mean(truth))
+    spent = (time.process_time() - spent) / reps
+    for te in TEST:
+        probe_in, encoder_in, probe_p, encoder_p = zip(*said[te], strict=True)
+        covered = [100 * np.mean([low <= expected <= high for low, high in each]) for each in (probe_in, encoder_in)]
+        false = [100 * np.mean(each) for each in (probe_p, encoder_p)]
+        print(
+            f"{n:>6} {te:>6} {d:>5} {100 * expected:>8.1f} {100 * np.std(truth):>6.2f} {reps:>5}"
+            f" {covered[0]:>9.1f} {covered[1]:>8.1f} {false[0]:>9.1f} {false[1]:>8.1f} {spent:>8.2f}",
+            flush=True,
+        )
+
+
+def clusters(reps, rng):
+    """Shares right of rows in clusters, by three intervals."""
+    print(f"{'sizes':>6} {'clusters':>8} {'correlation':>11} {'over clusters':>13} {'bootstrap':>9} {'wilson':>7}")
+    for kind in ("even", "zipf"):
+        for m in (5, 10, 20, 50, 200):
+            sizes = np.full(m, 10) if kind == "even" else np.maximum(1, np.rint(60 / np.arange(1, m + 1) ** 0.9))
+            for correlation in (0.0, 0.2, 0.6):
+                hits = np.zeros(3)
+                for _ in range(reps):
+                    cluster = np.repeat(np.arange(m), sizes.astype(int))
+                    weight = 1 / correlation - 1 if correlation else 0.0
+                    share = rng.beta(0.75 * weight, 0.25 * weight, m) if correlation else np.full(m, 0.75)
+                    right = rng.random(len(cluster)) < share[cluster]
+                    rows = Rows.of(len(right), cluster)
+                    plain = wilson(right.sum(), len(right))
+                    drawn = cluster_bootstrap(right, cluster, seed=0, draws=1000)
+                    found = share_interval(rows.mean(right), rows)
+                    hits += [low <= 0.75 <= high for low, high in (found, drawn, plain)]
+                print(f"{kind:>6} {m:>8} {correlation:>11} " + "{:>13.1f} {:>9.1f} {:>7.1f}".format(*100 * hits / reps))
+
+
+def main():
+    """Print a table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--reps", type=int, default=200)
+    parser.add_argument("--rows", default="100,400,2000,10000")
+    parser.add_argument("--dimensions", default="50,200,1000")
+    parser.add_argument("--separation", default="1.0")
+    parser.add_argument("--clusters", action="store_true")
+    args = parser.parse_args()
+    if args.clusters:
+        clusters(args.reps, np.random.default_rng(0))
+        return
+    print("covers the encoder's expected accuracy (%), and two equal encoders 'differ' at 5 % (%), by inference about")
+    print("  train   test     d accuracy     sd  reps  probe    encoder   probe   encoder  CPU s/rep")
+    for n in map(int, args.rows.split(",")):
+        for d in map(int, args.dimensions.split(",")):
+            for separation in map(float, args.separation.split(",")):
+                simulate(n, d, args.reps, separation, np.random.default_rng([n, d]))
+
+
+if __name__ == "__main__":
+    main()

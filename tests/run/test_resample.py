@@ -1,0 +1,106 @@
+"""Intervals about the encoder: which rows are left out, what is kept, and what a run does by default."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sonde.errors import UsageError
+from sonde.probes import parse
+from sonde.run import Run, evaluate
+from sonde.run.parts import parts_of
+from sonde.run.resample import LINEAR, MOST, NETWORK, checked, deal, how_many, resampled
+from sonde.stats.training import GROUPS
+from tests.run.sets import Knowing, dataset
+
+FORMS = dataset("own/forms", n=(200, 40, 80), keys=30)
+ROWS = dataset("own/rows", n=(120, 40, 80), classes=3)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    encoders = {"py:good": Knowing(3, noise=0.5, name="good"), "py:poor": Knowing(3, noise=3.0, name="poor")}
+    return evaluate(encoders, [FORMS, ROWS], folder, beside=["majority", "baseline:random"])
+
+
+def test_every_row_is_left_out_once_a_round_and_classes_are_dealt_evenly():
+    train = parts_of(ROWS).train
+    groups = deal(train, 2)
+    assert groups.shape == (2, 120)
+    assert not np.array_equal(groups[0], groups[1])
+    for dealt in groups:
+        assert np.bincount(dealt).tolist() == [12] * GROUPS
+        for group in range(GROUPS):
+            assert np.bincount(train.labels[dealt == group]).tolist() == [4, 4, 4]
+
+
+def test_rows_of_one_target_form_are_left_out_together():
+    train = parts_of(FORMS).train
+    for dealt in deal(train, 2):
+        assert all(len({g for g, k in zip(dealt, train.keys, strict=True) if k == key}) == 1 for key in set(train.keys))
+
+
+def test_too_few_forms_or_a_class_in_one_group_only_are_not_resampled():
+    train = parts_of(FORMS).train
+    assert deal(replace(train, keys=[f"k{i % 19}" for i in range(len(train))]), 1) is None
+    assert deal(replace(train, keys=[f"k{i % 20}" for i in range(len(train))]), 1) is not None
+    lonely = train.labels.copy()
+    lonely[:] = 0
+    lonely[5] = 1
+    assert deal(replace(train, keys=[None] * len(train), labels=lonely), 1) is None
+
+
+def test_results_have_an_interval_about_the_encoder_that_is_no_narrower(run):
+    for result in run:
+        if result.cell.encoder in ("majority", "baseline:random"):
+            assert (result.resamples, result.encoder_interval, result.training_sd) == (0, None, None)
+            continue
+        assert result.resamples == LINEAR
+        low, high = result.encoder_interval
+        assert low <= result.score <= high
+        assert result.training_sd >= 0
+        assert high - low >= 0.999 * (result.range[1] - result.range[0])
+
+
+def test_what_was_right_is_kept_a_bit_a_row(run):
+    result = next(r for r in run if r.cell.encoder == "py:poor" and r.cell.dataset == "own/rows")
+    again = resampled(run, result)
+    assert again.shape == (LINEAR, 80)
+    assert set(np.unique(again)) == {0.0, 1.0}
+    right = run.right(result)
+    assert (again == right).mean() > 0.6  # probes of nine tenths of the rows are much alike
+    assert not (again == right).all()
+
+
+def test_more_resamples_are_done_in_place_and_fewer_are_enough(tmp_path):
+    encoder = {"py:poor": Knowing(3, noise=3.0, name="poor")}
+
+    def done(resample):
+        return evaluate(encoder, [ROWS], tmp_path / "run", beside=[], resample=resample).results
+
+    (none,) = done(0)
+    assert (none.resamples, none.encoder_interval) == (0, None)
+    assert resampled(Run.load(tmp_path / "run"), none) is None
+    (some,) = done(10)
+    assert (some.resamples, some.score, some.interval) == (10, none.score, none.interval)
+    (more,) = done(30)
+    assert more.resamples == 30
+    assert done(20) == (more,)
+    assert done(0) == (more,)
+
+
+def test_the_default_is_by_probe_and_size():
+    _, linear = parse("linear")
+    _, network = parse("senteval")
+    assert how_many(None, linear, 1000, 300, 2) == LINEAR
+    assert how_many(None, network, 1000, 300, 2) == NETWORK
+    assert how_many(None, linear, MOST, 1, 2) == LINEAR
+    assert how_many(None, linear, MOST // 10, 10, 1000) == 0
+    assert how_many(40, linear, MOST, 10, 1000) == 40
+
+
+def test_a_number_that_makes_no_whole_rounds_is_refused():
+    assert checked(None) is None
+    with pytest.raises(UsageError, match="--resample 7: expected 0, 10, 20"):
+        checked(7)
