@@ -5,9 +5,10 @@
 
 Two classes with Gaussian vectors; two encoders that know equally much, whose noise correlates (0.5). In every
 repetition training, dev and test rows are drawn anew, the probe ``linear`` is tuned and fitted, and trained again as
-`sonde run` does. The truth is the mean accuracy of all probes of a size, each of which is known exactly: the accuracy of a linear
-probe on Gaussian classes has a closed form. Test rows are drawn as what probes read of them, which has the same
-distribution and takes no memory. The standard error of a coverage of 95 % is 1.5 points from 200 repetitions.
+`sonde run` does; dev has a fifth of the training rows, 50 at least. The truth is the mean accuracy of all probes of a
+size, each of which is known exactly: that of a linear probe on Gaussian classes has a closed form. Test rows are drawn
+as what probes read of them, which has the same distribution and takes no memory. The
+standard error of a coverage of 95 % is 1.5 points from 200 repetitions.
 
 With ``--clusters``: shares right of rows in clusters, few or uneven, by the interval over clusters and by the
 percentile bootstrap that it replaced.
@@ -24,7 +25,8 @@ from scipy.stats import norm
 
 from sonde.probes import Features, fit, parse
 from sonde.probes.left_out import left_out
-from sonde.run.resample import LINEAR
+from sonde.run.parts import Part
+from sonde.run.resample import DRAWS, LINEAR, choices
 from sonde.stats.intervals import cluster_bootstrap, share_interval, wilson
 from sonde.stats.means import Rows
 from sonde.stats.paired import mcnemar
@@ -82,13 +84,15 @@ def simulate(n, d, reps, separation, rng):
         for train, held in zip(map(Features.of, vectors), map(Features.of, dev), strict=True):
             (found,) = fit(probe, train, labels, held, dev_labels, 2)
             again = left_out(probe, found, train, labels, held, dev_labels, 2, groups)
-            lines.append([line(model) for model in (found.model, *again)])
+            part = Part([str(i) for i in range(len(held))], {}, dev_labels, [None] * len(held))
+            other = [found.rivals[i] for i in choices(probe, found.rivals, held, part)]
+            lines.append([line(model) for model in (found.model, *again, *other)])
         truth += [exact(*side[0], shift) for side in lines]
-        right = correct(rng, max(TEST), lines, shift).astype(np.float64).reshape(2, LINEAR + 1, -1)
+        right = correct(rng, max(TEST), lines, shift).astype(np.float64).reshape(2, 1 + LINEAR + DRAWS, -1)
         for te in TEST:
             some = right[:, :, :te]
             rows = Rows.of(te)
-            systems = Systems(rows, some[:, 0], some[:, 1:])
+            systems = Systems(rows, some[:, 0], some[:, 1 : LINEAR + 1], some[:, LINEAR + 1 :])
             test = mcnemar(some[0, 0], some[1, 0])
             said[te].append(
                 (

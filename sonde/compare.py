@@ -20,6 +20,7 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from sonde.baselines import BASELINES
 from sonde.errors import UsageError
@@ -222,18 +223,25 @@ def _systems(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[str
     """Encoders on the same test rows, each by its results of all seeds."""
     right = [np.array([run.right(result) for result in side], np.float64) for side in sides]
     again = [[found for result in side if (found := resampled(run, result)) is not None] for side in sides]
-    n = right[0].shape[1]
-    trained = None
-    if any(again):
-        k = min(len(found) for side in again for found in side)  # runs may have trained some of them more often
-        blank = np.full((k, n), np.nan)
-        trained = np.array([np.mean([found[:k] for found in side], axis=0) if side else blank for side in again])
+    trained = _stacked([[each.trained for each in side] for side in again])
+    chosen = _stacked([[each.chosen for each in side] for side in again])
     return Systems(
-        Rows.of(n, clusters),
+        Rows.of(right[0].shape[1], clusters),
         np.array([side.mean(axis=0) for side in right]),
         trained,
+        chosen,
         tuple((float(side.mean(axis=1).var(ddof=1)) if len(side) > 1 else 0.0, len(side)) for side in right),
     )
+
+
+def _stacked(sides: Sequence[Sequence[npt.NDArray[np.bool_]]]) -> npt.NDArray[np.float64] | None:
+    """Which rows other probes of each encoder have right, means over its seeds, (encoders, K, n); NaN where unknown."""
+    there = [found for side in sides for found in side]
+    if not there:
+        return None
+    k = min(map(len, there))  # runs may have trained some of them more often
+    unknown = np.full((k, there[0].shape[1]), np.nan)
+    return np.array([np.mean([found[:k] for found in side], axis=0) if side else unknown for side in sides])
 
 
 def forms(run: Run, result: Result) -> list[str] | None:

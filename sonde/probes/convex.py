@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import DataError, ShapeError
+from sonde.probes.choice import choice
 from sonde.probes.convex_numpy import Doubles, Engine, Floats, Numpy
 from sonde.probes.convex_search import End, Search, Value, descend, in_line, inverse, run, solver
 from sonde.probes.features import Features
@@ -100,9 +101,8 @@ def fit(
         {"l2": l2, "accuracy": accuracy, "loss": loss, "passes": end.passes, "converged": end.converged}
         for l2, (accuracy, loss), end in zip(probe.l2, judged, ends, strict=True)
     ]
-    strong_first = sorted(range(len(tried)), key=lambda i: -probe.l2[i])
-    best = max(strong_first, key=lambda i: (judged[i][0] if probe.watch == "accuracy" else 0.0, -judged[i][1]))
-    return [Fit(models[best], seed, {"l2": probe.l2[best]}, judged[best][0], tried) for seed in seeds]
+    best = choice(probe, *zip(*judged, strict=True))
+    return [Fit(models[best], seed, {"l2": probe.l2[best]}, judged[best][0], tried, models) for seed in seeds]
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,6 +36,8 @@ class Fit:
     """Accuracy on dev."""
     tried: Sequence[Mapping[str, Any]]
     """Every point of the grid: its settings, accuracy and loss on dev, passes over the training rows."""
+    rivals: Sequence[Model] = ()
+    """The classifier of each of these points."""
 
 
 def fit(

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from sonde.errors import DataError, ShapeError, TooFewError, UsageError
 from sonde.probes import steps_numpy
+from sonde.probes.choice import choice
 from sonde.probes.features import Features
 from sonde.probes.fit import Fit
 from sonde.probes.group import Engine, Floats, Group, Ints, Setting, begin
@@ -105,12 +106,9 @@ def fit(
 
 def choose(probe: Probe, fits: Sequence[Fit]) -> Fit:
     """The best fit on dev, the first of several, with all that was tried. Accuracies are rounded as in SentEval."""
-    if probe.watch == "accuracy":
-        scores = [round(100 * fit.dev, 2) for fit in fits]
-    else:
-        scores = [-fit.tried[0]["loss"] for fit in fits]
-    best = max(range(len(fits)), key=lambda i: (scores[i] if scores[i] == scores[i] else -np.inf, -i))
-    return replace(fits[best], tried=tuple(tried for fit in fits for tried in fit.tried))
+    best = choice(probe, [fit.dev for fit in fits], [fit.tried[0]["loss"] for fit in fits])
+    tried = tuple(tried for fit in fits for tried in fit.tried)
+    return replace(fits[best], tried=tried, rivals=tuple(fit.model for fit in fits))
 
 
 def fit_grid(

@@ -25,7 +25,7 @@ from sonde.probes.saved import LARGEST, from_arrays, to_arrays
 from sonde.result import Cell, Result
 from sonde.run.folder import WHOLE, Arrays
 from sonde.run.parts import Part, Parts, sampled, together
-from sonde.run.resample import Bools, about_encoder, deal, how_many, packed, right_again
+from sonde.run.resample import Again, Bools, about_encoder, choices, deal, how_many, packed, right_again
 from sonde.run.shared import Places, Shared
 from sonde.stats.classification import accuracy, log2_loss, macro_f1
 from sonde.stats.information import Information, information, prior
@@ -175,7 +175,7 @@ def probe_unit(
         ground=ground_of(unit, train) if ground and unit.probe.kind == "convex" else None,
     )  # fmt: skip
     fitted = (time.perf_counter() - started) / len(fits)
-    again: Bools | None = None
+    again: Again | None = None
     found: list[tuple[Result, Arrays, Arrays | None]] = []
     for cell, one in zip(unit.cells, fits, strict=True):
         if trained is None and (again is None or unit.probe.kind != "convex"):  # which is the same for every seed
@@ -219,8 +219,8 @@ def probe_unit(
     return found
 
 
-def _trained_again(unit: Unit, one: Fit, train: Features, dev: Features, test: Features) -> Bools | None:
-    """The test rows (K, n) that probes trained without some of the training rows have right, if there are to be any."""
+def _trained_again(unit: Unit, one: Fit, train: Features, dev: Features, test: Features) -> Again | None:
+    """The test rows that probes trained without some of the training rows have right, if there are to be any."""
     parts, classes = unit.parts, len(unit.parts.labels)
     many = how_many(unit.resample, unit.probe, *train.shape, classes)
     groups = deal(parts.train, many // GROUPS) if many and parts.test is not parts.train else None
@@ -230,14 +230,18 @@ def _trained_again(unit: Unit, one: Fit, train: Features, dev: Features, test: F
     models = left_out(
         unit.probe, one, train, parts.train.labels, dev, parts.dev.labels, classes, groups, device=device
     )  # fmt: skip
-    return right_again(list(models), test, parts.test.labels)
+    rivals = right_again(one.rivals, test, parts.test.labels)
+    return Again(
+        right_again(list(models), test, parts.test.labels),
+        rivals[choices(unit.probe, one.rivals, dev, parts.dev)],
+    )
 
 
-def _about_encoder(result: Result, right: Bools, again: Bools, parts: Parts) -> Result:
+def _about_encoder(result: Result, right: Bools, again: Again, parts: Parts) -> Result:
     said = about_encoder(right, again, clusters_of(parts.test))
     if said is None:
         return result
-    return replace(result, encoder_interval=said[0], training_sd=said[1], resamples=len(again))
+    return replace(result, encoder_interval=said[0], training_sd=said[1], resamples=len(again.trained))
 
 
 def informed(logs: Logs, dev_logs: Logs, parts: Parts) -> tuple[Information, float]:

@@ -2,18 +2,21 @@
 
 ``sonde.stats.training`` says how that interval comes about. Which rows are left out depends on the set alone, so that
 all encoders are trained without the same ones: whole target forms, or sentences, where rows share them, and about as
-many of each class. What is kept is which test rows each of these probes has right, a bit a row.
+many of each class. The same goes for the dev rows that are drawn again to choose among the grid. What is kept is which
+test rows each of these probes has right, a bit a row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import UsageError
 from sonde.probes import Features, Model, Probe
+from sonde.probes.choice import choice
 from sonde.probes.convex import Linear, logits
 from sonde.result import Result
 from sonde.run.folder import OTHER, Run
@@ -22,8 +25,10 @@ from sonde.stats.intervals import share_interval
 from sonde.stats.means import Rows
 from sonde.stats.training import GROUPS, Systems
 
-RESAMPLED = f"{OTHER}resampled"
-"""What the bits are called among the predictions."""
+RESAMPLED, CHOSEN = f"{OTHER}resampled", f"{OTHER}chosen"
+"""What the bits are called among the predictions: of probes trained again, and of those that other dev rows choose."""
+DRAWS = 20
+"""Of dev rows."""
 LINEAR, NETWORK = 20, 10
 """Probes that are trained again by default. Twenty linear ones take half as long as the grid they come after; of
 networks, each takes as long as one point of the grid."""
@@ -32,6 +37,15 @@ MOST = 10**8
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+
+class Again(NamedTuple):
+    """Which test rows other probes have right."""
+
+    trained: Bools
+    """(K, n): those that were trained without parts of the training rows."""
+    chosen: Bools
+    """(DRAWS, n): those that other draws of dev rows choose."""
 
 
 def how_many(asked: int | None, probe: Probe, rows: int, dimensions: int, classes: int) -> int:
@@ -88,31 +102,52 @@ def right_again(models: Sequence[Model], test: Features, labels: Ints) -> Bools:
     return found
 
 
-def about_encoder(
-    right: Bools, again: Bools, clusters: Sequence[str] | None
-) -> tuple[tuple[float, float], float] | None:
-    """The 95 % interval of the encoder's accuracy and the standard deviation that training rows give it.
+def choices(probe: Probe, rivals: Sequence[Model], dev: Features, part: Part) -> list[int]:
+    """Which of the rivals is chosen each time that dev rows, or what they share, are drawn with replacement."""
+    right = np.empty((len(rivals), len(part)), np.float64)
+    losses = np.empty_like(right)
+    known = part.labels >= 0
+    for i, model in enumerate(rivals):
+        logs = model.scores(dev)
+        right[i] = logs.argmax(axis=1) == part.labels
+        losses[i] = np.where(known, -logs[np.arange(len(part)), part.labels], 0.0)
+    shared = together(part.keys, part.texts)
+    unit = np.arange(len(part)) if shared is None else np.unique(np.array(shared, np.str_), return_inverse=True)[1]
+    units = int(unit.max()) + 1
+    found = []
+    for i in range(DRAWS):
+        times = np.random.default_rng([i, units]).multinomial(units, np.full(units, 1 / units))[unit]
+        of_known = max(1.0, float((times * known).sum()))
+        found.append(choice(probe, (right @ times / times.sum()).tolist(), (losses @ times / of_known).tolist()))
+    return found
 
-    From the test rows (n) that the probe has right, and those (K, n) of the probes trained again. None where all rows
-    share one cluster.
+
+def about_encoder(
+    right: Bools, again: Again, clusters: Sequence[str] | None
+) -> tuple[tuple[float, float], float] | None:
+    """The 95 % interval of the encoder's accuracy, and the standard deviation that training and dev rows give it.
+
+    From the test rows (n) that the probe has right, and those of other probes. None where all rows share one cluster.
     """
     if clusters is not None and len(set(clusters)) < 2:
         return None
     rows = Rows.of(len(right), clusters)
-    system = Systems(rows, right[None].astype(np.float64), again[None].astype(np.float64))
+    one, trained, chosen = (each[None].astype(np.float64) for each in (right, again.trained, again.chosen))
+    system = Systems(rows, one, trained, chosen)
     variance = system.training_variance(0)
     assert variance is not None
     return share_interval(system.score(0), rows), variance**0.5
 
 
-def packed(again: Bools) -> dict[str, npt.NDArray[np.uint8]]:
+def packed(again: Again) -> dict[str, npt.NDArray[np.uint8]]:
     """As it is kept beside the predictions."""
-    return {RESAMPLED: np.packbits(again, axis=1)}
+    return {RESAMPLED: np.packbits(again.trained, axis=1), CHOSEN: np.packbits(again.chosen, axis=1)}
 
 
-def resampled(run: Run, result: Result) -> npt.NDArray[np.float64] | None:
-    """Which test rows the probes that were trained again have right, (K, n); None if there are none."""
+def resampled(run: Run, result: Result) -> Again | None:
+    """Which test rows other probes like this one have right; None if there are none."""
     if not result.resamples:
         return None
-    bits = run.predictions(result, RESAMPLED)[RESAMPLED]
-    return np.unpackbits(bits, axis=1, count=result.n["te"]).astype(np.float64)
+    found, n = run.predictions(result, RESAMPLED, CHOSEN), result.n["te"]
+    trained, chosen = (np.unpackbits(found[name], axis=1, count=n).astype(np.bool_) for name in (RESAMPLED, CHOSEN))
+    return Again(trained, chosen)

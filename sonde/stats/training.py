@@ -11,13 +11,17 @@ deal anew). With a_1 … a_g the accuracies of these probes, J = (g - 1) / g · 
   in either case.
 - The a_i are measured on a finite test set, whose noise would be counted twice: that of the test rows has its own
   place. It is estimated from the rows on which the probes differ, and taken off.
-- The same groups are left out for every encoder, so that what a difference owes to them is seen in the differences.
+- The penalty, or whatever else dev chooses, is another one with other dev rows. These are drawn again, with
+  replacement, and each draw chooses among the probes that were tuned on all training rows.
+- The same groups are left out, and the same dev rows drawn, for every encoder, so that what a difference owes to them
+  is seen in the differences.
 
 ``benchmarks/coverage.py`` shows how often the intervals cover.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -43,6 +47,8 @@ class Systems:
     resampled: Floats | None = None
     """(systems, K, n): the same of probes trained without each of GROUPS groups, in K / GROUPS rounds; NaN for systems
     that were not trained again."""
+    chosen: Floats | None = None
+    """(systems, B, n): the same of the probes that were chosen when dev rows were drawn again; NaN likewise."""
     seeds: tuple[tuple[float, int], ...] = ()
     """Of each system, the variance of the score between seeds, and how many there are."""
 
@@ -74,7 +80,7 @@ class Systems:
 
     def training_variance(self, system: int) -> float | None:
         """Of the accuracy, from one sample of training rows to the next; None if it is not known."""
-        return self._trained(system)[0][0] if self.known(system) else None
+        return sum(variance for variance, _ in self._trained(system)) if self.known(system) else None
 
     @cached_property
     def _tested(self) -> Floats:
@@ -83,12 +89,23 @@ class Systems:
         return np.asarray(found @ found.T)
 
     @cached_property
-    def _again(self) -> tuple[Floats, Floats]:
+    def _left_out(self) -> tuple[Floats, Floats]:
         """Of probes trained again: scores (systems, K) about the mean of their round, and the products of noise."""
         assert self.resampled is not None
-        systems, k, n = self.resampled.shape
-        rounds = np.nan_to_num(self.resampled).reshape(systems, -1, GROUPS, n)
-        apart = (rounds - rounds.mean(axis=2, keepdims=True)).reshape(systems, k, n)
+        systems, _, n = self.resampled.shape
+        return self._about(self.resampled.reshape(systems, -1, GROUPS, n))
+
+    @cached_property
+    def _redrawn(self) -> tuple[Floats, Floats]:
+        """The same of probes chosen again, about the mean of all."""
+        assert self.chosen is not None
+        return self._about(self.chosen[:, None])
+
+    def _about(self, rounds: Floats) -> tuple[Floats, Floats]:
+        """Scores (systems, K) about the mean of their round, of right and wrong (systems, rounds, g, n)."""
+        systems, _, _, n = rounds.shape
+        known = np.nan_to_num(rounds)
+        apart = (known - known.mean(axis=2, keepdims=True)).reshape(systems, -1, n)
         noise = self.rows.influence(apart).reshape(systems, -1)
         return apart.mean(axis=2), np.asarray(noise @ noise.T)
 
@@ -100,18 +117,27 @@ class Systems:
         known = [system for system in systems if self.known(system)]
         if not known:
             return []
-        scores, products = self._again
-        k, first = scores.shape[1], known[0]
-        apart = scores[first] - (scores[known[1]] if len(known) == 2 else 0.0)
-        noise = _of_difference(products, first, known[1]) if len(known) == 2 else float(products[first, first])
-        jackknife = (GROUPS - 1) / k * (float(np.square(apart).sum()) - noise)
-        return [(max(0.0, jackknife) / BOUND, k * (GROUPS - 1) / GROUPS)]
+        k = self._left_out[0].shape[1]
+        jackknife = (GROUPS - 1) / k * _spread(*self._left_out, known)
+        parts = [(max(0.0, jackknife) / BOUND, k * (GROUPS - 1) / GROUPS)]
+        if self.chosen is not None:
+            draws = self._redrawn[0].shape[1]
+            parts.append((max(0.0, _spread(*self._redrawn, known)) / (draws - 1), draws - 1.0))
+        return parts
 
     def _of_seeds(self, system: int) -> list[tuple[float, float]]:
         if not self.seeds or self.seeds[system][1] < 2:
             return []
         variance, seeds = self.seeds[system]
         return [(variance / seeds, seeds - 1.0)]
+
+
+def _spread(scores: Floats, products: Floats, systems: Sequence[int]) -> float:
+    """The sum of squares of the scores (systems, K) of a system, or of the differences of two, less that of noise."""
+    first, *rest = systems
+    apart = scores[first] - (scores[rest[0]] if rest else 0.0)
+    noise = _of_difference(products, first, rest[0]) if rest else float(products[first, first])
+    return float(np.square(apart).sum()) - noise
 
 
 def _of_difference(products: Floats, one: int, two: int) -> float:

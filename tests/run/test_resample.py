@@ -9,7 +9,7 @@ from sonde.errors import UsageError
 from sonde.probes import parse
 from sonde.run import Run, evaluate
 from sonde.run.parts import parts_of
-from sonde.run.resample import LINEAR, MOST, NETWORK, checked, deal, how_many, resampled
+from sonde.run.resample import DRAWS, LINEAR, MOST, NETWORK, checked, deal, how_many, resampled
 from sonde.stats.training import GROUPS
 from tests.run.sets import Knowing, dataset
 
@@ -65,9 +65,10 @@ def test_results_have_an_interval_about_the_encoder_that_is_no_narrower(run):
 
 def test_what_was_right_is_kept_a_bit_a_row(run):
     result = next(r for r in run if r.cell.encoder == "py:poor" and r.cell.dataset == "own/rows")
-    again = resampled(run, result)
+    again, chosen = resampled(run, result)
     assert again.shape == (LINEAR, 80)
-    assert set(np.unique(again)) == {0.0, 1.0}
+    assert chosen.shape == (DRAWS, 80)
+    assert 1 <= len({row.tobytes() for row in chosen}) <= len(result.tried)
     right = run.right(result)
     assert (again == right).mean() > 0.6  # probes of nine tenths of the rows are much alike
     assert not (again == right).all()

@@ -45,7 +45,7 @@ def test_noise_of_test_rows_is_not_taken_for_training():
         right = (rng.random((1, GROUPS, 500)) < 0.7).astype(float)
         systems = Systems(Rows.of(500), right[:, 0], right)
         apart = right[0] - right[0].mean(axis=0)
-        found.append((float(np.square(apart.mean(axis=1)).sum()), systems._again[1][0, 0]))
+        found.append((float(np.square(apart.mean(axis=1)).sum()), systems._left_out[1][0, 0]))
     met, taken = np.mean(found, axis=0)
     assert taken == pytest.approx(met, rel=0.15)
 
@@ -79,7 +79,7 @@ def test_seeds_add_their_spread_and_their_order_changes_nothing():
     rng = np.random.default_rng(5)
     right = (rng.random((2, N)) < 0.7).astype(float)
     alone = Systems(Rows.of(N), right).difference(0, 1)
-    both = Systems(Rows.of(N), right, None, ((0.0004, 4), (0.0, 1))).difference(0, 1)
+    both = Systems(Rows.of(N), right, seeds=((0.0004, 4), (0.0, 1))).difference(0, 1)
     assert both.variance == pytest.approx(alone.variance + 0.0001)
     assert both.p > alone.p
 
