@@ -92,7 +92,7 @@ def simulate(n, d, reps, separation, rng):
         for te in TEST:
             some = right[:, :, :te]
             rows = Rows.of(te)
-            systems = Systems(rows, some[:, 0], some[:, 1 : LINEAR + 1], some[:, LINEAR + 1 :])
+            systems = Systems(rows, some[:, 0], some[:, 1 : LINEAR + 1], some[:, LINEAR + 1 :], wide=(d > n,) * 2)
             test = mcnemar(some[0, 0], some[1, 0])
             said[te].append(
                 (

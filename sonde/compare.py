@@ -231,6 +231,7 @@ def _systems(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[str
         trained,
         chosen,
         tuple((float(side.mean(axis=1).var(ddof=1)) if len(side) > 1 else 0.0, len(side)) for side in right),
+        tuple((side[0].dimension or 0) > side[0].n["tr"] for side in sides),
     )
 
 

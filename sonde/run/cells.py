@@ -187,8 +187,9 @@ def probe_unit(
         arrays = kept(logs, parts.test.labels)
         result = classified(cell, parts, arrays["predicted"], parts.test.labels, unit.baselines)
         if again is not None:
+            n, d = train.shape
             arrays |= packed(again)
-            result = _about_encoder(result, arrays["predicted"] == arrays["truth"], again, parts)
+            result = _about_encoder(result, arrays["predicted"] == arrays["truth"], again, parts, d > n)
         known = {}
         # of rows that were learned from, labels are known by heart
         several = len(set(clusters_of(parts.test) or range(len(parts.test)))) > 1
@@ -237,8 +238,8 @@ def _trained_again(unit: Unit, one: Fit, train: Features, dev: Features, test: F
     )
 
 
-def _about_encoder(result: Result, right: Bools, again: Again, parts: Parts) -> Result:
-    said = about_encoder(right, again, clusters_of(parts.test))
+def _about_encoder(result: Result, right: Bools, again: Again, parts: Parts, wide: bool) -> Result:
+    said = about_encoder(right, again, clusters_of(parts.test), wide)
     if said is None:
         return result
     return replace(result, encoder_interval=said[0], training_sd=said[1], resamples=len(again.trained))

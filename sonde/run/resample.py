@@ -123,17 +123,18 @@ def choices(probe: Probe, rivals: Sequence[Model], dev: Features, part: Part) ->
 
 
 def about_encoder(
-    right: Bools, again: Again, clusters: Sequence[str] | None
+    right: Bools, again: Again, clusters: Sequence[str] | None, wide: bool
 ) -> tuple[tuple[float, float], float] | None:
     """The 95 % interval of the encoder's accuracy, and the standard deviation that training and dev rows give it.
 
-    From the test rows (n) that the probe has right, and those of other probes. None where all rows share one cluster.
+    From the test rows (n) that the probe has right, and those of other probes; ``wide`` if there are more dimensions
+    than training rows. None where all rows share one cluster.
     """
     if clusters is not None and len(set(clusters)) < 2:
         return None
     rows = Rows.of(len(right), clusters)
     one, trained, chosen = (each[None].astype(np.float64) for each in (right, again.trained, again.chosen))
-    system = Systems(rows, one, trained, chosen)
+    system = Systems(rows, one, trained, chosen, wide=(wide,))
     variance = system.training_variance(0)
     assert variance is not None
     return share_interval(system.score(0), rows), variance**0.5

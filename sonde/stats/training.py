@@ -8,7 +8,7 @@ deal anew). With a_1 … a_g the accuracies of these probes, J = (g - 1) / g · 
 - J is not too small on average (Efron and Stein 1981, Ann. Stat. 9:586). It is the variance where the score is linear
   in what the rows contribute, and twice the variance where it is quadratic, as an accuracy is near its maximum. Which
   it is, depends on how many rows there are for each dimension. So J / √2 is taken, whose root is off by a fifth at most
-  in either case.
+  in either case; but J itself where there are fewer rows than dimensions, and a probe is far from its maximum.
 - The a_i are measured on a finite test set, whose noise would be counted twice: that of the test rows has its own
   place. It is estimated from the rows on which the probes differ, and taken off.
 - The penalty, or whatever else dev chooses, is another one with other dev rows. These are drawn again, with
@@ -51,6 +51,8 @@ class Systems:
     """(systems, B, n): the same of the probes that were chosen when dev rows were drawn again; NaN likewise."""
     seeds: tuple[tuple[float, int], ...] = ()
     """Of each system, the variance of the score between seeds, and how many there are."""
+    wide: tuple[bool, ...] = ()
+    """Whether each system has more dimensions than training rows."""
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together."""
@@ -119,7 +121,8 @@ class Systems:
             return []
         k = self._left_out[0].shape[1]
         jackknife = (GROUPS - 1) / k * _spread(*self._left_out, known)
-        parts = [(max(0.0, jackknife) / BOUND, k * (GROUPS - 1) / GROUPS)]
+        bound = 1.0 if any(self.wide[system] for system in known if self.wide) else BOUND
+        parts = [(max(0.0, jackknife) / bound, k * (GROUPS - 1) / GROUPS)]
         if self.chosen is not None:
             draws = self._redrawn[0].shape[1]
             parts.append((max(0.0, _spread(*self._redrawn, known)) / (draws - 1), draws - 1.0))

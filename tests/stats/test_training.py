@@ -30,6 +30,13 @@ def test_it_is_the_delete_a_group_jackknife_less_the_noise_of_the_test_rows():
     assert found > 0
 
 
+def test_with_more_dimensions_than_rows_the_jackknife_is_taken_whole():
+    rng = np.random.default_rng(7)
+    right = again(rng, 0.7 + 0.03 * rng.standard_normal((1, 2 * GROUPS)))
+    narrow, wide = (Systems(Rows.of(N), right[:, 0], right, wide=(w,)).training_variance(0) for w in (False, True))
+    assert wide == pytest.approx(BOUND * narrow)
+
+
 def test_probes_that_are_all_alike_add_nothing():
     right = np.repeat((np.random.default_rng(1).random((1, 1, N)) < 0.7).astype(float), 2 * GROUPS, axis=1)
     systems = Systems(Rows.of(N), right[:, 0], right)
