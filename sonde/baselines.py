@@ -36,6 +36,8 @@ from sonde.task import Example
 
 BASELINES = ("majority", "length", "nb-uni", "nb-bi")
 """The names, as in the papers' tables from top to bottom."""
+CONSTANT = ("majority",)
+"""Those that look at no row: what they reach is the share of one label among the test rows, a fact of the set."""
 ALPHAS = (1.0, 0.01, 0.1, 10.0, 100.0)
 """What naive Bayes adds to every weight. The first is used if there is nothing to choose on, or if all are as good."""
 STRENGTHS = (512.0, 64.0, 8.0, 1.0, 0.25)

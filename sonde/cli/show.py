@@ -63,14 +63,13 @@ def _show_run(path: Path, format: str, metric: str, with_signatures: bool) -> No
     from sonde.run import Run
 
     run = Run.load(path)
-    if format == "csv" and not with_signatures:
-        sys.stdout.write(csv_text(run))
-        return
     summary = summarise(run, metric=metric)
     if with_signatures:
         sys.stdout.write("".join(f"{line}\n" for line in signatures(summary)))
     elif format == "table":
         print_table(summary)
+    elif format == "csv":
+        sys.stdout.write(csv_text(run, summary))
     else:
         sys.stdout.write({"md": markdown, "tex": latex, "json": json_text}[format](summary))
 

@@ -99,9 +99,9 @@ def _legend(rows: Rows, names: Sequence[str]) -> str:
     partial = " * a sample of the set only (--limit)." if any(r.partial for r in rows) else ""
     if isinstance(rows[0], Ties):
         return (
-            "Accuracy in points. Encoders that share a letter were not found to differ on that set: McNemar's mid-p on "
-            "the same rows, or exchange of target forms or sentences that rows share, adjusted by Holm over the pairs, "
-            f"at {LEVEL:.0%}.{partial}"
+            "Accuracy in points. Encoders that share a letter are not significantly different on that set, which does "
+            "not show that they are equal: McNemar's mid-p on the same rows, or exchange of target forms or sentences "
+            f"that rows share, adjusted by Holm over the pairs, at {LEVEL:.0%}.{partial}"
         )
     drawn = any(isinstance(r, Comparison) and r.clusters for r in rows)
     seeds = max(r.seeds for r in rows if isinstance(r, Comparison))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sonde.report import printed
 from sonde.report.escape import plain
 from sonde.report.meaning_columns import readings
 from sonde.report.summary import done
+from sonde.report.verdict import sentences
 from sonde.run.variants import base
 
 NAMED = 3
@@ -43,7 +45,7 @@ def legend(summary: Mapping[str, Any], *, human: bool = True) -> list[str]:
         *_partial(summary),
         *_synthetic(summary["sets"]),
         *(_human(summary) if human else ()),
-        *_below(summary),
+        *sentences(summary),
         *readings(summary),
         *summary["notes"],
     ]
@@ -99,8 +101,9 @@ def _letters(summary: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> 
         apart = len({(c["limit"], c["sonde"]) for c in summary["columns"]}) > 1
         only = "; only columns of the same sample and version are compared" if apart else ""
         yield (
-            "Encoders that share a letter on a set were not found to differ on it (McNemar's mid-p, or exchange of "
-            f"target forms or sentences that rows share; Holm over pairs, 5 %{seeds}){only}."
+            "Encoders that share a letter on a set are not significantly different on it, which does not show that "
+            "they are equal (McNemar's mid-p, or exchange of target forms or sentences that rows share; Holm over "
+            f"pairs, 5 %{seeds}){only}."
         )
 
 
@@ -124,20 +127,9 @@ def _synthetic(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _human(summary: Mapping[str, Any]) -> Iterator[str]:
-    papers = dict.fromkeys(said["human"]["paper"] for said in summary["sets"] if said["human"])
-    if papers and summary["metric"] == "accuracy":
-        yield f"human: printed by {', '.join(papers)} of its own set."
-
-
-def _below(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Numbers that say nothing yet: something that knows no more than words reaches them, too."""
-    for i, column in enumerate(summary["columns"]):
-        found = [
-            said["label"] for said in summary["sets"]
-            if done(said["cells"][i]) and (said["cells"][i]["above"] or {}).get("above") is False
-        ]  # fmt: skip
-        if found:
-            yield f"{', '.join(column['label'])} is not surely better than the strongest baseline on {_listed(found)}."
+    sets = [{**said, "printed": []} for said in summary["sets"] if said["human"]]
+    if summary["metric"] == "accuracy":
+        yield from printed.sentences(sets, "human")
 
 
 def failures(summary: Mapping[str, Any]) -> list[str]:

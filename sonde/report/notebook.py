@@ -56,7 +56,7 @@ class Report:
             case ".tex":
                 text = latex(self.summary)
             case _:
-                text = csv_text(self.run)
+                text = csv_text(self.run, self.summary)
         write_atomically(path, text.encode(errors="backslashreplace"))
         return path
 

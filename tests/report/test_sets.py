@@ -4,7 +4,7 @@ import pytest
 
 from sonde.published import published
 from sonde.report import summarise
-from sonde.report.sets import PRINTED
+from sonde.report.printed import PRINTED
 from sonde.run.folder import Run
 from sonde.run.log import writing
 from tests.report.runs import SUBJ, result
