@@ -31,8 +31,7 @@ CAPTIONS = {
     "dimensions": "Bands or lines: 95 % intervals.",
     "epochs": "Bands or lines: 95 % intervals.",
     "length": "Each point is a bin of sentence lengths with about as many test rows; bands or lines: 95 % intervals.",
-    "correlation": "Spearman's rho over encoders; grey: not significant after adjustment over the matrix, or too few "
-    "encoders.",
+    "correlation": "Spearman's rho over encoders; grey: not significant ({}), or too few encoders.",
     "profiles": "Level bars: 95 % intervals; lines join the tasks of an encoder.",
     "confusion": "Test rows by true and predicted label.",
 }
@@ -119,7 +118,8 @@ def _reference(summary: Mapping[str, Any], text: str) -> int | str:
 
 
 def _caption(summary: Mapping[str, Any], kind: str, mode: Mode, rows: Sequence[Row]) -> str:
-    said = [CAPTIONS[kind]] if mode == "absolute" else []
+    adjusted = (summary.get("correlations") or {}).get("caption", "")
+    said = [CAPTIONS[kind].format(adjusted)] if mode == "absolute" else []
     if any(row.get("marked") for row in rows):
         said.append(MARKED)
     if kind == "intervals":

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from sonde.errors import SondeError
+from sonde.errors import SondeError, UsageError
 from sonde.probes.probe import parse
 from sonde.published import TRANSFER, Row, human, published
 from sonde.published.sets import Extent, recognise
@@ -92,6 +92,13 @@ def _flat(probe: str | None, task: str) -> bool:
     with suppress(SondeError):  # a probe that a later version knows
         return probe is None or parse(probe)[1].of_task(task).hidden == (0,)
     return False
+
+
+def check_published(summary: Mapping[str, Any], asked: bool) -> None:
+    """Say so if numbers of other sets were asked for and there are none."""
+    if asked and all(said["printed_for"] != "another set" for said in summary["sets"]):
+        tasks = ", ".join(dict.fromkeys(said["task"] for said in summary["sets"])) or "any task"
+        raise UsageError(f"--published adds nothing: no paper printed an accuracy for other sets of {tasks}.")
 
 
 def sentences(sets: Sequence[Mapping[str, Any]], what: str, *, names: bool = True) -> Iterator[str]:

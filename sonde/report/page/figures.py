@@ -116,7 +116,7 @@ SIMPLE: Sequence[tuple[str, str, str, Columns]] = (
     (
         "correlation",
         "Correlation of each probing set with each transfer set, over encoders",
-        "Rank correlations over encoders; grey: not significant after adjustment over the matrix, or too few encoders.",
+        "Rank correlations over encoders; grey: not significant, as is said below, or too few encoders.",
         (
             ("set_name", "Probing"),
             ("transfer_name", "Transfer"),
