@@ -10,6 +10,7 @@ from sonde.report.escape import plain
 from sonde.report.meaning_columns import readings
 from sonde.report.summary import done
 from sonde.report.verdict import sentences
+from sonde.result import CONSTANT
 from sonde.run.variants import base
 
 NAMED = 3
@@ -36,6 +37,7 @@ def legend(summary: Mapping[str, Any], *, human: bool = True) -> list[str]:
         return list(summary["notes"])
     return [
         _metric(summary["metric"], {cell["interval"] for cell in every + beside}),
+        *_constant(summary),
         *_correlated(summary["sets"]),
         *_transfer(summary),
         *_probes(summary),
@@ -61,6 +63,18 @@ def _metric(metric: str, kinds: set[str]) -> str:
     wilson = f"Wilson's, with that over {forms}" if "cluster" in kinds else "Wilson's"
     more = [text for kind, text in KINDS.items() if kind in kinds]
     return f"Accuracy on te in points; ± is half the width of the 95 % interval: {'; '.join([wilson, *more])}."
+
+
+def _constant(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Baselines whose score is a fact of the set."""
+    found = dict.fromkeys(
+        column["encoder"]
+        for said in summary["sets"]
+        for column, cell in zip(summary["baselines"], said["baselines"], strict=True)
+        if cell and cell.get("interval") == CONSTANT
+    )
+    if found and summary["metric"] == "accuracy":
+        yield f"{', '.join(found)}: one answer for every row; its score is a fact of the test rows and has no interval."
 
 
 def _correlated(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
