@@ -207,11 +207,6 @@ class Result:
         test rows, a fact of the set: there is no interval to show, and ``interval`` has no width."""
         return self.interval_kind == CONSTANT
 
-    @property
-    def best_baseline(self) -> tuple[str, float] | None:
-        """The strongest of the baselines that learn from words."""
-        return max(self.baselines.items(), key=lambda pair: pair[1], default=None)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:

@@ -55,7 +55,7 @@ def figure(
     encoder: tuple[str, ...]
         Only the encoders of which this is the name or a part of it; may be repeated.
     mode: str
-        Of a heat map: absolute, above (the strongest baseline) or relative. Of profiles: absolute or relative.
+        Of a heat map: absolute, above (the best baseline) or relative. Of profiles: absolute or relative.
         Default: absolute.
     relative_to: str
         The encoder or language that numbers are divided by. Default for profiles: en, else the first language.

@@ -43,11 +43,11 @@ def legend(summary: Mapping[str, Any], *, human: bool = True) -> list[str]:
         *_probes(summary),
         *_seeds(every, summary["metric"]),
         *_letters(summary, every),
+        *sentences(summary),
         *_layers(every),
         *_partial(summary),
         *_synthetic(summary["sets"]),
         *(_human(summary) if human else ()),
-        *sentences(summary),
         *readings(summary),
         *summary["notes"],
     ]

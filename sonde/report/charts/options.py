@@ -31,7 +31,7 @@ class Options:
     columns: tuple[int, ...] = ()
     """Numbers of columns; none: all."""
     mode: Mode = "absolute"
-    """heatmap: points, points above the strongest baseline, or a ratio. profiles: points, or a ratio."""
+    """heatmap: points, points above the best baseline, or a ratio. profiles: points, or a ratio."""
     relative_to: int | str | None = None
     """The column, by its number, or the language that ratios are to. profiles: a language."""
     lines: Lines | None = None
