@@ -125,7 +125,7 @@ def run(
 
 
 def compare(folder: Path, /, *encoders: str, format: Literal["table", "md", "csv", "json"] = "table") -> int:
-    """Compare encoders of a run on the same test rows: two by paired tests, more by tie groups.
+    """Compare encoders of a run on the same test rows: two by paired tests, more by letters.
 
     Parameters
     ----------

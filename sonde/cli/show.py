@@ -70,6 +70,8 @@ def _show_run(path: Path, format: str, metric: str, with_signatures: bool, publi
     from sonde.run import Run
 
     run = Run.load(path)
+    if format == "csv" and metric != "accuracy":
+        raise UsageError("--metric is about tables; --format csv has a column for each metric. Leave it out.")
     if published and (format == "csv" or metric != "accuracy" or with_signatures):
         raise UsageError("--published is about tables of accuracy; leave --format csv, --metric and --signatures out.")
     summary = summarise(run, metric=metric, published=published)

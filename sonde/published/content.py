@@ -58,7 +58,8 @@ def _line(row: Example) -> str:
 
 
 def _bare(text: str) -> str:
-    text = unicodedata.normalize("NFC", text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
     for pair, plain in QUOTES:
         text = text.replace(pair, plain)
     return "".join(text.split())
