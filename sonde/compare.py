@@ -184,9 +184,6 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
     test = mcnemar(first, second) if single else None
     found = sides.difference(0, 1)
     about: About = "encoder" if sides.known(0, 1) else "probe"
-    p_probe = clustered_p(first, second, clusters or range(len(first)))
-    if test is not None and clusters is None:
-        p_probe = test.p_mid
     low, high = found.interval()
     within = max(map(abs, found.interval(1 - 2 * LEVEL)))
     if test is not None:  # which has a width even if the two are right on the same rows
@@ -203,7 +200,7 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
         about=about,
         low=low,
         high=high,
-        p=p_probe if about == "probe" and single else found.p,
+        p=_p(sides, 0, 1),
         p_holm=1.0,
         within=within,
         clusters=len(set(clusters)) if clusters else None,
@@ -212,11 +209,32 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
         p_exact=None if test is None else test.p_exact,
         p_mid=None if test is None else test.p_mid,
         p_t=mean(apart).p,
-        p_probe=p_probe,
+        p_probe=_p_probe(sides, 0, 1),
         detectable=DETECTED * found.variance**0.5,
         seeds=min(len(one), len(two)),
         partial=one[0].partial,
     )
+
+
+def difference_p(run: Run, one: Sequence[Result], two: Sequence[Result]) -> float:
+    """The two-sided p-value that two encoders differ on the same test rows, each by its results of all seeds."""
+    return _p(_systems(run, (one, two), forms(run, one[0])), 0, 1)
+
+
+def _p(sides: Systems, one: int, two: int) -> float:
+    """About the encoders as far as they were trained again, or have several seeds; else about the trained probes."""
+    if sides.known(one) or sides.known(two) or max(sides.seeds[one][1], sides.seeds[two][1]) > 1:
+        return sides.difference(one, two).p
+    return _p_probe(sides, one, two)
+
+
+def _p_probe(sides: Systems, one: int, two: int) -> float:
+    """McNemar's mid-p, or by exchanging what rows share; with several seeds by exchanging rows."""
+    first, second = sides.sums[one], sides.sums[two]
+    if sides.rows.clustered or max(sides.seeds[one][1], sides.seeds[two][1]) > 1:
+        return clustered_p(first, second, range(len(first)))
+    apart = first - second
+    return binomial_p(int((apart > 0).sum()), int((apart < 0).sum()))[1]
 
 
 def _systems(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[str] | None) -> Systems:
@@ -263,19 +281,7 @@ def tied(run: Run, results: Mapping[str, Sequence[Result]]) -> tuple[dict[str, s
     found = _systems(run, list(results.values()), clusters)
     order = sorted(range(len(given)), key=lambda i: (-float(found.right[i].sum()), given[i]))
     pairs = list(combinations(order, 2))
-    # a form counts by its sum only: to add up once, and not for every pair, is what makes many encoders bearable
-    sums = found.rows.sums(found.right)
-    forms_of = range(sums.shape[1])
-
-    def p(one: int, two: int) -> float:
-        if found.known(one) or found.known(two) or max(len(results[given[i]]) for i in (one, two)) > 1:
-            return found.difference(one, two).p
-        if clusters is not None:
-            return clustered_p(sums[one], sums[two], forms_of)
-        apart = found.right[one] - found.right[two]
-        return binomial_p(int((apart > 0).sum()), int((apart < 0).sum()))[1]
-
-    adjusted = holm([p(one, two) for one, two in pairs]).tolist()
+    adjusted = holm([_p(found, one, two) for one, two in pairs]).tolist()
     values = {(given[one], given[two]): value for (one, two), value in zip(pairs, adjusted, strict=True)}
     return letters([given[i] for i in order], values), "encoder" if found.known(*order) else "probe"
 

@@ -16,6 +16,8 @@ CHOSEN = ("l2", "hidden", "dropout")
 """What a grid may be over, in the order of a signature."""
 HALF = "kept=float16"
 """What the identity of rounded vectors says."""
+CONSTANT = "constant"
+"""What stands for the kind of an interval where there is none to show."""
 _SAFE = "/:@#?=,.*+!() "
 _ORDER = (
     "task", "data", "enc", "id", "kept", "layer", "variant", "probe", *CHOSEN, "n", "limit", "device", "seed", "sonde"
@@ -132,7 +134,7 @@ class Result:
     interval: tuple[float, float]
     """95 %, rows taken as independent."""
     interval_kind: str = "wilson"
-    """wilson, or for correlations bootstrap, or for folds nadeau-bengio."""
+    """wilson, or for correlations bootstrap, or for folds nadeau-bengio; or constant."""
     cluster_interval: tuple[float, float] | None = None
     """95 %, from resampling what rows share instead of rows: target forms, or sentences that are asked about twice."""
     clusters: int | None = None
@@ -206,9 +208,10 @@ class Result:
         return min(low, self.interval[0]), max(high, self.interval[1])
 
     @property
-    def best_baseline(self) -> tuple[str, float] | None:
-        """The strongest of the baselines that learn from words."""
-        return max(self.baselines.items(), key=lambda pair: pair[1], default=None)
+    def constant(self) -> bool:
+        """Whether every row was given the same answer by design. The score is then the share of that label among the
+        test rows, a fact of the set: there is no interval to show, and ``interval`` has no width."""
+        return self.interval_kind == CONSTANT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

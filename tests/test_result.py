@@ -96,5 +96,5 @@ def test_the_range_is_what_both_intervals_cover():
     assert replace(RESULT, cluster_interval=(0.5, 0.9)).range == (0.5, 0.9)
     # all rows right: whatever forms are drawn, all are right
     assert replace(RESULT, interval=(0.9, 1.0), cluster_interval=(1.0, 1.0)).range == (0.9, 1.0)
-    assert RESULT.best_baseline == ("nb-uni", 0.6)
-    assert replace(RESULT, baselines={}).best_baseline is None
+    assert not RESULT.constant
+    assert replace(RESULT, interval_kind="constant").constant

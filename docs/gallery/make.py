@@ -97,7 +97,7 @@ def printed(
     sets = [
         {
             "name": f"{suite}/{task}", "label": f"{suite}/{task}", "task": task, "language": language,
-            "scored_by": values[here].metric, "human": None, "printed": [], "baselines": [],
+            "scored_by": values[here].metric, "human": None, "printed": [], "printed_for": None, "baselines": [],
             "cells": [_cell(values.get((task, language, model))) for model in models],
         }
         for task in tasks
@@ -113,7 +113,7 @@ def _cell(row: Any) -> dict[str, Any] | None:
     if row is None:
         return None
     score = {"value": row.value, "low": None, "high": None, "sd": None}
-    return {"score": score, "partial": False, "letters": None, "best": False, "above": None}
+    return {"score": score, "partial": False, "letters": None, "best": False, "against": None}
 
 
 if __name__ == "__main__":

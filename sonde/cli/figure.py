@@ -34,6 +34,8 @@ def figure(
     relative_to: str | None = None,
     lines: Literal["set", "encoder"] | None = None,
     columns: Literal[1, 2] = 1,
+    adjust: Literal["holm", "bonferroni", "bh", "none"] | None = None,
+    published: bool = False,
 ) -> int:
     """Write a figure of a run for a paper; what should stand in its caption is printed.
 
@@ -53,7 +55,7 @@ def figure(
     encoder: tuple[str, ...]
         Only the encoders of which this is the name or a part of it; may be repeated.
     mode: str
-        Of a heat map: absolute, above (the strongest baseline) or relative. Of profiles: absolute or relative.
+        Of a heat map: absolute, above (the best baseline) or relative. Of profiles: absolute or relative.
         Default: absolute.
     relative_to: str
         The encoder or language that numbers are divided by. Default for profiles: en, else the first language.
@@ -62,15 +64,29 @@ def figure(
         there are several.
     columns: int
         1 or 2: as wide as one column of a paper with two (3.3 in) or as both (6.9 in). Default: 1.
+    adjust: str
+        Of correlations: how p-values are adjusted for their number, holm, bonferroni, bh (Benjamini and Hochberg's
+        false discovery rate) or none. Default: holm.
+    published: bool
+        Of intervals: show what papers printed of the same tasks for other sets, too. Default: only what is of these
+        very sets.
     """
     from sonde.console import err
+    from sonde.errors import UsageError
     from sonde.report.figure import check_ending, write
+    from sonde.report.printed import check_published
     from sonde.report.whole import whole
     from sonde.run import Run, join
 
     for path in out:
         check_ending(path)
-    summary = whole(join([Run.load(folder) for folder in (run, *more)]))
+    if adjust and kind != "correlation":
+        raise UsageError(f"--adjust is about --kind correlation; {kind} has no p-values.")
+    if published and kind != "intervals":
+        raise UsageError(f"--published is about --kind intervals; {kind} shows nothing that papers printed.")
+    joined = join([Run.load(folder) for folder in (run, *more)])
+    summary = whole(joined, adjust=adjust or "holm", published=published)
+    check_published(summary, published)
     caption = ""
     for path in out:
         caption = write(

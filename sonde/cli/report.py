@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -16,6 +16,8 @@ def report(
     out: Annotated[tuple[Path, ...], Parameter(("--out", "-o"))] = (),
     open: bool = False,
     title: str | None = None,
+    adjust: Literal["holm", "bonferroni", "bh", "none"] | None = None,
+    published: bool = False,
 ) -> int:
     """Write what a run found as one page that needs no network: tables, charts, mistakes, and what to be careful about.
 
@@ -32,9 +34,15 @@ def report(
         Show the page in the browser.
     title: str
         What stands at the top. Default: the name of the folder.
+    adjust: str
+        Of correlations: how p-values are adjusted for their number, holm, bonferroni, bh (Benjamini and Hochberg's
+        false discovery rate) or none. Default: holm.
+    published: bool
+        Show what papers printed of the same tasks for other sets, too. Default: only what is of these very sets.
     """
     from sonde.errors import UsageError
     from sonde.report.notebook import Report, check_ending
+    from sonde.report.printed import check_published
     from sonde.run import Run, join
 
     if more and not out:
@@ -45,7 +53,11 @@ def report(
     pages = [path for path in files if path.suffix.lower() == ".html"]
     if open and not pages:
         raise UsageError("--open shows a page, and none is written; add -o report.html.")
-    found = Report.of(join([Run.load(folder) for folder in (run, *more)]), title=title)
+    joined = join([Run.load(folder) for folder in (run, *more)])
+    found = Report.of(joined, title=title, adjust=adjust or "holm", published=published)
+    if adjust and found.summary["correlations"] is None:
+        raise UsageError("--adjust is about correlations of probing and transfer tasks, of which there are none.")
+    check_published(found.summary, published)
     for path in files:
         sys.stdout.write(f"{found.save(path)}\n")
     if open:

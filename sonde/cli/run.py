@@ -135,7 +135,7 @@ def compare(
     margin: float = 1.0,
     format: Literal["table", "md", "csv", "json"] = "table",
 ) -> int:
-    """Compare encoders of a run on the same test rows: two by paired tests, more by tie groups.
+    """Compare encoders of a run on the same test rows: two by paired tests, more by letters.
 
     Parameters
     ----------

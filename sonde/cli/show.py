@@ -18,6 +18,7 @@ def show(
     signatures: bool = False,
     examples: int = 0,
     baselines: bool = False,
+    published: bool = False,
     task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
     seed: int = 0,
 ) -> int:
@@ -36,7 +37,9 @@ def show(
     examples: int
         Of sets: rows to print per class, picked at random; the target or changed words are marked.
     baselines: bool
-        Of sets: train the baselines and show what they reach, beside what people reach and what the paper printed.
+        Of sets: train the baselines and show what they reach.
+    published: bool
+        Show what papers printed of the same tasks for other sets, too. Default: only what is of these very sets.
     task: tuple[str, ...]
         Of sets: only these tasks.
     seed: int
@@ -49,33 +52,41 @@ def show(
     if (path / "run.json").exists():  # sonde.run knows the name, but takes a second to load
         if examples or baselines or task or seed:
             raise UsageError(f"--examples, --baselines, --task and --seed are about sets; {path} is a run.")
-        _show_run(path, format, metric, signatures)
+        _show_run(path, format, metric, signatures, published)
         return 0
     if format != "table" or metric != "accuracy" or signatures:
         raise UsageError(f"--format, --metric and --signatures are about runs; {path} has no run.json. Leave them out.")
-    _show_sets(path, examples, baselines, task, seed)
+    if published and not baselines:
+        raise UsageError("--published of sets stands beside --baselines; add that.")
+    _show_sets(path, examples, baselines, task, seed, published)
     return 0
 
 
-def _show_run(path: Path, format: str, metric: str, with_signatures: bool) -> None:
+def _show_run(path: Path, format: str, metric: str, with_signatures: bool, published: bool) -> None:
+    from sonde.errors import UsageError
+    from sonde.report.printed import check_published
     from sonde.report.summary import summarise
     from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
     from sonde.run import Run
 
     run = Run.load(path)
-    if format == "csv" and not with_signatures:
-        sys.stdout.write(csv_text(run))
-        return
-    summary = summarise(run, metric=metric)
+    if format == "csv" and metric != "accuracy":
+        raise UsageError("--metric is about tables; --format csv has a column for each metric. Leave it out.")
+    if published and (format == "csv" or metric != "accuracy" or with_signatures):
+        raise UsageError("--published is about tables of accuracy; leave --format csv, --metric and --signatures out.")
+    summary = summarise(run, metric=metric, published=published)
+    check_published(summary, published)
     if with_signatures:
         sys.stdout.write("".join(f"{line}\n" for line in signatures(summary)))
     elif format == "table":
         print_table(summary)
+    elif format == "csv":
+        sys.stdout.write(csv_text(run, summary))
     else:
         sys.stdout.write({"md": markdown, "tex": latex, "json": json_text}[format](summary))
 
 
-def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...], seed: int) -> None:
+def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...], seed: int, published: bool) -> None:
     from random import Random
 
     from sonde.console import example_line, out, print_sets
@@ -88,7 +99,7 @@ def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...]
     if baselines:
         from sonde.baselines import print_baselines
 
-        print_baselines(Dataset.load(f) for f in folders)
+        print_baselines((Dataset.load(f) for f in folders), published=published)
         return
     if not examples:
         print_sets([read_manifest(f) for f in folders])

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from sonde.report.interval import ends_of, half_width
+from sonde.report.printed import NOTES
 from sonde.report.summary import done, value_of
+from sonde.report.verdict import mark_of
 
 ABSENT = "–"
 
@@ -19,7 +22,8 @@ class Words(NamedTuple):
     half: str = ""
     """± and half the width of the interval."""
     mark: str = ""
-    """Letters of the tie groups, and an asterisk where the number is partial."""
+    """Letters of what is not significantly different, † where the number is not significantly better than the best
+    baseline, and an asterisk where it is partial."""
     note: str = ""
     """The layer, or the name of a baseline."""
     best: bool = False
@@ -59,7 +63,13 @@ def main_columns(summary: Mapping[str, Any]) -> Main:
     """Rows are sets."""
     sets, metric = summary["sets"], summary["metric"]
     people = [said["human"] if metric == "accuracy" else None for said in sets]
-    human = Column(["human"], [Words(f"{100 * row['accuracy']:.1f}" if row else "") for row in people])
+    human = Column(
+        ["human"],
+        [
+            Words(f"{100 * row['accuracy']:.1f}", note=NOTES[said["printed_for"]]) if row else Words("")
+            for row, said in zip(people, sets, strict=True)
+        ],
+    )
     baselines = [
         Column(column["label"], [in_words(said["baselines"][i], metric) for said in sets])
         for i, column in enumerate(summary["baselines"])
@@ -91,18 +101,18 @@ def in_words(cell: Mapping[str, Any] | None, metric: str) -> Words:
     """What is written for a cell: points with one decimal, or bits with three."""
     if cell is None or not done(cell):
         return Words(ABSENT if cell is None else "failed")
-    value, low, high = (cell["score"][name] for name in ("value", "low", "high"))
+    value, low, high = ends_of(cell)
     if value is None:
         return Words(ABSENT)
     scale, digits = (1, 3) if metric == "log2_loss" else (100, 1)
     number = f"{scale * value:.{digits}f}"
-    half = "" if low is None else f"±{scale * (high - low) / 2:.{digits}f}"
-    star = "*" * cell["partial"]
+    half = half_width(low, high, scale=scale, digits=digits)
+    marks = mark_of(cell) + "*" * cell["partial"]
     if "by_dev" in cell:
-        return Words(number, half, star, "dev" * cell["by_dev"])
+        return Words(number, half, marks, "dev" * cell["by_dev"])
     layer = cell["layer"] or ""
     note = f"({'L' * layer.isdecimal()}{layer})" if layer else ""
-    return Words(number, half, (cell["letters"] or "") + star, note, cell["best"])
+    return Words(number, half, (cell["letters"] or "") + marks, note, cell["best"])
 
 
 def _tested(said: Mapping[str, Any]) -> str:

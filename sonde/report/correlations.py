@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, Literal, get_args
 
-from sonde.errors import DataError
+import numpy as np
+import numpy.typing as npt
+
+from sonde.errors import DataError, UsageError
 from sonde.published import TRANSFER
 from sonde.report.summary import value_of
-from sonde.stats import Correlation, benjamini_hochberg, correlate
+from sonde.stats import Correlation, benjamini_hochberg, correlate, holm
+from sonde.stats.multiple import bonferroni
 
 FEWEST = 3
 """Encoders without which there is no correlation; ``correlate`` wants as many."""
@@ -19,15 +23,22 @@ SENSIBLE = 10
 """Encoders below which no cell is drawn as significant; ``least`` says where it comes from."""
 DRAWS = 2000
 """Resamples per cell: as many as the intervals of a result have. A large matrix needs more, see ``correlations``."""
+FINER = 10
+"""A p-value from no more than so many draws is drawn again from so many times as many: what is near the least that can
+be found at all decides what is significant in a large matrix."""
+Adjustment = Literal["holm", "bonferroni", "bh", "none"]
+"""How p-values of a matrix are adjusted for their number; Holm unless another is named."""
+ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)
 
 
-def correlations(summary: Mapping[str, Any]) -> dict[str, Any] | None:
+def correlations(summary: Mapping[str, Any], adjust: Adjustment = "holm") -> dict[str, Any] | None:
     """Spearman's rho of every probing set with every transfer set; None without either, or with under three encoders.
 
     Only columns of one probe and one sample of rows are taken, the most there are. Sets that are known to be of
     different languages are not put together. A p-value from n draws is at least 1 / (n + 1), so that there are enough
     draws for one cell alone to be found in the whole matrix.
     """
+    adjusting, named = _adjusting(adjust)
     chosen = alike(summary["columns"])
     rows = _places(summary["sets"], transfer=False)
     columns = _places(summary["sets"], transfer=True)
@@ -38,17 +49,19 @@ def correlations(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     every = [cell for line in found for cell in line if cell is not None]
     if not every:
         return None
-    enough = least(len(every))
-    adjusted = iter(benjamini_hochberg([cell.p for cell in every]).tolist())
+    enough = least(1 if adjust == "none" else len(every))
+    adjusted = iter(adjusting([cell.p for cell in every]).tolist())
     n = max(cell.n for cell in every)
     return {
         "kind": "spearman",
+        "adjust": adjust,
         "n": n,
         "least": enough,
         "rows": [{"set": i, "label": summary["sets"][i]["label"]} for i in rows],
         "columns": [{"set": i, "label": summary["sets"][i]["label"]} for i in columns],
         "cells": [[None if cell is None else _plain(cell, next(adjusted), enough) for cell in line] for line in found],
-        "how": _how(n, len(every), enough, summary["columns"][chosen[0]]["probe"]),
+        "how": _how(n, named.format(len(every)), enough, summary["columns"][chosen[0]]["probe"]),
+        "caption": f"{named.format(len(every))}, significant up to 5 %",
     }
 
 
@@ -58,8 +71,8 @@ def least(tests: int) -> int:
     Two bounds; the greater one counts.
 
     By what can be found at all: of the n! orders of n encoders, two are as strong as a perfect correlation, one in each
-    direction. A p-value is therefore at least 2 / n!, and for a cell that stands alone in a matrix of m, the adjustment
-    of Benjamini and Hochberg makes m times that of it. So n! must reach 2 m / 0.05: n = 5 for one cell, 7 for the 110
+    direction. A p-value is therefore at least 2 / n!, and for a cell that stands alone in a matrix of m, every one of
+    the adjustments makes m times that of it. So n! must reach 2 m / 0.05: n = 5 for one cell, 7 for the 110
     of Conneau et al. (2018), 8 for up to a thousand.
 
     By what is likely to be found: atanh(rho) has a variance of about 1.06 / (n - 3) (Fieller, Hartley and Pearson 1957,
@@ -95,10 +108,14 @@ def _cell(
     both = [(x, y) for x, y in pairs if x is not None and y is not None]
     if len(both) < FEWEST:
         return None
+    xs, ys = [x for x, _ in both], [y for _, y in both]
     try:
-        return correlate([x for x, _ in both], [y for _, y in both], seed=0, draws=draws)
+        found = correlate(xs, ys, seed=0, draws=draws)
     except DataError:  # all encoders have the same score
         return None
+    if found.exact or found.p > FINER / draws:
+        return found
+    return correlate(xs, ys, seed=0, draws=FINER * draws)
 
 
 def _plain(cell: Correlation, adjusted: float, enough: int) -> dict[str, Any]:
@@ -108,10 +125,21 @@ def _plain(cell: Correlation, adjusted: float, enough: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _how(n: int, tests: int, enough: int, probe: str | None) -> str:
+def _adjusting(name: Adjustment) -> tuple[Callable[[list[float]], npt.NDArray[np.float64]], str]:
+    """An adjustment, and what it is called; {} is how many tests there are."""
+    match name:
+        case "holm":
+            return holm, "adjusted by Holm over {} pairs of sets"
+        case "bonferroni":
+            return bonferroni, "adjusted by Bonferroni over {} pairs of sets"
+        case "bh":
+            return benjamini_hochberg, "false discovery rate by Benjamini and Hochberg over {} pairs of sets"
+        case "none":
+            return np.asarray, "not adjusted for there being {} pairs of sets"
+    raise UsageError(f"There is no adjustment {name!r}; expected {', '.join(ADJUSTMENTS)}.")
+
+
+def _how(n: int, adjusted: str, enough: int, probe: str | None) -> str:
     over = f"Spearman's rho over {n} encoders" + (f" with the probe {probe}" if probe else "")
     few = f"; with fewer than {enough} encoders none is called significant" if n < enough else ""
-    return (
-        f"{over}, with a 95 % bootstrap interval; p from permutations, adjusted by Benjamini and Hochberg over "
-        f"{tests} pairs of sets, significant up to 5 %{few}."
-    )
+    return f"{over}, with a 95 % bootstrap interval; p from permutations, {adjusted}, significant up to 5 %{few}."

@@ -13,25 +13,25 @@ from typing import Any, Literal
 
 from sonde.dataset import write_atomically
 from sonde.errors import NotInstalled, UsageError
+from sonde.report import printed
 from sonde.report.charts import Options, chart
 from sonde.report.charts.look import ONE_COLUMN, TWO_COLUMNS, Row, Spec
 from sonde.report.charts.options import Lines, Mode
 from sonde.report.names import set_names, short_names
+from sonde.report.verdict import BOLD, FILLED, MARKED
 
 ENDINGS = (".pdf", ".svg", ".png", ".json", ".csv")
 """Kinds of files that a figure can be written as."""
 PPI = 300
 """Pixels of an inch in a PNG: what printers ask for."""
 CAPTIONS = {
-    "heatmap": "Bold: the best of a set, and what was not found to differ from it.",
-    "intervals": "95 % intervals; a filled dot was not found to differ from the best of its set. Published models and "
-    "the human bound are of the paper's own sets.",
+    "heatmap": BOLD,
+    "intervals": f"95 % intervals. {FILLED}",
     "layers": "Bands or lines: 95 % intervals.",
     "dimensions": "Bands or lines: 95 % intervals.",
     "epochs": "Bands or lines: 95 % intervals.",
     "length": "Each point is a bin of sentence lengths with about as many test rows; bands or lines: 95 % intervals.",
-    "correlation": "Spearman's rho over encoders; grey: not significant after adjustment over the matrix, or too few "
-    "encoders.",
+    "correlation": "Spearman's rho over encoders; grey: not significant ({}), or too few encoders.",
     "profiles": "Level bars: 95 % intervals; lines join the tasks of an encoder.",
     "confusion": "Test rows by true and predicted label.",
 }
@@ -118,7 +118,14 @@ def _reference(summary: Mapping[str, Any], text: str) -> int | str:
 
 
 def _caption(summary: Mapping[str, Any], kind: str, mode: Mode, rows: Sequence[Row]) -> str:
-    said = [CAPTIONS[kind]] if mode == "absolute" else []
+    adjusted = (summary.get("correlations") or {}).get("caption", "")
+    said = [CAPTIONS[kind].format(adjusted)] if mode == "absolute" else []
+    if any(row.get("marked") for row in rows):
+        said.append(MARKED)
+    if kind == "intervals":
+        drawn = {row["set"] for row in rows if row["mark"] in ("human", "published")}
+        what = "People and published models"
+        said += printed.sentences([summary["sets"][i] for i in sorted(drawn)], what)
     if any(row.get("partial") for row in rows):
         said.append("From a sample of the rows.")
     if any(summary["sets"][row["set"]].get("synthetic") for row in rows if "set" in row):

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sonde.report import printed
 from sonde.report.escape import plain
 from sonde.report.meaning_columns import readings
 from sonde.report.summary import done
+from sonde.report.verdict import sentences
+from sonde.result import CONSTANT
 from sonde.run.variants import base
 
 NAMED = 3
@@ -34,16 +37,18 @@ def legend(summary: Mapping[str, Any], *, human: bool = True) -> list[str]:
         return list(summary["notes"])
     return [
         _metric(summary["metric"], {cell["interval"] for cell in every + beside}),
+        *_about(summary["metric"], every, bool(beside)),
+        *_constant(summary),
         *_correlated(summary["sets"]),
         *_transfer(summary),
         *_probes(summary),
         *_seeds(every, summary["metric"]),
         *_letters(summary, every),
+        *sentences(summary),
         *_layers(every),
         *_partial(summary),
         *_synthetic(summary["sets"]),
         *(_human(summary) if human else ()),
-        *_below(summary),
         *readings(summary),
         *summary["notes"],
     ]
@@ -59,6 +64,33 @@ def _metric(metric: str, kinds: set[str]) -> str:
     wilson = f"Wilson's, with that over {forms}" if "cluster" in kinds else "Wilson's"
     more = [text for kind, text in KINDS.items() if kind in kinds]
     return f"Accuracy on te in points; ± is half the width of the 95 % interval: {'; '.join([wilson, *more])}."
+
+
+def _about(metric: str, cells: Sequence[Mapping[str, Any]], beside: bool) -> Iterator[str]:
+    """What an interval is about."""
+    scored = [cell["about"] for cell in cells if cell["interval"] in ("wilson", "cluster")]
+    if metric != "accuracy" or not scored:
+        return
+    encoder = "± of an encoder is about the encoder: test rows, training rows and dev rows could have been others"
+    probe = "about the one trained probe, on other test rows"
+    if set(scored) == {"encoder"}:
+        yield f"{encoder}{f'; that of a baseline is {probe}' if beside else ''}."
+    elif set(scored) == {"probe"}:
+        yield f"± is {probe}: other training rows would give another probe (--resample)."
+    else:
+        yield f"{encoder}; where a probe was not trained again (--resample), and for baselines, ± is {probe}."
+
+
+def _constant(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Baselines whose score is a fact of the set."""
+    found = dict.fromkeys(
+        column["encoder"]
+        for said in summary["sets"]
+        for column, cell in zip(summary["baselines"], said["baselines"], strict=True)
+        if cell and cell.get("interval") == CONSTANT
+    )
+    if found and summary["metric"] == "accuracy":
+        yield f"{', '.join(found)}: one answer for every row; its score is a fact of the test rows and has no interval."
 
 
 def _correlated(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -95,12 +127,11 @@ def _seeds(cells: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]:
 
 def _letters(summary: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if any(cell["letters"] for cell in cells):
-        seeds = ", by the first seed" if any(cell["seeds"] > 1 for cell in cells) else ""
         apart = len({(c["limit"], c["sonde"]) for c in summary["columns"]}) > 1
         only = "; only columns of the same sample and version are compared" if apart else ""
         yield (
-            "Encoders that share a letter on a set were not found to differ on it (McNemar's mid-p, or exchange of "
-            f"target forms or sentences that rows share; Holm over pairs, 5 %{seeds}){only}."
+            "Encoders that share a letter on a set are not significantly different on it, which does not show that "
+            f"they are equal (paired tests, as sonde compare makes them; Holm over pairs, 5 %){only}."
         )
 
 
@@ -124,20 +155,9 @@ def _synthetic(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _human(summary: Mapping[str, Any]) -> Iterator[str]:
-    papers = dict.fromkeys(said["human"]["paper"] for said in summary["sets"] if said["human"])
-    if papers and summary["metric"] == "accuracy":
-        yield f"human: printed by {', '.join(papers)} of its own set."
-
-
-def _below(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Numbers that say nothing yet: something that knows no more than words reaches them, too."""
-    for i, column in enumerate(summary["columns"]):
-        found = [
-            said["label"] for said in summary["sets"]
-            if done(said["cells"][i]) and (said["cells"][i]["above"] or {}).get("above") is False
-        ]  # fmt: skip
-        if found:
-            yield f"{', '.join(column['label'])} is not surely better than the strongest baseline on {_listed(found)}."
+    sets = [{**said, "printed": []} for said in summary["sets"] if said["human"]]
+    if summary["metric"] == "accuracy":
+        yield from printed.sentences(sets, "human")
 
 
 def failures(summary: Mapping[str, Any]) -> list[str]:

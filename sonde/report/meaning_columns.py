@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sonde.report.columns import ABSENT, Column, Words
+from sonde.report.interval import half_width
 
 Cell = Mapping[str, Any]
 
@@ -41,8 +42,7 @@ def _points(cell: Cell | None, name: str = "value") -> Words:
     """Shares in points, with half the width of the interval."""
     if cell is None or cell.get(name) is None:
         return Words(ABSENT)
-    half = "" if cell.get("low") is None else f"±{50 * (cell['high'] - cell['low']):.1f}"
-    return Words(f"{100 * cell[name]:.1f}", half)
+    return Words(f"{100 * cell[name]:.1f}", half_width(cell.get("low"), cell.get("high")))
 
 
 def _column(
@@ -85,11 +85,15 @@ def _bits(found: Cell | None) -> Words:
     if found is None:
         return Words(ABSENT)
     bits = round(found["bits"], 3) + 0.0  # which makes -0 a 0
-    return Words(f"{bits:.3f}", f"±{(found['high'] - found['low']) / 2:.3f}")
+    return Words(f"{bits:.3f}", half_width(found["low"], found["high"], scale=1, digits=3))
 
 
 def _times(found: Cell | None) -> Words | None:
-    return Words(f"{found['value']:.2f}", f"±{(found['high'] - found['low']) / 2:.2f}") if found else None
+    return (
+        None
+        if found is None
+        else Words(f"{found['value']:.2f}", half_width(found["low"], found["high"], scale=1, digits=2))
+    )
 
 
 def _enough(found: Cell | None) -> Words | None:

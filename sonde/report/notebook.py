@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sonde.dataset import write_atomically
 from sonde.errors import UsageError
@@ -18,6 +18,9 @@ from sonde.report.page import fragment, render
 from sonde.report.tables import csv_text, json_text, latex, markdown
 from sonde.report.whole import whole
 from sonde.run.folder import Run
+
+if TYPE_CHECKING:
+    from sonde.report.correlations import Adjustment
 
 ENDINGS = (".html", ".json", ".md", ".tex", ".csv")
 """Kinds of files that a report can be saved as."""
@@ -34,9 +37,12 @@ class Report:
     """What stands at the top of the page; None: the name of the run's folder."""
 
     @classmethod
-    def of(cls, run: Run, *, title: str | None = None) -> Report:
-        """The report on a run, or on several that ``sonde.run.join`` made one."""
-        return cls(run, whole(run), title)
+    def of(cls, run: Run, *, title: str | None = None, adjust: Adjustment = "holm", published: bool = False) -> Report:
+        """The report on a run, or on several that ``sonde.run.join`` made one.
+
+        ``adjust`` and ``published`` are those of ``sonde.report.whole.whole``.
+        """
+        return cls(run, whole(run, adjust=adjust, published=published), title)
 
     def html(self) -> str:
         """The whole page as one text, which loads nothing."""
@@ -56,7 +62,7 @@ class Report:
             case ".tex":
                 text = latex(self.summary)
             case _:
-                text = csv_text(self.run)
+                text = csv_text(self.run, self.summary)
         write_atomically(path, text.encode(errors="backslashreplace"))
         return path
 

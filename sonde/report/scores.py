@@ -33,7 +33,7 @@ class Score:
     """The mean; None for a loss without probabilities."""
     low: float | None = None
     high: float | None = None
-    """95 % interval; None for macro-averaged F1, which has none."""
+    """95 % interval; None for macro-averaged F1, which has none, and for a constant answer, whose score is a fact."""
     sd: float | None = None
     """Standard deviation over seeds; None for a single one."""
 
@@ -69,6 +69,17 @@ def score(results: Sequence[Result], metric: Metric, ranges: Sequence[Range] = (
     return Score(over.mean, max(0.0, low), min(most, high), over.deviation)
 
 
+def ranges_of_accuracy(results: Sequence[Result]) -> list[Range]:
+    """The 95 % interval of each accuracy: about the encoder, if all have that, else about the trained probe.
+
+    None of an answer that is the same for every row.
+    """
+    if any(result.constant for result in results):
+        return []
+    about = [result.encoder_interval for result in results if result.encoder_interval is not None]
+    return about if len(about) == len(results) else [result.range for result in results]
+
+
 def ranges_of(run: Run, results: Sequence[Result], metric: Metric) -> list[Range]:
     """The 95 % interval of each result; none for macro-averaged F1.
 
@@ -76,7 +87,7 @@ def ranges_of(run: Run, results: Sequence[Result], metric: Metric) -> list[Range
     has them or sentences, as that of the accuracy was.
     """
     if metric == "accuracy":
-        return [result.range for result in results]
+        return ranges_of_accuracy(results)
     if metric == "macro_f1" or any(result.log2_loss is None for result in results):
         return []
     clusters = None

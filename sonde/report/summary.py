@@ -1,6 +1,6 @@
 """A run as plain data, from which tables, texts and pages are made.
 
-    version    of this description: 2
+    version    of this description: 3
     folder     of the run, as it was named
     metric     what ``score`` in a cell is about: accuracy, macro_f1 or log2_loss (in bits; lower is better)
     columns    encoder, probe, limit, device, sonde, identity (its digest), and label: the encoder, and what sets the
@@ -8,8 +8,9 @@
     baselines  the same of the columns that each number is shown beside
     sets       name, label, data (its digest), task, version, language, classes, n (rows by split), scored_by,
                synthetic, question, corpus, source (where it came from, in a few words), inputs (what the probe is given
-               besides the sentence), audit (how many findings of each severity, and these; null: none was made), human,
-               paper and printed (what was printed of the suite's own set), cells and baselines (a cell per column)
+               besides the sentence), audit (how many findings of each severity, and these; null: none was made),
+               printed_for (this set, the whole of which it is a part, or another; null: nothing was), human and
+               printed (what papers printed), cells and baselines (a cell per column)
     transfer   per column the mean over transfer tasks, or null
     layers     for columns with several: column (its number), names, and cells by layer and set
     meaning    controls and measures, as ``meaning`` describes them; null if none were asked for
@@ -22,17 +23,25 @@ A cell is null where nothing was run, and has only ``failure``, the error, where
 
     score            value, low, high (95 % interval) and sd (over seeds) of the metric
     accuracy, low, high, sd, macro_f1, log2_loss, dev_score, seeds, n
-    interval         what low and high are from: wilson, or cluster (target forms, too) and how many ``clusters``
+    interval         what low and high are from: wilson, or cluster (target forms, too) and how many ``clusters``; or
+                     constant, of an answer that is the same for every row: its score is a fact of the set, and low and
+                     high are null
+    about            what low and high are about: the encoder, when training rows could have been others too; or the
+                     trained probe, whose own interval is always probe_low, probe_high
+    training_sd      standard deviation that training and dev rows give the accuracy, at the first seed; or null
     information      bits about the label, low, high, and the entropy of the labels; null where it was not measured
     layer            the one that was best on dev, of as many as ``layers``
     dimension        of what the probe reads: of pairs, more than the vectors have
     train_n          rows that were learned from
     edge             weakest or strongest where dev chose the L2 at that end of the grid, by the first seed
     chosen, signatures, partial     the first two by seed
-    above            the strongest baseline on the same rows, its value, and whether the whole interval is better
-    letters, best    tie groups, by the first seed; whether it was not found to differ from the best
+    against          the best baseline on the same rows, its value, the verdict (above, not_significant, below or
+                     untested, as ``sonde.report.verdict`` explains), p and the number of tests it is adjusted for
+    letters          of the set: encoders that share one are not significantly different
+    best             whether it is shown in bold: not significantly different from the best of the set, and above
 
-In place of the last three, cells of layers have ``by_dev``: whether it is the layer that dev chose.
+In place of the last two, cells of layers have ``by_dev``: whether it is the layer that dev chose, which alone is
+compared with the baselines.
 """
 
 from __future__ import annotations
@@ -48,25 +57,29 @@ from sonde.probes.probe import parse
 from sonde.report.aggregate import aggregate
 from sonde.report.grid import Column, Grid, Layers, Place, grid_of, labelled
 from sonde.report.meaning import meaning
-from sonde.report.scores import Metric, checked, ranges_of, score
+from sonde.report.scores import Metric, checked, ranges_of, ranges_of_accuracy, score
 from sonde.report.sets import described
+from sonde.report.verdict import Scored, judged, verdict_of
 from sonde.result import Failure, Result
 from sonde.run.folder import Run
 
-VERSION = 2
+VERSION = 3
 LEAST_GRID = 3
 """Of two values, each is an end, and none says that the grid is too short."""
 
 
-def summarise(run: Run, *, metric: str = "accuracy") -> dict[str, Any]:
-    """Everything that is to be shown of a run, as plain data."""
+def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) -> dict[str, Any]:
+    """Everything that is to be shown of a run, as plain data.
+
+    ``published``: also what papers printed for other sets of the same task, which is no yardstick for these.
+    """
     wanted, grid = checked(metric), grid_of(run)
     notes = _absent(run, grid)
-    sets = [described(run, grid, place) for place in grid.sets]
+    sets = [described(run, grid, place, published=published) for place in grid.sets]
     for place, said in zip(grid.sets, sets, strict=True):
         said["cells"] = [_cell(run, grid, column, place, wanted, notes) for column in grid.columns]
         said["baselines"] = [_cell(run, grid, column, place, wanted, notes) for column in grid.baselines]
-        _compare(grid, said, wanted)
+        _judge(run, grid, place, said, wanted, notes)
         if wanted == said["scored_by"] == "accuracy":  # the test is about right and wrong
             _tie(run, grid, place, said, notes)
     return {
@@ -77,7 +90,9 @@ def summarise(run: Run, *, metric: str = "accuracy") -> dict[str, Any]:
         "baselines": labelled(grid.baselines),
         "sets": sets,
         "transfer": [aggregate(_chosen(grid, column)) for column in grid.columns],
-        "layers": [found for i, column in enumerate(grid.columns) if (found := _by_layer(grid, i, column, wanted))],
+        "layers": [
+            found for i, column in enumerate(grid.columns) if (found := _by_layer(grid, i, column, wanted, sets))
+        ],
         "meaning": meaning(run, grid, [said["label"] for said in sets]),
         "failures": [_failure(failure) for failure in run.failures],
         "notes": list(dict.fromkeys(notes)),
@@ -119,18 +134,23 @@ def _cell(
         ranges = []
         notes.append(f"An interval is missing: {e}")
     own = {"layers": len(layers), "score": asdict(score(results, metric, ranges))}
-    return {**_numbers(results), **own, "above": None, "letters": None, "best": False}
+    return {**_numbers(results), **own, "against": None, "letters": None, "best": False}
 
 
 def _numbers(results: Sequence[Result]) -> dict[str, Any]:
     """What the results of one cell say themselves."""
-    first, accuracy = results[0], score(results, "accuracy", [r.range for r in results])
+    first, accuracy = results[0], score(results, "accuracy", ranges_of_accuracy(results))
+    probe = score(results, "accuracy", [] if first.constant else [r.range for r in results])
     dev = [r.dev_score for r in results if r.dev_score is not None]
     return {
         "accuracy": accuracy.value,
         "low": accuracy.low,
         "high": accuracy.high,
         "interval": "cluster" if first.cluster_interval else first.interval_kind,
+        "about": "encoder" if all(r.encoder_interval for r in results) else "probe",
+        "probe_low": probe.low,
+        "probe_high": probe.high,
+        "training_sd": first.training_sd,
         "clusters": first.clusters,
         "sd": accuracy.sd,
         "seeds": len(results),
@@ -170,25 +190,27 @@ def _information(result: Result) -> dict[str, float] | None:
     return {name: scores[key] for name, key in names.items()}
 
 
-def _compare(grid: Grid, said: Mapping[str, Any], metric: Metric) -> None:
-    """Put the strongest baseline on the same rows beside each number of a set."""
-    lower = metric == "log2_loss"
-    for column, cell in zip(grid.columns, said["cells"], strict=True):
-        beside = [
-            (value, other.encoder)
-            for other, found in zip(grid.baselines, said["baselines"], strict=True)
-            if other.sample == column.sample and (value := value_of(found)) is not None
+def _judge(run: Run, grid: Grid, place: Place, said: Mapping[str, Any], metric: Metric, notes: list[str]) -> None:
+    """Put the best baseline on the same rows beside each number of a set."""
+
+    def scored(columns: Sequence[Column], cells: Sequence[dict[str, Any] | None]) -> list[tuple[int, Scored]]:
+        return [
+            (i, Scored(column.encoder, value, best_layer(grid.layers(column, place))))
+            for i, (column, cell) in enumerate(zip(columns, cells, strict=True))
+            if (value := value_of(cell)) is not None
         ]
-        if not done(cell) or not beside:
-            continue
-        best, name = (min if lower else max)(beside, key=lambda pair: pair[0])
-        end = cell["score"]["high" if lower else "low"]
-        above = None if end is None else end < best if lower else end > best
-        cell["above"] = {"baseline": name, "value": best, "above": above}
+
+    numbers, baselines = scored(grid.columns, said["cells"]), scored(grid.baselines, said["baselines"])
+    for sample in dict.fromkeys(column.sample for column in grid.columns):
+        here = [(i, each) for i, each in numbers if grid.columns[i].sample == sample]
+        beside = [each for i, each in baselines if grid.baselines[i].sample == sample]
+        found = judged(run, [each for _, each in here], beside, metric, notes)
+        for (i, _), against in zip(here, found, strict=True):
+            said["cells"][i]["against"] = against and asdict(against)
 
 
 def _tie(run: Run, grid: Grid, place: Place, said: Mapping[str, Any], notes: list[str]) -> None:
-    """Letters for columns on the same rows: those that share one were not found to differ."""
+    """Letters for columns on the same rows: those that share one do not differ significantly."""
     shown = {i: best_layer(found) for i, c in enumerate(grid.columns) if (found := grid.layers(c, place))}
     for sample in dict.fromkeys(grid.columns[i].sample for i in shown):
         # by number, with leading zeros: names may be alike, and of encoders as good the first comes first
@@ -202,10 +224,13 @@ def _tie(run: Run, grid: Grid, place: Place, said: Mapping[str, Any], notes: lis
             continue
         top = set(next(iter(letters.values())))
         for i, own in letters.items():
-            said["cells"][int(i)] |= {"letters": own, "best": not top.isdisjoint(own)}
+            cell = said["cells"][int(i)]
+            cell |= {"letters": own, "best": verdict_of(cell) == "above" and not top.isdisjoint(own)}
 
 
-def _by_layer(grid: Grid, number: int, column: Column, metric: Metric) -> dict[str, Any] | None:
+def _by_layer(
+    grid: Grid, number: int, column: Column, metric: Metric, sets: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
     """Every layer of an encoder on every set; None if there is only one."""
     found = [grid.layers(column, place) for place in grid.sets]
     names = list(dict.fromkeys(name for layers in found for name in layers))
@@ -214,19 +239,27 @@ def _by_layer(grid: Grid, number: int, column: Column, metric: Metric) -> dict[s
     return {
         "column": number,
         "names": names,
-        "cells": [[_of_layer(layers, name, metric) for layers in found] for name in names],
+        "cells": [
+            [_of_layer(layers, name, metric, said["cells"][number]) for layers, said in zip(found, sets, strict=True)]
+            for name in names
+        ],
     }
 
 
-def _of_layer(layers: Layers, name: str | None, metric: Metric) -> dict[str, Any] | None:
+def _of_layer(
+    layers: Layers, name: str | None, metric: Metric, shown: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """A layer on a set, of which the table of sets shows the one that dev chose."""
     if name not in layers:
         return None
     results = layers[name]
-    ranges = [r.range for r in results] if metric == "accuracy" else []  # to draw them for every layer takes too long
+    ranges = ranges_of_accuracy(results) if metric == "accuracy" else []  # to draw them for every layer takes too long
+    by_dev = best_layer(layers) is results
     return {
         **_numbers(results),
         "score": asdict(score(results, metric, ranges)),
-        "by_dev": best_layer(layers) is results,
+        "against": shown["against"] if by_dev and shown else None,
+        "by_dev": by_dev,
     }
 
 

@@ -15,6 +15,7 @@ from sonde.report.columns import Column, Main, Words, layer_columns, main_column
 from sonde.report.escape import in_latex, in_markdown, plain
 from sonde.report.legend import failures, legend
 from sonde.report.meaning_columns import meaning_tables
+from sonde.report.verdict import MARK, SHORT
 from sonde.run.folder import Run, flat
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ HEAD = 16
 """Characters of a heading in one line, unless the numbers below it take more."""
 NAMES = 12
 """Characters of a name in one line, at least."""
-BOLD = "In bold: the best of a set, and what was not found to differ from it."
 NOTHING = "There are no results."
 
 
@@ -41,15 +41,28 @@ def json_text(summary: Mapping[str, Any]) -> str:
     return json.dumps(summary, indent=2, allow_nan=False) + "\n"
 
 
-def csv_text(run: Run) -> str:
-    """One line per result, with every layer and seed, the signature last."""
-    rows = [flat(result) for result in run.results]
+def csv_text(run: Run, summary: Mapping[str, Any]) -> str:
+    """One line per result, with every layer and seed, the signature last.
+
+    The best baseline and the verdict stand with results that the table of sets shows: those of the layer that dev
+    chose, of all seeds together.
+    """
+    cells = [cell for said in summary["sets"] for cell in said["cells"] if cell]
+    against = {line: cell["against"] for cell in cells for line in cell.get("signatures", ()) if cell["against"]}
+    rows = [_with_verdict(flat(result), against) for result in run.results]
     buffer = io.StringIO()
     if rows:
         writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     return buffer.getvalue()
+
+
+def _with_verdict(row: dict[str, Any], against: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    signature = row.pop("signature")
+    found = against.get(signature, {})
+    more = {"best_baseline": "baseline", "best_baseline_score": "value", "verdict": "verdict", "verdict_p": "p"}
+    return {**row, **{name: found.get(key) for name, key in more.items()}, "signature": signature}
 
 
 def markdown(summary: Mapping[str, Any]) -> str:
@@ -71,7 +84,7 @@ def markdown(summary: Mapping[str, Any]) -> str:
 
 
 def latex(summary: Mapping[str, Any]) -> str:
-    """Tables for a paper that uses booktabs; what is to be said of them follows as comments."""
+    """Tables for a paper that uses booktabs, with what the mark means; what else is to be said follows as comments."""
 
     def cell(words: Words) -> str:
         text = in_latex(words.text)
@@ -84,15 +97,17 @@ def latex(summary: Mapping[str, Any]) -> str:
         lines += [f"% {title}"] if title else []
         first, *others = (f"{' & '.join(row)} \\\\" for row in (head, *rows))
         lines += [f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", "\\toprule", first, "\\midrule", *others]
-        lines += ["\\bottomrule", "\\end{tabular}", ""]
+        lines += ["\\bottomrule", "\\end{tabular}"]
+        if any(in_latex(MARK) in text for row in rows for text in row):
+            lines.append(f"\\par{{\\footnotesize\\textsuperscript{{{in_latex(MARK)}}} {SHORT}\\par}}")
+        lines.append("")
     lines += [f"% {plain(line)}" for line in _said(summary)]
     return "\n".join(lines) + "\n"
 
 
 def _said(summary: Mapping[str, Any]) -> list[str]:
     """What stands below a table in a text."""
-    bold = any(cell and cell.get("best") for said in summary["sets"] for cell in said["cells"])
-    return [*(legend(summary) or [NOTHING]), *([BOLD] if bold else []), *failures(summary)]
+    return [*(legend(summary) or [NOTHING]), *failures(summary)]
 
 
 def _texts(
@@ -112,7 +127,10 @@ def _texts(
 def _layer_tables(summary: Mapping[str, Any]) -> Iterator[tuple[str, list[Column]]]:
     for found in summary["layers"]:
         label = ", ".join(summary["columns"][found["column"]]["label"])
-        yield f"Layers of {label} (dev: the one that was best there)", layer_columns(summary, found)
+        yield (
+            f"Layers of {label} (dev: the one that was best there, and is compared with the baselines)",
+            layer_columns(summary, found),
+        )
 
 
 # On the console

@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sonde.encoders import schemes
 from sonde.report.curves import curves
@@ -26,19 +26,26 @@ from sonde.run.controls import CONTROLS
 from sonde.run.folder import Run
 from sonde.run.variants import base
 
+if TYPE_CHECKING:
+    from sonde.report.correlations import Adjustment
+
 __all__ = ["VERSION", "whole"]
 
 
-def whole(run: Run) -> dict[str, Any]:
-    """Everything that is to be shown of a run, and everything that follows from it."""
+def whole(run: Run, *, adjust: Adjustment = "holm", published: bool = False) -> dict[str, Any]:
+    """Everything that is to be shown of a run, and everything that follows from it.
+
+    ``adjust`` says how the p-values of the correlation matrix are adjusted: by holm, bonferroni, bh (Benjamini and
+    Hochberg's false discovery rate) or none. ``published``: also what papers printed for other sets.
+    """
     from sonde.report.checks import checks
     from sonde.report.correlations import correlations
     from sonde.report.languages import languages
 
-    summary = summarise(run)
+    summary = summarise(run, published=published)
     summary["mistakes"] = mistakes(run, summary)
     summary["curves"] = curves(summary)
-    summary["correlations"] = correlations(summary)
+    summary["correlations"] = correlations(summary, adjust)
     summary["languages"] = languages(summary)
     summary["repeat"] = {
         "commands": list(run.info.get("commands", ())) or list(_commands(run)),

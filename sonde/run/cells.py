@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde import __version__
-from sonde.baselines import baseline
+from sonde.baselines import CONSTANT, baseline
 from sonde.dataset import Dataset
 from sonde.downstream.pairs import compare, juxtapose
 from sonde.probes import Features, Fit, Model, Probe, fit
@@ -22,6 +22,7 @@ from sonde.probes.calibrate import scaled, temperature
 from sonde.probes.convex import Ground
 from sonde.probes.left_out import left_out
 from sonde.probes.saved import LARGEST, from_arrays, to_arrays
+from sonde.result import CONSTANT as NO_INTERVAL
 from sonde.result import Cell, Result
 from sonde.run.folder import WHOLE, Arrays
 from sonde.run.parts import Part, Parts, sampled, together
@@ -289,7 +290,7 @@ def baseline_result(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result,
     predicted = np.array([number[label] for label in said.labels], np.int32)
     truth = np.array([number.get(row.label, -1) for row in used.rows["te"]], np.int32)
     arrays = {"predicted": predicted, "truth": truth}
-    result = replace(classified(cell, parts, predicted, truth, {}), labels=labels)
+    result = without_interval(replace(classified(cell, parts, predicted, truth, {}), labels=labels))
     trained_on, chosen_on = said.settings["trained_on"], said.settings.get("chosen_on")
     whole = len(parts.train) + (len(parts.dev) if parts.chosen_on != "va" else 0)
     n = {**result.n, "tr": whole, "va": len(parts.dev) if chosen_on else 0}
@@ -304,6 +305,17 @@ def baseline_result(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result,
         ),
         arrays,
     )
+
+
+def without_interval(result: Result) -> Result:
+    """The same where a baseline looks at no row: its score is a fact of the set, and not an estimate of anything.
+
+    Another sample of a natural distribution would have other shares of labels; what that does to a difference from the
+    baseline is in the paired test, which draws both on the same rows.
+    """
+    if result.cell.encoder not in CONSTANT:
+        return result
+    return replace(result, interval=(result.score,) * 2, cluster_interval=None, interval_kind=NO_INTERVAL)
 
 
 def kept(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:

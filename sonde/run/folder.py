@@ -201,7 +201,7 @@ def set_failure(task: str, name: str) -> Cell:
 
 def flat(result: Result) -> dict[str, Any]:
     """A result as one row of a table."""
-    cell, (low, high) = result.cell, result.range
+    cell, (low, high) = result.cell, (None, None) if result.constant else result.range
     return {
         "dataset": cell.dataset, "task": cell.task, "language": result.language, "encoder": cell.encoder,
         "layer": cell.layer, "probe": cell.probe, "seed": cell.seed, "metric": result.metric, "score": result.score,

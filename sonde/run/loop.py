@@ -16,6 +16,7 @@ from sonde.baselines import BASELINES
 from sonde.dataset import Dataset
 from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
+from sonde.published.content import content_of
 from sonde.result import Cell, Failure
 from sonde.run.cells import baseline_result
 from sonde.run.encoder import Progress, Ready, Wish, probe_encoder
@@ -160,11 +161,13 @@ def _read_sets(
 def _about(dataset: Dataset, given: Dataset | Source) -> dict[str, Any]:
     """What run.json says about a set."""
     manifest = dataset.manifest
+    file = given.paths[0] if isinstance(given, Source) and given.kind == "senteval" else None
     return {
         "name": dataset.name, "task": dataset.task, "version": dataset.version, "language": dataset.language,
         "digest": dataset.digest, "labels": list(dataset.labels), "question": manifest.get("question"),
         "inputs": list(known(dataset).inputs), "corpus": manifest.get("corpus", {}).get("name"),
         "rows": {split: len(rows) for split, rows in dataset.rows.items()},
+        "content": content_of(dataset, file),
         "source": _kept(given) if isinstance(given, Source) else None, "audit": manifest.get("audit"),
     }  # fmt: skip
 

@@ -22,7 +22,7 @@ from sonde.downstream.similar import correlations, similarity
 from sonde.errors import UsageError
 from sonde.probes import Features
 from sonde.result import Cell, Result
-from sonde.run.cells import Unit, classified, features_of, kept, versions
+from sonde.run.cells import Unit, classified, features_of, kept, versions, without_interval
 from sonde.run.folder import Arrays
 from sonde.run.parts import Parts, sampled
 from sonde.stats import corrected_t, log2_loss, wilson
@@ -205,5 +205,5 @@ def nested_baseline(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result,
         predicted[held] = [number[label] for label in baseline(cell.encoder, fold).labels]
         shares.append(float((predicted[held] == truth[held]).mean()))
     arrays = {"predicted": predicted.astype(np.int32), "truth": truth.astype(np.int32)}
-    result = _over_folds(classified(cell, parts, predicted, truth, {}), tuple(shares))
+    result = without_interval(_over_folds(classified(cell, parts, predicted, truth, {}), tuple(shares)))
     return replace(result, seconds={"fit": time.perf_counter() - started}), arrays

@@ -76,9 +76,14 @@ class Rows:
             raise TooFewError("There is only one row or cluster; expected two or more, to see how they differ.")
         return cls(number, sizes)
 
+    @property
+    def clustered(self) -> bool:
+        """Whether any rows share a cluster."""
+        return len(self.sizes) < len(self.number)
+
     def sums(self, values: Floats) -> Floats:
         """Values (…, n) added up by cluster, (…, m)."""
-        if len(self.sizes) == len(self.number):
+        if not self.clustered:
             return values
         flat = values.reshape(-1, len(self.number))
         found = np.empty((len(flat), len(self.sizes)))

@@ -85,6 +85,11 @@ class Systems:
         return sum(variance for variance, _ in self._trained(system)) if self.known(system) else None
 
     @cached_property
+    def sums(self) -> Floats:
+        """Rows that are right, added up by cluster, (systems, m)."""
+        return self.rows.sums(self.right)
+
+    @cached_property
     def _tested(self) -> Floats:
         """Products (systems, systems) of what leaving out clusters of test rows does."""
         found = self.rows.influence(self.right)

@@ -6,6 +6,7 @@ import numpy as np
 
 from sonde.dataset import Dataset
 from sonde.result import Cell, Failure, Result
+from sonde.run.cells import without_interval
 from sonde.run.folder import Run
 from sonde.run.log import writing
 from sonde.stats.intervals import cluster_bootstrap, wilson
@@ -52,6 +53,7 @@ def result(encoder, dataset=SUBJ, *, p=0.8, n=400, dev=None, forms=0, language="
         seconds={"fit": 0.5} if words else {"encode": 2.0, "fit": 1.0, "score": 0.25}, synthetic=synthetic,
         versions={"sonde": of.sonde, "numpy": "2.0"},
     )  # fmt: skip
+    found = without_interval(found)
     return found, {"predicted": predicted, "truth": truth} | ({} if words else {"log2": bits})
 
 

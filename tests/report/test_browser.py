@@ -128,7 +128,7 @@ def test_sorting_and_filtering_by_keyboard_alone(opened):
     head = page.page.locator('#scores thead th[data-kind="encoder"]').first
     assert head.get_attribute("aria-sort") == "descending"
     first = [
-        float(t.split()[0].rstrip("abc*")) for t in page.texts('#scores tbody td[data-kind="encoder"]:nth-child(3)')
+        float(t.split()[0].rstrip("abc†*")) for t in page.texts('#scores tbody td[data-kind="encoder"]:nth-child(3)')
     ]
     assert first == sorted(first, reverse=True)
     page.page.keyboard.press("Enter")
@@ -168,7 +168,7 @@ def test_the_heat_map_shows_other_things(opened):
     text = "document.querySelector('[data-chart=heatmap] svg').textContent"
     before = page.page.evaluate(text)
     page.page.locator("#heat-mode").select_option("above")
-    page.wait(f"{text}.includes('points above the strongest baseline')")
+    page.wait(f"{text}.includes('points above the best baseline')")
     page.page.locator("#heat-mode").select_option("encoder")
     page.wait(f"{text}.includes('ratio')")
     assert page.texts("#heat-other option") == ["st:good", "static:"]

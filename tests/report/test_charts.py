@@ -20,14 +20,14 @@ from sonde.report.charts.matrix import TURNS
 
 BASELINES = {"majority": 0.5, "length": 0.52, "nb-uni": 0.6, "nb-bi": 0.62, "baseline:hash": 0.65}
 TASKS = ("bigram_shift", "tree_depth", "past_present")
-ABOVE = {"baseline": "baseline:hash", "value": 0.65}
+AGAINST = {"baseline": "baseline:hash", "value": 0.65, "p": 0.01, "tests": 2}
 PANELS = {"intervals", "length", "profiles"}
 """Kinds that have several panels with the summary below."""
 
 
 def cell(value, **more):
     score = {"value": value, "low": value - 0.02, "high": value + 0.02, "sd": None}
-    return {"score": score, "partial": False, "letters": "a", "best": False, "above": None, **more}
+    return {"score": score, "partial": False, "letters": "a", "best": False, "against": None, **more}
 
 
 def column(encoder, **more):
@@ -49,11 +49,12 @@ def summary(encoders=("st:a", "st:b"), tasks=TASKS, languages=("en", "fr"), word
         {
             "name": f"xprobe2019/{task}{word}", "label": f"xprobe2019/{task}{word}", "task": f"{task}{word}",
             "language": language + word, "corpus": None, "scored_by": "accuracy",
-            "human": {"model": "Human", "accuracy": 0.95, "paper": f"paper{word}"},
+            "printed_for": "this set", "human": {"model": "Human", "accuracy": 0.95, "paper": f"paper{word}"},
             "printed": [{"model": f"m{word}", "kind": "model", "accuracy": 0.75, "paper": "p", "table": "1"},
                         {"model": "NB", "kind": "baseline", "accuracy": 0.1, "paper": "p", "table": "1"}],
             "cells": [
-                cell(0.6 + 0.1 * i + 0.05 * j - 0.1 * k, best=j == 1, above=ABOVE)
+                cell(0.6 + 0.1 * i + 0.05 * j - 0.1 * k, best=j == 1,
+                     against={**AGAINST, "verdict": "above" if j else "below"})
                 for j in range(len(encoders))
             ],
             "baselines": [cell(value) for value in BASELINES.values()],
@@ -80,7 +81,8 @@ def summary(encoders=("st:a", "st:b"), tasks=TASKS, languages=("en", "fr"), word
             for kind in ("dimension", "epoch")
         },
         "correlations": {
-            "kind": "spearman", "n": 12, "least": 10, "how": "",
+            "kind": "spearman", "n": 12, "least": 10, "how": "", "adjust": "holm",
+            "caption": "adjusted by Holm over 3 pairs of sets, significant up to 5 %",
             "rows": [{"set": 0, "label": "l"}, {"set": 1, "label": "l"}],
             "columns": [{"set": 2, "label": "l"}, {"set": 3, "label": "l"}],
             "cells": [[correlated(0.8, True), correlated(-0.3, False)], [None, correlated(0.1, False)]],
@@ -235,10 +237,14 @@ def test_a_heat_map_has_every_cell_with_what_it_is_seen_beside():
     assert first["value"] == 0.6
     assert first["above"] == pytest.approx(-0.05)
     assert (first["points"], first["points_above"]) == (60.0, -5.0)
-    assert first["text"] == "st:a on bigram_shift: 60.0 (58.0 to 62.0); strongest baseline: baseline:hash, 65.0"
+    assert first["text"].startswith("st:a on bigram_shift: 60.0 (58.0 to 62.0); not significantly better than the best")
+    assert first["text"].endswith("baseline: baseline:hash, 65.0")
+    assert rows[1]["text"] == "st:b on bigram_shift: 65.0 (63.0 to 67.0); best baseline: baseline:hash, 65.0"
+    assert [(row["verdict"], row["marked"]) for row in rows[:2]] == [("below", True), ("above", False)]
     assert [row["points"] for row in rows[2:4]] == [None, None]
     assert [row["text"] for row in rows[2:4]] == ["st:a on tree_depth: no result", "st:b on tree_depth: failed"]
     assert drawn(heatmap.spec(rows)).count(">–<") == 2
+    assert drawn(heatmap.spec(rows)).count(">†<") == sum(row["marked"] for row in rows) == 2
 
 
 def test_ratios_are_to_an_encoder_or_to_the_same_task_in_a_language():
@@ -264,8 +270,8 @@ def test_numbers_are_left_out_of_cells_that_have_no_room():
             layer["encoding"]["text"].get("format") for layer in heatmap.spec(rows, width=ONE_COLUMN)["layer"][1:-1]
         ]
 
-    assert texts(4) == [".1f", ".1f"]
-    assert texts(14) == [".0f", ".0f"]
+    assert texts(4) == [".1f", ".1f", None]  # the last is the mark
+    assert texts(12) == [".0f", ".0f", None]
     assert texts(40) == []
 
 
@@ -306,6 +312,7 @@ def test_intervals_have_the_marks_of_the_same_rows():
         ("majority", "majority", 0.5),
         ("length", "length", 0.52),
         ("naive Bayes", "nb-bi", 0.62),
+        ("other baseline", "baseline:hash", 0.65),
         ("human", "human (paper)", 0.95),
         ("published", "m (p)", 0.75),
     ]
@@ -313,7 +320,17 @@ def test_intervals_have_the_marks_of_the_same_rows():
         ("st:a", False),
         ("st:b", True),
     ]
-    assert [row["filled"] for row in intervals.rows(given, sets=[0], columns=[0]) if not row["mark"]] == [True]
+    for alone, filled in ((0, False), (1, True)):
+        rows = intervals.rows(given, sets=[0], columns=[alone])
+        assert [(row["filled"], row["marked"]) for row in rows if not row["mark"]] == [(filled, not filled)]
+    assert drawn(intervals.spec(intervals.rows(given))).count(">†<") == 3
+
+
+def test_printed_numbers_of_other_sets_say_so():
+    given = summary(languages=("en",))
+    given["sets"][0]["printed_for"] = "another set"
+    found = [row["model"] for row in intervals.rows(given, sets=[0]) if row["mark"] in ("human", "published")]
+    assert found == ["human (paper, another set)", "m (p, another set)"]
 
 
 def test_layers_are_numbers_where_they_can_be():

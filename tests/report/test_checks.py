@@ -34,9 +34,11 @@ def number(p, n=1000, *, va=1000, interval="wilson", wide=1.0, letters=None, bes
     low, high = p - wide * (p - low), p + wide * (high - p)
     signature = Signature(task="x.v1", data="x#1", enc="x", n=f"4000/{va}/{n}", seed="1", sonde="0.1.0")
     return {
-        "score": {"value": p, "low": low, "high": high, "sd": None}, "accuracy": p, "low": low, "high": high, "n": n,
+        "score": {"value": p, "low": low, "high": high, "sd": None}, "accuracy": p, "low": low, "high": high,
+        "probe_low": low, "probe_high": high, "about": "probe", "n": n,
         "interval": interval, "dev_score": p, "seeds": 1, "partial": False, "signatures": [str(signature)],
-        "edge": None, "dimension": 100, "train_n": 4000, "letters": letters, "best": best, **more,
+        "edge": None, "dimension": 100, "train_n": 4000, "letters": letters, "best": best,
+        "against": None, **more,
     }  # fmt: skip
 
 
@@ -48,8 +50,27 @@ def one_set(name, cells, baselines=(), **more):
     }  # fmt: skip
 
 
+def judged(cell, beside):
+    """The cell with what the summary says of the best of these baselines; here, by its interval."""
+    value, name = max(beside, default=(None, None))
+    if name is None:
+        return cell
+    verdict = "below" if cell["accuracy"] <= value else "above" if cell["low"] > value else "not_significant"
+    return {**cell, "against": {"baseline": name, "value": value, "verdict": verdict, "p": 0.5, "tests": 1}}
+
+
 def summary(sets, columns=None, baselines=(), failures=()):
     columns = columns or [column(f"st:{i}") for i in range(len(sets[0]["cells"]))]
+    for said in sets:
+        beside = [
+            (cell["accuracy"], c["encoder"])
+            for c, cell in zip(baselines, said["baselines"], strict=False)
+            if "score" in (cell or ())
+        ]
+        said["cells"] = [
+            judged(cell, beside) if "score" in (cell or ()) and c["limit"] is None else cell
+            for c, cell in zip(columns, said["cells"], strict=False)
+        ]
     return {"columns": columns, "baselines": list(baselines), "sets": sets, "failures": list(failures),
             "mistakes": [None] * len(sets)}  # fmt: skip
 
@@ -220,33 +241,47 @@ def test_what_audits_found(audits, expected, where):
 def test_numbers_beside_the_strongest_baseline():
     low, _ = wilson(650, 1000)  # 0.620
     assert level("below-baseline", usual(number(0.65), baselines=(0.5, low - 0.001, 0.5))) == "passed"
-    unsure = answer("below-baseline", usual(number(0.65), baselines=(0.5, low + 0.001, 0.5)))
-    assert unsure["level"] == "tip"
+    close = answer("below-baseline", usual(number(0.65), baselines=(0.5, low + 0.001, 0.5)))
+    assert (close["level"], close["title"]) == ("tip", "Some numbers are not significantly better than a baseline")
     below = answer("below-baseline", usual(number(0.65), number(0.6), number(0.9), baselines=(0.5, 0.64, 0.5)))
     assert below["level"] == "issue"
     assert below["text"].startswith(
-        "1 of 3 numbers: at or below the strongest baseline on the same rows. 1 of 3: above"
+        "1 of 3 numbers: not higher than the best baseline on the same rows. 1 of 3 numbers: higher than it, but not "
+        "significantly (paired test, Holm over the encoders of a set, 5 %)."
     )
     assert below["where"] == ["st:1 on tree_depth: 60.0, nb-uni 64.0", "st:0 on tree_depth: 65.0, nb-uni 64.0"]
     assert level("below-baseline", summary([one_set("MR", [number(0.6)])])) is None
 
 
 def test_a_baseline_on_other_rows_does_not_count():
-    said = usual(number(0.55)) | {"columns": [column("st:a", limit=100)]}
+    said = summary([one_set("tree_depth", [number(0.55)], [number(0.6)] * 3)], [column("st:a", limit=100)], BESIDE)
     assert level("below-baseline", said) is None
     assert level("chance", said) is None
 
 
-def test_baselines_that_read_the_answer_do_not_count():
+def test_baselines_that_read_the_answer_are_no_issue_but_are_named():
     others = [column("majority", None), column("length", None), column("nb-uni", None), column("baseline:hash")]
     scores = [number(p) for p in (0.2, 1.0, 0.9, 0.8)]
-    for task, expected in (("tree_depth", "length 100.0"), ("sentence_length", "nb-uni 90.0")):
+    for task, expected in (("tree_depth", "issue"), ("sentence_length", "tip")):
         found = answer("below-baseline", summary([one_set(task, [number(0.5)], scores)], baselines=others))
-        assert found["where"] == [f"st:0 on {task}: 50.0, {expected}"]
+        assert (found["level"], found["where"]) == (expected, [f"st:0 on {task}: 50.0, length 100.0"])
     words = [number(p) for p in (0.2, 0.3, 0.9, 0.8)]
     found = answer("below-baseline", summary([one_set("word_content", [number(0.5)], words)], baselines=others))
-    assert found["level"] == "passed"
-    assert "words on word_content" in found["text"]
+    assert found["level"] == "tip"
+    assert "words on word_content, are the answer itself" in found["text"]
+
+
+def test_numbers_that_could_not_be_tested():
+    said = usual(number(0.9))
+    said["sets"][0]["cells"][0]["against"] |= {"verdict": "untested", "p": None}
+    assert level("below-baseline", said) == "issue"
+
+
+def test_what_is_at_chance_is_never_above_its_baselines():
+    said = usual(number(0.52), baselines=(0.5, 0.4, 0.4))
+    assert level("chance", said) == "tip"
+    said["sets"][0]["cells"][0]["against"] |= {"verdict": "above"}  # a paired test knows more than an interval
+    assert level("chance", said) == "passed"
 
 
 def test_numbers_at_chance_and_below():
@@ -258,8 +293,8 @@ def test_numbers_at_chance_and_below():
     )
     below = answer("chance", usual(number(0.6), number(0.51), number(0.42)))
     assert below["level"] == "issue"
-    assert below["text"].startswith("1 of 3 numbers: surely below")
-    assert "1 of 3 numbers: not surely above" in below["text"]
+    assert below["text"].startswith("1 of 3 numbers: significantly below")
+    assert "1 of 3 numbers: not significantly above" in below["text"]
     assert below["where"][0] == "st:2 on tree_depth: 42.0, majority 50.0"
 
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sonde.errors import UsageError
 from sonde.published import TRANSFER, published
-from sonde.report.correlations import SENSIBLE, alike, correlations, least
-from sonde.stats import benjamini_hochberg
+from sonde.report.correlations import ADJUSTMENTS, SENSIBLE, alike, correlations, least
+from sonde.stats import benjamini_hochberg, holm
 from sonde.tasks import SUITES
 
 TASKS = SUITES["conneau2018"]
@@ -70,14 +71,35 @@ def test_the_tables_of_conneau_2018_correlate_as_they_do(conneau):
 def test_what_is_drawn_is_significant_over_the_whole_matrix(conneau):
     found, cells = conneau
     every = list(cells.values())
-    assert [c["adjusted"] for c in every] == pytest.approx(benjamini_hochberg([c["p"] for c in every]))
+    assert [c["adjusted"] for c in every] == pytest.approx(holm([c["p"] for c in every]))
     assert {c["drawn"] for c in every} == {True, False}
     assert all(c["drawn"] == (c["adjusted"] <= 0.05) for c in every)  # 25 are enough
     assert all(c["low"] <= c["value"] <= c["high"] for c in every)
     assert found["least"] == 10
     assert "25 encoders with the probe mlp" in found["how"]
-    assert "110 pairs" in found["how"]
+    assert "adjusted by Holm over 110 pairs of sets, significant up to 5 %" in found["how"]
+    assert found["adjust"] == "holm"
     json.dumps(found, allow_nan=False)
+
+
+def test_other_adjustments_go_by_their_names():
+    few = of_conneau()
+    kept = ("word_content", "tree_depth", "obj_number", "MR", "TREC", "SICKEntailment")
+    few["sets"] = [said for said in few["sets"] if said["task"] in kept]
+    found = {name: correlations(few, name) for name in ADJUSTMENTS}
+    cells = {name: [cell for line in said["cells"] for cell in line] for name, said in found.items()}
+    p = [cell["p"] for cell in cells["holm"]]
+    expected = {"holm": holm(p), "bonferroni": np.minimum(1, 9 * np.array(p)), "bh": benjamini_hochberg(p), "none": p}
+    words = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini and Hochberg", "none": "not adjusted"}
+    for name, values in expected.items():
+        assert [cell["adjusted"] for cell in cells[name]] == pytest.approx(list(values))
+        assert words[name] in found[name]["how"]
+        assert words[name] in found[name]["caption"]
+    drawn = {name: sum(cell["drawn"] for cell in some) for name, some in cells.items()}
+    assert drawn["bonferroni"] <= drawn["holm"] <= drawn["bh"] <= drawn["none"]
+    assert drawn["holm"] < drawn["none"]
+    with pytest.raises(UsageError, match="no adjustment 'fdr'; expected holm, bonferroni, bh, none"):
+        correlations(few, "fdr")
 
 
 def test_with_few_encoders_nothing_is_drawn_however_perfect():

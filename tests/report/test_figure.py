@@ -87,7 +87,7 @@ def test_ratios_are_to_a_language_or_to_one_encoder(tmp_path):
 
 def test_the_caption_says_what_cannot_be_seen(tmp_path):
     given = summary()
-    assert "not found to differ" in write(given, "heatmap", tmp_path / "fig.csv")
+    assert "not significantly different" in write(given, "heatmap", tmp_path / "fig.csv")
     given["sets"][0] |= {"synthetic": True}
     given["sets"][0]["cells"][0] = cell(0.6, partial=True)
     caption = write(given, "intervals", tmp_path / "fig.csv")
@@ -121,7 +121,10 @@ def test_a_figure_of_a_run(figure, runs, tmp_path):
     assert (tmp_path / "fig.pdf").read_bytes().startswith(b"%PDF")
     rows = table(tmp_path / "fig.csv")
     assert [row["encoder_name"] for row in rows if not row["mark"]] == ["st:a", "st:a"]
-    assert {row["mark"] for row in rows} == {"", "majority", "length", "naive Bayes", "human", "published"}
+    assert {row["mark"] for row in rows} == {"", "majority", "length", "naive Bayes", "other baseline"}
+    said = figure(runs[0], "--kind", "intervals", "-o", tmp_path / "fig.csv", "--published")
+    assert "printed by conneau2018 for another set of the same task, which is no yardstick for this one." in said.err
+    assert {"human", "published"} < {row["mark"] for row in table(tmp_path / "fig.csv")}
 
 
 def test_runs_are_drawn_together(figure, runs, tmp_path):
@@ -131,6 +134,16 @@ def test_runs_are_drawn_together(figure, runs, tmp_path):
     assert [row["encoder"] for row in rows] == ["st:a", "st:b"]
     assert float(rows[0]["ratio"]) == 1.0 > float(rows[1]["ratio"])
     assert f'width="{TWO_COLUMNS}pt"' in (tmp_path / "fig.svg").read_text("utf-8")
+
+
+def test_options_that_would_have_no_effect_are_refused(figure, runs, tmp_path):
+    for words, message in (
+        (("-k", "heatmap", "--published"), "--published is about --kind intervals"),
+        (("-k", "heatmap", "--adjust", "bh"), "--adjust is about --kind correlation"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            figure(runs[0], *words, "-o", tmp_path / "fig.csv")
+    assert not (tmp_path / "fig.csv").exists()
 
 
 def test_what_the_run_has_nothing_for(figure, runs, tmp_path):

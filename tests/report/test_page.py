@@ -265,15 +265,16 @@ def crowd(summary, encoders=20, sets=30):
     def cell_of(i, j):
         value = 0.5 + (7 * i + 11 * j) % 40 / 100
         score = {"value": value, "low": value - 0.01, "high": value + 0.01, "sd": None}
-        above = {"baseline": "nb-uni", "value": 0.66, "above": value - 0.01 > 0.66}
+        verdict = "above" if value - 0.01 > 0.66 else "not_significant"
+        against = {"baseline": "nb-uni", "value": 0.66, "verdict": verdict, "p": 0.01, "tests": encoders}
         own = {
             "accuracy": value,
             "low": value - 0.01,
             "high": value + 0.01,
             "letters": "abc"[j % 3],
-            "best": j % 3 == 0,
+            "best": j % 3 == 0 and value - 0.01 > 0.66,
         }
-        return {**said["cells"][0], **own, "score": score, "above": above}
+        return {**said["cells"][0], **own, "score": score, "against": against}
 
     def mistakes_of(i):
         k = (2, 3, 2, 5, 7, 20)[i % 6]

@@ -67,6 +67,39 @@ def test_what_is_about_runs_is_refused_for_sets(tmp_path, words):
         app(["show", str(tmp_path), *words], result_action="return_value", exit_on_error=False)
 
 
+def test_what_papers_printed_of_other_sets_is_shown_when_asked_for(show, folder):
+    assert "human" not in show(folder, "--format", "md")
+    # Conneau et al. (2018), table 2, column SubjNum
+    assert "88.0 (another set)" in show(folder, "--format", "md", "--published")
+    assert json.loads(show(folder, "--format", "json", "--published"))["sets"][0]["printed_for"] == "another set"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--published", "--format", "csv"), "--published is about tables of accuracy"),
+        (("--published", "--metric", "macro_f1"), "--published is about tables of accuracy"),
+        (("--published", "--signatures"), "--published is about tables of accuracy"),
+        (("--format", "csv", "--metric", "macro_f1"), "--metric is about tables"),
+    ],
+)
+def test_options_that_would_have_no_effect_are_refused(folder, words, message):
+    with pytest.raises(UsageError, match=message):
+        app(["show", str(folder), *words], result_action="return_value", exit_on_error=False)
+
+
+def test_published_numbers_of_sets_stand_beside_baselines(tmp_path):
+    with pytest.raises(UsageError, match="stands beside --baselines"):
+        app(["show", str(tmp_path), "--published"], result_action="return_value", exit_on_error=False)
+
+
+def test_adjustments_without_correlations_are_refused(folder, tmp_path):
+    words = ["report", str(folder), "-o", str(tmp_path / "x.json"), "--adjust", "bh"]
+    with pytest.raises(UsageError, match="of which there are none"):
+        app(words, result_action="return_value", exit_on_error=False)
+    assert not (tmp_path / "x.json").exists()
+
+
 def test_a_folder_with_neither(tmp_path):
     with pytest.raises(DataError, match="no probing set"):
         app(["show", str(tmp_path)], result_action="return_value", exit_on_error=False)

@@ -31,7 +31,7 @@ def test_it_is_plain_data(tmp_path):
     run = written(tmp_path / "run", result("st:a"), *beside(), failure(cell("st:b")))
     summary = summarise(run)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    assert summary["version"] == 2
+    assert summary["version"] == 3
 
 
 def test_a_cell_says_what_the_result_says(tmp_path):
@@ -80,9 +80,10 @@ def test_the_strongest_baseline_stands_beside_each_number(tmp_path):
     run = written(tmp_path / "run", result("st:good", p=0.95), result("st:poor", p=0.68), *beside())
     found = cells(summarise(run))
     strongest = max(r.accuracy for r in run if r.cell.encoder in {*BASELINES, *FIXED})
-    assert found["st:good"]["above"] == {"baseline": "baseline:hash", "value": strongest, "above": True}
-    assert found["st:poor"]["above"]["above"] is False
-    assert found["st:poor"]["low"] <= strongest
+    good, poor = found["st:good"]["against"], found["st:poor"]["against"]
+    assert (good["baseline"], good["value"], good["verdict"]) == ("baseline:hash", strongest, "above")
+    assert poor["verdict"] != "above"
+    assert good["tests"] == poor["tests"] == 2
 
 
 def test_sets_and_encoders_stand_in_the_order_in_which_they_were_asked_for(tmp_path):
@@ -104,17 +105,17 @@ def test_what_is_known_about_a_set(tmp_path):
     )
     assert subject["question"] == "What about subj_number?"
     assert (subject["synthetic"], own["synthetic"]) == (True, False)
+    assert all(said["human"] is said["printed_for"] is None and not said["printed"] for said in (subject, own))
+    others = summarise(run, published=True)["sets"]
     # Conneau et al. (2018), table 2, column SubjNum
-    assert subject["human"]["accuracy"] == 0.88
-    assert {row["model"]: row["accuracy"] for row in subject["paper"]} == {"NB-uni-tfidf": 0.689, "NB-bi-tfidf": 0.691}
-    assert own["human"] is None
-    assert own["paper"] == []
+    assert others[0]["human"]["accuracy"] == 0.88
+    assert [said["printed_for"] for said in others] == ["another set", None]
+    assert others[1]["human"] is None
 
 
 def test_numbers_printed_for_english_are_not_shown_beside_another_language(tmp_path):
-    (said,) = summarise(written(tmp_path / "run", result("st:a", language="pl")))["sets"]
-    assert said["human"] is None
-    assert said["paper"] == []
+    (said,) = summarise(written(tmp_path / "run", result("st:a", language="pl")), published=True)["sets"]
+    assert (said["human"], said["printed"], said["printed_for"]) == (None, [], None)
 
 
 def test_seeds_are_averaged_and_widen_the_interval(tmp_path):
@@ -232,9 +233,10 @@ def test_another_metric(tmp_path):
     own = next(r for r in run if r.cell.encoder == "st:a")
     f1, loss = (cells(summarise(run, metric=m))["st:a"] for m in ("macro_f1", "log2_loss"))
     assert f1["score"] == {"value": own.macro_f1, "low": None, "high": None, "sd": None}
-    assert f1["above"]["above"] is None
+    assert (f1["against"]["verdict"], f1["against"]["p"]) == ("untested", None)
     assert loss["score"]["low"] < own.log2_loss < loss["score"]["high"]
-    assert loss["above"] == {"baseline": "baseline:hash", "value": pytest.approx(1.0, abs=0.2), "above": True}
+    assert (loss["against"]["baseline"], loss["against"]["verdict"]) == ("baseline:hash", "above")
+    assert loss["against"]["value"] == pytest.approx(1.0, abs=0.2)
     assert f1["letters"] is loss["letters"] is None
     assert f1["accuracy"] == loss["accuracy"] == own.accuracy
     words = summarise(run, metric="log2_loss")["sets"][0]["baselines"][0]

@@ -144,7 +144,9 @@ def test_latex_rows_have_as_many_cells_as_columns(run):
         elif line.endswith("\\\\"):
             assert len(re.findall(r"(?<!\\)&", line)) == columns - 1
         else:
-            assert line.startswith(("%", "\\toprule", "\\midrule", "\\bottomrule", "\\end{tabular}"))
+            assert line.startswith(
+                ("%", "\\toprule", "\\midrule", "\\bottomrule", "\\end{tabular}", "\\par{\\footnotesize")
+            )
     assert tables_met == (1 + len(summary_of(run)["layers"]) if run.results else 0)
 
 
@@ -164,7 +166,7 @@ def test_any_name_is_one_cell_of_plain_text(text):
     bare = re.sub(
         r"\\(textbackslash|textasciicircum|textasciitilde|textless|textgreater|textbar)\{\}", "", written_down
     )
-    bare = bare.replace("{\\char34}", "").replace("$\\pm$", "")
+    bare = bare.replace("{\\char34}", "").replace("$\\pm$", "").replace("\\dag{}", "")
     bare = re.sub(r"-(\{\}-)+", "-", bare)
     bare = re.sub(r"\\[{}$&#%_]|\{[\[*`]\}", "", bare)
     assert not set(bare) & set('\\{}$&#%_^~<>|[*`"')
@@ -176,7 +178,7 @@ def test_any_name_is_one_cell_of_plain_text(text):
 
 
 def test_csv_has_a_line_per_result_and_the_signature_last(run):
-    rows = list(csv.DictReader(StringIO(csv_text(run), newline="")))
+    rows = list(csv.DictReader(StringIO(csv_text(run, summarise(run)), newline="")))
     assert len(rows) == len(run)
     for row, own in zip(rows, run, strict=True):
         assert list(row)[-1] == "signature"

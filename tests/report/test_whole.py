@@ -45,7 +45,7 @@ def test_everything_is_there_and_plain(tmp_path):
         "mistakes", "curves", "correlations", "languages", "checks", "repeat", "try",
     }  # fmt: skip
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert found["version"] == VERSION == 2
+    assert found["version"] == VERSION == 3
     assert len(found["mistakes"]) == len(found["sets"])
     assert found["curves"] == {"dimension": [], "epoch": []}
     assert found["try"] is None

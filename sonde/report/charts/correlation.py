@@ -40,7 +40,8 @@ def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = ()) -> list[Row]:
                 {
                     "set": of["set"], "set_name": probing, "transfer": other["set"], "transfer_name": transfer,
                     **{name: cell.get(name) for name in ("value", "low", "high", "p", "adjusted", "n")},
-                    "drawn": bool(cell.get("drawn")), "text": _said(probing, transfer, cell),
+                    "drawn": bool(cell.get("drawn")), "adjust": known["adjust"],
+                    "text": _said(probing, transfer, cell),
                 }
             )  # fmt: skip
     return found if any(row["value"] is not None for row in found) else []

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from sonde.report.charts.look import Row, numbers
-from sonde.report.charts.options import in_points, sets_drawn
+from sonde.report.charts.options import sets_drawn
 from sonde.report.escape import plain
+from sonde.report.interval import in_points
 from sonde.report.names import short_names
 
 

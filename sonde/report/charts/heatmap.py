@@ -1,4 +1,4 @@
-"""Heat map: sets by encoders, as points, as points above the strongest baseline, or as ratios.
+"""Heat map: sets by encoders, as points, as points above the best baseline, or as ratios.
 
 Ravishankar et al. (2019), figure 2, has tasks by encoders; figure 4 has ratios to a language.
 """
@@ -11,8 +11,10 @@ from typing import Any
 from sonde.errors import UsageError
 from sonde.report.charts.look import Row, Spec, Width, framed, look, points, ticks
 from sonde.report.charts.matrix import Matrix, cells
-from sonde.report.charts.options import Mode, Options, columns_drawn, in_points, number, scored, sets_drawn, some
+from sonde.report.charts.options import Mode, Options, columns_drawn, scored, sets_drawn, some
 from sonde.report.escape import plain
+from sonde.report.interval import ends_of, in_points
+from sonde.report.verdict import SHORT, mark_of, verdict_of
 
 NEEDS = "A heat map needs results of an encoder; the run has none."
 FIELDS = {"absolute": "points", "above": "points_above", "relative": "ratio"}
@@ -52,9 +54,9 @@ def rows(
         said = summary["sets"][i]
         for j in short:
             cell = said["cells"][j]
-            value, low, high = number(cell)
+            value, low, high = ends_of(cell)
             known = cell if cell is not None and value is not None else {}
-            baseline = known.get("above")
+            baseline = known.get("against")
             above = None if value is None or not baseline else value - baseline["value"]
             found.append(
                 {
@@ -63,6 +65,7 @@ def rows(
                     "encoder": plain(", ".join(summary["columns"][j]["label"])),
                     "encoder_name": short[j], "column": j, "metric": said["scored_by"], "value": value, "low": low,
                     "high": high, "baseline": baseline["value"] if baseline else None, "above": above,
+                    "verdict": verdict_of(known), "marked": bool(mark_of(known)),
                     "letters": known.get("letters"), "best": bool(known.get("best")),
                     "partial": bool(known.get("partial")), "points": points(value), "points_above": points(above),
                     "reference": reference,
@@ -76,10 +79,10 @@ def rows(
 def _ratio(summary: Mapping[str, Any], value: float | None, i: int, j: int, to: int | str | None) -> float | None:
     said = summary["sets"][i]
     if isinstance(to, int):
-        other, _, _ = number(said["cells"][to])
+        other, _, _ = ends_of(said["cells"][to])
     else:
         same = (s for s in summary["sets"] if s["language"] == to and _asks(s) == _asks(said))
-        other = next((v for s in same if (v := number(s["cells"][j])[0]) is not None), None) if to else None
+        other = next((v for s in same if (v := ends_of(s["cells"][j])[0]) is not None), None) if to else None
     return None if value is None or not other else round(value / other, 6)
 
 
@@ -90,17 +93,18 @@ def _asks(said: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _said(encoder: str, title: str, cell: Mapping[str, Any] | None) -> str:
-    value, low, high = number(cell)
+    value, low, high = ends_of(cell)
     if cell is None or value is None:
         return f"{encoder} on {title}: {'failed' if cell and 'failure' in cell else 'no result'}"
     said = f"{encoder} on {title}: {in_points(value, low, high)}"
-    if cell.get("above"):
-        said += f"; strongest baseline: {cell['above']['baseline']}, {in_points(cell['above']['value'])}"
+    if against := cell.get("against"):
+        words = SHORT if mark_of(cell) else "best baseline"
+        said += f"; {words}: {against['baseline']}, {in_points(against['value'])}"
     return said + ("; partial" if cell.get("partial") else "")
 
 
 def spec(rows: Sequence[Row], *, width: Width = "container", mode: Mode = "absolute") -> Spec:
-    """Sets go down unless there are more encoders. The best of a set, and what does not differ from it, is bold."""
+    """Sets go down unless there are more encoders. Bold and † as in tables."""
     at, field = look(width), FIELDS[mode]
     sets, encoders = (list(dict.fromkeys(row[name] for row in rows)) for name in ("set_name", "encoder_name"))
     y, x, ys, xs = "set_name", "encoder_name", sets, encoders
@@ -112,11 +116,11 @@ def spec(rows: Sequence[Row], *, width: Width = "container", mode: Mode = "absol
     if mode == "above":
         far = max((abs(value) for value in values), default=1.0) or 1.0
         shape = {"domain": (-far, far), "format": "+.1f", "short": "+.0f", "colours": "both"}
-        shape["title"] = "points above the strongest baseline"
+        shape["title"] = "points above the best baseline"
     elif mode == "relative":
         far = min(0.5, max((abs(value - 1) for value in values), default=0.5) or 0.1)
         shape = {"domain": (1 - far, 1 + far), "format": ".2f", "short": ".1f", "colours": "both"}
         shape["title"] = f"ratio to {rows[0]['reference']}" if rows[0]["reference"] else "ratio"
-    matrix = Matrix(x=x, y=y, xs=xs, ys=ys, value=field, **shape)
+    matrix = Matrix(x=x, y=y, xs=xs, ys=ys, value=field, marked="marked", **shape)
     room = at.total - at.beside(ys)
     return framed(cells(at, matrix, rows, room), rows, at)

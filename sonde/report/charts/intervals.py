@@ -1,7 +1,8 @@
 """A dot and an interval per encoder, a panel per set, and marks for what each number is to be seen beside.
 
-Marks: the majority, the length and the better naive Bayes of the run; the human bound and the models that the suite's
-paper printed for its own sets. A filled dot was not found to differ from the best of its set, or is alone.
+Marks: the majority, the length, the better naive Bayes of the run, and another baseline if it is better; the human
+bound and the models that papers printed. A filled dot is what is bold in a table, or alone on its set, and
+significantly better than the best baseline; † stands beside what is not.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ from sonde.report.charts.look import (
     ticks,
     tooltip,
 )
-from sonde.report.charts.options import TITLES, Options, columns_drawn, in_points, number, scored, sets_drawn, some
+from sonde.report.charts.options import TITLES, Options, columns_drawn, scored, sets_drawn, some
 from sonde.report.charts.panels import Panel, columns_of_legend, grid
 from sonde.report.escape import plain
+from sonde.report.interval import ends_of, in_points
+from sonde.report.verdict import MARK, SHORT, mark_of, verdict_of
 
 NEEDS = "Intervals need results of an encoder; the run has none."
 MARKS: Mapping[str, tuple[Sequence[float], str]] = {
     "majority": ([1, 1.5], "#5a5a5a"), "length": ([4, 2], "#5a5a5a"), "naive Bayes": ([1, 0], "#5a5a5a"),
+    "other baseline": ([2.5, 1], "#5a5a5a"),
     "human": ([7, 1.5, 1, 1.5], "#009E73"), "published": ([1, 0], "#9c9c9c"),
 }  # fmt: skip
 """Dashes and colour of each kind of mark."""
@@ -49,13 +53,18 @@ def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Seque
     for i in titles:
         said = summary["sets"][i]
         head = {"set": i, "set_name": titles[i], "label": plain(said["label"]), "metric": said["scored_by"]}
-        shown = [j for j in short if number(said["cells"][j])[0] is not None]
+        shown = [j for j in short if ends_of(said["cells"][j])[0] is not None]
         for j in shown:
             cell = said["cells"][j]
-            value, low, high = number(cell)
-            more = {"letters": cell.get("letters"), "best": bool(cell.get("best")), "partial": bool(cell["partial"])}
-            more["filled"] = more["best"] or len(shown) == 1
-            text = f"{short[j]} on {titles[i]}: {in_points(value, low, high)}"
+            value, low, high = ends_of(cell)
+            verdict = verdict_of(cell)
+            more = {
+                "letters": cell.get("letters"), "best": bool(cell.get("best")), "partial": bool(cell["partial"]),
+                "verdict": verdict, "marked": bool(mark_of(cell)),
+            }  # fmt: skip
+            more["filled"] = more["best"] or (len(shown) == 1 and verdict == "above")
+            more_text = f"; {SHORT}" if more["marked"] else ""
+            text = f"{short[j]} on {titles[i]}: {in_points(value, low, high)}{more_text}"
             found.append(head | _row(value, low, high, text) | {"column": j, "encoder_name": short[j]} | more)
         if shown:
             samples = {(c["limit"], c["sonde"]) for c in (summary["columns"][j] for j in shown)}
@@ -68,7 +77,7 @@ def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Seque
 def _row(value: float | None, low: float | None, high: float | None, text: str) -> Row:
     return {
         "column": None, "encoder_name": None, "mark": None, "model": None, "letters": None, "best": False,
-        "filled": False, "partial": False, **numbers(value, low, high), "text": text,
+        "filled": False, "partial": False, "verdict": None, "marked": False, **numbers(value, low, high), "text": text,
     }  # fmt: skip
 
 
@@ -77,17 +86,21 @@ def _marks(summary: Mapping[str, Any], said: Mapping[str, Any], samples: set[Any
     there = [
         (column["encoder"], value)
         for column, cell in zip(summary["baselines"], said["baselines"], strict=True)
-        if (column["limit"], column["sonde"]) in samples and (value := number(cell)[0]) is not None
+        if (column["limit"], column["sonde"]) in samples and (value := ends_of(cell)[0]) is not None
     ]
     for mark, names in FROM.items():
         best = max(((value, name) for name, value in there if name in names), default=None)
         if best:
             yield mark, plain(best[1]), best[0]
+    name, value = max(there, key=lambda pair: pair[1], default=("", 0.0))
+    if name and all(name not in names for names in FROM.values()):
+        yield "other baseline", plain(name), value
+    other = "" if said["printed_for"] in (None, "this set") else f", {said['printed_for']}"
     if said["human"]:
-        yield "human", plain(f"human ({said['human']['paper']})"), said["human"]["accuracy"]
+        yield "human", plain(f"human ({said['human']['paper']}{other})"), said["human"]["accuracy"]
     for printed in said.get("printed") or ():
         if printed["kind"] == "model":
-            yield "published", plain(f"{printed['model']} ({printed['paper']})"), printed["accuracy"]
+            yield "published", plain(f"{printed['model']} ({printed['paper']}{other})"), printed["accuracy"]
 
 
 def spec(rows: Sequence[Row], *, width: Width = "container") -> Spec:
@@ -167,4 +180,11 @@ def _dots(at: Look, x: Spec, y: Spec) -> list[Spec]:
                 "encoding": {"x": x, "y": y, "tooltip": tooltip()},
             }
         )
+    found.append(
+        {
+            "transform": [encoders, {"filter": {"field": "marked", "equal": True}}],
+            "mark": {"type": "text", "align": "left", "baseline": "middle", "dx": at.font / 4},
+            "encoding": {"x": {**x, "field": "points_high"}, "y": y, "text": {"value": MARK}},
+        }
+    )
     return found

@@ -7,7 +7,8 @@ from typing import Any
 
 from sonde.report.charts.lines import Axes, curves
 from sonde.report.charts.look import Row, Spec, Width, look, numbers
-from sonde.report.charts.options import Lines, Options, columns_drawn, in_points, number, sets_drawn, some
+from sonde.report.charts.options import Lines, Options, columns_drawn, sets_drawn, some
+from sonde.report.interval import ends_of, in_points
 
 NEEDS = "Layers need an encoder that gives several: sonde run -e 'hf:MODEL?layer=*'. The run has none."
 
@@ -28,7 +29,7 @@ def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Seque
             continue
         for i in titles:
             for name, line in zip(of["names"], of["cells"], strict=True):
-                value, low, high = number(line[i])
+                value, low, high = ends_of(line[i])
                 if value is None:
                     continue
                 layer = "–" if name is None else name

@@ -7,7 +7,8 @@ from typing import Any
 
 from sonde.report.charts.lines import Axes, curves
 from sonde.report.charts.look import Row, Spec, Width, look, numbers
-from sonde.report.charts.options import Options, columns_drawn, in_points, sets_drawn, some
+from sonde.report.charts.options import Options, columns_drawn, sets_drawn, some
+from sonde.report.interval import in_points
 
 NEEDS = (
     "Accuracy by length needs the predictions of a set that is scored by accuracy, and its test rows. The run has none."

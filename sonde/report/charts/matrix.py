@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sonde.report.charts.look import BLUES, DIVERGING, GREY, Look, Row, Spec, name_axis, tooltip
+from sonde.report.verdict import MARK
 
 INK, PAPER, FAINT = "#1a1a1a", "#ffffff", "#6b6b6b"
 """What is written in a cell stands on the cell's own colour, whatever the page is."""
@@ -38,6 +39,8 @@ class Matrix:
     """Another field to be written, where it has a number."""
     bold: str | None = None
     """A field that says what to write in bold."""
+    marked: str | None = None
+    """A field that says after what number † stands."""
     x_title: str | None = None
     y_title: str | None = None
     tall: float = 1.9
@@ -55,7 +58,7 @@ def cells(at: Look, m: Matrix, rows: Sequence[Row], width: float, *, names: bool
             (f, size)
             for f in (m.format, m.short)
             for size in (1.0, SMALL)
-            if each > size * at.span(format(n, f) for n in said if n is not None)
+            if each > size * at.span(format(n, f) + MARK * bool(m.marked) for n in said if n is not None)
         ),
         None,
     )
@@ -74,6 +77,8 @@ def cells(at: Look, m: Matrix, rows: Sequence[Row], width: float, *, names: bool
         known = {"filter": {"field": m.value, "valid": True}}
         layers.append({"transform": [known, _is(m.drawn, False)], "mark": {"type": "rect", "fill": GREY}})
     layers += _texts(at, m, *form) if form else []
+    if m.marked and form:
+        layers.append(_marks(at, m, form[1] * at.span(format(n, form[0]) for n in said if n is not None), form[1]))
     layers.append(_absent(m))
     return {"height": {"step": at.font * m.tall}, "encoding": place, "layer": layers}
 
@@ -97,13 +102,7 @@ def _coloured(at: Look, m: Matrix, width: float) -> Spec:
 
 def _texts(at: Look, m: Matrix, form: str, size: float) -> list[Spec]:
     """What is written in cells: bold and not, faint where there is no colour."""
-    low, high = m.domain
-    far = high - low
-    turns, inks = TURNS[m.colours]
-    ink = {
-        "field": m.value, "type": "quantitative", "legend": None,
-        "scale": {"type": "threshold", "domain": [low + turn * far for turn in turns], "range": list(inks)},
-    }  # fmt: skip
+    ink = _ink(m)
     said = {"field": m.written or m.value, "type": "quantitative", "format": form}
     known = {"filter": {"field": m.written or m.value, "valid": True}}
     text = {"type": "text", "fontSize": at.font * size}
@@ -117,6 +116,22 @@ def _texts(at: Look, m: Matrix, form: str, size: float) -> list[Spec]:
         which = [known, _is(m.drawn, False)]
         found.append({"transform": which, "mark": {**text, "color": FAINT}, "encoding": {"text": said}})
     return found
+
+
+def _ink(m: Matrix) -> Spec:
+    """The colour of what is written, by the colour of the cell."""
+    low, high = m.domain
+    turns, inks = TURNS[m.colours]
+    domain = [low + turn * (high - low) for turn in turns]
+    scale = {"type": "threshold", "domain": domain, "range": list(inks)}
+    return {"field": m.value, "type": "quantitative", "legend": None, "scale": scale}
+
+
+def _marks(at: Look, m: Matrix, width: float, size: float) -> Spec:
+    """† after the numbers, of this width, that a field says."""
+    text = {"type": "text", "fontSize": at.font * size, "align": "left", "dx": width / 2}
+    which = [{"filter": {"field": m.written or m.value, "valid": True}}, _is(m.marked or "", True)]
+    return {"transform": which, "mark": text, "encoding": {"text": {"value": MARK}, "color": _ink(m)}}
 
 
 def _absent(m: Matrix) -> Spec:

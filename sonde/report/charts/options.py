@@ -31,7 +31,7 @@ class Options:
     columns: tuple[int, ...] = ()
     """Numbers of columns; none: all."""
     mode: Mode = "absolute"
-    """heatmap: points, points above the strongest baseline, or a ratio. profiles: points, or a ratio."""
+    """heatmap: points, points above the best baseline, or a ratio. profiles: points, or a ratio."""
     relative_to: int | str | None = None
     """The column, by its number, or the language that ratios are to. profiles: a language."""
     lines: Lines | None = None
@@ -62,20 +62,7 @@ def some(rows: list[Row], needs: str) -> list[Row]:
     return rows
 
 
-def number(cell: Mapping[str, Any] | None) -> tuple[float | None, float | None, float | None]:
-    """The value of a cell and the ends of its interval."""
-    score = (cell or {}).get("score") or {}
-    return score.get("value"), score.get("low"), score.get("high")
-
-
 def scored(rows: Sequence[Row]) -> str:
     """What the points of these rows are, as a title."""
     met = {row["metric"] for row in rows}
     return TITLES.get(met.pop(), MIXED) if len(met) == 1 else MIXED
-
-
-def in_points(value: float | None, low: float | None = None, high: float | None = None) -> str:
-    """A share and its interval in words: 78.7 (77.5 to 79.8)."""
-    if value is None:
-        return "–"
-    return f"{100 * value:.1f}" + ("" if low is None or high is None else f" ({100 * low:.1f} to {100 * high:.1f})")

@@ -24,8 +24,9 @@ from sonde.report.charts.look import (
     tooltip,
 )
 from sonde.report.charts.matrix import Matrix, cells
-from sonde.report.charts.options import Mode, Options, columns_drawn, in_points, scored, some
+from sonde.report.charts.options import Mode, Options, columns_drawn, scored, some
 from sonde.report.charts.panels import Panel, columns_of_legend, grid
+from sonde.report.interval import in_points
 from sonde.report.names import cut_names
 
 NEEDS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sonde.report.checks.entry import Entry, Number, Summary, entry, numbers, points, sure
 from sonde.report.summary import done
+from sonde.report.verdict import verdict_of
 
 WORDS = ("nb-uni", "nb-bi", "baseline:hash")
 ANSWERS = {"sentence_length": ("length",), "word_content": WORDS}
@@ -12,40 +13,44 @@ length has 100 on SentLen, and naive Bayes over words 97.8 on WC."""
 
 
 def below_baseline(summary: Summary) -> Entry | None:
-    """Numbers that something reaches, too, that knows no more than words."""
-    pairs = [(n, best) for n in numbers(summary) if (best := strongest(n)) is not None]
-    if not pairs:
+    """Numbers that are marked in every table: something that knows no more than words reaches them, too."""
+    found = [n for n in numbers(summary) if n.cell["against"]]
+    if not found:
         return None
-    below = [(n, best) for n, best in pairs if n.cell["accuracy"] <= best[1]]
-    unsure = [(n, best) for n, best in pairs if n.cell["low"] <= best[1] < n.cell["accuracy"]]
-    where = [f"{n.name}: {points(n.cell['accuracy'])}, {name} {points(v)}" for n, (name, v) in below + unsure]
-    read = any(n.said["task"] in ANSWERS for n, _ in pairs)
-    left = " Length on sentence_length, and words on word_content, are the answer itself and do not count." * read
-    many = len(pairs)
-    if below:
-        more = f" {len(unsure)} of {many}: above it, but not with the whole 95 % interval." if unsure else ""
-        text = f"{len(below)} of {many} numbers: at or below the strongest baseline on the same rows.{more}{left}"
-        return entry("below-baseline", "issue", "Some numbers are no better than a baseline", text, where)
-    if unsure:
-        text = (
-            f"{len(unsure)} of {many} numbers: above the strongest baseline on the same rows, but not with the whole "
-            f"95 % interval.{left}"
-        )
-        return entry("below-baseline", "tip", "Some numbers are not surely better than a baseline", text, where)
-    text = (
-        f"{many} of {many} numbers: the whole 95 % interval lies above the strongest baseline on the same rows.{left}"
+    many = len(found)
+    below, close, untested = (
+        [n for n in found if verdict_of(n.cell) == verdict] for verdict in ("below", "not_significant", "untested")
     )
+    where = [
+        f"{n.name}: {points(n.cell['accuracy'])}, {n.cell['against']['baseline']} {points(n.cell['against']['value'])}"
+        for n in (*below, *close)
+    ]
+    tested = "paired test, Holm over the encoders of a set, 5 %"
+    if below or close:
+        told = []
+        if below:
+            told.append(f"{len(below)} of {many} numbers: not higher than the best baseline on the same rows.")
+        if close:
+            told.append(f"{len(close)} of {many} numbers: higher than it, but not significantly ({tested}).")
+        if any(_is_answer(n) for n in (*below, *close)):
+            told.append("Length on sentence_length, and words on word_content, are the answer itself.")
+        if untested:
+            told.append(f"{len(untested)} of {many} could not be tested.")
+        if any(not _is_answer(n) for n in below):
+            title = "Some numbers are no better than a baseline"
+            return entry("below-baseline", "issue", title, " ".join(told), where)
+        title = "Some numbers are not significantly better than a baseline"
+        return entry("below-baseline", "tip", title, " ".join(told), where)
+    if untested:
+        text = f"{len(untested)} of {many} numbers: their predictions cannot be read, so that nothing was tested."
+        return entry("below-baseline", "issue", "Some numbers were not compared with the baselines", text)
+    text = f"{many} of {many} numbers: significantly better than the best baseline on the same rows ({tested})."
     return entry("below-baseline", "passed", "Every number is better than the baselines", text)
 
 
-def strongest(number: Number) -> tuple[str, float] | None:
-    """The strongest baseline beside a number that does not read the answer off the sentence."""
-    read = ANSWERS.get(number.said["task"], ())
-    values = [(cell["accuracy"], name) for name, cell in number.beside.items() if name not in read]
-    if not values:
-        return None
-    value, name = max(values, key=lambda pair: pair[0])
-    return name, value
+def _is_answer(number: Number) -> bool:
+    """Whether the best baseline reads the answer off the sentence, which is no bar for a vector."""
+    return number.cell["against"]["baseline"] in ANSWERS.get(number.said["task"], ())
 
 
 def chance(summary: Summary) -> Entry | None:
@@ -56,24 +61,24 @@ def chance(summary: Summary) -> Entry | None:
     bounds = [n.beside["majority"]["accuracy"] for n in found]
     far = sure([n.cell for n in found], bounds)
     below, at = [], []
-    for n, bound, surely in zip(found, bounds, far, strict=True):
-        if surely and n.cell["accuracy"] < bound:
+    for n, bound, apart in zip(found, bounds, far, strict=True):
+        if apart and n.cell["accuracy"] < bound:
             below.append((n, bound))
-        elif n.cell["low"] <= bound:
+        elif n.cell["low"] <= bound and verdict_of(n.cell) != "above":
             at.append((n, bound))
     where = [f"{n.name}: {points(n.cell['accuracy'])}, majority {points(b)}" for n, b in below + at]
-    held = f"{len(at)} of {len(found)} numbers: not surely above the most frequent label of the training rows"
+    held = f"{len(at)} of {len(found)} numbers: not significantly above the most frequent label of the training rows"
     if below:
         more = f" {held}." if at else ""
         text = (
-            f"{len(below)} of {len(found)} numbers: surely below the most frequent label of the training rows (Holm "
-            f"over the numbers, 5 %); what was learned is the other way round in te, or labels are wrong.{more}"
+            f"{len(below)} of {len(found)} numbers: significantly below the most frequent label of the training rows "
+            f"(Holm over the numbers, 5 %); what was learned is the other way round in te, or labels are wrong.{more}"
         )
         return entry("chance", "issue", "Some numbers are below chance", text, where)
     if at:
         text = f"{held}; nothing was found there, which does not say that there is nothing."
         return entry("chance", "tip", "Some numbers are at chance", text, where)
-    text = f"{len(found)} of {len(found)} numbers: the whole 95 % interval lies above the most frequent label."
+    text = f"{len(found)} of {len(found)} numbers: significantly above the most frequent label."
     return entry("chance", "passed", "Every number is above chance", text)
 
 
@@ -89,12 +94,14 @@ def leak_like(summary: Summary) -> Entry | None:
     apart = sure([cell for _, cell, _ in found], [bound for *_, bound in found])
     above = [f for f, far in zip(found, apart, strict=True) if far and f[1]["accuracy"] > f[2]]
     if not above:
-        text = f"{len(found)} of {len(found)} sets: vectors drawn at random are not surely above a constant answer."
+        text = (
+            f"{len(found)} of {len(found)} sets: vectors drawn at random are not significantly above a constant answer."
+        )
         return entry("leak-like", "passed", "Random vectors find nothing", text)
     text = (
-        f"{len(above)} of {len(found)} sets: vectors drawn at random for each text are surely better than a constant "
-        "answer (Holm over the sets, 5 %). All they tell is which texts are the same, so texts of te are likely to "
-        "stand among the rows learned from, too, and numbers on these sets to be too high."
+        f"{len(above)} of {len(found)} sets: vectors drawn at random for each text are significantly better than a "
+        "constant answer (Holm over the sets, 5 %). All they tell is which texts are the same, so texts of te are "
+        "likely to stand among the rows learned from, too, and numbers on these sets to be too high."
     )
     where = [f"{label}: {points(cell['accuracy'])}, constant answer {points(bound)}" for label, cell, bound in above]
     return entry("leak-like", "issue", "Random vectors find something", text, where)

@@ -22,13 +22,13 @@ def few_rows(summary: Summary) -> Entry | None:
     if not small:
         text = (
             f"{len(found)} of {len(found)} sets: differences of 3 points would be found four times out of five, or the "
-            "largest that is shown was found, or is large enough to be."
+            "largest that is shown is significant, or is large enough to be."
         )
         return entry("few-rows", "passed", "There are rows enough", text)
     least = sorted(rows for _, rows, _ in small)
     span = points(least[0]) if len(least) == 1 else f"{points(least[0])} to {points(least[-1])}"
     text = (
-        f"{len(small)} of {len(found)} sets: the largest difference shown was not found to be one, and is smaller than "
+        f"{len(small)} of {len(found)} sets: the largest difference shown is not significant, and is smaller than "
         f"what so many rows show four times out of five, which is {span} points. More rows may tell columns apart."
     )
     where = [
@@ -53,15 +53,15 @@ def _shown(group: list[Number]) -> tuple[float, float] | None:
 
 
 def _apart(one: Number, two: Number) -> bool:
-    """Whether two columns were found to differ."""
+    """Whether two columns are significantly different."""
     letters = one.cell["letters"], two.cell["letters"]
     return None not in letters and set(letters[0]).isdisjoint(letters[1])
 
 
 def _inflation(cell: Mapping[str, Any]) -> float:
-    """How many rows are worth one independent one: by how much the interval is wider than if all were."""
+    """How many rows are worth one independent one: by how much the probe's interval is wider than if all were."""
     low, high = wilson(cell["accuracy"] * cell["n"], cell["n"])
-    return float(((cell["high"] - cell["low"]) / (high - low)) ** 2)
+    return float(((cell["probe_high"] - cell["probe_low"]) / (high - low)) ** 2)
 
 
 def not_apart(summary: Summary) -> Entry | None:
@@ -69,14 +69,14 @@ def not_apart(summary: Summary) -> Entry | None:
     found = _lettered(summary)
     if not found:
         return None
-    tied = [(group, [n for n in group if n.cell["best"]]) for group in found]
+    tied = [(group, [n for n in group if not _apart(n, group[0])]) for group in found]
     tied = [(group, best) for group, best in tied if len(best) > 1]
     if not tied:
-        text = f"{len(found)} of {len(found)} sets: the best column was found to differ from all others."
+        text = f"{len(found)} of {len(found)} sets: the best column is significantly different from all others."
         return entry("not-apart", "passed", "Every set has a best", text)
     text = (
-        f"{len(tied)} of {len(found)} sets: the best column shares a letter with another, from which it was not found "
-        "to differ. Do not read an order into them."
+        f"{len(tied)} of {len(found)} sets: the best column is not significantly different from another. Do not "
+        "read an order into them, nor that they are equal."
     )
     where = [
         f"{group[0].said['label']}: "

@@ -34,13 +34,11 @@ def mlp_gain(summary: Summary) -> Entry | None:
         if deep.cell["accuracy"] - flat.cell["accuracy"] > MARGIN and _differ(flat.cell, deep.cell)
     ]
     if not gains:
-        text = (
-            f"{len(pairs)} of {len(pairs)} pairs of a linear probe and a network: no sure gain of more than 3 points."
-        )
+        text = f"{len(pairs)} of {len(pairs)} pairs of a linear probe and a network: no significant gain over 3 points."
         return entry("mlp-gain", "passed", "A network finds little more than a linear probe", text)
     text = (
         f"{len(gains)} of {len(pairs)} pairs of a linear probe and a network: the network is more than 3 points "
-        "better, and was found to differ. What it finds there is in the vectors, but not for a linear probe."
+        "better, and significantly different. What it finds there is in the vectors, but not for a linear probe."
     )
     where = [
         f"{deep.name}: {points(deep.cell['accuracy'])}, {flat.column['probe']} {points(flat.cell['accuracy'])}"
@@ -74,7 +72,7 @@ def _probe(number: Number) -> Probe | None:
 
 
 def _differ(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
-    """Whether two were found to differ; where there are no letters, nothing speaks against it."""
+    """Whether two are significantly different; where there are no letters, nothing speaks against it."""
     return not one["letters"] or not two["letters"] or set(one["letters"]).isdisjoint(two["letters"])
 
 

@@ -11,6 +11,7 @@ from sonde.report.charts import chart, heatmap
 from sonde.report.charts.look import look
 from sonde.report.names import short_names
 from sonde.report.page.words import languages_of
+from sonde.report.verdict import BOLD, FILLED, MARK, SHORT
 
 Summary = Mapping[str, Any]
 Columns = Sequence[tuple[str, str]]
@@ -31,6 +32,13 @@ LEAST, MOST, LEGEND = 36, 170, 220
 THEMED = {"#222222": INK, "#5a5a5a": MUTED, "#9c9c9c": "var(--faint)", "#ffffff": "var(--paper)"}
 """Colours of charts that must be seen on the page's own ground; cells of a matrix are their own."""
 SCORE = (("set_name", "Set"), ("encoder_name", "Encoder"))
+HEAT = (
+    *SCORE,
+    ("points", "Score, × 100"),
+    ("points_above", "above the best baseline"),
+    ("verdict", "verdict"),
+    ("ratio", "ratio"),
+)
 ENDS = (("points", "Score, × 100"), ("points_low", "from"), ("points_high", "to"))
 
 
@@ -88,9 +96,8 @@ SIMPLE: Sequence[tuple[str, str, str, Columns]] = (
     (
         "intervals",
         "Scores with 95\u00a0% intervals of each encoder, set by set",
-        "Dots are scores on the test rows, lines 95\u00a0% intervals. A filled dot is the best of its set or was not "
-        "found to differ from it. Upright lines are baselines of this run, and people; short ones at the foot are "
-        "models that the paper of the suite printed, for its own sets.",
+        f"Dots are scores on the test rows, lines 95\u00a0% intervals. {FILLED} {MARK}: {SHORT}. Upright lines are "
+        "baselines of this run, and people; short ones at the foot are models that papers printed.",
         (*SCORE, *ENDS),
     ),
     (
@@ -109,7 +116,7 @@ SIMPLE: Sequence[tuple[str, str, str, Columns]] = (
     (
         "correlation",
         "Correlation of each probing set with each transfer set, over encoders",
-        "Rank correlations over encoders; grey where too few encoders or chance could explain it.",
+        "Rank correlations over encoders; grey: not significant, as is said below, or too few encoders.",
         (
             ("set_name", "Probing"),
             ("transfer_name", "Transfer"),
@@ -166,8 +173,8 @@ def _heatmap(summary: Summary) -> Figure | None:
     return Figure(
         "heatmap",
         "Heat map of the scores, sets by encoders; the table above has the same numbers",
-        "Bold: the best of a set, and what was not found to differ from it.",
-        (*SCORE, ("points", "Score, × 100"), ("points_above", "above the strongest baseline"), ("ratio", "ratio")),
+        f"{BOLD} {MARK}: {SHORT}.",
+        HEAT,
         specs,
         rows,
         {"ratios": ratios, "references": {"encoder": names, "language": languages}, **_room(heatmap.spec(rows))},

@@ -23,6 +23,7 @@ from sonde.report.page.words import checks_of, head_of, languages_of, listed, no
 from sonde.report.page.wrong import packed
 from sonde.report.summary import done, value_of
 from sonde.report.tables import latex, markdown
+from sonde.report.verdict import sentences
 
 SCRIPTS = ("start.js", "table.js", "charts.js", "wrong.js")
 """In the order in which they run, after that which draws."""
@@ -84,7 +85,10 @@ def fragment(summary: Summary, *, title: str | None = None) -> str:
     names, brief = _brief(summary)
     page = environment(_long(summary, names)).get_template("notebook.html")
     found = table(brief)
-    return page.render(title=title or _title(summary), head=head_of(summary), table=found, failures=failures(brief))
+    return page.render(
+        title=title or _title(summary), head=head_of(summary), table=found, failures=failures(brief),
+        marks=list(sentences(brief)),
+    )  # fmt: skip
 
 
 def _brief(summary: Summary) -> tuple[list[str], dict[str, Any]]:
@@ -128,9 +132,8 @@ def _policy(styles: str, scripts: Sequence[str], *, served: bool) -> str:
 
 
 def _alone(summary: Summary) -> dict[str, Any]:
-    """The same without what other sections tell: what does not clear its baselines, and how to read a control."""
-    sets = [said | {"cells": [cell and {**cell, "above": None} for cell in said["cells"]]} for said in summary["sets"]]
-    return {**summary, "sets": sets, "meaning": None}
+    """The same without what another section tells: how to read a control."""
+    return {**summary, "meaning": None}
 
 
 def _best(said: Mapping[str, Any]) -> int | None:

@@ -26,14 +26,16 @@ CHECKS = Section(
 RESULTS = Section(
     "results",
     "Which encoder knows what",
-    "A row is a set, a column an encoder; ± is half of a 95\u00a0% interval, and encoders that share a letter on a set "
-    "were not found to differ on it. Press a heading to sort.",
+    "A row is a set, a column an encoder; ± is half of a 95\u00a0% interval, about the encoder where "
+    "probes were trained again and else about the trained probe. Encoders that share a letter on a set are not "
+    "significantly different on it. † marks what is not significantly better than the best baseline. Press a "
+    "heading to sort.",
 )
 SURE = Section(
     "sure",
     "How sure is it",
-    "Where two intervals overlap widely, the order of the two encoders may be chance; what does not clear the upright "
-    "lines is no better than a baseline.",
+    "Where two intervals overlap widely, the order of the two encoders may be chance; † marks what is not "
+    "significantly better than the best baseline.",
 )
 MEANING = Section(
     "meaning",

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from sonde.report.columns import Column, Words, main_columns
+from sonde.report.interval import ends_of
 from sonde.report.summary import done, value_of
+from sonde.report.verdict import mark_of
 
 CSV = (
     "set", "language", "encoder", "n", "metric", "value", "low", "high", "letters", "partial", "baseline",
-    "baseline_value",
+    "baseline_value", "verdict",
 )  # fmt: skip
 SHADES = 10
 """Steps from 0 to 1; page.css has a class for each."""
@@ -27,8 +29,8 @@ class Shown:
     order: float | None = None
     """What to sort by."""
     shade: int | None = None
-    unsure: str | None = None
-    """The baseline that it is not surely better than."""
+    marked: str | None = None
+    """The baseline that it is not significantly better than."""
     failure: str | None = None
 
 
@@ -59,19 +61,9 @@ class Table:
     headings: Sequence[Heading]
     rows: Sequence[Row]
 
-    @property
-    def unsure(self) -> bool:
-        """Whether some number does not clear its baseline."""
-        return any(cell.unsure for row in self.rows for cell in row.cells)
-
-    @property
-    def best(self) -> bool:
-        """Whether something is bold."""
-        return any(cell.words.best for row in self.rows for cell in row.cells)
-
 
 def table(summary: Mapping[str, Any]) -> Table:
-    """Rows are sets; encoders come first, then the strongest baseline, all of them, and people."""
+    """Rows are sets; encoders come first, then the best baseline, all of them, and people."""
     main = main_columns(summary)
     headings = [Heading("rows", main.tested.head)]
     headings += [Heading("encoder", c["label"], c["encoder"]) for c in summary["columns"]]
@@ -117,12 +109,12 @@ def _number(text: str) -> float | None:
 def _shown(cell: Mapping[str, Any] | None, words: Words) -> Shown:
     if cell is None or not done(cell):
         return Shown(words, failure=None if cell is None else cell["failure"])
-    value, above = value_of(cell), cell["above"] or {}
+    value = value_of(cell)
     return Shown(
         words,
         value,
         None if value is None else round(SHADES * min(1.0, max(0.0, value))),
-        above.get("baseline") if above.get("above") is False else None,
+        cell["against"]["baseline"] if mark_of(cell) else None,
     )
 
 
@@ -136,12 +128,11 @@ def table_csv(summary: Mapping[str, Any]) -> str:
         for column, cell in zip(columns, (*said["cells"], *said["baselines"]), strict=True):
             if cell is None or not done(cell):
                 continue
-            above = cell["above"] or {}
+            against = cell["against"] or {}
             value, low, high, bar = (
-                None if number is None else round(number, 5)
-                for number in (*(cell["score"][name] for name in ("value", "low", "high")), above.get("value"))
+                None if number is None else round(number, 5) for number in (*ends_of(cell), against.get("value"))
             )
             names = said["label"], said["language"], ", ".join(column["label"])
-            more = cell["letters"], cell["partial"], above.get("baseline"), bar
+            more = cell["letters"], cell["partial"], against.get("baseline"), bar, against.get("verdict")
             writer.writerow([*names, cell["n"], said["scored_by"], value, low, high, *more])
     return buffer.getvalue()

@@ -1,0 +1,152 @@
+"""Whether a number is better than the best baseline: the one rule that every table, page, figure and file shows.
+
+The best baseline is the one with the best score on the same test rows, of all that were run: majority, length, nb-uni,
+nb-bi, baseline:random and baseline:hash. The two are compared on the same rows as ``sonde.compare`` compares encoders,
+and for losses by exchanging rows, or target forms or sentences that rows share; over several seeds by the mean of each
+row. What other training rows would do to the encoder counts where it is known; the baseline is taken as it is.
+p-values are two-sided, adjusted by Holm over the encoders that were tested on the same rows of a set, and significant
+up to 5 %. That the baseline is picked as the best of several needs no adjustment: it only raises the bar.
+
+    above            significantly better
+    not_significant  better, but not significantly
+    below            not better at all
+    untested         better, but there is no test: for macro-averaged F1, and where predictions cannot be read
+
+The mark † stands at the second and the third. Only what is above is ever bold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.compare import difference_p, forms
+from sonde.errors import RunError, SondeError
+from sonde.report.scores import Metric
+from sonde.result import Result
+from sonde.run.folder import Run
+from sonde.stats import clustered_p, holm
+from sonde.stats.classification import MOST_BITS
+
+Verdict = Literal["above", "not_significant", "below", "untested"]
+MARK = "†"
+ALPHA = 0.05
+BOLD = (
+    "Bold: the best of a set and what is not significantly different from it, if significantly better than the best "
+    "baseline."
+)
+FILLED = (
+    "A filled dot is not significantly different from the best of its set, and significantly better than the best "
+    "baseline."
+)
+SHORT = "not significantly better than the best baseline"
+"""What the mark says, where there is little room."""
+MARKED = (
+    f"{MARK} {SHORT} on the same rows (paired test, as sonde compare makes it; Holm over the encoders of a set, 5 %)."
+)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """An encoder or a baseline on one set: its score, and the results of its seeds."""
+
+    name: str
+    value: float
+    results: Sequence[Result]
+
+
+@dataclass(frozen=True)
+class Against:
+    """How a number compares with the best baseline on the same rows."""
+
+    baseline: str
+    value: float
+    """The score of that baseline."""
+    verdict: Verdict
+    p: float | None = None
+    """Two-sided, adjusted over ``tests`` encoders; None where nothing was tested."""
+    tests: int = 0
+
+
+def judged(
+    run: Run, numbers: Sequence[Scored], baselines: Sequence[Scored], metric: Metric, notes: list[str]
+) -> list[Against | None]:
+    """What is to be said of each number on the same rows of one set; None of all where there is no baseline."""
+    lower = metric == "log2_loss"
+    best = (min if lower else max)(baselines, key=lambda scored: scored.value, default=None)
+    if best is None:
+        return [None] * len(numbers)
+    found = [None if metric == "macro_f1" else _p(run, scored, best, metric, notes) for scored in numbers]
+    tested = [i for i, p in enumerate(found) if p is not None]
+    adjusted = dict(zip(tested, holm([p for p in found if p is not None]).tolist(), strict=True)) if tested else {}
+    return [
+        Against(
+            best.name,
+            best.value,
+            _verdict(best.value - scored.value if lower else scored.value - best.value, adjusted.get(i)),
+            adjusted.get(i),
+            len(tested),
+        )
+        for i, scored in enumerate(numbers)
+    ]
+
+
+def _verdict(gain: float, p: float | None) -> Verdict:
+    if gain <= 0:
+        return "below"
+    if p is None:
+        return "untested"
+    return "above" if p <= ALPHA else "not_significant"
+
+
+def _p(run: Run, one: Scored, two: Scored, metric: Metric, notes: list[str]) -> float | None:
+    try:
+        return paired_p(run, one.results, two.results, metric)
+    except SondeError as e:
+        notes.append(f"{one.name} could not be compared with {two.name} on {one.results[0].cell.dataset}: {e}")
+        return None
+
+
+def paired_p(run: Run, one: Sequence[Result], two: Sequence[Result], metric: Metric = "accuracy") -> float:
+    """The two-sided p-value of two systems on the same test rows, each with the results of its seeds."""
+    if metric == "accuracy":
+        return difference_p(run, one, two)
+    first, second = (np.array([_bits(run, r) for r in side]) for side in (one, two))
+    clusters = forms(run, one[0])
+    return clustered_p(first.mean(axis=0), second.mean(axis=0), range(first.shape[1]) if clusters is None else clusters)
+
+
+def _bits(run: Run, result: Result) -> npt.NDArray[np.float64]:
+    """The loss of each test row (n)."""
+    arrays = run.predictions(result)
+    if "log2" not in arrays:
+        raise RunError(f"{result.cell.encoder} has no probabilities.")
+    return (-arrays["log2"].astype(np.float64)).clip(0.0, MOST_BITS)
+
+
+# What is shown of it
+
+
+def verdict_of(cell: Mapping[str, Any] | None) -> Verdict | None:
+    """What the summary says of a cell; None where there is no number, or no baseline."""
+    against = (cell or {}).get("against") or {}
+    found: Verdict | None = against.get("verdict")
+    return found
+
+
+def mark_of(cell: Mapping[str, Any] | None) -> str:
+    """The mark of a number that is not significantly better than the best baseline."""
+    return MARK if verdict_of(cell) in ("not_significant", "below") else ""
+
+
+def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What bold and the mark mean, if they occur in a table."""
+    cells = [cell for said in summary["sets"] for cell in said["cells"]]
+    if any(cell and cell.get("best") for cell in cells):
+        yield BOLD
+    if any(map(mark_of, cells)):
+        yield MARKED

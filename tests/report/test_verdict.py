@@ -1,0 +1,268 @@
+"""The one rule for what is better than the best baseline, and that everything that shows a run follows it."""
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+from scipy.stats import t as student
+
+from sonde.baselines import CONSTANT
+from sonde.report import Report, summarise, tables
+from sonde.report.charts import Options, chart
+from sonde.report.checks import checks
+from sonde.report.page.table import table_csv
+from sonde.report.tables import csv_text, latex, markdown, print_table
+from sonde.report.verdict import BOLD, MARK, MARKED, SHORT, Scored, _verdict, judged, paired_p
+from sonde.report.whole import whole
+from sonde.stats import clustered_p, holm, mcnemar
+from tests.report.runs import BASELINES, FIXED, SETS, SHIFT, SUBJ, beside, result, written
+
+ENCODERS = {"st:good": 0.95, "st:fair": 0.9, "st:close": 0.71, "st:poor": 0.45}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Four encoders on two sets, one with target forms: two clear the baselines, two do not."""
+    records = [result(e, s, p=p, forms={SUBJ: 40, SHIFT: 0}[s]) for s in SETS for e, p in ENCODERS.items()]
+    return written(tmp_path_factory.mktemp("verdict") / "run", *records, *beside())
+
+
+@pytest.fixture(scope="module")
+def hopeless(tmp_path_factory):
+    """The best of a set is no better than words are."""
+    records = [result(e, s, p=p) for s in SETS for e, p in (("st:a", 0.66), ("st:b", 0.64), ("st:c", 0.5))]
+    return written(tmp_path_factory.mktemp("hopeless") / "run", *records, *beside())
+
+
+def scored(run, encoder, dataset):
+    found = [r for r in run if (r.cell.encoder, r.cell.dataset) == (encoder, dataset)]
+    return Scored(encoder, float(np.mean([r.score for r in found])), found)
+
+
+# The rule
+
+
+@pytest.mark.parametrize("dataset", SETS)
+def test_the_best_baseline_is_tested_row_by_row(run, dataset):
+    numbers = [scored(run, name, dataset) for name in ENCODERS]
+    others = [scored(run, name, dataset) for name in (*BASELINES, *FIXED)]
+    best = max(others, key=lambda each: each.value)
+    found = judged(run, numbers, others, "accuracy", [])
+    assert {against.baseline for against in found} == {best.name}
+    right = {each.name: run.right(each.results[0]) for each in (*numbers, best)}
+    if dataset == SUBJ:  # as many rows share a target form as ``result`` was given
+        p = [clustered_p(right[each.name], right[best.name], np.arange(400) % 40) for each in numbers]
+    else:
+        p = [mcnemar(right[each.name], right[best.name]).p_mid for each in numbers]
+    assert [against.p for against in found] == pytest.approx(holm(p).tolist())
+    assert {against.tests for against in found} == {4}
+    assert [against.verdict for against in found][:2] == ["above", "above"]
+    assert found[3].verdict == "below"
+
+
+@settings(max_examples=200)
+@given(st.floats(-1, 1), st.one_of(st.none(), st.floats(0, 1)))
+def test_what_is_not_higher_is_below_and_what_is_not_tested_is_not_above(gain, p):
+    found = _verdict(gain, p)
+    assert (found == "below") == (gain <= 0)
+    assert (found == "above") == (gain > 0 and p is not None and p <= 0.05)
+    assert (found == "untested") == (gain > 0 and p is None)
+
+
+def test_more_encoders_raise_the_bar(tmp_path):
+    def verdict(folder, many):
+        records = [result("st:a", SHIFT, p=0.72), *(result(f"st:{i}", SHIFT, p=0.7) for i in range(many))]
+        summary = summarise(written(tmp_path / folder, *records, *beside([SHIFT])))
+        return summary["sets"][0]["cells"][0]["against"]
+
+    alone, among = verdict("alone", 0), verdict("among", 9)
+    assert among["p"] > alone["p"]
+    assert (alone["tests"], among["tests"]) == (1, 10)
+    assert (alone["verdict"], among["verdict"]) == ("above", "not_significant")
+
+
+def test_seeds_are_taken_together_in_any_order(tmp_path):
+    seeds = [result("st:a", SHIFT, p=p, seed=seed) for seed, p in ((1, 0.9), (2, 0.6), (3, 0.8))]
+    run = written(tmp_path / "run", *seeds, *beside([SHIFT]))
+    mine = [r for r in run if r.cell.encoder == "st:a"]
+    words = [r for r in run if r.cell.encoder == "nb-uni"]
+    assert paired_p(run, mine, words) == pytest.approx(paired_p(run, mine[::-1], words), rel=1e-12)
+    # rows and seeds both count: Welch and Satterthwaite's sum of the two variances
+    apart = np.mean([run.right(r) for r in mine], axis=0) - run.right(words[0])
+    rows, seeds = apart.var(ddof=1) / 400, np.var([r.score for r in mine], ddof=1) / 3
+    df = (rows + seeds) ** 2 / (rows**2 / 399 + seeds**2 / 2)
+    expected = 2 * student.sf(abs(apart.mean()) / (rows + seeds) ** 0.5, df)
+    assert paired_p(run, mine, words) == pytest.approx(expected)
+    assert paired_p(run, mine, words) != pytest.approx(paired_p(run, mine[:1], words))
+
+
+def test_baselines_of_other_rows_do_not_count(tmp_path):
+    run = written(tmp_path / "run", result("st:a", SHIFT, limit=100), *beside([SHIFT]))
+    (cell,) = summarise(run)["sets"][0]["cells"]
+    assert (cell["against"], cell["best"]) == (None, False)
+
+
+def test_without_predictions_nothing_is_above(run, tmp_path):
+    other = written(tmp_path / "run", result("st:a", p=0.95), result("st:b", p=0.6), *beside([SUBJ]))
+    for path in (tmp_path / "run" / "predictions").iterdir():
+        path.unlink()
+    summary = summarise(other)
+    good, poor = summary["sets"][0]["cells"]
+    assert (good["against"]["verdict"], poor["against"]["verdict"]) == ("untested", "below")
+    assert not good["best"]
+    assert any("st:a could not be compared with baseline:hash" in note for note in summary["notes"])
+
+
+# All that shows it
+
+
+def of_markdown(summary):
+    """The cells of a table with the mark, and those in bold, as pairs of a set and an encoder."""
+    head, _, *rows = [line.strip("| ").split(" | ") for line in markdown(summary).splitlines() if line.startswith("|")]
+    return pairs(head, rows, "†", "**", lambda name: name.replace("&#95;", "_"))
+
+
+def of_latex(summary):
+    lines = [line.removesuffix(" \\\\").split(" & ") for line in latex(summary).splitlines() if line.endswith("\\\\")]
+    return pairs(lines[0], lines[1:], "\\dag{}", "\\textbf", lambda name: name.replace("\\_", "_"))
+
+
+def pairs(head, rows, mark, bold, name):
+    cells = [(name(row[0]), head[i], row[i]) for row in rows for i in range(2, len(row))]
+    return tuple({(s, e) for s, e, text in cells if sign in text} for sign in (mark, bold))
+
+
+def of_terminal(summary, monkeypatch):
+    """The same of the console, where bold is a style."""
+    console = Console(width=300, force_terminal=True, color_system="truecolor", file=io.StringIO(), highlight=False)
+    monkeypatch.setattr(tables, "out", lambda: console)
+    print_table(summary)
+    lines = console.file.getvalue().splitlines()
+    encoders = [column["encoder"] for column in summary["columns"]]
+    marked, bold = set(), set()
+    for said in summary["sets"]:
+        (line,) = [line for line in lines if line.startswith(said["label"])]
+        # number, ±, letters with marks
+        found = re.findall(r"(\x1b\[1m)? *(\d+\.\d) (±\d+\.\d) ([a-z]+)(†?)", line)
+        assert len(found) == len(encoders)
+        for encoder, (style, *_, mark) in zip(encoders, found, strict=True):
+            marked |= {(said["label"], encoder)} if mark else set()
+            bold |= {(said["label"], encoder)} if style else set()
+    return marked, bold
+
+
+def of_page(html):
+    """The same of the table of a page, where marks are classes and a sign."""
+    body = re.search(r'<table id="scores".*?</table>', html, re.S)[0]
+    encoders = re.findall(r'<th scope="col" data-kind="encoder"[^>]*>.*?<bdi[^>]*>(.*?)</bdi>', body, re.S)
+    names = [re.sub(r"<wbr>|&#8203;", "", name) for name in encoders]
+    marked, bold, signs = set(), set(), set()
+    for row in re.findall(r'<tr data-name=".*?</tr>', body, re.S):
+        label = re.search(r'<th scope="row" title="(.*?)"', row)[1]
+        cells = re.findall(r'<td data-kind="encoder"(.*?)>(.*?)</td>', row, re.S)
+        for name, (attributes, text) in zip(names, cells, strict=True):
+            classes = re.search(r'class="(.*?)"', attributes)[1].split()
+            marked |= {(label, name)} if "marked" in classes else set()
+            bold |= {(label, name)} if "best" in classes else set()
+            signs |= {(label, name)} if "†" in text else set()
+    assert signs == marked
+    return marked, bold
+
+
+def of_rows(rows):
+    names = [(row["label"], row["encoder_name"], row) for row in rows if row.get("mark") is None]
+    return tuple({(s, e) for s, e, row in names if row[field]} for field in ("marked", "best"))
+
+
+def of_csv(text, set_column, encoder_column):
+    rows = [row for row in csv.DictReader(io.StringIO(text)) if row["verdict"]]
+    return {(row[set_column], row[encoder_column]) for row in rows if row["verdict"] != "above"}
+
+
+@pytest.mark.parametrize("which", ["run", "hopeless"])
+def test_everything_that_shows_a_run_marks_the_same_cells(which, request, monkeypatch):
+    found = request.getfixturevalue(which)
+    summary = whole(found)
+    names = [c["encoder"] for c in summary["columns"]]
+    cells = {(s["label"], e): c for s in summary["sets"] for e, c in zip(names, s["cells"], strict=True)}
+    marked = {place for place, cell in cells.items() if cell["against"]["verdict"] != "above"}
+    bold = {place for place, cell in cells.items() if cell["best"]}
+    assert marked
+    assert not marked & bold
+    assert bool(bold) == (which == "run")
+    report = Report.of(found)
+    assert of_markdown(summary) == (marked, bold)
+    assert of_latex(summary) == (marked, bold)
+    assert of_terminal(summary, monkeypatch) == (marked, bold)
+    assert of_page(report.html()) == (marked, bold)
+    assert of_rows(chart("heatmap", summary)[0]) == (marked, bold)
+    assert of_rows(chart("intervals", summary)[0]) == (marked, bold)
+    assert of_csv(csv_text(found, summary), "dataset", "encoder") == marked
+    assert of_csv(table_csv(summary), "set", "encoder") == marked
+    (entry,) = [each for each in checks(summary) if each["code"] == "below-baseline"]
+    assert {(s, e) for s, e in cells if any(w.startswith(f"{e} on {s}: ") for w in entry["where"])} == marked
+    fragment = report._repr_html_()
+    assert fragment.count('class="marked"') + fragment.count('class="best marked"') == len(marked)
+
+
+def test_every_text_says_what_the_mark_and_bold_mean(run, monkeypatch):
+    summary = whole(run)
+    for text in (markdown(summary), Report.of(run).html(), Report.of(run)._repr_html_()):
+        assert MARKED.replace("'", "&#39;") in text or MARKED in text
+        assert BOLD in text
+    tex = latex(summary)
+    assert f"\\textsuperscript{{\\dag{{}}}} {SHORT}" in tex  # in the paper itself, and not in a comment
+    assert tex.count("\\par{\\footnotesize") == 1
+    assert "surely" not in markdown(summary) + tex + json.dumps(summary)
+
+
+def test_a_filled_dot_is_above_its_baselines(run, hopeless):
+    for each in (run, hopeless):
+        rows, _ = chart("intervals", whole(each), Options(columns=(2,)))  # alone, and so the best
+        alone = [row for row in rows if row["mark"] is None]
+        assert alone
+        assert not any(row["filled"] for row in alone)
+        assert all(row["marked"] for row in alone)
+
+
+def test_nothing_at_chance_is_bold(tmp_path):
+    records = [result(e, s, p=0.5) for s in SETS for e in ("st:a", "st:b")]
+    summary = whole(written(tmp_path / "run", *records, *beside()))
+    assert not any(cell["best"] for said in summary["sets"] for cell in said["cells"])
+    for text in (markdown(summary), latex(summary)):
+        assert "**" not in text
+        assert "\\textbf" not in text
+        assert "Bold" not in text
+
+
+# What has no interval
+
+
+def test_a_constant_answer_has_no_interval_anywhere(run, monkeypatch):
+    summary = whole(run)
+    assert CONSTANT == ("majority",)
+    for said in summary["sets"]:
+        majority, *others = said["baselines"]
+        assert (majority["low"], majority["high"], majority["interval"]) == (None, None, "constant")
+        assert majority["score"]["low"] is majority["score"]["high"] is None
+        assert all(cell["low"] is not None for cell in others)
+    for row in csv.DictReader(io.StringIO(csv_text(run, summary))):
+        assert (row["low"] == row["high"] == "") == (row["encoder"] == "majority")
+    for row in csv.DictReader(io.StringIO(table_csv(summary))):
+        assert (row["low"] == row["high"] == "") == (row["encoder"] == "majority")
+    line = next(line for line in markdown(summary).splitlines() if line.startswith("| conneau"))
+    head = next(line for line in markdown(summary).splitlines() if line.startswith("| set"))
+    cells = dict(zip(head.split(" | "), line.split(" | "), strict=True))
+    assert re.fullmatch(r"\d+\.\d", cells["majority"])
+    assert "±" in cells["length"]
+    assert "fact of the test rows" in markdown(summary)
+
+
+def test_marks_are_the_ones_that_readers_know():
+    assert MARK == "†"
