@@ -68,7 +68,7 @@ def test_the_key_is_about_everything_that_was_asked_for():
     assert replace(CELL).key == CELL.key
 
 
-@pytest.mark.parametrize("record", [RESULT, Failure(key="00", cell=CELL, error="no\nway", kind="EncoderError")])
+@pytest.mark.parametrize("record", [RESULT, Failure(key=CELL.key, cell=CELL, error="no\nway", kind="EncoderError")])
 def test_a_record_is_one_line_and_comes_back(record):
     line = to_line(record)
     assert b"\n" not in line

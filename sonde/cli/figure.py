@@ -63,6 +63,7 @@ def figure(
     columns: int
         1 or 2: as wide as one column of a paper with two (3.3 in) or as both (6.9 in). Default: 1.
     """
+    from sonde.cli.words import telling_damage
     from sonde.console import err
     from sonde.report.figure import check_ending, write
     from sonde.report.whole import whole
@@ -70,7 +71,9 @@ def figure(
 
     for path in out:
         check_ending(path)
-    summary = whole(join([Run.load(folder) for folder in (run, *more)]))
+    with telling_damage():
+        runs = [Run.load(folder) for folder in (run, *more)]
+    summary = whole(join(runs))
     caption = ""
     for path in out:
         caption = write(

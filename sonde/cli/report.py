@@ -33,6 +33,7 @@ def report(
     title: str
         What stands at the top. Default: the name of the folder.
     """
+    from sonde.cli.words import telling_damage
     from sonde.errors import UsageError
     from sonde.report.notebook import Report, check_ending
     from sonde.run import Run, join
@@ -45,7 +46,9 @@ def report(
     pages = [path for path in files if path.suffix.lower() == ".html"]
     if open and not pages:
         raise UsageError("--open shows a page, and none is written; add -o report.html.")
-    found = Report.of(join([Run.load(folder) for folder in (run, *more)]), title=title)
+    with telling_damage():
+        runs = [Run.load(folder) for folder in (run, *more)]
+    found = Report.of(join(runs), title=title)
     for path in files:
         sys.stdout.write(f"{found.save(path)}\n")
     if open:

@@ -46,7 +46,8 @@ def show(
 
     if examples < 0:
         raise UsageError(f"--examples {examples}: expected a number of rows, 0 or more.")
-    if (path / "run.json").exists():  # sonde.run knows the name, but takes a second to load
+    # sonde.run knows these names, but takes a second to load
+    if any((path / name).exists() for name in ("run.json", "results.jsonl")):
         if examples or baselines or task or seed:
             raise UsageError(f"--examples, --baselines, --task and --seed are about sets; {path} is a run.")
         _show_run(path, format, metric, signatures)
@@ -58,11 +59,14 @@ def show(
 
 
 def _show_run(path: Path, format: str, metric: str, with_signatures: bool) -> None:
+    from sonde.cli.words import telling_damage
     from sonde.report.summary import summarise
     from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
     from sonde.run import Run
 
-    run = Run.load(path)
+    as_table = format == "table" and not with_signatures  # the notes below it have all that is damaged
+    with telling_damage(shown=not as_table):
+        run = Run.load(path)
     if format == "csv" and not with_signatures:
         sys.stdout.write(csv_text(run))
         return

@@ -72,6 +72,7 @@ def evaluate(
         wish = Wish(log, wanted, list(dict.fromkeys(seeds)), limit, device, store, half, batch, jobs, tell)
         always = [name for name in beside if name not in named and name not in BASELINES]
         learners = [name for name in BASELINES if name in beside]
+        log.begin([*named, *always, *learners])
         log.describe(
             encoders=[*named, *always, *learners],
             probes=[*wanted, *(["linear"] if always and "linear" not in wanted else [])],
