@@ -226,13 +226,14 @@ class Failure:
 
 
 class _Line(msgspec.Struct, omit_defaults=True):
+    number: int
     result: Result | None = None
     failure: Failure | None = None
 
 
-def to_line(record: Result | Failure) -> bytes:
-    """One line of results.jsonl, with its checksum and without the line break."""
-    line = _Line(result=record) if isinstance(record, Result) else _Line(failure=record)
+def to_line(record: Result | Failure, number: int) -> bytes:
+    """One line of results.jsonl, counted from 0, with its checksum and without the line break."""
+    line = _Line(number, result=record) if isinstance(record, Result) else _Line(number, failure=record)
     what = f"The record of {record.cell.encoder} on {record.cell.dataset}"
     if not _is_own(record):
         raise DataError(f"{what} has the key {record.key!r}; expected that of its cell, {record.cell.key!r}.")
@@ -245,8 +246,8 @@ def to_line(record: Result | Failure) -> bytes:
     return found
 
 
-def from_line(line: bytes) -> Result | Failure | None:
-    """The record again; None if the line holds none, or is not as it was written."""
+def from_line(line: bytes) -> tuple[Result | Failure, int] | None:
+    """The record and the number of the line; None if the line holds none, or is not as it was written."""
     if not is_sealed(line):
         return None
     try:
@@ -254,7 +255,7 @@ def from_line(line: bytes) -> Result | Failure | None:
     except (ValueError, RecursionError):
         return None
     record = found.result or found.failure
-    return record if record is not None and _is_own(record) else None
+    return (record, found.number) if record is not None and _is_own(record) else None
 
 
 def _is_own(record: Result | Failure) -> bool:

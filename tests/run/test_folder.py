@@ -61,7 +61,7 @@ def test_a_torn_line_is_no_result_and_is_cut_off(run):
         assert len(log.done) == len(run)
         assert path.read_bytes() == content
     path.write_bytes(content[:-7])  # of a command that had ended
-    with pytest.warns(DamageWarning, match=r"not as the last command left it: expected 7 lines, got 6"):
+    with pytest.warns(DamageWarning, match=r"results\.jsonl is not as it was written: expected 7 lines, got 6"):
         assert len(Run.load(run.folder)) == len(run) - 1
     with warnings.catch_warnings(action="ignore"), writing(run.folder) as log:
         assert len(log.done) == len(run) - 1
