@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from cyclopts import Parameter
+
+T = TypeVar("T")
 
 
 def show(
@@ -54,8 +57,7 @@ def show(
         return 0
     if format != "table" or metric != "accuracy" or signatures:
         raise UsageError(f"--format, --metric and --signatures are about runs; {path} has no run.json. Leave them out.")
-    _show_sets(path, examples, baselines, task, seed)
-    return 0
+    return _show_sets(path, examples, baselines, task, seed)
 
 
 def _show_run(path: Path, format: str, metric: str, with_signatures: bool) -> None:
@@ -79,12 +81,23 @@ def _show_run(path: Path, format: str, metric: str, with_signatures: bool) -> No
         sys.stdout.write({"md": markdown, "tex": latex, "json": json_text}[format](summary))
 
 
-def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...], seed: int) -> None:
+def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...], seed: int) -> int:
+    """Show sets; one that cannot be read is told, and does not keep the others from being shown."""
     from random import Random
 
-    from sonde.console import example_line, out, print_sets
+    from sonde.console import err, example_line, out, print_sets, visible
     from sonde.dataset import Dataset, find, read_manifest
-    from sonde.errors import UsageError
+    from sonde.errors import DataError, UsageError
+
+    unread: list[DataError] = []
+
+    def read(load: Callable[[Path], T]) -> Iterator[T]:
+        for folder in folders:
+            try:
+                yield load(folder)
+            except DataError as e:
+                unread.append(e)
+                err().print(visible(f"not read: {e}"), style="yellow", markup=False, soft_wrap=True)
 
     folders = [f for f in find(path) if not task or f.name in task]
     if not folders:
@@ -92,18 +105,23 @@ def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...]
     if baselines:
         from sonde.baselines import print_baselines
 
-        print_baselines(Dataset.load(f) for f in folders)
-        return
+        print_baselines(read(Dataset.load))
+        return _code(folders, unread)
     if not examples:
-        print_sets([read_manifest(f) for f in folders])
-        return
+        if manifests := list(read(read_manifest)):
+            print_sets(manifests)
+        return _code(folders, unread)
     console = out()
-    for folder in folders:
-        dataset = Dataset.load(folder)
-        note = " (synthetic corpus)" if dataset.manifest["corpus"]["synthetic"] else ""
+    for dataset in read(Dataset.load):
+        note = " (synthetic corpus)" if dataset.manifest["corpus"].get("synthetic") else ""
         console.print(f"\n[bold]{dataset.name}[/bold]  {dataset.manifest['question']}{note}")
         for label in dataset.labels:
             rows = [row for _, row in dataset if row.label == label]
             console.print(f"  {label}", style="cyan", markup=False)
             for row in Random(seed).sample(rows, min(examples, len(rows))):
                 console.print("    ", example_line(row, console.is_terminal), soft_wrap=True, sep="")
+    return _code(folders, unread)
+
+
+def _code(folders: Sequence[Path], unread: Sequence[Exception]) -> int:
+    return 0 if not unread else 2 if len(unread) < len(folders) else 1

@@ -72,7 +72,7 @@ class Run:
                 raise RunError(f"{folder} is no run: {problem} `sonde run -o {folder}` writes one, in a new folder.")
             info = recovered(found.results.values(), found.failures.values())
             damaged.insert(0, f"{problem} What the results tell of it is used; the same command writes it again.")
-        wrong, notes = checked(folder, found.results.values())
+        wrong, notes = checked(folder, found.results.values(), foreign=bool(found.damaged))
         damaged += notes
         results = [r for r in found.results.values() if r.key not in wrong]
         for note in damaged:

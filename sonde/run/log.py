@@ -52,6 +52,7 @@ class Log:
             damaged.append(f"{problem} It is written anew.")
         self.info: dict[str, Any] = info or {"format": FORMAT}
         self._rows: dict[tuple[str, int | None], str] = {}
+        self._records.drop_foreign(lambda result: predictions_path(folder, result).exists())
         content = _repaired(self.path, self._records)
         self._size, self._lines = len(content), content.count(b"\n")
         self._state = hashlib.blake2b(content, digest_size=16)  # as ``checksum.digest`` has it

@@ -9,7 +9,7 @@ last line, is of a command that is still running, or was ended by force.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,11 @@ class Records:
             f"{path} is not as it was written: expected {expected} lines, got {found}. Lines were removed, repeated or "
             f"moved. {AGAIN}"
         )
+
+    def drop_foreign(self, own: Callable[[Result], bool]) -> None:
+        """Drop the results that are not this run's own, of a file that is not as it was written."""
+        if self.damaged:
+            self._drop({key for key, result in self.results.items() if not own(result)})
 
     def _unnamed(self) -> set[str]:
         """The results of encoders that do not say what they are."""

@@ -66,11 +66,12 @@ def is_sound(path: Path, expected: str | None) -> bool | None:
         return False
 
 
-def checked(folder: Path, results: Iterable[Result]) -> tuple[set[str], list[str]]:
+def checked(folder: Path, results: Iterable[Result], *, foreign: bool = False) -> tuple[set[str], list[str]]:
     """The keys of results whose predictions are not what was written, and what to tell of these and of test rows.
 
-    A result whose predictions are missing counts, but what follows from them is not to be had. Probes are checked when
-    they are read: they may be large, and no number of a run comes from them.
+    A result whose predictions are missing counts, but what follows from them is not to be had; unless there may be
+    ``foreign`` ones, of another run. Probes are checked when they are read: they may be large, and no number of a run
+    comes from them.
     """
     wrong: set[str] = set()
     notes: dict[str, None] = {}
@@ -84,6 +85,7 @@ def checked(folder: Path, results: Iterable[Result]) -> tuple[set[str], list[str
             notes[altered(places["predictions"], r)] = None
         elif sound is None and "predictions" in r.files:
             missing.append(places["predictions"])
+            wrong |= {r.key} if foreign else set()
         path = places["rows"]
         if "rows" in r.files and path not in rows:
             rows[path] = is_sound(path, r.files["rows"])
