@@ -37,7 +37,7 @@ from sonde import Corpus, Run, SondeError, evaluate, find_sets, make_sets, wante
 from sonde.compare import compare
 from sonde.dataset import Dataset, read_manifest
 from sonde.encoders import Identity, load
-from sonde.report.summary import summarise
+from sonde.report.whole import whole
 from sonde.result import to_line
 from sonde.store import Store
 from sonde.wordvectors import read_vectors
@@ -154,7 +154,7 @@ class World:
             yield from _each(f"{name} rows", run.results, lambda r, run=run: run.rows(r))
             kept = [r for r in run.results if "probe" in r.files]
             yield from _each(f"{name} probe", kept, lambda r, run=run: _plain(vars(run.model(r))))
-            summary = summarise(run)
+            summary = whole(run)
             for said in summary["sets"]:
                 for column, cell in zip(summary["columns"], said["cells"], strict=True):
                     if cell is not None:
