@@ -25,7 +25,8 @@ from sonde.result import Failure, Result
 from sonde.run.info import INFO as INFO
 from sonde.run.info import asked as asked
 from sonde.run.info import in_order as in_order
-from sonde.run.info import read_info, recovered
+from sonde.run.info import info_or_damage, recovered
+from sonde.run.info import read_info as read_info
 from sonde.run.info import set_failure as set_failure
 from sonde.run.records import RESULTS as RESULTS
 from sonde.run.records import read_records
@@ -64,7 +65,7 @@ class Run:
     def load(cls, folder: Path | str) -> Run:
         """Read what is there; a run that is being written can be read too. Damage is told by a ``DamageWarning``."""
         folder = Path(folder)
-        info, problem = read_info(folder)
+        info, problem = info_or_damage(folder)
         found = read_records(folder / RESULTS, info.get("written") if info else None)
         damaged = [*found.damaged]
         if info is None:

@@ -17,7 +17,12 @@ FORMAT = 2
 Record = TypeVar("Record", Result, Failure)
 
 
-def read_info(folder: Path) -> tuple[dict[str, Any] | None, str | None]:
+def read_info(folder: Path) -> dict[str, Any] | None:
+    """What run.json says; None if there is none, or it is not as it was written."""
+    return info_or_damage(folder)[0]
+
+
+def info_or_damage(folder: Path) -> tuple[dict[str, Any] | None, str | None]:
     """What run.json says, and what is wrong with it: nothing can be had of a file that is not as it was written."""
     path = folder / INFO
     try:

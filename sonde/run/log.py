@@ -20,7 +20,7 @@ from sonde.errors import DamageWarning, DataError, RunError
 from sonde.parquet import encode_rows
 from sonde.probes.fit import Model
 from sonde.result import Failure, Result, to_line
-from sonde.run.info import FORMAT, INFO, is_bare, read_info, recovered
+from sonde.run.info import FORMAT, INFO, info_or_damage, is_bare, read_info, recovered
 from sonde.run.records import GONE, RESULTS, Records, read_records
 from sonde.run.verify import (
     DATASETS,
@@ -44,7 +44,7 @@ class Log:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = folder / RESULTS
-        info, problem = read_info(folder)
+        info, problem = info_or_damage(folder)
         self._records = read_records(self.path, info.get("written") if info else None)
         damaged = [*self._records.damaged]
         if info is None and self._records.lines:
@@ -232,8 +232,7 @@ def _visible(folder: Path) -> Iterator[Path]:
 
 def _is_run(folder: Path) -> bool:
     """Whether a folder has a run, be it a damaged one."""
-    info, _ = read_info(folder)
-    return info is not None or bool(read_records(folder / RESULTS, None).lines)
+    return read_info(folder) is not None or bool(read_records(folder / RESULTS, None).lines)
 
 
 def _repaired(path: Path, records: Records) -> bytes:
