@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -40,7 +41,6 @@ from sonde.encoders import Identity, load
 from sonde.report.whole import whole
 from sonde.result import to_line
 from sonde.store import Store
-from sonde.wordvectors import read_vectors
 
 Numbers = Mapping[str, Any]
 """What is read, by what it is about."""
@@ -94,7 +94,7 @@ class World:
             Store(root / "store").write(self.bag.identity, part, self.bag(part))
         words = [f"w{i} " + " ".join(f"{x:.4f}" for x in row) for i, row in enumerate(self.bag(texts))]
         (root / "words.txt").write_text("\n".join(words) + "\n", "utf-8")
-        read_vectors(root / "words.txt", root / "cache")
+        self._words()
         for name in ("one", "two"):
             np.save(root / f"{name}.npy", Bag(name, 5)(texts))
         (root / "texts.txt").write_text("\n".join(texts) + "\n", "utf-8")
@@ -140,7 +140,7 @@ class World:
             Kind("rows.parquet", those("sets/*/rows.parquet"), self.sets),
             Kind("SentEval text", those("sets/*/*.txt"), self.texts_beside, lines=True),
             Kind("store", those("store/*/*"), self.stored),
-            Kind("vector cache", those("cache/**/*.npy"), self.cached),
+            Kind("vector cache", those("cache/**/*.*"), self.cached),
             Kind("npy", those("*.npy"), self.given),
         ]
 
@@ -185,8 +185,12 @@ class World:
 
     def cached(self) -> Iterator[tuple[str, Any]]:
         """The vectors of words, from the cache if it has them."""
-        found = _answer(lambda: read_vectors(self.root / "words.txt", self.root / "cache"))
-        yield "vectors", found if isinstance(found, SondeError) else (found.words, found.matrix.tobytes(), found.digest)
+        yield "vectors", _answer(self._words)
+
+    def _words(self) -> tuple[str, bytes]:
+        with patch.dict(os.environ, SONDE_CACHE=str(self.root / "cache")):
+            encoder = load(f"vec:{self.root / 'words.txt'}")
+            return str(encoder.identity), np.asarray(encoder([f"w{i} w{i % 7}" for i in range(60)])).tobytes()
 
     def given(self) -> Iterator[tuple[str, Any]]:
         """Vectors of the user's own are whatever is in their file; but others must have another identity."""
