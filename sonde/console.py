@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -95,12 +96,12 @@ def _facts(m: Mapping[str, Any]) -> dict[str, str]:
     """Column → cell for one set."""
     return {
         "set": m["name"],
-        "reading": m["reading"]["name"],
+        "reading": str(m["reading"].get("name", "")),
         "classes": str(len(m["labels"])),
-        **{split: f"{m['sizes']['made'][split]:,}" for split in ("tr", "va", "te")},
-        "asked": f"{sum(m['sizes']['asked'].values()):,}",
-        "majority": f"{100 * m['majority']['te']:.1f}",
-        "r(length)": f"{m['label_length_correlation']['te']:+.2f}",
+        **{split: f"{m['sizes'].get('made', {}).get(split, 0):,}" for split in ("tr", "va", "te")},
+        "asked": f"{sum(m['sizes'].get('asked', {}).values()):,}",
+        "majority": f"{100 * m['majority'].get('te', nan):.1f}",
+        "r(length)": f"{m['label_length_correlation'].get('te', nan):+.2f}",
         "audit": ", ".join(sorted({f["code"] for f in m["audit"]})) or "sound",
     }
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
-from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from sonde.checksum import digest, is_intact, read_document, seal_document
 from sonde.errors import DataError
+from sonde.parquet import decode_rows, encode_rows
 from sonde.task import SPLITS, Example
 
 MANIFEST, ROWS = "manifest.json", "rows.parquet"
@@ -41,21 +42,23 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """Sixteen hexadecimal digits over every split, label, token, text and further column, in order."""
-        state = hashlib.blake2b(digest_size=8)
+        """Sixteen hexadecimal digits over all that can move a number: every field of every row, in order, the labels,
+        and what the manifest says about how the set is to be used. Its name, task, version and language are no part of
+        it: a result is identified by these as well."""
+        state = hashlib.blake2b(_injective((self.labels, _use(self.manifest))), digest_size=8)
         for split, row in self:
-            cells = (split, row.label, *row.tokens, row.text, *(c for pair in sorted(row.extra) for c in pair))
-            state.update("\x1f".join(cells).encode(errors="surrogatepass") + b"\n")
+            state.update(_injective((split, *row[:-1], sorted(row.extra))))
         return state.hexdigest()
 
     def save(self, folder: Path) -> None:
         """Write the SentEval file, the Parquet file and, last, the manifest that marks the folder as complete."""
         make_folder(folder)
         (folder / MANIFEST).unlink(missing_ok=True)
-        write_atomically(folder / f"{self.task}.txt", "".join(_senteval(split, row) for split, row in self).encode())
-        write_rows(self, folder / ROWS)
-        manifest = {**self.manifest, "digest": self.digest}
-        write_atomically(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest, order="deterministic")))
+        text = "".join(_senteval(split, row) for split, row in self).encode()
+        write_atomically(folder / f"{self.task}.txt", text)
+        files = {f"{self.task}.txt": digest(text), ROWS: write_rows(self, folder / ROWS)}
+        manifest = seal_document({**self.manifest, "digest": self.digest, "files": files})
+        write_atomically(folder / MANIFEST, manifest)
 
     @classmethod
     def load(cls, folder: Path | str) -> Dataset:
@@ -68,15 +71,48 @@ class Dataset:
             version=manifest["version"],
             language=manifest["language"],
             labels=tuple(manifest["labels"]),
-            rows=read_rows(folder / ROWS),
+            rows=read_rows(folder / ROWS, manifest["files"].get(ROWS)),
             manifest=manifest,
         )
         if found.digest != manifest["digest"]:
             raise DataError(
-                f"{folder / ROWS} is not what the manifest describes: met digest {found.digest}, expected "
-                f"{manifest['digest']}. The file was altered or is damaged; make the set again."
+                f"{folder / ROWS} is not what the manifest describes: expected the digest {manifest['digest']}, got "
+                f"{found.digest}. The file was altered or is damaged; make the set again."
             )
         return found
+
+
+def _injective(values: Sequence[Any]) -> bytes:
+    """Values as one line of JSON, which no others have."""
+    try:
+        return msgspec.json.encode(values) + b"\n"
+    except (TypeError, UnicodeEncodeError):  # numpy's numbers; lone surrogates, which only Python's encoder can escape
+        return (
+            json.dumps(values, default=_plain, separators=(",", ":"), ensure_ascii=False).encode(errors="surrogatepass")
+            + b"\n"
+        )
+
+
+def _plain(value: Any) -> Any:
+    """A value of numpy's as Python's own, and what is not data as its name."""
+    return (
+        value.item() if hasattr(value, "item") else sorted(map(str, value)) if isinstance(value, Set) else repr(value)
+    )
+
+
+def _use(manifest: Mapping[str, Any]) -> list[Any]:
+    """What a manifest says that an evaluation, a sample or an audit depends on."""
+    policy, corpus = (
+        found if isinstance(found := manifest.get(name), Mapping) else {} for name in ("policy", "corpus")
+    )
+    return [
+        manifest.get("protocol", "split"), manifest.get("inputs"), _sorted(manifest.get("solved_by")),
+        policy.get("balance"), bool(policy.get("disjoint")), bool(corpus.get("synthetic")),
+    ]  # fmt: skip
+
+
+def _sorted(values: Any) -> Any:
+    return sorted(map(str, values)) if isinstance(values, list | tuple | Set) else values
 
 
 def make_folder(folder: Path) -> None:
@@ -99,27 +135,65 @@ def find(path: Path | str) -> list[Path]:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of one set."""
+    """The manifest of one set, if it is as it was written."""
     path = folder / MANIFEST
     try:
-        found = msgspec.json.decode(path.read_bytes())
+        found = read_document(path.read_bytes())
     except FileNotFoundError:
         raise DataError(f"There is no {path}; expected a folder that `sonde make` wrote.") from None
-    except (msgspec.DecodeError, OSError) as e:
+    except (ValueError, OSError) as e:
         raise DataError(f"{path} cannot be read: {e}. Make the set again.") from e
-    missing = NEEDED - set(found if isinstance(found, dict) else ())
-    if missing:
-        raise DataError(f"{path} is no manifest of a probing set: it lacks {', '.join(sorted(missing))}.")
-    return dict(found)
+    if missing := [name for name in _Manifest.__struct_fields__ if name not in found]:
+        raise DataError(
+            f"{path} is no manifest of a probing set: it lacks {', '.join(missing)}. If an older version of sonde made "
+            "the set, make it again."
+        )
+    if not is_intact(found):
+        raise DataError(
+            f"{path} is not as it was written: its checksum does not match. It was altered or is damaged; make the set "
+            "again."
+        )
+    try:
+        msgspec.convert(found, _Manifest)
+    except msgspec.ValidationError as e:
+        raise DataError(f"{path} is no manifest of a probing set: {e}. Make the set again.") from e
+    del found["checksum"]
+    return found
 
 
-NEEDED = frozenset(
-    {
-        "name", "task", "version", "language", "labels", "digest", "question", "corpus", "reading", "sizes",
-        "majority", "label_length_correlation", "audit",
-    }
-)  # fmt: skip
-"""What a manifest cannot do without."""
+class _Manifest(msgspec.Struct):
+    """What a manifest cannot do without."""
+
+    name: str
+    task: str
+    version: int
+    language: str | None
+    labels: list[str]
+    digest: str
+    question: str
+    corpus: dict[str, Any]
+    reading: dict[str, Any]
+    sizes: dict[str, Any]
+    majority: dict[str, Any]
+    label_length_correlation: dict[str, Any]
+    audit: list[Any]
+    files: dict[str, str]
+    checksum: str
+
+
+def check_beside(path: Path) -> None:
+    """Make sure that a SentEval file beside a manifest is the one that was written with it."""
+    try:
+        files = read_manifest(path.parent)["files"]
+    except DataError:  # another program's, or the rows are not read by it: nothing vouches for the file
+        return
+    if path.name in files and path.is_file() and digest(path.read_bytes()) != files[path.name]:
+        raise DataError(
+            f"{path} is not what the manifest beside it describes: it was altered or is damaged. Make the set again, "
+            "or copy the file to a folder of its own to use it as it is."
+        )
+
+
 LINE_BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -146,93 +220,24 @@ def write_atomically(path: Path, content: bytes | memoryview) -> None:
         part.unlink(missing_ok=True)
 
 
-COLUMNS = ("split", "label", "text", "tokens", "source", "key", "stratum", "marks")
+def write_rows(dataset: Dataset, path: Path) -> str:
+    """Write the rows of all splits as one Parquet file, and give the digest of the file."""
+    content = encode_rows(dataset.name, dataset.rows)
+    write_atomically(path, content)
+    return digest(content)
 
 
-def write_rows(dataset: Dataset, path: Path) -> None:
-    """Write the rows of all splits as one Parquet file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    rows = list(dataset)
-    extra = dict.fromkeys(name for _, row in rows for name, _ in row.extra)
-    if reserved := sorted(extra.keys() & set(COLUMNS)):
-        raise DataError(f"{dataset.name}: a task's own column cannot be called {reserved[0]}, which every set has.")
-    table = {
-        "split": _names([split for split, _ in rows]),
-        "label": _names([row.label for _, row in rows]),
-        "text": _strings([row.text for _, row in rows]),
-        "tokens": _lists(_strings([t for _, row in rows for t in row.tokens]), [len(row.tokens) for _, row in rows]),
-        "source": _strings([row.source for _, row in rows]),
-        "key": _strings([row.key for _, row in rows]),
-        "stratum": _names([row.stratum for _, row in rows]),
-        "marks": _lists(_numbers([m for _, row in rows for m in row.marks]), [len(row.marks) for _, row in rows]),
-        **{name: _strings([dict(row.extra).get(name) for _, row in rows]) for name in extra},
-    }
-    buffer = pa.BufferOutputStream()
-    pq.write_table(pa.table(table), buffer, compression="zstd", use_dictionary=["split", "label", "key", "stratum"])
-    write_atomically(path, memoryview(buffer.getvalue()))
-
-
-# Arrow arrays, built without pyarrow.array, which imports pandas wherever that is installed
-
-
-def _strings(values: Sequence[str | None]) -> Any:
-    import pyarrow as pa
-
-    builder = pa.lib.StringBuilder()
-    builder.append_values(values)
-    return builder.finish()
-
-
-def _numbers(values: Sequence[int]) -> Any:
-    import pyarrow as pa
-
-    return pa.Array.from_buffers(pa.int32(), len(values), [None, pa.py_buffer(array("i", values))])
-
-
-def _names(values: Sequence[str]) -> Any:
-    import pyarrow as pa
-
-    known = {name: i for i, name in enumerate(dict.fromkeys(values))}
-    return pa.DictionaryArray.from_arrays(_numbers([known[v] for v in values]), _strings(list(known)))
-
-
-def _lists(items: Any, lengths: Sequence[int]) -> Any:
-    import pyarrow as pa
-
-    return pa.ListArray.from_arrays(_numbers([0, *accumulate(lengths)]), items)
-
-
-def read_rows(path: Path) -> dict[str, list[Example]]:
-    """The rows of each split, as ``write_rows`` wrote them."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+def read_rows(path: Path, expected: str | None) -> dict[str, list[Example]]:
+    """The rows of each split, as ``write_rows`` wrote them; ``expected`` is the digest that it gave."""
     try:
-        table = pq.read_table(path)
+        content = path.read_bytes()
     except FileNotFoundError:
         raise DataError(f"There is no {path} beside the manifest. Make the set again.") from None
-    except (pa.ArrowException, OSError) as e:
-        raise DataError(f"{path} cannot be read as Parquet: {e}. Make the set again.") from e
-    missing = set(COLUMNS) - set(table.column_names)
-    if missing:
-        raise DataError(f"{path} lacks the column {', '.join(sorted(missing))}. Make the set again.")
-    extra = [name for name in table.column_names if name not in COLUMNS]
-    rows: dict[str, list[Example]] = {split: [] for split in SPLITS}
-    columns = [_plain(table[name]).to_pylist() for name in (*COLUMNS, *extra)]
-    for split, label, text, tokens, source, key, stratum, marks, *more in zip(*columns, strict=True):
-        if split not in rows:
-            raise DataError(
-                f"{path} has a row of the split {split!r}; expected {', '.join(SPLITS)}. Make the set again."
-            )
-        pairs = tuple((name, value) for name, value in zip(extra, more, strict=True) if value is not None)
-        rows[split].append(Example(label, tuple(tokens), text, source, key, stratum, tuple(marks), pairs))
-    return rows
-
-
-def _plain(column: Any) -> Any:
-    """A column with its values in place of their numbers in a dictionary, which take ten times as long to look up."""
-    import pyarrow as pa
-
-    return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+    except OSError as e:
+        raise DataError(f"{path} cannot be read: {e.strerror}. Make the set again.") from e
+    if digest(content) != expected:
+        raise DataError(f"{path} is not what the manifest describes: it was altered or is damaged. Make the set again.")
+    try:
+        return decode_rows(content)
+    except ValueError as e:
+        raise DataError(f"{path} cannot be read as the rows of a set: {e}. Make the set again.") from e

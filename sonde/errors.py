@@ -11,6 +11,7 @@
     │   └── Offline           … it needs the network and there is none
     └── RunError              a run folder cannot be used
 
+A DamageWarning is none of these: something is not as it was written, and is left out.
 A message says what was met, what was expected and what to do, and names the thing the user typed.
 """
 
@@ -62,3 +63,7 @@ class Offline(EncoderError):
 
 class RunError(SondeError):
     """A run folder cannot be used."""
+
+
+class DamageWarning(UserWarning):
+    """Something is not as it was written, and is left out: which file and line, and what to do."""

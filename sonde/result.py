@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from sonde.checksum import is_sealed, seal_line
 from sonde.errors import DataError, UsageError
 
 CHOSEN = ("l2", "hidden", "dropout")
@@ -156,6 +157,8 @@ class Result:
     versions: Mapping[str, str] = field(default_factory=dict)
     synthetic: bool = False
     """Whether the sentences come from the built-in grammar."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Digests of the files that belong to this, as a run wrote them: predictions, probe, rows."""
 
     @property
     def signature(self) -> str:
@@ -183,7 +186,11 @@ class Result:
 
     @property
     def accuracy(self) -> float:
-        """The score, which is an accuracy for all sets but those whose ``metric`` says otherwise."""
+        """The score, if it is an accuracy: other metrics are not to be taken for one."""
+        if self.metric != "accuracy":
+            raise UsageError(
+                f"{self.cell.dataset} is scored by {self.metric}, so that there is no accuracy: see score."
+            )
         return self.score
 
     @property
@@ -223,32 +230,44 @@ class Failure:
     error: str
     kind: str
     """The name of the exception."""
+    command: int = 0
+    """The number of the command that met it: only those of the last one count."""
 
 
 class _Line(msgspec.Struct, omit_defaults=True):
+    number: int
     result: Result | None = None
     failure: Failure | None = None
 
 
-def to_line(record: Result | Failure) -> bytes:
-    """One line of results.jsonl, without the line break."""
-    line = _Line(result=record) if isinstance(record, Result) else _Line(failure=record)
+def to_line(record: Result | Failure, number: int) -> bytes:
+    """One line of results.jsonl, counted from 0, with its checksum and without the line break."""
+    line = _Line(number, result=record) if isinstance(record, Result) else _Line(number, failure=record)
+    what = f"The record of {record.cell.encoder} on {record.cell.dataset}"
+    if not _is_own(record):
+        raise DataError(f"{what} has the key {record.key!r}; expected that of its cell, {record.cell.key!r}.")
     try:
-        found = msgspec.json.encode(line)
+        found = seal_line(msgspec.json.encode(line))
     except (TypeError, UnicodeEncodeError, msgspec.EncodeError) as e:
-        raise DataError(f"The record of {record.cell.encoder} on {record.cell.dataset} is no plain data: {e}") from e
+        raise DataError(f"{what} is no plain data: {e}") from e
     if from_line(found) is None:  # NaN and infinity are written as null
-        raise DataError(
-            f"The record of {record.cell.encoder} on {record.cell.dataset} could not be read again: it has a number "
-            "that is not finite."
-        )
+        raise DataError(f"{what} could not be read again: it has a number that is not finite.")
     return found
 
 
-def from_line(line: bytes) -> Result | Failure | None:
-    """The record again; None if the line holds none, or is torn."""
+def from_line(line: bytes) -> tuple[Result | Failure, int] | None:
+    """The record and the number of the line; None if the line holds none, or is not as it was written."""
+    if not is_sealed(line):
+        return None
     try:
         found = msgspec.json.decode(line, type=_Line)
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError):
+    except (ValueError, RecursionError):
         return None
-    return found.result or found.failure
+    record = found.result or found.failure
+    return (record, found.number) if record is not None and _is_own(record) else None
+
+
+def _is_own(record: Result | Failure) -> bool:
+    """Whether a record is about its own cell. Files are found by its key and by the digest of its set: a record from
+    elsewhere must not lead out of its folder."""
+    return record.key == record.cell.key and (record.cell.data or "a").replace("-", "a").isalnum()

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from sonde.corpus.files import COMPRESSED, open_text, stem
-from sonde.dataset import Dataset
+from sonde.dataset import Dataset, check_beside
 from sonde.errors import CorpusError, DataError, UsageError
 from sonde.task import SPLITS, Example
 
@@ -70,6 +70,7 @@ class Interned(dict[str, str]):
 def read_senteval(path: str | Path) -> Dataset:
     """Read ``tr|va|te<TAB>label<TAB>[further columns]<TAB>sentence`` lines, compressed or not."""
     path, rows, known = str(path), no_rows(), Interned()
+    check_beside(Path(path))
     for number, cells in _tsv(path, "partition, label and sentence"):
         if len(cells) < 3:
             raise CorpusError(path, number, f"{len(cells)} columns", "partition, label and sentence, set off by tabs")

@@ -1,12 +1,20 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sonde.checksum import seal_document
 from sonde.dataset import Dataset, find, read_manifest
 from sonde.errors import DataError
+from sonde.parquet import decode_rows
+from sonde.sources import find_sets
+from sonde.tables import read_senteval
 from sonde.task import SPLITS, Example
 
 WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=8)
@@ -75,6 +83,156 @@ def test_the_digest_depends_on_every_row():
     rows = {s: list(one.rows[s]) for s in SPLITS}
     rows["te"] = rows["te"][::-1]
     assert dataset(rows).digest != one.digest
+
+
+ROW = Example("A", ("x", "y"), "x y", "s1", "k", "5-8", (0,), (("word", "x"),))
+CHANGES = {
+    "label": "B", "tokens": ("x", "z"), "text": "x  y", "source": "s2", "key": "l", "stratum": "9-12", "marks": (1,),
+    "extra": (("word", "y"),),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", Example._fields)
+def test_the_digest_depends_on_every_field_of_a_row(name):
+    one, two = (dataset({"tr": [row]}) for row in (ROW, ROW._replace(**{name: CHANGES[name]})))
+    assert one.digest != two.digest
+    nothing = {"key": None, "marks": (), "extra": (), "source": "", "stratum": ""}.get(name)
+    assert dataset({"tr": [ROW._replace(**{name: nothing})]}).digest != one.digest or nothing is None
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        {"protocol": "nested"}, {"inputs": ["word"]}, {"corpus": {"synthetic": True}}, {"solved_by": ["length"]},
+        {"policy": {"balance": "natural"}}, {"policy": {"disjoint": True}},
+    ],
+)  # fmt: skip
+def test_the_digest_depends_on_what_the_manifest_says_of_the_set_s_use(manifest):
+    assert dataset({"tr": [ROW]}, **manifest).digest != dataset({"tr": [ROW]}).digest
+
+
+def test_the_digest_depends_on_the_labels_and_not_on_names():
+    one = dataset({"tr": [ROW]})
+    assert replace(one, labels=("B", "A")).digest != one.digest
+    assert replace(one, labels=("A", "B", "C")).digest != one.digest
+    for more in ({"name": "other"}, {"task": "other"}, {"version": 2}, {"language": None}):
+        assert replace(one, **more).digest == one.digest
+    assert dataset({"tr": [ROW]}, question="another", seed=7).digest == one.digest
+
+
+TEXTS = st.text(st.sampled_from('ab\x1f\n\t"\\,[] '), max_size=4)
+
+
+@given(st.lists(st.tuples(TEXTS, st.lists(TEXTS, max_size=2), TEXTS), max_size=2), st.data())
+def test_no_two_sets_have_the_same_digest(rows, data):
+    """Whatever characters stand in them: fields cannot run into each other."""
+    others = data.draw(st.lists(st.tuples(TEXTS, st.lists(TEXTS, max_size=2), TEXTS), max_size=2))
+    one, two = (
+        dataset({"te": [Example(label, tuple(tokens), text) for label, tokens, text in some]})
+        for some in (rows, others)
+    )
+    assert (one.digest == two.digest) == (rows == others)
+
+
+def test_fields_that_were_joined_are_told_apart():
+    one = dataset({"te": [Example("A", ("x\x1fy",), "t")]})
+    two = dataset({"te": [Example("A", ("x", "y"), "t")]})
+    assert one.digest != two.digest
+
+
+def test_lone_surrogates_and_numpy_s_numbers_have_a_digest():
+    assert (
+        dataset({"te": [Example("A", ("\ud800",), "t")]}).digest != dataset({"te": [Example("A", ("?",), "t")]}).digest
+    )
+    plain, numbers = (Example("A", ("x",), "t", marks=(one,)) for one in (3, np.int64(3)))
+    assert dataset({"te": [plain]}).digest == dataset({"te": [numbers]}).digest
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda b: b.replace(b'"mine/t"', b'"mine/\xff"'),
+        lambda b: b.replace(b'"majority": {}', b'"majority": {"te": 1}'),
+        lambda b: b.replace(b'"version": 1', b'"version": 2'), lambda b: b.replace(b'"version": 1', b'"version": "1"'),
+        lambda b: b.replace(b'"A"', b"5"), lambda b: b[:-20], lambda b: b"[" * 100_000, lambda b: b"7",
+        lambda b: b.replace(b'"checksum"', b'"checksun"'), lambda b: b.replace(b'"version": 1', b'"version": 1e400'),
+        lambda b: b.replace(b'"version": 1', b'"version": 99999999999999999999999'),
+    ],
+)  # fmt: skip
+def test_a_manifest_that_is_not_as_it_was_written_is_said_so(tmp_path, change):
+    small().save(tmp_path)
+    path = tmp_path / "manifest.json"
+    before = path.read_bytes()
+    path.write_bytes(change(before))
+    assert path.read_bytes() != before
+    with pytest.raises(DataError, match=r"manifest\.json"):
+        read_manifest(tmp_path)
+
+
+def test_a_manifest_may_be_laid_out_anew(tmp_path):
+    small().save(tmp_path)
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes())))
+    assert Dataset.load(tmp_path).digest == small().digest
+
+
+@pytest.mark.parametrize("name", ["labels", "version", "corpus", "audit"])
+def test_a_manifest_of_other_types_is_said_so(tmp_path, name):
+    small().save(tmp_path)
+    path = tmp_path / "manifest.json"
+    path.write_bytes(seal_document({**json.loads(path.read_bytes()), name: "text"}))
+    with pytest.raises(DataError, match=rf"manifest\.json.*`\$\.{name}`"):
+        read_manifest(tmp_path)
+
+
+def test_a_text_file_that_is_not_the_one_beside_the_manifest_is_said_so(tmp_path):
+    small().save(tmp_path)
+    path = tmp_path / "t.txt"
+    assert len(read_senteval(path)) == len(find_sets([str(path)])[0].load()) == 6
+    path.write_text(path.read_text().replace("two", "three", 1))
+    for read in (lambda: read_senteval(path), lambda: find_sets([str(path)])[0].load()):
+        with pytest.raises(DataError, match=r"t\.txt is not what the manifest beside it describes"):
+            read()
+    assert len(Dataset.load(tmp_path)) == 6  # which does not read it
+    path.rename(tmp_path.parent / "own.txt")
+    assert len(read_senteval(tmp_path.parent / "own.txt")) == 6
+
+
+def test_parquet_of_other_types_is_said_so(tmp_path):
+    small().save(tmp_path)
+    table = pq.read_table(tmp_path / "rows.parquet").to_pydict()
+    good = pa.table(
+        table,
+        pa.schema(
+            [
+                *((n, pa.string()) for n in ("split", "label", "text")),
+                ("tokens", pa.list_(pa.string())),
+                *((n, pa.string()) for n in ("source", "key", "stratum")),
+                ("marks", pa.list_(pa.int32())),
+            ]
+        ),
+    )
+    wrong = {
+        "the column label holds int64": pa.array(range(6)), "the column marks holds string": pa.array(["x"] * 6),
+        "the column tokens holds list<.*: int64>": pa.array([[1]] * 6),
+        "the column text has rows without": pa.array([None] * 6, pa.string()),
+        "the column tokens has lists with": pa.array([[None]] * 6, pa.list_(pa.string())),
+    }  # fmt: skip
+    assert len(decode_rows(_parquet(good))["te"]) == 2
+    for says, values in wrong.items():
+        name = says.split()[2]
+        with pytest.raises(ValueError, match=says):
+            decode_rows(_parquet(good.set_column(good.column_names.index(name), name, values)))
+    with pytest.raises(ValueError, match="it lacks the column marks"):
+        decode_rows(_parquet(good.drop_columns(["marks"])))
+    with pytest.raises(ValueError, match="the split 'xx'"):
+        decode_rows(_parquet(good.set_column(0, "split", pa.array(["xx"] * 6))))
+
+
+def _parquet(table):
+    buffer = pa.BufferOutputStream()
+    pq.write_table(table, buffer)
+    return bytes(memoryview(buffer.getvalue()))
 
 
 def test_an_altered_file_is_noticed(tmp_path):

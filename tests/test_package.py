@@ -10,13 +10,14 @@ import sonde
 
 ROOT = Path(sonde.__file__).parent
 LINE = [
-    ["errors", "console", "digest", "damage", "cache", "threads", "stats"],
+    ["errors", "console", "digest", "checksum", "damage", "cache", "threads", "stats"],
     ["corpus"],
     ["task"],
     ["edit"],
     ["tasks"],
     ["sketch"],
     ["split"],
+    ["parquet"],
     ["dataset"],
     ["tables"],
     ["layouts"],

@@ -68,11 +68,11 @@ def test_the_key_is_about_everything_that_was_asked_for():
     assert replace(CELL).key == CELL.key
 
 
-@pytest.mark.parametrize("record", [RESULT, Failure(key="00", cell=CELL, error="no\nway", kind="EncoderError")])
+@pytest.mark.parametrize("record", [RESULT, Failure(key=CELL.key, cell=CELL, error="no\nway", kind="EncoderError")])
 def test_a_record_is_one_line_and_comes_back(record):
-    line = to_line(record)
+    line = to_line(record, 7)
     assert b"\n" not in line
-    assert from_line(line) == record
+    assert from_line(line) == (record, 7)
     assert from_line(line[:-1]) is None
     assert from_line(b"") is None
     assert from_line(b"{}") is None
@@ -83,12 +83,24 @@ def test_a_record_is_one_line_and_comes_back(record):
 )
 def test_a_record_that_could_not_be_read_again_is_not_written(change):
     with pytest.raises(DataError, match=r"not finite"):
-        to_line(replace(RESULT, **change))
+        to_line(replace(RESULT, **change), 0)
 
 
 def test_a_record_of_what_is_no_plain_data_is_not_written():
     with pytest.raises(DataError, match=r"no plain data"):
-        to_line(replace(RESULT, scores={"bits": np.float32(1)}))
+        to_line(replace(RESULT, scores={"bits": np.float32(1)}), 0)
+
+
+def test_a_record_of_another_cell_is_not_written():
+    with pytest.raises(DataError, match=r"has the key .* expected that of its cell"):
+        to_line(replace(RESULT, key="0" * 16), 0)
+
+
+@given(st.integers(0, len(to_line(RESULT, 0)) - 1), st.integers(1, 255))
+def test_no_byte_of_a_line_can_be_changed(place, change):
+    line = bytearray(to_line(RESULT, 0))
+    line[place] ^= change
+    assert from_line(bytes(line)) is None
 
 
 def test_the_range_is_what_both_intervals_cover():

@@ -94,15 +94,13 @@ def run(
     measures: tuple[str, ...]
         Other questions to the same vectors: names as `sonde ls measures` lists them, set off by commas, or all.
     """
-    from sonde.baselines import BASELINES
-    from sonde.cli.words import STDIN, columns_of, store_of
+    from sonde.cli.words import STDIN, columns_of, store_of, telling_damage
     from sonde.console import err, progress
     from sonde.errors import UsageError
     from sonde.report.summary import summarise
     from sonde.report.tables import print_table
     from sonde.request import check_jobs
     from sonde.run import evaluate
-    from sonde.run.loop import ALWAYS
     from sonde.sources import find_sets, of_suites
 
     if not (paths or data):
@@ -115,7 +113,7 @@ def run(
     )  # fmt: skip
     if suite:
         sources = of_suites(sources, suite)
-    with progress() as tell:
+    with telling_damage(), progress() as tell:
         found = evaluate(
             encoder, sources, out, probes=probe, seeds=range(seed, seed + seeds), limit=limit,
             store=store_of(no_store, store_limit), half=half, batch=batch, device=device, jobs=check_jobs(jobs),
@@ -124,8 +122,7 @@ def run(
         )  # fmt: skip
     print_table(summarise(found))
     err().print(f"\n{len(found)} results, written to {out}/", markup=False)
-    asked = {"", *encoder, *ALWAYS, *BASELINES}  # and not what an earlier command asked for
-    return 2 if any(failure.cell.encoder in asked for failure in found.failures) else 0
+    return 2 if found.failures else 0
 
 
 def compare(
@@ -149,6 +146,7 @@ def compare(
     format: str
         table, md (Markdown), csv or json. Default: table.
     """
+    from sonde.cli.words import telling_damage
     from sonde.compare import compare as compare_two
     from sonde.compare import others, ties
     from sonde.errors import UsageError
@@ -157,7 +155,8 @@ def compare(
 
     if not 0 < margin < 100:
         raise UsageError(f"--margin {margin:g}: expected points of accuracy, above 0 and below 100.")
-    found = Run.load(folder)
+    with telling_damage():
+        found = Run.load(folder)
     names = encoders or others(found)
     rows = compare_two(found, *names) if len(names) == 2 else ties(found, names)
     if format == "table":
@@ -190,12 +189,14 @@ def repeat(
     no_store: bool
         Encode again instead of taking vectors from the store.
     """
-    from sonde.cli.words import store_of
+    from sonde.cli.words import store_of, telling_damage
     from sonde.repeat import repeat as again
     from sonde.report.comparison import print_repeated
     from sonde.run import Run
 
-    found = again(signature, run=Run.load(run) if run else None, paths=data, store=store_of(no_store, None))
+    with telling_damage():
+        there = Run.load(run) if run else None
+    found = again(signature, run=there, paths=data, store=store_of(no_store, None))
     print_repeated(found)
     return 0 if found.then is None or found.same else 1
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from cyclopts import Parameter
+
+T = TypeVar("T")
 
 
 def show(
@@ -49,7 +52,8 @@ def show(
 
     if examples < 0:
         raise UsageError(f"--examples {examples}: expected a number of rows, 0 or more.")
-    if (path / "run.json").exists():  # sonde.run knows the name, but takes a second to load
+    # sonde.run knows these names, but takes a second to load
+    if any((path / name).exists() for name in ("run.json", "results.jsonl")):
         if examples or baselines or task or seed:
             raise UsageError(f"--examples, --baselines, --task and --seed are about sets; {path} is a run.")
         _show_run(path, format, metric, signatures, published)
@@ -58,18 +62,20 @@ def show(
         raise UsageError(f"--format, --metric and --signatures are about runs; {path} has no run.json. Leave them out.")
     if published and not baselines:
         raise UsageError("--published of sets stands beside --baselines; add that.")
-    _show_sets(path, examples, baselines, task, seed, published)
-    return 0
+    return _show_sets(path, examples, baselines, task, seed, published)
 
 
 def _show_run(path: Path, format: str, metric: str, with_signatures: bool, published: bool) -> None:
+    from sonde.cli.words import telling_damage
     from sonde.errors import UsageError
     from sonde.report.printed import check_published
     from sonde.report.summary import summarise
     from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
     from sonde.run import Run
 
-    run = Run.load(path)
+    as_table = format == "table" and not with_signatures  # the notes below it have all that is damaged
+    with telling_damage(shown=not as_table):
+        run = Run.load(path)
     if format == "csv" and metric != "accuracy":
         raise UsageError("--metric is about tables; --format csv has a column for each metric. Leave it out.")
     if published and (format == "csv" or metric != "accuracy" or with_signatures):
@@ -86,12 +92,23 @@ def _show_run(path: Path, format: str, metric: str, with_signatures: bool, publi
         sys.stdout.write({"md": markdown, "tex": latex, "json": json_text}[format](summary))
 
 
-def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...], seed: int, published: bool) -> None:
+def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...], seed: int, published: bool) -> int:
+    """Show sets; one that cannot be read is told, and does not keep the others from being shown."""
     from random import Random
 
-    from sonde.console import example_line, out, print_sets
+    from sonde.console import err, example_line, out, print_sets, visible
     from sonde.dataset import Dataset, find, read_manifest
-    from sonde.errors import UsageError
+    from sonde.errors import DataError, UsageError
+
+    unread: list[DataError] = []
+
+    def read(load: Callable[[Path], T]) -> Iterator[T]:
+        for folder in folders:
+            try:
+                yield load(folder)
+            except DataError as e:
+                unread.append(e)
+                err().print(visible(f"not read: {e}"), style="yellow", markup=False, soft_wrap=True)
 
     folders = [f for f in find(path) if not task or f.name in task]
     if not folders:
@@ -99,18 +116,23 @@ def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...]
     if baselines:
         from sonde.baselines import print_baselines
 
-        print_baselines((Dataset.load(f) for f in folders), published=published)
-        return
+        print_baselines(read(Dataset.load), published=published)
+        return _code(folders, unread)
     if not examples:
-        print_sets([read_manifest(f) for f in folders])
-        return
+        if manifests := list(read(read_manifest)):
+            print_sets(manifests)
+        return _code(folders, unread)
     console = out()
-    for folder in folders:
-        dataset = Dataset.load(folder)
-        note = " (synthetic corpus)" if dataset.manifest["corpus"]["synthetic"] else ""
+    for dataset in read(Dataset.load):
+        note = " (synthetic corpus)" if dataset.manifest["corpus"].get("synthetic") else ""
         console.print(f"\n[bold]{dataset.name}[/bold]  {dataset.manifest['question']}{note}")
         for label in dataset.labels:
             rows = [row for _, row in dataset if row.label == label]
             console.print(f"  {label}", style="cyan", markup=False)
             for row in Random(seed).sample(rows, min(examples, len(rows))):
                 console.print("    ", example_line(row, console.is_terminal), soft_wrap=True, sep="")
+    return _code(folders, unread)
+
+
+def _code(folders: Sequence[Path], unread: Sequence[Exception]) -> int:
+    return 0 if not unread else 2 if len(unread) < len(folders) else 1

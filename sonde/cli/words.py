@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from sonde.store import Store
@@ -34,3 +37,32 @@ def store_of(no_store: bool, limit: float | None) -> Store | None:
     if limit is not None and limit < 0:
         raise UsageError(f"--store-limit {limit:g}: expected a number of gigabytes, 0 or more.")
     return None if no_store else Store(default_root(), limit=None if limit is None else int(limit * 1e9))
+
+
+@contextmanager
+def telling_damage(shown: bool = True) -> Iterator[None]:
+    """Print what is not as it was written, a line each, unless what is shown has it anyway."""
+    from sonde.console import err, visible
+    from sonde.errors import DamageWarning
+
+    told: dict[str, None] = {}
+    before = warnings.showwarning
+
+    def tell(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if not issubclass(category, DamageWarning):
+            before(message, category, filename, lineno, file, line)
+        elif shown and str(message) not in told:
+            told[str(message)] = None
+            err().print(visible(f"warning: {message}"), style="yellow", markup=False, soft_wrap=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DamageWarning)
+        warnings.showwarning = tell
+        yield

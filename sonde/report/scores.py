@@ -53,7 +53,8 @@ def score(results: Sequence[Result], metric: Metric, ranges: Sequence[Range] = (
     which seeds (z · sd / √seeds). They are squared and added on either side, as Zou and Donner (2008, Stat. Med.
     27:1693) do. As with any interval over a handful of seeds, the part of the seeds comes out somewhat too small.
     """
-    found = [getattr(result, metric) for result in results]
+    # the first column is what a set is scored by, which its ``scored_by`` names: an accuracy, or a correlation
+    found = [result.score if metric == "accuracy" else getattr(result, metric) for result in results]
     if any(value is None for value in found):
         return Score()
     over = spread(found)

@@ -74,7 +74,7 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
     ``published``: also what papers printed for other sets of the same task, which is no yardstick for these.
     """
     wanted, grid = checked(metric), grid_of(run)
-    notes = _absent(run, grid)
+    notes = [*run.damaged, *_absent(run, grid)]
     sets = [described(run, grid, place, published=published) for place in grid.sets]
     for place, said in zip(grid.sets, sets, strict=True):
         said["cells"] = [_cell(run, grid, column, place, wanted, notes) for column in grid.columns]
@@ -267,11 +267,17 @@ def _of_layer(
 
 
 def _absent(run: Run, grid: Grid) -> list[str]:
-    """What was asked for and is neither done nor failed. A result has one name, the last that it was asked for by."""
+    """What the last command asked for and is neither done nor failed.
+
+    A result has one name, the last that it was asked for by.
+    """
     encoders = {column.encoder for column in (*grid.columns, *grid.baselines)} | grid.lost.keys()
     digests = {place.data for place in grid.sets}
-    missing = [name for name in run.info.get("encoders", ()) if name not in encoders]
-    missing += [said["name"] for said in run.info.get("datasets", ()) if said["digest"] not in digests]
+    asked: Mapping[str, Any] = run.info.get("asked", {})  # by the last command
+    datasets = run.info.get("datasets", ())
+    missing = [name for name in asked.get("encoders", run.info.get("encoders", ())) if name not in encoders]
+    wanted = asked.get("datasets", [said["digest"] for said in datasets])
+    missing += [said["name"] for said in datasets if said["digest"] in wanted and said["digest"] not in digests]
     why = "not done yet, or the same as something else that is here"
     return [f"There are no results of {', '.join(missing)}: {why}."] if missing else []
 

@@ -39,6 +39,7 @@ def join(runs: Sequence[Run]) -> Run:
         in_order((f for f in failures.values() if asked(f.cell) not in done), info),
         {key: folder for key, folder in homes.items() if folder != runs[0].folder},
         in_order((r for r in results.values() if r.cell.variant is not None), info),
+        tuple(dict.fromkeys(note for run in runs for note in run.damaged)),
     )
 
 
@@ -47,6 +48,9 @@ def _merged(infos: Sequence[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for info in infos:
         for name, value in info.items():
+            if name == "asked":
+                found[name] = _merged([found.get(name, {}), value])
+                continue
             if not isinstance(value, list):
                 found.setdefault(name, value)
                 continue

@@ -1,34 +1,39 @@
-"""The writing end of a run: a line per finished cell, synced, after its predictions and its probe."""
+"""The writing end of a run: a line per finished cell, synced, after its predictions and its probe.
+
+What is damaged is told, and dropped: its cell is not done, so that it is done again.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import msgspec
-import numpy as np
-
-from sonde.dataset import Dataset, write_atomically, write_rows
-from sonde.errors import DataError, RunError
+from sonde.checksum import digest, seal_document
+from sonde.dataset import Dataset, write_atomically
+from sonde.errors import DamageWarning, DataError, RunError
+from sonde.parquet import encode_rows
 from sonde.probes.fit import Model
 from sonde.result import Failure, Result, to_line
-from sonde.run.folder import (
+from sonde.run.info import FORMAT, INFO, info_or_damage, is_bare, read_info, recovered
+from sonde.run.records import GONE, RESULTS, Records, read_records
+from sonde.run.verify import (
     DATASETS,
-    FORMAT,
-    GONE,
-    INFO,
     PREDICTIONS,
     PROBES,
-    RESULTS,
     Arrays,
-    read_info,
+    altered,
+    archived,
+    is_sound,
+    own_files,
+    predictions_path,
+    probe_path,
     read_model,
-    records,
     rows_path,
 )
 
@@ -39,21 +44,37 @@ class Log:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = folder / RESULTS
-        self.done: dict[str, Result] = {}
-        self.failed: dict[str, Failure] = {}
-        for record in records(self.path):
-            self._note(record)
-        # a result without its predictions is to be had again
-        there = {path.stem for path in (folder / PREDICTIONS).glob("*.npz")}
-        self.done = {key: result for key, result in self.done.items() if key in there}
+        info, problem = info_or_damage(folder)
+        self._records = read_records(self.path, info.get("written") if info else None)
+        damaged = [*self._records.damaged]
+        if info is None and self._records.lines:
+            info = recovered(self._records.results.values(), self._records.failures.values())
+            damaged.append(f"{problem} It is written anew.")
+        self.info: dict[str, Any] = info or {"format": FORMAT}
+        self._rows: dict[tuple[str, int | None], str] = {}
+        self._records.drop_foreign(lambda result: predictions_path(folder, result).exists())
+        content = _repaired(self.path, self._records)
+        self._size, self._lines = len(content), content.count(b"\n")
+        self._state = hashlib.blake2b(content, digest_size=16)  # as ``checksum.digest`` has it
+        for result in list(self.done.values()):
+            places = own_files(folder, result)
+            sound = {name: is_sound(path, result.files.get(name)) for name, path in places.items()}
+            damaged += [altered(places[name], result) for name in ("predictions", "probe") if sound[name] is False]
+            # a result without its predictions, or with others, is to be had again
+            if not sound["predictions"] or sound["probe"] is False:
+                del self.done[result.key]
+        for note in damaged:
+            warnings.warn(note, DamageWarning, stacklevel=4)
 
-    def _note(self, record: Result | Failure) -> None:
-        self.done.pop(record.key, None)
-        self.failed.pop(record.key, None)
-        if isinstance(record, Result):
-            self.done[record.key] = record
-        elif record.kind != GONE:
-            self.failed[record.key] = record
+    @property
+    def done(self) -> dict[str, Result]:
+        """Finished cells by key."""
+        return self._records.results
+
+    @property
+    def failed(self) -> dict[str, Failure]:
+        """Cells that could not be done, by key."""
+        return self._records.failures
 
     def forget(self, key: str) -> None:
         """Write down that a failure is mended, or that a result is of an encoder that may be another by now."""
@@ -63,47 +84,92 @@ class Log:
 
     def model(self, key: str) -> Model | None:
         """The trained probe of a finished cell, if it was kept."""
-        path = self.folder / PROBES / f"{key}.npz"
-        return read_model(path, self.done[key]) if key in self.done and path.exists() else None
+        result = self.done.get(key)
+        if result is None or "probe" not in result.files or not probe_path(self.folder, result).exists():
+            return None
+        return read_model(self.folder, result)
+
+    def begin(self, encoders: Sequence[str]) -> None:
+        """Start a command that asks for these encoders. What failed earlier is tried again now, or not asked for."""
+        asked = {"encoders": list(encoders), "datasets": []}
+        self._save({**self.info, "command": self.info.get("command", 0) + 1, "asked": asked})
 
     def describe(self, **facts: Sequence[Any]) -> None:
         """Add what is asked for to run.json: each list grows by what it lacks."""
-        old = read_info(self.folder) or {"format": FORMAT}
-        info = dict(old)
+        info = dict(self.info)
         for name, values in facts.items():
             there = list(info.get(name, ()))
+            if name == "datasets":
+                new = {(value["name"], value["digest"]) for value in values}
+                there = [d for d in there if not (is_bare(d) and (d["name"], d["digest"]) in new)]
+                if asked := info.get("asked"):
+                    more = [value["digest"] for value in values if value["digest"] not in asked["datasets"]]
+                    info["asked"] = {**asked, "datasets": [*asked["datasets"], *more]}
             info[name] = there + [value for value in values if value not in there]
-        if info != old:
-            with self._saving():
-                write_atomically(self.folder / INFO, msgspec.json.format(msgspec.json.encode(info)))
+        self._save(info)
 
-    def keep_rows(self, dataset: Dataset, digest: str, limit: int | None) -> None:
-        """Write the test rows of a set, unless they are there."""
-        path = rows_path(self.folder, digest, limit)
-        if not path.exists():
+    def close(self) -> None:
+        """Note in run.json what was written."""
+        if (self.folder / INFO).exists():
+            state = {"lines": self._lines, "bytes": self._size, "digest": self._state.hexdigest()}
+            self._save({**self.info, "written": state})
+
+    def _save(self, info: dict[str, Any]) -> None:
+        if info != self.info or not (self.folder / INFO).exists():
             with self._saving():
-                write_rows(replace(dataset, rows={"te": dataset.rows.get("te", ())}), path)
+                write_atomically(self.folder / INFO, seal_document(info))
+            self.info = info
+
+    def keep_rows(self, dataset: Dataset, data: str, limit: int | None) -> None:
+        """Write the test rows of a set, unless they are there as they were written."""
+        path = rows_path(self.folder, data, limit)
+        results = [r for r in self.done.values() if (r.cell.data, r.cell.limit) == (data, limit) and "rows" in r.files]
+        now = next((known for known in {r.files["rows"] for r in results} if is_sound(path, known)), None)
+        if now is None:
+            content = encode_rows(dataset.name, {"te": dataset.rows.get("te", ())})
+            now = digest(content)
+            if (sound := is_sound(path, now)) is not True:
+                if sound is False and results:
+                    note = f"{path}, the test rows of {dataset.name}, is not what was written. It is written again."
+                    warnings.warn(note, DamageWarning, stacklevel=2)
+                with self._saving():
+                    write_atomically(path, content)
+        self._rows[data, limit] = now
+        for result in results:
+            if result.files["rows"] != now:  # of another version of Parquet: nothing vouches for these rows
+                del self.done[result.key]
 
     def add(self, record: Result | Failure, arrays: Arrays | None = None, probe: Arrays | None = None) -> None:
         """Write one finished or failed cell with its predictions and its probe; when this returns, it is on disk.
 
         A record that could not be read again is refused with a DataError.
         """
-        line = to_line(record)
-        with self._saving():
-            if probe is not None:
-                buffer = BytesIO()
-                np.savez(buffer, allow_pickle=False, **probe)  # weights are hardly smaller when compressed
-                write_atomically(self.folder / PROBES / f"{record.key}.npz", buffer.getbuffer())
+        contents: dict[Path, bytes] = {}
+        if isinstance(record, Failure):
+            record = replace(record, command=self.info.get("command", 0))
+        else:
+            places = own_files(self.folder, record)  # a record that was read may be written again
+            files = {name: known for name, known in record.files.items() if is_sound(places[name], known)}
+            if probe is not None:  # weights are hardly smaller when compressed
+                contents[probe_path(self.folder, record)] = content = archived(probe, compressed=False)
+                files["probe"] = digest(content)
             if arrays is not None:
-                buffer = BytesIO()
-                np.savez_compressed(buffer, allow_pickle=False, **arrays)
-                write_atomically(self.folder / PREDICTIONS / f"{record.key}.npz", buffer.getbuffer())
+                contents[predictions_path(self.folder, record)] = content = archived(arrays, compressed=True)
+                files["predictions"] = digest(content)
+            if rows := self._rows.get((record.cell.data, record.cell.limit)):
+                files["rows"] = rows
+            record = replace(record, files=files)
+        line = to_line(record, self._lines) + b"\n"
+        with self._saving():
+            for path, content in contents.items():
+                write_atomically(path, content)
             with self.path.open("ab") as out:
-                out.write(line + b"\n")
+                out.write(line)
                 out.flush()
                 os.fsync(out.fileno())
-        self._note(record)
+        self._state.update(line)
+        self._size, self._lines = self._size + len(line), self._lines + 1
+        self._records.note(record)
 
     @contextmanager
     def _saving(self) -> Iterator[None]:
@@ -121,15 +187,21 @@ def writing(folder: Path | str) -> Iterator[Log]:
     """Open a run to add to it, or start one. One process at a time."""
     folder = Path(folder)
     try:
-        if folder.exists() and (not folder.is_dir() or (read_info(folder) is None and any(_visible(folder)))):
+        if folder.exists() and (not folder.is_dir() or (any(_visible(folder)) and not _is_run(folder))):
             raise RunError(f"{folder} is there and is no run; name a new folder, or one that `sonde run` wrote.")
         for place in (folder, folder / PREDICTIONS, folder / PROBES, folder / DATASETS):
             place.mkdir(parents=True, exist_ok=True)
     except OSError as e:
         raise RunError(f"The folder {folder} cannot be used: {e.strerror}. Choose another one.") from e
     with _locked(folder):
-        _cut_torn_line(folder / RESULTS)
-        yield Log(folder)
+        log = Log(folder)
+        try:
+            yield log
+        except BaseException:
+            with suppress(RunError):
+                log.close()
+            raise
+        log.close()
 
 
 @contextmanager
@@ -158,10 +230,21 @@ def _visible(folder: Path) -> Iterator[Path]:
     return (p for p in folder.iterdir() if p.name not in ours and not p.name.endswith(".part"))
 
 
-def _cut_torn_line(path: Path) -> None:
-    with suppress(FileNotFoundError), path.open("r+b") as file:
-        content = file.read()
-        if content and not content.endswith(b"\n"):
-            file.truncate(content.rfind(b"\n") + 1)
-            file.flush()
-            os.fsync(file.fileno())
+def _is_run(folder: Path) -> bool:
+    """Whether a folder has a run, be it a damaged one."""
+    return read_info(folder) is not None or bool(read_records(folder / RESULTS, None).lines)
+
+
+def _repaired(path: Path, records: Records) -> bytes:
+    """The content of the file, without a torn last line and without damaged ones."""
+    try:
+        if records.damaged:
+            write_atomically(path, b"".join(to_line(record, i) + b"\n" for i, record in enumerate(records.lines)))
+        elif records.torn:
+            with path.open("r+b") as file:
+                file.truncate(records.size)
+                file.flush()
+                os.fsync(file.fileno())
+        return path.read_bytes() if path.exists() else b""
+    except (OSError, DataError) as e:
+        raise RunError(f"{path} cannot be written to: {e}. Free some space or choose another folder.") from e

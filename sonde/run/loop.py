@@ -79,6 +79,7 @@ def evaluate(
         )
         always = [name for name in beside if name not in named and name not in BASELINES]
         learners = [name for name in BASELINES if name in beside]
+        log.begin([*named, *always, *learners])
         log.describe(
             encoders=[*named, *always, *learners],
             probes=[*wanted, *(["linear"] if always and "linear" not in wanted else [])],

@@ -220,7 +220,7 @@ def _sample(rows: Sequence[Example], limit: int, natural: bool) -> Sequence[Exam
         return [rows[i] for i in sorted(drawn_first[:limit])]
     by_label: dict[str, list[tuple[int, int]]] = {}
     for i, row in enumerate(rows):
-        drawn = hash_64("\t".join(("limit", row.text, *(value for _, value in row.extra))))
+        drawn = hash_64("\t".join(("limit", row.text, *(value for _, value in sorted(row.extra)))))
         by_label.setdefault(row.label, []).append((drawn, i))
     # the first of every label, then the second of every label, …: as even as the labels allow
     queue = sorted((place, drawn, i) for found in by_label.values() for place, (drawn, i) in enumerate(sorted(found)))

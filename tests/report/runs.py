@@ -72,8 +72,10 @@ def failure(of, error="out of memory", kind="RuntimeError"):
 
 def with_forms(record):
     """The test rows of a result, with as many target forms as it says."""
-    rows = [Example("NN", ("word",), "word", key=str(i % record.clusters)) for i in range(record.n["te"])]
-    return Dataset(record.cell.dataset, record.cell.task, 1, "en", ("NN",), {"te": rows})
+    rows = [
+        Example(("NN", "NNS")[i % 2], ("word",), "word", key=str(i % record.clusters)) for i in range(record.n["te"])
+    ]
+    return Dataset(record.cell.dataset, record.cell.task, 1, "en", ("NN", "NNS"), {"te": rows})
 
 
 def written(folder, *records):
@@ -93,7 +95,7 @@ def written(folder, *records):
             ],
         )  # fmt: skip
         for record, arrays in pairs:
-            log.add(record, arrays)
             if arrays is not None and record.clusters:
                 log.keep_rows(with_forms(record), record.cell.data, record.cell.limit)
+            log.add(record, arrays)
     return Run.load(folder)

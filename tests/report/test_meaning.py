@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sonde.errors import DamageWarning
 from sonde.report.columns import ABSENT
 from sonde.report.meaning_columns import meaning_tables, readings
 from sonde.report.mistakes import mistakes
@@ -176,11 +177,11 @@ def test_lost_predictions_lose_the_selectivity_only(run, summary, whose):
     path = run.folder / "predictions" / f"{lost.key}.npz"
     kept = path.read_bytes()
     try:
-        for content in (b"", None):
-            path.write_bytes(content) if content is not None else path.unlink()
+        path.unlink()
+        with pytest.warns(DamageWarning, match="with predictions cannot be found"):
             found = cell_of(summarise(Run.load(run.folder)), "own/verbs")
-            assert found["selectivity"] is None
-            assert {**found, "selectivity": 0} == {**cell_of(summary, "own/verbs"), "selectivity": 0}
+        assert found["selectivity"] is None
+        assert {**found, "selectivity": 0} == {**cell_of(summary, "own/verbs"), "selectivity": 0}
     finally:
         path.write_bytes(kept)
     assert cell_of(summarise(Run.load(run.folder)), "own/nouns") == cell_of(summary, "own/nouns")
@@ -195,7 +196,7 @@ def test_a_control_is_of_the_encoder_that_it_was_asked_of(tmp_path):
     for column, cell in zip(summary["columns"], summary["meaning"]["sets"][0], strict=True):
         (r,) = [r for r in run.extras if r.cell.id == column["identity"]]
         assert cell["controls"]["direction"]["value"] == r.score
-    sure, unsure = (cell["controls"]["direction"]["value"] for cell in summary["meaning"]["sets"][0])
+    unsure, sure = sorted(cell["controls"]["direction"]["value"] for cell in summary["meaning"]["sets"][0])
     assert sure > unsure + 0.2
 
 

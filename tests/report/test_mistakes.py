@@ -43,9 +43,9 @@ def wrote(folder, rows, said, *, labels=None, kept=None, inputs=(), sure=None, *
                 scores={"macro_f1": 0.5, "log2_loss": 1.0}, dev_score=0.5,
             )  # fmt: skip
             confidence = np.asarray(sure if sure is not None else np.linspace(0.5, 0.9, len(rows)), np.float16)
-            log.add(found, {"predicted": predicted, "truth": truth, "confidence": confidence})
             te = rows if kept is None else kept
             log.keep_rows(Dataset(SUBJ, of.task, 1, "en", labels, {"te": te}), of.data, of.limit)
+            log.add(found, {"predicted": predicted, "truth": truth, "confidence": confidence})
     return Run.load(folder)
 
 
@@ -201,14 +201,14 @@ def test_rows_that_are_not_those_that_were_tested_are_not_shown(tmp_path, kept):
     run = wrote(tmp_path / "run", [row("a"), row("b")], {"st:x": "bb"}, kept=[row(label) for label in kept])
     none, notes = found(run)
     assert none == [None]
-    assert "not those that it was tested on" in notes[0]
+    assert "does not have the rows that st:x was tested on" in notes[0]
 
 
 def test_predictions_of_labels_that_there_are_not(tmp_path):
     run = wrote(tmp_path / "run", [row("a"), row("b")], {"st:x": "bb"})
     with writing(run.folder) as log:
-        bad = np.array([0, 7], np.int32)
-        log.add(run.results[0], {"predicted": bad, "truth": bad[:1].repeat(2), "confidence": np.ones(2, np.float16)})
+        bad, truth = np.array([0, 7], np.int32), np.array([0, 1], np.int32)
+        log.add(run.results[0], {"predicted": bad, "truth": truth, "confidence": np.ones(2, np.float16)})
     none, notes = found(Run.load(run.folder))
     assert none == [None]
     assert "labels that it does not have" in notes[0]

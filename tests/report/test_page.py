@@ -342,7 +342,7 @@ def hostile_run(folder):
     from dataclasses import replace
 
     found, _ = result("static:", name, n=60)
-    found = replace(found, key=of.key, cell=of, labels=labels)
+    found = replace(found, key=of.key, cell=of, labels=labels, score=0.8)
     truth = (np.arange(60) % 2).astype(np.int32)
     arrays = {
         "predicted": np.where(np.arange(60) % 5 == 0, 1 - truth, truth).astype(np.int32), "truth": truth,
@@ -358,8 +358,8 @@ def hostile_run(folder):
                 "audit": [{"code": "X1", "severity": "error", "message": HOSTILE[0], "split": None, "data": {}}],
             }],
         )  # fmt: skip
-        log.add(found, arrays)
         log.keep_rows(dataset, of.data, None)
+        log.add(found, arrays)
         log.add(failure(cell("st:lost", name), HOSTILE[0]))
     return Run.load(folder)
 

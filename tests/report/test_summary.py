@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde.errors import UsageError
+from sonde.errors import DamageWarning, UsageError
 from sonde.report import summarise
 from sonde.report.legend import legend
 from sonde.result import Cell
@@ -184,10 +184,12 @@ def test_letters_need_predictions_and_their_lack_is_told(tmp_path):
     run = written(tmp_path / "run", result("st:a"), result("st:b"))
     for path in (run.folder / "predictions").iterdir():
         path.unlink()
-    summary = summarise(Run.load(run.folder))
+    with pytest.warns(DamageWarning, match="and 1 more files with predictions cannot be found"):
+        summary = summarise(Run.load(run.folder))
     assert [one["letters"] for one in cells(summary).values()] == [None, None]
-    assert len(summary["notes"]) == 1
-    assert f"The letters of {SUBJ} are missing" in summary["notes"][0]
+    lost, letters = summary["notes"]
+    assert "with predictions cannot be found" in lost
+    assert f"The letters of {SUBJ} are missing" in letters
 
 
 def test_failures_stand_in_place_of_numbers(tmp_path):

@@ -65,8 +65,8 @@ def test_a_failure_that_another_run_has_done_is_history(runs, tmp_path):
     done, lost = runs[0].results[0], replace(runs[0].results[0].cell, encoder="lost")
     with writing(tmp_path / "d") as log:
         log.describe(encoders=["one", "lost"])
-        log.add(Failure(key="a", cell=done.cell, error="out of memory", kind="MemoryError"))
-        log.add(Failure(key="b", cell=lost, error="no such file", kind="UsageError"))
+        log.add(Failure(key=done.key, cell=done.cell, error="out of memory", kind="MemoryError"))
+        log.add(Failure(key=lost.key, cell=lost, error="no such file", kind="UsageError"))
     assert [f.cell.encoder for f in join([runs[0], Run.load(tmp_path / "d")]).failures] == ["lost"]
 
 

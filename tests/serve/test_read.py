@@ -174,10 +174,11 @@ def test_a_damaged_probe_is_told_and_the_others_are_read(reader, tmp_path):
 
 def test_a_probe_that_went_astray_is_told(reader, tmp_path):
     own = run(tmp_path / "run", ["static:"], (word_content,), beside=[])
-    path = own.folder / "probes" / f"{own.results[0].key}.npz"
-    with np.load(path) as arrays:
-        np.savez(path, weights=arrays["weights"] * np.nan, bias=arrays["bias"])
-    found = answer(reader, own, "the boats")
+    (result,) = own.results
+    model = own.model(result)
+    with writing(own.folder) as log:
+        log.add(result, None, {"weights": model.weights * np.nan, "bias": model.bias})
+    found = answer(reader, Run.load(own.folder), "the boats")
     assert "no probabilities" in found["problems"][0]["error"]
     assert found["sentences"][0]["sets"][0]["cells"] == [None]
 
@@ -217,7 +218,9 @@ def test_an_encoder_elsewhere_is_asked_only_if_it_is_named(served):
         result = served.results[0]
         cell = replace(result.cell, encoder="openai:text-embedding-3-small")
         log.add(
-            replace(result, cell=cell), served.predictions(result), {"weights": np.zeros((3, 256)), "bias": np.zeros(3)}
+            replace(result, key=cell.key, cell=cell),
+            served.predictions(result),
+            {"weights": np.zeros((3, 256)), "bias": np.zeros(3)},
         )
     offer = offer_of(Run.load(served.folder.parent / "copy"))
     assert [choice.remote for choice in offer.choices] == [True]

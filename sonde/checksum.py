@@ -1,0 +1,67 @@
+"""Checksums: whether what is read is what was written.
+
+A line of JSON ends with a checksum over all bytes before it, so that any change of the line shows. A JSON document has
+one among its fields, over the values of all others: it may be laid out anew, but not changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+CHECKSUM = "checksum"
+_END = re.compile(rb',"checksum":"([0-9a-f]{32})"\}')
+
+
+def digest(content: bytes | memoryview) -> str:
+    """Thirty-two hexadecimal digits over the content of a file."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def seal_line(line: bytes) -> bytes:
+    """A JSON object on one line, which has a field at least, with its checksum as the last one."""
+    body = line.removesuffix(b"}")
+    return b'%s,"%s":"%s"}' % (body, CHECKSUM.encode(), digest(body).encode())
+
+
+def is_sealed(line: bytes) -> bool:
+    """Whether a line is one that ``seal_line`` gave, unchanged."""
+    start = line.rfind(b',"checksum":"')
+    end = _END.fullmatch(line, start) if start >= 0 else None
+    return end is not None and end[1].decode() == digest(line[:start])
+
+
+def seal_document(document: Mapping[str, Any]) -> bytes:
+    """A JSON object, indented, with a checksum among its fields."""
+    plain = msgspec.json.decode(msgspec.json.encode(_without(document)), type=dict[str, Any])
+    return msgspec.json.format(
+        msgspec.json.encode({**plain, CHECKSUM: _checksum(plain)}, order="deterministic"), indent=2
+    )
+
+
+def read_document(content: bytes) -> dict[str, Any]:
+    """Any JSON object; a ValueError says why there is none."""
+    try:
+        return msgspec.json.decode(content, type=dict[str, Any])
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def is_intact(document: Mapping[str, Any]) -> bool:
+    """Whether a document is one that ``seal_document`` gave, unchanged."""
+    try:
+        return document.get(CHECKSUM) == _checksum(_without(document))
+    except (ValueError, TypeError, OverflowError, RecursionError):  # a number that cannot be written was not written
+        return False
+
+
+def _without(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if name != CHECKSUM}
+
+
+def _checksum(plain: Mapping[str, Any]) -> str:
+    return digest(msgspec.json.encode(plain, order="deterministic"))

@@ -1,0 +1,118 @@
+"""results.jsonl: a line per finished or failed cell. Of several lines about one cell the last one counts.
+
+Every line has a checksum and its own number. One that is not as it was written is left out, and with it what it may
+have superseded: a number that no longer counted must not come back. Lines count in the order of their numbers, each
+once. When a command ends, run.json notes how long the file is, and its digest. What stands after that, up to a torn
+last line, is of a command that is still running, or was ended by force.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sonde.checksum import digest
+from sonde.errors import RunError
+from sonde.result import Failure, Result, from_line
+
+RESULTS = "results.jsonl"
+GONE = "gone"
+"""The kind of a record that says: what was said of this cell before no longer counts."""
+AGAIN = "The same `sonde run` command does what is missing again."
+SHOWN = 3
+"""Damaged lines that are told one by one."""
+_KEY = re.compile(rb'"key":"([0-9a-f]{16})"')
+
+
+@dataclass
+class Records:
+    """What is known of the cells of a run."""
+
+    results: dict[str, Result] = field(default_factory=dict)
+    failures: dict[str, Failure] = field(default_factory=dict)
+    lines: list[Result | Failure] = field(default_factory=list)
+    """All records that are as they were written and not superseded by one that is not, the oldest first."""
+    damaged: list[str] = field(default_factory=list)
+    """What is not as it was written, and what to do."""
+    size: int = 0
+    """Bytes of the file, without a last line that is not finished."""
+    torn: bool = False
+    """Whether there is such a line."""
+
+    def note(self, record: Result | Failure) -> None:
+        """Let a record count."""
+        self.results.pop(record.key, None)
+        self.failures.pop(record.key, None)
+        if isinstance(record, Result):
+            self.results[record.key] = record
+        elif record.kind != GONE:
+            self.failures[record.key] = record
+
+    def forget(self, line: bytes) -> None:
+        """Drop what a damaged line may have superseded: its own cell, and results of encoders without an identity,
+        which every command makes anew, unless the line names an identity."""
+        key = _KEY.search(line)
+        gone = {key[1].decode()} if key else set()
+        if b'"identity":"' not in line:
+            gone |= self._unnamed()
+        self._drop(gone)
+
+    def tell_moved(self, path: Path, expected: int, found: int) -> None:
+        """Tell that lines are missing, or not where they were written; one of them may have superseded something."""
+        self._drop(self._unnamed())
+        self.damaged.append(
+            f"{path} is not as it was written: expected {expected} lines, got {found}. Lines were removed, repeated or "
+            f"moved. {AGAIN}"
+        )
+
+    def drop_foreign(self, own: Callable[[Result], bool]) -> None:
+        """Drop the results that are not this run's own, of a file that is not as it was written."""
+        if self.damaged:
+            self._drop({key for key, result in self.results.items() if not own(result)})
+
+    def _unnamed(self) -> set[str]:
+        """The results of encoders that do not say what they are."""
+        return {key for key, result in self.results.items() if result.cell.identity is None}
+
+    def _drop(self, keys: set[str]) -> None:
+        self.results = {key: result for key, result in self.results.items() if key not in keys}
+        self.failures = {key: failure for key, failure in self.failures.items() if key not in keys}
+        self.lines = [record for record in self.lines if record.key not in keys]
+
+
+def read_records(path: Path, written: Mapping[str, Any] | None) -> Records:
+    """All that counts; ``written`` is what run.json says about the file."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        content = b""
+    except OSError as e:
+        raise RunError(f"{path} cannot be read: {e.strerror}.") from e
+    *lines, rest = content.split(b"\n")
+    parsed = [from_line(line) for line in lines]
+    # a damaged line is taken to be where it was written
+    numbers = [place if one is None else one[1] for place, one in enumerate(parsed)]
+    found = Records(size=len(content) - len(rest), torn=bool(rest))
+    seen: set[int] = set()
+    for place in sorted(range(len(lines)), key=numbers.__getitem__):
+        one = parsed[place]
+        if one is None:
+            found.forget(lines[place])
+        elif one[1] not in seen:
+            seen.add(one[1])
+            found.note(one[0])
+            found.lines.append(one[0])
+    wrong = [place for place, one in enumerate(parsed) if one is None]
+    for place in wrong[:SHOWN]:
+        found.damaged.append(f"{path}:{place + 1}: this line is not as it was written, and is left out. {AGAIN}")
+    if len(wrong) > SHOWN:
+        found.damaged.append(f"{path}: {len(wrong) - SHOWN} more lines are not as they were written. {AGAIN}")
+    size = written["bytes"] if written is not None else 0
+    if numbers != list(range(len(lines))):
+        found.tell_moved(path, max([*numbers, written["lines"] - 1 if written is not None else 0]) + 1, len(lines))
+    elif written is not None and not wrong and (len(content) < size or digest(content[:size]) != written["digest"]):
+        found.tell_moved(path, written["lines"], len(lines))
+    return found

@@ -1,0 +1,197 @@
+"""The files that belong to results: whether they are what was written, and agree with what the results say.
+
+A result has the digests of its predictions, of its probe and of the rows it was tested on.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.checksum import digest
+from sonde.errors import DataError, RunError
+from sonde.parquet import decode_rows
+from sonde.probes.fit import Model
+from sonde.probes.saved import LARGEST, from_arrays, shape
+from sonde.result import Result
+from sonde.task import Example
+
+PREDICTIONS, PROBES, DATASETS = "predictions", "probes", "datasets"
+OTHER = "other_"
+"""How arrays begin that are not about the test rows."""
+AGAIN = "The same `sonde run` command does the cell again."
+ROUNDING = 1e-9
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+def predictions_path(folder: Path, result: Result) -> Path:
+    """Where the predictions of a result are."""
+    return folder / PREDICTIONS / f"{result.key}.npz"
+
+
+def probe_path(folder: Path, result: Result) -> Path:
+    """Where the trained probe of a result is, if it was kept."""
+    return folder / PROBES / f"{result.key}.npz"
+
+
+def rows_path(folder: Path, data: str, limit: int | None) -> Path:
+    """Where the test rows of a set are, or of a sample of it."""
+    return folder / DATASETS / (f"{data}.parquet" if limit is None else f"{data}-{limit}.parquet")
+
+
+def own_files(folder: Path, result: Result) -> dict[str, Path]:
+    """Where the files of a result are, by what they hold."""
+    return {
+        "predictions": predictions_path(folder, result),
+        "probe": probe_path(folder, result),
+        "rows": rows_path(folder, result.cell.data, result.cell.limit),
+    }
+
+
+def is_sound(path: Path, expected: str | None) -> bool | None:
+    """Whether a file is the one that was written; None if it is not there, or none was written."""
+    try:
+        return None if expected is None else digest(path.read_bytes()) == expected
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return False
+
+
+def checked(folder: Path, results: Iterable[Result], *, foreign: bool = False) -> tuple[set[str], list[str]]:
+    """The keys of results whose predictions are not what was written, and what to tell of these and of test rows.
+
+    A result whose predictions are missing counts, but what follows from them is not to be had; unless there may be
+    ``foreign`` ones, of another run. Probes are checked when they are read: they may be large, and no number of a run
+    comes from them.
+    """
+    wrong: set[str] = set()
+    notes: dict[str, None] = {}
+    missing: list[Path] = []
+    rows: dict[Path, bool | None] = {}
+    for r in results:
+        places = own_files(folder, r)
+        sound = is_sound(places["predictions"], r.files.get("predictions"))
+        if sound is False:
+            wrong.add(r.key)
+            notes[altered(places["predictions"], r)] = None
+        elif sound is None and "predictions" in r.files:
+            missing.append(places["predictions"])
+            wrong |= {r.key} if foreign else set()
+        path = places["rows"]
+        if "rows" in r.files and path not in rows:
+            rows[path] = is_sound(path, r.files["rows"])
+            if not rows[path]:
+                state = "missing" if rows[path] is None else "not what was written"
+                notes[f"{path}, the test rows of {r.cell.dataset}, is {state}. {REWRITE}"] = None
+    if missing:
+        more = f" and {len(missing) - 1} more files" if len(missing) > 1 else ""
+        told = "with predictions cannot be found: what follows from them is left out."
+        notes[f"{missing[0]}{more} {told} {AGAIN}"] = None
+    return wrong, list(notes)
+
+
+def altered(path: Path, result: Result) -> str:
+    """What to tell of a result that is left out because of a file."""
+    what = f"{result.cell.encoder} on {result.cell.dataset}"
+    return f"{path} is not what was written, so that the result of {what} is left out. {AGAIN}"
+
+
+REWRITE = "Comparisons that need them are left out; the same `sonde run` command writes the file again."
+
+
+def read_predictions(folder: Path, result: Result, names: Sequence[str] = ()) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a result, or only these; if they are what was written, and the score follows from them."""
+    path = predictions_path(folder, result)
+    try:
+        arrays = _arrays(_content(path, result.files.get("predictions")), names)
+    except _UNREADABLE as e:
+        raise RunError(f"{path} cannot be read: {e}. {AGAIN}") from e
+    short = any(len(a) != result.n["te"] for name, a in arrays.items() if not name.startswith(OTHER))
+    if short or not arrays:
+        raise RunError(f"{path} does not have {result.n['te']} predictions. {AGAIN}")
+    if is_plain(result) and {"predicted", "truth"} <= arrays.keys():
+        share = float((arrays["predicted"] == arrays["truth"]).mean())
+        if abs(share - result.score) > ROUNDING:
+            raise RunError(f"{path} has {share:.4f} of its rows right; expected {result.score:.4f}. {AGAIN}")
+    return arrays
+
+
+def is_plain(result: Result) -> bool:
+    """Whether a score is the share of the set's own test rows that are right. It is a mean over folds elsewhere, or
+    of other rows or labels."""
+    return result.metric == "accuracy" and result.cell.variant is None and result.trained_on != "folds"
+
+
+def read_test_rows(folder: Path, result: Result) -> list[Example]:
+    """The rows that a result was tested on, in the order of its predictions; if they are what was written."""
+    path = rows_path(folder, result.cell.data, result.cell.limit)
+    try:
+        found = decode_rows(_content(path, result.files.get("rows")))["te"]
+    except (OSError, ValueError) as e:
+        raise RunError(f"The test rows of {result.cell.dataset}, {path}, cannot be read: {e}. {REWRITE}") from e
+    if is_plain(result) and not _agree(result, read_predictions(folder, result, ["truth"])["truth"], found):
+        raise RunError(f"{path} does not have the rows that {result.cell.encoder} was tested on. {AGAIN}")
+    return found
+
+
+def _agree(result: Result, truth: npt.NDArray[Any], rows: Sequence[Example]) -> bool:
+    """Whether rows have the labels (n) that a plain result was scored by."""
+    number = {label: i for i, label in enumerate(result.labels)}
+    return len(truth) == len(rows) and all(
+        number.get(row.label, -1) == place for row, place in zip(rows, truth.tolist(), strict=True)
+    )
+
+
+def read_model(folder: Path, result: Result) -> Model:
+    """The trained probe of a result."""
+    path, what = probe_path(folder, result), f"{result.cell.encoder} on {result.cell.dataset}"
+    try:
+        found = from_arrays(_arrays(_content(path, result.files.get("probe"))))
+    except FileNotFoundError:
+        raise RunError(
+            f"There is no probe of {what} in {path.parent}. Runs keep those of sets that are learned in one go, up "
+            f"to {LARGEST >> 20} MB each: run again in a new folder."
+        ) from None
+    except (*_UNREADABLE, DataError) as e:
+        raise RunError(f"{path} cannot be read: {str(e).rstrip('.')}. {AGAIN}") from e
+    expected = (len(result.labels), result.dimension)
+    if shape(found) != expected:
+        raise RunError(
+            f"{path} has a probe of {shape(found)[0]} classes on {shape(found)[1]} dimensions; expected "
+            f"{expected[0]} on {expected[1]}, for {what}. {AGAIN}"
+        )
+    return found
+
+
+_UNREADABLE = (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError)
+"""What numpy raises of a file that is not as it was written."""
+
+
+def _content(path: Path, expected: str | None) -> bytes:
+    if expected is None:
+        raise FileNotFoundError("none was written")
+    content = path.read_bytes()
+    if digest(content) != expected:
+        raise ValueError("it is not what was written, by its digest")
+    return content
+
+
+def _arrays(content: bytes, names: Sequence[str] = ()) -> dict[str, npt.NDArray[Any]]:
+    with np.load(BytesIO(content), allow_pickle=False) as found:
+        return {name: found[name] for name in names or found.files}
+
+
+def archived(arrays: Arrays, *, compressed: bool) -> bytes:
+    """Arrays as the content of an .npz file."""
+    buffer = BytesIO()
+    (np.savez_compressed if compressed else np.savez)(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()

@@ -1,0 +1,335 @@
+"""Runs that are not as they were written: it is told, no number comes from it, and the same command puts it right."""
+
+import json
+import re
+import shutil
+import warnings
+
+import numpy as np
+import pytest
+
+from sonde.checksum import digest, seal_document
+from sonde.compare import compare
+from sonde.errors import DamageWarning, RunError, UsageError
+from sonde.report.summary import summarise
+from sonde.result import Failure
+from sonde.run import Run, evaluate, join
+from sonde.run.log import writing
+from tests.run.sets import Knowing, dataset, same
+
+SETS = [dataset("own/one", keys=9), dataset("own/two", keys=12, n=(130, 40, 60))]
+BESIDE = ["majority"]
+
+
+def encoders():
+    return {name: Knowing(noise=noise, name=name) for name, noise in (("good", 0.4), ("fair", 0.9))}
+
+
+def command(folder, named=None, sets=SETS, **more):
+    named = named or encoders()
+    return evaluate(named, sets, folder, beside=BESIDE, **more), named
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return command(tmp_path_factory.mktemp("made") / "run")[0]
+
+
+@pytest.fixture
+def run(made, tmp_path):
+    shutil.copytree(made.folder, tmp_path / "run")
+    return Run.load(tmp_path / "run")
+
+
+def damaged(folder, *told):
+    """What is left of a run, of which these things are told."""
+    with pytest.warns(DamageWarning) as said:
+        found = Run.load(folder)
+    assert tuple(str(warning.message) for warning in said) == found.damaged
+    assert len(found.damaged) == len(told)
+    for note, text in zip(found.damaged, told, strict=True):
+        assert re.search(text, note)
+    assert set(found.damaged) <= set(summarise(found)["notes"])
+    return found
+
+
+def put_right(made, folder, redone):
+    """The same command again does these cells and no other; then all is as it was."""
+    before = {r.key for r in made if r.cell.encoder != "majority"}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        again, named = command(folder)
+    assert told
+    assert {name for name, encoder in named.items() if encoder.asked} == {r.cell.encoder for r in redone} - {"majority"}
+    assert before <= {r.key for r in again}
+    assert same(made, again)
+    assert again.damaged == Run.load(folder).damaged == ()
+    assert command(folder)[0].damaged == ()
+
+
+def of(run, encoder, dataset="own/one"):
+    return next(r for r in run if (r.cell.encoder, r.cell.dataset) == (encoder, dataset))
+
+
+# lines
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (rb'"score":[0-9.]+', b'"score":0.99'),
+        (rb'"interval":\[', b'"interval":[ '),
+        (rb'"key":"(.)', b'"key":"x'),
+        (rb'"score":[0-9.]+', b'"score":"much"'),
+        (rb'"result":\{', b'"result":[{'),
+        (rb'"good"', b'"g\xffod"'),
+        (rb'"checksum":"[0-9a-f]{4}', b'"checksum":"0000'),
+        (rb',"checksum":"[0-9a-f]+"', b""),
+    ],
+)
+def test_an_edited_record_is_told_left_out_and_done_again(made, run, old, new):
+    path, victim = run.folder / "results.jsonl", of(run, "good")
+    lines = path.read_bytes().splitlines(keepends=True)
+    (i,) = [i for i, line in enumerate(lines) if victim.key.encode() in line]
+    lines[i] = re.sub(old, new, lines[i], count=1)
+    path.write_bytes(b"".join(lines))
+    found = damaged(run.folder, rf"results\.jsonl:{i + 1}: .*`sonde run` command")
+    assert {r.key for r in found} == {r.key for r in run} - {victim.key}
+    cells = {said["name"]: said["cells"] for said in summarise(found)["sets"]}
+    assert cells["own/one"][0] is None
+    put_right(made, run.folder, [victim])
+
+
+@pytest.mark.parametrize("change", [lambda x: x[:2] + x[3:], lambda x: [*x, x[0]], lambda x: x[::-1], lambda x: x[:-1]])
+def test_lines_that_are_removed_repeated_or_moved_are_told(made, run, change):
+    path = run.folder / "results.jsonl"
+    path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
+    found = damaged(run.folder, r"results\.jsonl is not as it was written: expected 6 lines")
+    lost = [r for r in run if r.key not in {other.key for other in found}]
+    put_right(made, run.folder, lost)
+
+
+def test_many_damaged_lines_are_told_in_few_words(run):
+    path = run.folder / "results.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"score"', b'"Score"'))
+    assert not damaged(run.folder, ":1:", ":2:", ":3:", "3 more lines").results
+
+
+def test_a_number_that_no_longer_counted_does_not_come_back(tmp_path):
+    """An encoder without an identity is asked anew by every command, and what it gave before is written off."""
+    folder = tmp_path / "run"
+    for sign in (1, -1):
+        evaluate({"f": lambda texts, sign=sign: sign * Knowing(noise=1.0)(texts)}, [SETS[0]], folder, beside=())
+    path = folder / "results.jsonl"
+    old, gone, new = path.read_bytes().splitlines(keepends=True)
+    assert b'"gone"' in gone
+    for wrong in (gone.replace(b'"gone"', b'"gome"'), gone.replace(b'"key":"', b'"key":"x')):
+        path.write_bytes(old + wrong)
+        assert damaged(folder, r"results\.jsonl:2").results == ()
+    for lines in (old + gone.replace(b"gone", b"g"), old, old + gone + old, gone + old, old + new.replace(b"f", b"g")):
+        path.write_bytes(lines)
+        with pytest.warns(DamageWarning):
+            assert Run.load(folder).results == ()
+
+
+# predictions, rows and probes
+
+
+def swap(one, two):
+    content = one.read_bytes()
+    one.write_bytes(two.read_bytes())
+    two.write_bytes(content)
+
+
+def test_swapped_predictions_are_told_and_done_again(made, run):
+    pair = [of(run, "good"), of(run, "fair")]
+    swap(*(run.folder / "predictions" / f"{r.key}.npz" for r in pair))
+    for r in pair:
+        with pytest.raises(RunError, match="not what was written"):
+            run.predictions(r)
+    found = damaged(run.folder, *(f"{r.key}.npz is not what was written.*{r.cell.encoder} on own/one" for r in pair))
+    assert {r.key for r in run} - {r.key for r in found} == {r.key for r in pair}
+    (row,) = compare(found, "good", "fair")
+    assert row.dataset == "own/two"
+    put_right(made, run.folder, pair)
+
+
+def test_swapped_rows_are_told_and_written_again(made, run):
+    before = [row.p for row in compare(run, "good", "fair")]
+    swap(*(run.folder / "datasets" / f"{d.digest}.parquet" for d in SETS))
+    found = damaged(run.folder, *(f"{d.digest}.parquet, the test rows of {d.name}" for d in SETS))
+    assert found.results == run.results  # their numbers do not come from there
+    with pytest.raises(RunError, match=r"test rows of own/one.*not what was written"):
+        compare(found, "good", "fair")
+    put_right(made, run.folder, [])
+    assert [row.p for row in compare(Run.load(run.folder), "good", "fair")] == before
+
+
+def test_the_rows_of_a_sample_are_checked_as_well(tmp_path):
+    run, _ = command(tmp_path / "run", sets=SETS[:1], limit=30)
+    whole, _ = command(tmp_path / "run", sets=SETS[:1])
+    assert len(whole) == 2 * len(run)
+    one, two = (tmp_path / "run" / "datasets" / f"{SETS[0].digest}{name}.parquet" for name in ("", "-30"))
+    shutil.copy(one, two)
+    with pytest.warns(DamageWarning, match=r"-30\.parquet"):
+        found = Run.load(tmp_path / "run")
+    partial = next(r for r in found if r.partial)
+    with pytest.raises(RunError, match=r"-30\.parquet"):
+        found.rows(partial)
+    assert len(found.rows(next(r for r in found if not r.partial))) == 60
+
+
+def test_a_swapped_probe_is_told_and_done_again(made, run):
+    pair = [of(run, "good"), of(run, "fair")]
+    swap(*(run.folder / "probes" / f"{r.key}.npz" for r in pair))
+    assert Run.load(run.folder).results == run.results  # no number comes from there
+    for r in pair:
+        with pytest.raises(RunError, match=r"probes.*not what was written"):
+            run.model(r)
+    put_right(made, run.folder, pair)
+
+
+def test_missing_predictions_and_rows_are_told(made, run):
+    victim = of(run, "good")
+    (run.folder / "predictions" / f"{victim.key}.npz").unlink()
+    found = damaged(run.folder, "with predictions cannot be found")
+    assert found.results == run.results
+    with pytest.raises(RunError, match="cannot be read"):
+        compare(found, "good", "fair")
+    again, named = command(run.folder)
+    assert [name for name, encoder in named.items() if encoder.asked] == ["good"]
+    assert same(made, again)
+
+
+def test_predictions_rows_and_scores_must_agree(run):
+    """Whoever knows how digests are made can write anything, but not two things that disagree."""
+    result = of(run, "good")
+    arrays = dict(run.predictions(result))
+    right = run.right(result)
+    with writing(run.folder) as log:
+        log.add(result, {**arrays, "predicted": 1 - arrays["predicted"]})
+    with pytest.raises(RunError, match=r"of its rows right; expected"):
+        run_right(run.folder)
+    with writing(run.folder) as log:
+        log.add(result, {**arrays, "predicted": 1 - arrays["predicted"], "truth": 1 - arrays["truth"]})
+    found = Run.load(run.folder)
+    assert (found.right(of(found, "good")) == right).all()
+    with pytest.raises(RunError, match="does not have the rows that good was tested on"):
+        found.rows(of(found, "good"))
+
+
+def run_right(folder):
+    found = Run.load(folder)
+    return found.right(of(found, "good"))
+
+
+def test_damage_of_joined_runs_is_told(run, made):
+    (run.folder / "predictions" / f"{of(run, 'good').key}.npz").write_bytes(b"")
+    with pytest.warns(DamageWarning):
+        found = Run.load(run.folder)
+    joined = join([found, made])
+    assert joined.damaged == found.damaged
+    assert joined.home(of(joined, "good")) == made.folder  # the other run has it
+    assert joined.right(of(joined, "good")).mean() == of(made, "good").score
+
+
+# run.json
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda b: b.replace(b"own/one", b"own/\xffne"), lambda b: b[:100], lambda b: b"", lambda b: b"[]",
+        lambda b: b"[" * 100_000, lambda b: b.replace(b'"good"', b'"food"'),
+        lambda b: json.dumps({**json.loads(b), "datasets": {}}).encode(),
+        lambda b: json.dumps({**json.loads(b), "seeds": "1111"}).encode(), None,
+    ],
+)  # fmt: skip
+def test_what_the_results_tell_is_used_in_place_of_a_damaged_run_json(made, run, change):
+    path = run.folder / "run.json"
+    path.unlink() if change is None else path.write_bytes(change(path.read_bytes()))
+    found = damaged(run.folder, r"run\.json.*the same command writes it again")
+    assert {r.key for r in found} == {r.key for r in run}
+    assert same(made, found)
+    assert [row.p for row in compare(found, "good", "fair")] == [row.p for row in compare(made, "good", "fair")]
+    put_right(made, run.folder, [])
+    assert Run.load(run.folder).info["datasets"] == made.info["datasets"]
+
+
+def test_a_run_json_may_be_laid_out_anew(run):
+    path = run.folder / "run.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes()), sort_keys=True))
+    assert Run.load(run.folder) == run
+
+
+def test_nothing_is_made_of_a_damaged_run_json_without_results(tmp_path):
+    (tmp_path / "run.json").write_bytes(b"\xff")
+    for use in (Run.load, lambda folder: command(folder)):
+        with pytest.raises(RunError, match="is no run"):
+            use(tmp_path)
+    (tmp_path / "run.json").write_bytes(seal_document({"format": 99}))
+    for use in (Run.load, lambda folder: command(folder)):
+        with pytest.raises(RunError, match="format 99"):
+            use(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+# failures that are history
+
+
+class Broken:
+    identity = Knowing().identity
+
+    def __call__(self, texts):
+        raise RuntimeError("out of order")
+
+
+def test_a_failure_that_is_no_longer_asked_for_is_none(tmp_path):
+    wrong, _ = command(tmp_path / "run", {"goood": Broken(), "good": Knowing()}, SETS[:1])
+    assert {f.cell.encoder for f in wrong.failures} == {"goood"}
+    right, _ = command(tmp_path / "run", {"good": Knowing()}, SETS[:1])
+    for found in (right, Run.load(tmp_path / "run"), join([right, right])):
+        assert found.failures == ()
+        assert summarise(found)["failures"] == []
+        assert summarise(found)["notes"] == []
+        assert [column["encoder"] for column in summarise(found)["columns"]] == ["good"]
+    again, _ = command(tmp_path / "run", {"goood": Broken()}, SETS[:1])
+    assert {f.cell.encoder for f in again.failures} == {"goood"}
+
+
+def test_a_set_that_is_no_longer_asked_for_is_no_failure(tmp_path):
+    lost = dataset("own/lost", n=(20, 10, 0))
+    wrong, _ = command(tmp_path / "run", sets=[lost, SETS[0]])
+    assert [f.cell.dataset for f in wrong.failures] == ["own/lost"]
+    assert command(tmp_path / "run", sets=SETS[:1])[0].failures == ()
+
+
+def test_a_failure_that_the_last_command_met_counts_until_its_cell_is_done(made, run):
+    lost = of(run, "good")
+    with writing(run.folder) as log:
+        log.add(Failure(key=lost.key, cell=lost.cell, error="out of memory", kind="MemoryError"))
+    found = Run.load(run.folder)
+    assert [f.key for f in found.failures] == [lost.key]
+    assert [f.key for f in join([found, found]).failures] == [lost.key]
+    assert join([found, made]).failures == ()
+    assert command(run.folder)[0].failures == ()
+
+
+# what is no accuracy is not called one
+
+
+def test_another_metric_has_no_accuracy(run):
+    from dataclasses import replace
+
+    result = run.results[0]
+    assert result.accuracy == result.score
+    with pytest.raises(UsageError, match="scored by pearson"):
+        _ = replace(result, metric="pearson").accuracy
+
+
+def test_digests_are_those_of_the_files(run):
+    for r in run:
+        assert r.files["predictions"] == digest((run.folder / "predictions" / f"{r.key}.npz").read_bytes())
+        assert r.files["rows"] == digest((run.folder / "datasets" / f"{r.cell.data}.parquet").read_bytes())
+        assert ("probe" in r.files) == (r.cell.encoder != "majority") == run.has_model(r)
+    assert len({np.asarray(run.right(r)).tobytes() for r in run}) > 1
