@@ -3,8 +3,10 @@
 readings   one sentence by control and measure: how to read its number
 sets       parallel to the sets of the summary: a list parallel to its columns, null where nothing was asked, else
 
-    controls     by name: value, low, high, n; and lost, the plain score minus this one
-    selectivity  value, low, high and keys, where there is the control ``key``
+    controls     by name: value, low, high, n; and lost, the plain score minus this one, null where the two are not of
+                 the same test rows
+    selectivity  where there is the control ``key``: value, low and high of task minus control, which are accuracies on
+                 the same rows, those of the control; and on how many keys
     online       value, low and high of the compression against the prior, and [value, low, high] of that against
                  uniform; bits, and what uniform and prior cost; surplus and enough (rows, 0: never) by share of the
                  prior; blocks: rows, bits, test_bits, test_accuracy
@@ -24,11 +26,10 @@ from dataclasses import replace
 from typing import Any
 
 from sonde.compare import best_layer
-from sonde.errors import SondeError
 from sonde.report.grid import Column, Grid, Place
 from sonde.result import Result
-from sonde.run.controls import CONTROLS, selectivity
-from sonde.run.folder import OTHER, Run
+from sonde.run.controls import CONTROLS
+from sonde.run.folder import Run
 from sonde.run.measures import ERASED, GIVEN, MEASURES, measure_of
 from sonde.run.variants import base
 
@@ -66,7 +67,7 @@ def _cell(run: Run, grid: Grid, column: Column, place: Place, erasures: Mapping[
     given = {name.removeprefix(GIVEN): _given(r) for name, r in found.items() if name.startswith(GIVEN)}
     return {
         "controls": controls,
-        "selectivity": _selectivity(run, plain, found["key"]) if "key" in found else None,
+        "selectivity": _selectivity(found["key"]) if "key" in found else None,
         "online": _online(found["online"]) if "online" in found else None,
         "given": given,
         "capacity": _capacity(found["capacity"]) if "capacity" in found else None,
@@ -112,24 +113,16 @@ def _ranged(r: Result) -> dict[str, Any]:
 
 
 def _control(plain: Result, r: Result) -> dict[str, Any]:
-    return {**_ranged(r), "lost": plain.score - r.score, "n": r.n["te"]}
+    comparable = CONTROLS[str(r.cell.variant)].same_test and r.n["te"] == plain.n["te"]
+    return {**_ranged(r), "lost": plain.score - r.score if comparable else None, "n": r.n["te"]}
 
 
-def _selectivity(run: Run, plain: Result, control: Result) -> dict[str, Any] | None:
-    try:
-        kept = run.predictions(control, "predicted", "truth", "keys", f"{OTHER}keys")
-        right = run.right(plain)
-    except SondeError:
+def _selectivity(r: Result) -> dict[str, Any] | None:
+    if "selectivity" not in r.scores:
         return None
-    mine, theirs = (_keys(kept[name]) for name in (f"{OTHER}keys", "keys"))
-    if len(mine) != len(right):
-        return None
-    found = selectivity(right, kept["predicted"] == kept["truth"], mine, theirs)
-    return {"value": found.value, "low": found.low, "high": found.high, "keys": found.keys}
-
-
-def _keys(array: Any) -> list[str | None]:
-    return [str(key) or None for key in array]
+    names = {"value": "selectivity", "low": "selectivity_low", "high": "selectivity_high"}
+    said: dict[str, Any] = {name: r.scores[of] for name, of in names.items()}
+    return {**said, "task": r.scores["task"], "control": r.scores["control"], "keys": int(r.scores["keys"])}
 
 
 def _online(r: Result) -> dict[str, Any]:

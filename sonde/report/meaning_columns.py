@@ -57,9 +57,15 @@ def _column(
 def _controls(cells: Sequence[Cell | None]) -> list[Column]:
     names = dict.fromkeys(name for cell in cells if cell for name in cell["controls"])
     found = list(_column(["selectivity"], cells, lambda cell: cell["selectivity"] and _points(cell["selectivity"])))
+    found += _column(["task in the", "split of key"], cells, lambda cell: _task(cell["selectivity"]))
     for name in names:
         found += _column([name], cells, lambda cell, name=name: _points(cell["controls"].get(name)))  # type: ignore[misc]
     return found
+
+
+def _task(found: Cell | None) -> Words | None:
+    """The accuracy that the control is subtracted from."""
+    return Words(f"{100 * found['task']:.1f}") if found else None
 
 
 def _measures(cells: Sequence[Cell | None], plain: Sequence[Cell | None]) -> list[Column]:
