@@ -69,5 +69,7 @@ def test_the_interval_of_a_loss_is_drawn_from_the_predictions(tmp_path):
     run, bits = Run.load(tmp_path / "run"), -rows[1]["log2"].astype(float)
     assert ranges_of(run, [rows[0]], "log2_loss") == [bootstrap(bits, seed=0, draws=1000)]
     assert ranges_of(run, [forms[0]], "log2_loss") == [cluster_bootstrap(bits, keys, seed=0, draws=1000)]
+    calm = -rows[1]["log2_calibrated"].astype(float)
+    assert ranges_of(run, [rows[0]], "log2_loss_calibrated") == [bootstrap(calm, seed=0, draws=1000)]
     assert ranges_of(run, [forms[0]], "accuracy") == [forms[0].range]
     assert ranges_of(run, [forms[0]], "macro_f1") == []
