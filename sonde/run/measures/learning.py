@@ -1,0 +1,98 @@
+"""How accuracy grows with the number of training rows, and whether it still does at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sonde.probes.learning import Point, learning
+from sonde.run.cells import Unit, clusters_of, features_of, ground_of
+from sonde.run.folder import OTHER
+from sonde.run.measures.measure import Finished, Measure, blank, learned, plain_probe
+from sonde.stats.crossed import crossed
+from sonde.stats.intervals import Z, wilson
+from sonde.stats.paired import newcombe
+from sonde.stats.resample import Clusters
+
+
+def work(unit: Unit) -> list[Finished]:
+    """The learning curve of a set; its score is what the last doubling of the training rows adds."""
+    parts, (cell,) = unit.parts, unit.cells
+    train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
+    started = time.perf_counter()
+    l2, probe = plain_probe(unit, train, dev)
+    points = learning(
+        train, parts.train.labels, dev, parts.dev.labels, test, parts.test.labels, len(parts.labels), l2=unit.probe.l2,
+        plain=(l2, probe), seed=cell.seed, clusters=clusters_of(parts.train), ground=ground_of(unit, train),
+        device=cell.device,
+    )  # fmt: skip
+    spent = time.perf_counter() - started
+    clusters = clusters_of(parts.test)
+    half, last = points[-2:]
+    gain, low, high = _gain(half, last, clusters)
+    result = replace(
+        blank(cell, parts), dimension=train.shape[1], metric="gain", score=gain, interval=(low, high),
+        interval_kind="crossed",
+        scores={
+            "accuracy": float(last.right.mean()), "half": float(half.right.mean()), "half_rows": half.rows,
+            "subsamples": len(half.right),
+        },
+        chosen={"l2": l2}, tried=tuple(_curve(points, clusters)),
+        seconds={"encode": 0.0, "fit": spent},
+    )  # fmt: skip
+    right = np.concatenate([point.right for point in points]).astype(np.uint8)
+    rows = np.repeat([point.rows for point in points], [len(point.right) for point in points])
+    return [(result, {f"{OTHER}right": right, f"{OTHER}rows": rows}, None)]
+
+
+def _several(clusters: Clusters | None) -> Clusters | None:
+    """Clusters, if there are two of them."""
+    return clusters if clusters is not None and len(set(clusters)) > 1 else None
+
+
+def _curve(points: Sequence[Point], clusters: Clusters | None) -> list[dict[str, float | int]]:
+    """The points as plain data: accuracies with intervals over training sets and test rows."""
+    found: list[dict[str, float | int]] = []
+    whole, said = points[-1].rows, None
+    for point in points:
+        several, n = len(point.right) > 1, point.right.shape[1]
+        # with all rows there is one training set only. Subsamples of half of them have rows in common, and vary about
+        # as much as training sets of twice the size
+        said = crossed(
+            point.right, clusters=_several(clusters), share=point.rows / whole if several else 0.0, like=said
+        )
+        low, high = wilson(said.mean * n, n)  # where all are right, or none
+        found.append(
+            {
+                "rows": point.rows, "accuracy": said.mean, "low": max(0.0, min(low, said.low)),
+                "high": min(1.0, max(high, said.high)), "subsamples": len(point.right),
+                "sd": float(point.right.mean(axis=1).std(ddof=1)) if several else 0.0,
+                "majority": float(point.majority.mean()), "l2": float(np.median(point.l2)),
+            }
+        )  # fmt: skip
+    return found
+
+
+def _gain(half: Point, last: Point, clusters: Clusters | None) -> tuple[float, float, float]:
+    """What all rows give beyond half of them, paired by test row.
+
+    Of all rows there is one training set only, which is taken to vary as the subsamples do, and by itself.
+    """
+    share = half.rows / last.rows
+    said = crossed(last.right.astype(float) - half.right, clusters=_several(clusters), share=share)
+    both, n = (last.right & half.right).mean(axis=0).sum(), half.right.shape[1]
+    more, less = last.right.sum() - both, half.right.mean(axis=0).sum() - both
+    low, high = newcombe(round(both), round(more), round(less), n, Z)  # where hardly a row differs
+    return said.mean, min(low, said.low), max(high, said.high)
+
+
+measure = Measure(
+    name="learning",
+    reading="Points that the last doubling of the training rows adds: above 0 by more than its interval, the curve "
+    "still rises, and the score says as much about the number of rows as about the encoder.",
+    fits=learned,
+    work=work,
+)
