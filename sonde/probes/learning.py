@@ -17,7 +17,6 @@ The last point is the plain probe.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -83,6 +82,19 @@ def _cut(labels: Ints, may: Ints, rows: int) -> int:
     return int(min(may[may >= both], key=lambda end: (abs(int(end) - rows), end)))
 
 
+def subsets(
+    labels: Ints, clusters: Sequence[Hashable] | None, classes: int, *, seed: int, subsamples: int = SUBSAMPLES
+) -> list[list[Ints]]:
+    """The numbers of the rows of each subsample, by size, from few rows to all but the last point's."""
+    sizes = ends(len(labels), classes)[:-1]
+    found: list[list[Ints]] = [[] for _ in sizes]
+    for i in range(subsamples):
+        order, may = subsample_order(labels, clusters, np.random.default_rng([seed, i]))
+        for own, size in zip(found, sizes, strict=True):
+            own.append(order[: _cut(labels[order], may, size)])
+    return found
+
+
 def learning(
     train: Features,
     labels: Ints,
@@ -111,35 +123,40 @@ def learning(
             f"{len(train)} training rows of {classes} classes, and {len(known)} dev rows whose label is known, are too "
             f"few for a learning curve; expected at least {2 * max(LEAST, PER_CLASS * classes)} and 1."
         )
-    found: list[list[tuple[int, Truths, Truths, float]]] = [[] for _ in sizes[:-1]]
+    drawn = subsets(labels, clusters, classes, seed=seed, subsamples=subsamples)
+    right: list[list[Truths]] = [[] for _ in drawn]
+    chosen: list[list[float]] = [[] for _ in drawn]
     with one_thread():  # with more, sums depend on how many
         ground = Ground.of(train, labels, classes, device) if ground is None else ground
         grid = tuple(sorted(l2, reverse=True))
         work = Work(ground, dev.select(known), dev_labels[known], classes, grid, device, watch="accuracy")
-        begin = [work.start(sizes[0])] * len(found)
+        begin: list[int] = []
         for i in range(subsamples):
-            order, may = subsample_order(labels, clusters, np.random.default_rng([seed, i]))
-            rows = Features.of(train.take(order)) if 4 * math.prod(train.shape) <= convex.KEPT else train.select(order)
-            y, senders, cuts = labels[order], list[Sender](), list[int]()
-            for s, size in enumerate(sizes[:-1]):
-                cut = _cut(y, may, size)
-                before = senders[-1].model if senders else None
-                begin[s], sender = work.choose(rows.select(slice(cut)), y[:cut], begin[s], before)
-                begin[s + 1 :] = [begin[s]] * (len(begin) - s - 1) if i == 0 else begin[s + 1 :]
+            order = drawn[-1][i]  # the smaller ones are its beginnings
+            few = 4 * len(order) * train.shape[1] <= convex.KEPT
+            rows, y = Features.of(train.take(order)) if few else train.select(order), labels[order]
+            senders: list[Sender] = []
+            for s, size in enumerate(drawn):
+                some = slice(len(size[i]))
+                at = begin[s] if i else begin[-1] if begin else work.start(len(size[i]))
+                place, sender = work.choose(rows.select(some), y[some], at, senders[-1].model if senders else None)
+                begin[s : s + 1] = [place]
                 senders.append(sender)
-                cuts.append(cut)
-            _, right = judge(senders, test, test_labels)
-            for s, cut in enumerate(cuts):
-                found[s].append((cut, right[s], _majority(y[:cut], test_labels), grid[begin[s]]))
-    points = []
-    for each in found:
-        rows_of, hits, most, chosen = zip(*each, strict=True)
-        points.append(Point(round(sum(rows_of) / len(each)), np.array(hits), np.array(most), chosen))
+                chosen[s].append(grid[place])
+            for own, hits in zip(right, judge(senders, test, test_labels)[1], strict=True):
+                own.append(hits)
+    points = [
+        Point(
+            round(sum(map(len, size)) / subsamples), np.array(right[s]),
+            np.array([majority(labels[rows], test_labels) for rows in size]), tuple(chosen[s]),
+        )
+        for s, size in enumerate(drawn)
+    ]  # fmt: skip
     last = (plain[1].scores(test).argmax(axis=1) == test_labels)[None]
-    return [*points, Point(len(train), last, _majority(labels, test_labels)[None], (plain[0],))]
+    return [*points, Point(len(train), last, majority(labels, test_labels)[None], (plain[0],))]
 
 
-def _majority(labels: Ints, test_labels: Ints) -> Truths:
+def majority(labels: Ints, test_labels: Ints) -> Truths:
     """Which test rows have the most frequent of some labels; of several the first."""
     found: Truths = np.bincount(labels).argmax() == test_labels
     return found

@@ -10,6 +10,8 @@ sets       parallel to the sets of the summary: a list parallel to its columns, 
     online       value, low and high of the compression against the prior, and [value, low, high] of that against
                  uniform; bits, and what uniform and prior cost; surplus and enough (rows, 0: never) by share of the
                  prior; blocks: rows, bits, test_bits, test_accuracy
+    learning     value, low and high of what the last doubling of the training rows adds; points: rows, accuracy, low,
+                 high, subsamples, sd; and baselines by name, points of the same rows
     given        by encoder: bits, low, high that this one adds to it
     capacity     points: rank, norm, l2, dev, test, bits, and frontier: that none with a smaller norm is as right;
                  enough, the rank that will do; and volume, null where there is one rank only
@@ -69,6 +71,7 @@ def _cell(run: Run, grid: Grid, column: Column, place: Place, erasures: Mapping[
         "controls": controls,
         "selectivity": _selectivity(found["key"]) if "key" in found else None,
         "online": _online(found["online"]) if "online" in found else None,
+        "learning": _learning(run, found["learning"]) if "learning" in found else None,
         "given": given,
         "capacity": _capacity(found["capacity"]) if "capacity" in found else None,
         "hidden": _hidden(found["hidden"]) if "hidden" in found else None,
@@ -135,6 +138,16 @@ def _online(r: Result) -> dict[str, Any]:
         "enough": {share: int(scores[f"enough_{share}"]) for share in SHARES},
         "blocks": [dict(each) for each in r.tried],
     }  # fmt: skip
+
+
+def _learning(run: Run, r: Result) -> dict[str, Any]:
+    """A curve, and those of baselines that learned from the same subsamples."""
+    baselines = {"majority": [{"rows": each["rows"], "accuracy": each["majority"]} for each in r.tried]}
+    for other in run.extras:
+        alike = replace(other.cell, encoder=r.cell.encoder, identity=r.cell.identity, probe=r.cell.probe)
+        if other.cell.probe is None and replace(alike, layer=r.cell.layer, device=r.cell.device) == r.cell:
+            baselines[other.cell.encoder] = [dict(each) for each in other.tried]
+    return {**_ranged(r), "points": [dict(each) for each in r.tried], "baselines": baselines}
 
 
 def _given(r: Result) -> dict[str, Any]:

@@ -69,7 +69,9 @@ def crossed(
     total = rows + trained
     if not total:
         return Crossed(mean, mean, mean, between, sets)
-    freedom = total**2 / (rows**2 / (pieces - 1) + trained**2 / max(1, sets - 1))
+    # as uncertain as a variance is from which nothing was subtracted
+    seen = over / k + over * share / (1 - share)
+    freedom = total**2 / (rows**2 / (pieces - 1) + seen**2 / max(1, sets - 1))
     half = float(stdtrit(freedom, (1 + inputs.share(level, "level")) / 2)) * math.sqrt(total)
     return Crossed(mean, mean - half, mean + half, between, sets)
 

@@ -7,11 +7,14 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
+from sonde.report.charts import chart
 from sonde.report.columns import ABSENT
 from sonde.report.meaning_columns import meaning_tables, readings
 from sonde.report.mistakes import mistakes
+from sonde.report.page.page import render
 from sonde.report.summary import summarise
 from sonde.report.tables import json_text, latex, markdown, print_table
+from sonde.report.whole import whole
 from sonde.run import evaluate, join
 from sonde.run.controls import CONTROLS, selectivity
 from sonde.run.measures import MEASURES
@@ -19,7 +22,7 @@ from tests.run.test_measures import layered
 from tests.run.test_variants import EVERY, Reading, keyed, label, named, of_label
 
 SETS = [keyed("own/verbs"), keyed("own/nouns", n=(210, 80, 96), classes=3)]
-PARTS = {"controls", "selectivity", "online", "given", "capacity", "hidden", "mix", "inlp", "erasure"}
+PARTS = {"controls", "selectivity", "online", "learning", "given", "capacity", "hidden", "mix", "inlp", "erasure"}
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +106,10 @@ def test_values_are_those_of_the_results(run, summary):
         }
         assert found["capacity"]["points"] == list(results["capacity"].tried)
         assert found["capacity"]["enough"] == results["capacity"].score
+        learning, r = found["learning"], results["learning"]
+        assert {name: learning[name] for name in ("value", "low", "high")} == ranged(r)
+        assert learning["points"] == list(r.tried)
+        assert [p["accuracy"] for p in learning["baselines"]["majority"]] == [p["majority"] for p in r.tried]
         assert found["hidden"]["points"] == list(results["hidden"].tried)
         assert found["hidden"]["value"] == pytest.approx(found["hidden"]["accuracy"] - found["hidden"]["linear"])
         assert found["mix"] is None
@@ -250,6 +257,28 @@ def test_joined_runs_say_the_same(run, summary, tmp_path):
     assert cell_of(joined, "own/nouns", "l") is None
 
 
+def test_learning_curves_have_baselines_beside_them(tmp_path):
+    run = evaluate({"k": label(1.0)}, SETS[:1], tmp_path / "run", measures=["learning"], beside=["nb-uni"])
+    for seed in (1111, 2222):  # those of another seed had other subsamples
+        run = evaluate(
+            {"k": label(1.0)}, SETS[:1], tmp_path / "run", measures=["learning"], beside=["nb-uni"], seeds=[seed]
+        )
+    own = cell_of(summarise(run), "own/verbs")["learning"]
+    bayes = {r.cell.seed: r for r in run.extras if r.cell.encoder == "nb-uni"}
+    assert own["baselines"]["nb-uni"] == list(bayes[1111].tried)
+    assert list(own["baselines"]) == ["majority", "nb-uni"]
+    rows, spec = chart("learning", whole(run))
+    assert [(row["encoder_name"], row["x"]) for row in rows] == [
+        (name, p["rows"]) for name in ("k", "majority", "nb-uni") for p in own["points"]
+    ]
+    assert rows[len(own["points"]) - 1]["gain"] == own["value"]
+    (line,) = spec["title"]["subtitle"]
+    assert re.fullmatch(r"last doubling [+−][\d.]+ ±[\d.]+ \((still rising|no clear rise|falling)\)", line)
+    page = render(whole(run))
+    assert "Learning curves" in page
+    assert 'data-chart="learning"' in page
+
+
 # tables
 
 
@@ -274,7 +303,8 @@ def test_tables_have_the_sets_the_score_and_what_was_asked(run, summary):
     ]
     assert heads[1] == [
         ["information", "bits"], ["compression", "times"], ["rows to half", "of the prior"],
-        ["adds to", "length", "bits"], ["adds to", "words", "bits"], ["rank", "that will do"],
+        ["adds to", "length", "bits"], ["adds to", "words", "bits"], ["last doubling", "adds"],
+        ["rank", "that will do"],
         ["hidden layer", "adds"], ["after INLP", "(directions)"],
     ]  # fmt: skip
     assert heads[2] == [[label] for label in labels]  # a set's own property is on the diagonal

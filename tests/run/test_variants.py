@@ -541,7 +541,13 @@ def test_words_beside_the_sentence_keep_their_vectors(tmp_path):
     assert (found["words"].score, found["words"].dimension) == (0.9, 2)
     assert found["gaussian"].dimension == 6
     assert 0.8 <= found["gaussian"].score <= 0.9
-    assert set(found) == {"words", "gaussian", "online", "hidden"}  # the other measures are about sentences alone
+    assert set(found) == {
+        "words",
+        "gaussian",
+        "online",
+        "learning",
+        "hidden",
+    }  # the other measures are about sentences alone
     without = Reading("two", lambda words: [*of_label(words), *(f"w{k}" in words for k in range(2))])
     run = evaluate({"k": without}, [told], tmp_path / "own", controls=["words"], beside=())
     assert (named(run)["words"].score, named(run)["words"].dimension) == (0.9, 5)

@@ -182,7 +182,7 @@ key = Control(
     name="key",
     reading="What the probe learns by heart about single words, each of which has a random label and is also in train. "
     "Selectivity is the task on these same rows minus this control; near 0, a probe that knows words by heart would do "
-    "as well there. It is not subtracted from the score, which is on words that train does not have.",
+    "as well there. It is not subtracted from the score, which is of another split.",
     encodes=False,
     fits=_fits,
     parts=key_control,

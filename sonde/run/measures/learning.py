@@ -1,4 +1,8 @@
-"""How accuracy grows with the number of training rows, and whether it still does at the end."""
+"""How accuracy grows with the number of training rows, and whether it still does at the end.
+
+The subsamples of a set depend on its rows and the seed only: encoders, and naive Bayes beside them, learn from the
+same.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from sonde.probes.learning import Point, learning
+from sonde.baselines import bayes_curve
+from sonde.dataset import Dataset
+from sonde.probes.learning import Point, learning, majority, subsets
+from sonde.result import Cell, Result
 from sonde.run.cells import Unit, clusters_of, features_of, ground_of
-from sonde.run.folder import OTHER
+from sonde.run.folder import OTHER, Arrays
 from sonde.run.measures.measure import Finished, Measure, blank, learned, plain_probe
+from sonde.run.parts import Parts, sampled
 from sonde.stats.crossed import crossed
 from sonde.stats.intervals import Z, wilson
 from sonde.stats.paired import newcombe
@@ -29,23 +37,44 @@ def work(unit: Unit) -> list[Finished]:
         plain=(l2, probe), seed=cell.seed, clusters=clusters_of(parts.train), ground=ground_of(unit, train),
         device=cell.device,
     )  # fmt: skip
-    spent = time.perf_counter() - started
-    clusters = clusters_of(parts.test)
+    found = replace(blank(cell, parts), dimension=train.shape[1], chosen={"l2": l2})
+    return [(*_finished(found, points, clusters_of(parts.test), time.perf_counter() - started), None)]
+
+
+def _finished(
+    found: Result, points: Sequence[Point], clusters: Clusters | None, seconds: float
+) -> tuple[Result, Arrays]:
+    """A result with its numbers, and what is kept of them."""
     half, last = points[-2:]
     gain, low, high = _gain(half, last, clusters)
     result = replace(
-        blank(cell, parts), dimension=train.shape[1], metric="gain", score=gain, interval=(low, high),
-        interval_kind="crossed",
+        found, metric="gain", score=gain, interval=(low, high), interval_kind="crossed",
         scores={
             "accuracy": float(last.right.mean()), "half": float(half.right.mean()), "half_rows": half.rows,
             "subsamples": len(half.right),
         },
-        chosen={"l2": l2}, tried=tuple(_curve(points, clusters)),
-        seconds={"encode": 0.0, "fit": spent},
+        tried=tuple(_curve(points, clusters)), seconds={"encode": 0.0, "fit": seconds},
     )  # fmt: skip
     right = np.concatenate([point.right for point in points]).astype(np.uint8)
     rows = np.repeat([point.rows for point in points], [len(point.right) for point in points])
-    return [(result, {f"{OTHER}right": right, f"{OTHER}rows": rows}, None)]
+    return result, {f"{OTHER}right": right, f"{OTHER}rows": rows}
+
+
+def baseline_curve(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result, Arrays]:
+    """The learning curve of naive Bayes on words, from the same rows as those of encoders."""
+    started = time.perf_counter()
+    labels = parts.train.labels
+    sizes = subsets(labels, clusters_of(parts.train), len(parts.labels), seed=cell.seed)
+    sizes.append([np.arange(len(labels))])
+    right = bayes_curve(sampled(dataset, parts.limit), (rows for size in sizes for rows in size))
+    points = [
+        Point(
+            round(sum(map(len, size)) / len(size)), np.array([next(right) for _ in size]),
+            np.array([majority(labels[rows], parts.test.labels) for rows in size]), (),
+        )
+        for size in sizes
+    ]  # fmt: skip
+    return _finished(blank(cell, parts), points, clusters_of(parts.test), time.perf_counter() - started)
 
 
 def _several(clusters: Clusters | None) -> Clusters | None:
@@ -70,7 +99,7 @@ def _curve(points: Sequence[Point], clusters: Clusters | None) -> list[dict[str,
                 "rows": point.rows, "accuracy": said.mean, "low": max(0.0, min(low, said.low)),
                 "high": min(1.0, max(high, said.high)), "subsamples": len(point.right),
                 "sd": float(point.right.mean(axis=1).std(ddof=1)) if several else 0.0,
-                "majority": float(point.majority.mean()), "l2": float(np.median(point.l2)),
+                "majority": float(point.majority.mean()), **({"l2": float(np.median(point.l2))} if point.l2 else {}),
             }
         )  # fmt: skip
     return found
