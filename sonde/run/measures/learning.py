@@ -25,6 +25,11 @@ from sonde.stats.intervals import Z, wilson
 from sonde.stats.paired import newcombe
 from sonde.stats.resample import Clusters
 
+OWN = 0.2
+"""What of the probe of all rows is its own luck, and not in its halves as well, as a share as ``crossed`` has it. In
+simulations of logistic models (400 and 1,000 training rows, 20 and 100 dimensions, 400 to 5,000 test rows), intervals
+cover the mean gain in 95 to 98 % of cases with it, in 91 to 97 % with 0, and in 98 to 100 % with 0.5."""
+
 
 def work(unit: Unit) -> list[Finished]:
     """The learning curve of a set; its score is what the last doubling of the training rows adds."""
@@ -108,10 +113,9 @@ def _curve(points: Sequence[Point], clusters: Clusters | None) -> list[dict[str,
 def _gain(half: Point, last: Point, clusters: Clusters | None) -> tuple[float, float, float]:
     """What all rows give beyond half of them, paired by test row.
 
-    Of all rows there is one training set only, which is taken to vary as the subsamples do, and by itself.
+    The subsamples are of those very rows, so that most of what another training set would do is in both, and cancels.
     """
-    share = half.rows / last.rows
-    said = crossed(last.right.astype(float) - half.right, clusters=_several(clusters), share=share)
+    said = crossed(last.right.astype(float) - half.right, clusters=_several(clusters), share=OWN)
     both, n = (last.right & half.right).mean(axis=0).sum(), half.right.shape[1]
     more, less = last.right.sum() - both, half.right.mean(axis=0).sum() - both
     low, high = newcombe(round(both), round(more), round(less), n, Z)  # where hardly a row differs
