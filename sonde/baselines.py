@@ -203,6 +203,32 @@ def _learn(parts: _Parts, inputs: tuple[str, ...], pairs: bool) -> _Words:
     return _Words(ids, train, label, test, _choose(ALPHAS, guess, parts, dev))
 
 
+def bayes_curve(dataset: Dataset, subsets: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+    """Which test rows nb-uni has right that learned from some rows of tr, given by their numbers; one array per subset.
+
+    All of va is chosen on. Words are counted once, and of all rows together this is the baseline.
+    """
+    parts, inputs = _parts(dataset), known(dataset).inputs
+    ids: dict[str, int] = {}
+    train = _counts(parts.train, ids, inputs, pairs=False, grow=True)
+    dev, test = (_counts(rows, ids, inputs, pairs=False) for rows in (parts.choose, parts.test))
+    labels, truth = parts.numbers(parts.train), parts.numbers(parts.test)
+    for subset in subsets:
+        some = train[subset]
+        met = np.unique(some.indices)  # no other word is known
+        own, own_dev, own_test = (counts[:, met] for counts in (some, dev, test))
+        rarity = np.log((1 + len(subset)) / (1 + np.bincount(own.indices, minlength=len(met)))) + 1
+        weights, label = _weighed(own, rarity), labels[subset]
+
+        def guess(
+            alpha: float, given: sparse.csr_array, weights: sparse.csr_array = weights, label: np.ndarray = label
+        ) -> np.ndarray:
+            return predict(weights, label, given, len(parts.labels), alpha)
+
+        alpha = _choose(ALPHAS, guess, parts, _weighed(own_dev, rarity))
+        yield guess(alpha, _weighed(own_test, rarity)) == truth
+
+
 def _bayes(parts: _Parts, inputs: tuple[str, ...], *, pairs: bool) -> tuple[np.ndarray, dict[str, object]]:
     learned = _learn(parts, inputs, pairs)
     columns = {name for row in parts.train for name, _ in row.extra}

@@ -131,7 +131,8 @@ class Result:
     """What ``score`` is."""
     score: float
     scores: Mapping[str, float] = field(default_factory=dict)
-    """Further metrics by name: macro_f1, log2_loss (mean bits per test row, where there are probabilities), …"""
+    """Further metrics by name: macro_f1, log2_loss (mean bits per test row, where there are probabilities),
+    log2_loss_calibrated (the same at the temperature that is best on dev), …"""
     interval: tuple[float, float]
     """95 %, rows taken as independent."""
     interval_kind: str = "wilson"
@@ -202,6 +203,11 @@ class Result:
     def log2_loss(self) -> float | None:
         """Mean bits per test row, if there are probabilities."""
         return self.scores.get("log2_loss")
+
+    @property
+    def log2_loss_calibrated(self) -> float | None:
+        """Mean bits per test row at the temperature that is best on dev, if there are probabilities and a dev part."""
+        return self.scores.get("log2_loss_calibrated")
 
     @property
     def partial(self) -> bool:

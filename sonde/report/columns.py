@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sonde.report.interval import ends_of, half_width
+from sonde.report.interval import half_width
 from sonde.report.printed import NOTES
+from sonde.report.scores import LOSSES
 from sonde.report.summary import done, value_of
 from sonde.report.verdict import mark_of
 
@@ -71,21 +72,41 @@ def main_columns(summary: Mapping[str, Any]) -> Main:
         ],
     )
     baselines = [
-        Column(column["label"], [in_words(said["baselines"][i], metric) for said in sets])
+        found
         for i, column in enumerate(summary["baselines"])
+        for found in _with_calibrated(column["label"], [said["baselines"][i] for said in sets], metric)
     ]
     return Main(
         names=Column(["set"], [Words(said["label"]) for said in sets]),
         tested=Column(["te"], [Words(_tested(said)) for said in sets]),
         encoders=[
-            Column(column["label"], [in_words(said["cells"][i], metric) for said in sets])
+            found
             for i, column in enumerate(summary["columns"])
+            for found in _with_calibrated(column["label"], [said["cells"][i] for said in sets], metric)
         ],
         # those that give labels only have no loss
         baselines=[column for column in baselines if any(words.text != ABSENT for words in column.cells)],
         strongest=_strongest(summary),
         human=[human] if any(people) else [],
     )
+
+
+def _with_calibrated(label: Sequence[str], cells: Sequence[Mapping[str, Any] | None], metric: str) -> Iterator[Column]:
+    """The column of an encoder; where it is of raw bits, those after calibration stand beside it."""
+    yield Column(label, [in_words(cell, metric) for cell in cells])
+    scores = [(cell or {}).get("calibrated") or {"value": None} for cell in cells]
+    if any(score["value"] is not None for score in scores):
+        yield Column([*label, "calibrated"], [_number(score, metric) for score in scores])
+
+
+def _number(score: Mapping[str, Any], metric: str) -> Words:
+    """A number with half the width of its interval: points with one decimal, or bits with three."""
+    value = score["value"]
+    if value is None:
+        return Words(ABSENT)
+    scale, digits = (1, 3) if metric in LOSSES else (100, 1)
+    half = half_width(score["low"], score["high"], scale=scale, digits=digits)
+    return Words(f"{scale * value:.{digits}f}", half)
 
 
 def layer_columns(summary: Mapping[str, Any], found: Mapping[str, Any]) -> list[Column]:
@@ -98,21 +119,18 @@ def layer_columns(summary: Mapping[str, Any], found: Mapping[str, Any]) -> list[
 
 
 def in_words(cell: Mapping[str, Any] | None, metric: str) -> Words:
-    """What is written for a cell: points with one decimal, or bits with three."""
+    """What is written for a cell."""
     if cell is None or not done(cell):
         return Words(ABSENT if cell is None else "failed")
-    value, low, high = ends_of(cell)
-    if value is None:
-        return Words(ABSENT)
-    scale, digits = (1, 3) if metric == "log2_loss" else (100, 1)
-    number = f"{scale * value:.{digits}f}"
-    half = half_width(low, high, scale=scale, digits=digits)
+    found = _number(cell["score"], metric)
+    if found.text == ABSENT:
+        return found
     marks = mark_of(cell) + "*" * cell["partial"]
     if "by_dev" in cell:
-        return Words(number, half, marks, "dev" * cell["by_dev"])
+        return found._replace(mark=marks, note="dev" * cell["by_dev"])
     layer = cell["layer"] or ""
     note = f"({'L' * layer.isdecimal()}{layer})" if layer else ""
-    return Words(number, half, (cell["letters"] or "") + marks, note, cell["best"])
+    return found._replace(mark=(cell["letters"] or "") + marks, note=note, best=cell["best"])
 
 
 def _tested(said: Mapping[str, Any]) -> str:
@@ -122,7 +140,7 @@ def _tested(said: Mapping[str, Any]) -> str:
 
 
 def _strongest(summary: Mapping[str, Any]) -> list[Column]:
-    columns, lower = summary["baselines"], summary["metric"] == "log2_loss"
+    columns, lower = summary["baselines"], summary["metric"] in LOSSES
     found = []
     for sample in dict.fromkeys((c["limit"], c["sonde"]) for c in columns):
         same = [i for i, c in enumerate(columns) if (c["limit"], c["sonde"]) == sample]

@@ -30,6 +30,9 @@ CAPTIONS = {
     "layers": "Bands or lines: 95 % intervals.",
     "dimensions": "Bands or lines: 95 % intervals.",
     "epochs": "Bands or lines: 95 % intervals.",
+    "learning": "Each point is the mean over subsamples of the training rows, and the last one is the score of all "
+    "rows; bands or lines: 95 % intervals over training sets and test rows. The penalty is chosen on dev for every "
+    "subsample. Below a name: points that the last doubling of the rows adds, and half of its 95 % interval.",
     "length": "Each point is a bin of sentence lengths with about as many test rows; bands or lines: 95 % intervals.",
     "correlation": "Spearman's rho over encoders; grey: not significant ({}), or too few encoders.",
     "profiles": "Level bars: 95 % intervals; lines join the tasks of an encoder.",

@@ -8,6 +8,7 @@ from typing import Any
 from sonde.report import printed
 from sonde.report.escape import plain
 from sonde.report.meaning_columns import readings
+from sonde.report.scores import LOSSES
 from sonde.report.summary import done
 from sonde.report.verdict import sentences
 from sonde.result import CONSTANT
@@ -37,6 +38,7 @@ def legend(summary: Mapping[str, Any], *, human: bool = True) -> list[str]:
         return list(summary["notes"])
     return [
         _metric(summary["metric"], {cell["interval"] for cell in every + beside}),
+        *_calibrated(every + beside),
         *_about(summary["metric"], every, bool(beside)),
         *_constant(summary),
         *_correlated(summary["sets"]),
@@ -58,9 +60,13 @@ def _metric(metric: str, kinds: set[str]) -> str:
     if metric == "macro_f1":
         return "Macro-averaged F1 on te in points, without an interval."
     forms = "target forms, or sentences, that rows share"
-    if metric == "log2_loss":
+    if metric in LOSSES:
         drawn = f"over {forms}, else rows" if "cluster" in kinds else "over rows"
-        return f"Mean loss on te in bits, lower is better; ± is half the width of the 95 % bootstrap interval {drawn}."
+        which = " at the temperature that is best on dev" if metric == "log2_loss_calibrated" else ""
+        return (
+            f"Mean loss on te in bits{which}, lower is better; ± is half the width of the 95 % bootstrap interval "
+            f"{drawn}."
+        )
     wilson = f"Wilson's, with that over {forms}" if "cluster" in kinds else "Wilson's"
     more = [text for kind, text in KINDS.items() if kind in kinds]
     return f"Accuracy on te in points; ± is half the width of the 95 % interval: {'; '.join([wilson, *more])}."
@@ -91,6 +97,14 @@ def _constant(summary: Mapping[str, Any]) -> Iterator[str]:
     )
     if found and summary["metric"] == "accuracy":
         yield f"{', '.join(found)}: one answer for every row; its score is a fact of the test rows and has no interval."
+
+
+def _calibrated(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if any((cell.get("calibrated") or {}).get("value") is not None for cell in cells):
+        yield (
+            "calibrated: the same with log-probabilities at the temperature that is best on dev. Raw bits are high "
+            "where a probe is too sure of itself; what it knows are the calibrated ones."
+        )
 
 
 def _correlated(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:

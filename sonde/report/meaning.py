@@ -3,11 +3,15 @@
 readings   one sentence by control and measure: how to read its number
 sets       parallel to the sets of the summary: a list parallel to its columns, null where nothing was asked, else
 
-    controls     by name: value, low, high, n; and lost, the plain score minus this one
-    selectivity  value, low, high and keys, where there is the control ``key``
+    controls     by name: value, low, high, n; and lost, the plain score minus this one, null where the two are not of
+                 the same test rows
+    selectivity  where there is the control ``key``: value, low and high of task minus control, which are accuracies on
+                 the same rows, those of the control; and on how many keys
     online       value, low and high of the compression against the prior, and [value, low, high] of that against
                  uniform; bits, and what uniform and prior cost; surplus and enough (rows, 0: never) by share of the
                  prior; blocks: rows, bits, test_bits, test_accuracy
+    learning     value, low and high of what the last doubling of the training rows adds; points: rows, accuracy, low,
+                 high, subsamples, sd; and baselines by name, points of the same rows
     given        by encoder: bits, low, high that this one adds to it
     capacity     points: rank, norm, l2, dev, test, bits, and frontier: that none with a smaller norm is as right;
                  enough, the rank that will do; and volume, null where there is one rank only
@@ -24,11 +28,10 @@ from dataclasses import replace
 from typing import Any
 
 from sonde.compare import best_layer
-from sonde.errors import SondeError
 from sonde.report.grid import Column, Grid, Place
 from sonde.result import Result
-from sonde.run.controls import CONTROLS, selectivity
-from sonde.run.folder import OTHER, Run
+from sonde.run.controls import CONTROLS
+from sonde.run.folder import Run
 from sonde.run.measures import ERASED, GIVEN, MEASURES, measure_of
 from sonde.run.variants import base
 
@@ -66,8 +69,9 @@ def _cell(run: Run, grid: Grid, column: Column, place: Place, erasures: Mapping[
     given = {name.removeprefix(GIVEN): _given(r) for name, r in found.items() if name.startswith(GIVEN)}
     return {
         "controls": controls,
-        "selectivity": _selectivity(run, plain, found["key"]) if "key" in found else None,
+        "selectivity": _selectivity(found["key"]) if "key" in found else None,
         "online": _online(found["online"]) if "online" in found else None,
+        "learning": _learning(run, found["learning"]) if "learning" in found else None,
         "given": given,
         "capacity": _capacity(found["capacity"]) if "capacity" in found else None,
         "hidden": _hidden(found["hidden"]) if "hidden" in found else None,
@@ -112,24 +116,16 @@ def _ranged(r: Result) -> dict[str, Any]:
 
 
 def _control(plain: Result, r: Result) -> dict[str, Any]:
-    return {**_ranged(r), "lost": plain.score - r.score, "n": r.n["te"]}
+    comparable = CONTROLS[str(r.cell.variant)].same_test and r.n["te"] == plain.n["te"]
+    return {**_ranged(r), "lost": plain.score - r.score if comparable else None, "n": r.n["te"]}
 
 
-def _selectivity(run: Run, plain: Result, control: Result) -> dict[str, Any] | None:
-    try:
-        kept = run.predictions(control, "predicted", "truth", "keys", f"{OTHER}keys")
-        right = run.right(plain)
-    except SondeError:
+def _selectivity(r: Result) -> dict[str, Any] | None:
+    if "selectivity" not in r.scores:
         return None
-    mine, theirs = (_keys(kept[name]) for name in (f"{OTHER}keys", "keys"))
-    if len(mine) != len(right):
-        return None
-    found = selectivity(right, kept["predicted"] == kept["truth"], mine, theirs)
-    return {"value": found.value, "low": found.low, "high": found.high, "keys": found.keys}
-
-
-def _keys(array: Any) -> list[str | None]:
-    return [str(key) or None for key in array]
+    names = {"value": "selectivity", "low": "selectivity_low", "high": "selectivity_high"}
+    said: dict[str, Any] = {name: r.scores[of] for name, of in names.items()}
+    return {**said, "task": r.scores["task"], "control": r.scores["control"], "keys": int(r.scores["keys"])}
 
 
 def _online(r: Result) -> dict[str, Any]:
@@ -142,6 +138,16 @@ def _online(r: Result) -> dict[str, Any]:
         "enough": {share: int(scores[f"enough_{share}"]) for share in SHARES},
         "blocks": [dict(each) for each in r.tried],
     }  # fmt: skip
+
+
+def _learning(run: Run, r: Result) -> dict[str, Any]:
+    """A curve, and those of baselines that learned from the same subsamples."""
+    baselines = {"majority": [{"rows": each["rows"], "accuracy": each["majority"]} for each in r.tried]}
+    for other in run.extras:
+        alike = replace(other.cell, encoder=r.cell.encoder, identity=r.cell.identity, probe=r.cell.probe)
+        if other.cell.probe is None and replace(alike, layer=r.cell.layer, device=r.cell.device) == r.cell:
+            baselines[other.cell.encoder] = [dict(each) for each in other.tried]
+    return {**_ranged(r), "points": [dict(each) for each in r.tried], "baselines": baselines}
 
 
 def _given(r: Result) -> dict[str, Any]:

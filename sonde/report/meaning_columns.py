@@ -57,9 +57,15 @@ def _column(
 def _controls(cells: Sequence[Cell | None]) -> list[Column]:
     names = dict.fromkeys(name for cell in cells if cell for name in cell["controls"])
     found = list(_column(["selectivity"], cells, lambda cell: cell["selectivity"] and _points(cell["selectivity"])))
+    found += _column(["task in the", "split of key"], cells, lambda cell: _task(cell["selectivity"]))
     for name in names:
         found += _column([name], cells, lambda cell, name=name: _points(cell["controls"].get(name)))  # type: ignore[misc]
     return found
+
+
+def _task(found: Cell | None) -> Words | None:
+    """The accuracy that the control is subtracted from."""
+    return Words(f"{100 * found['task']:.1f}") if found else None
 
 
 def _measures(cells: Sequence[Cell | None], plain: Sequence[Cell | None]) -> list[Column]:
@@ -70,6 +76,7 @@ def _measures(cells: Sequence[Cell | None], plain: Sequence[Cell | None]) -> lis
         found += _column(
             ["adds to", name, "bits"], cells, lambda cell, name=name: _bits(cell["given"].get(name))  # type: ignore[misc]
         )  # fmt: skip
+    found += _column(["last doubling", "adds"], cells, lambda cell: cell["learning"] and _points(cell["learning"]))
     found += _column(["rank", "that will do"], cells, lambda cell: _rank(cell["capacity"]))
     found += _column(["hidden layer", "adds"], cells, lambda cell: cell["hidden"] and _points(cell["hidden"]))
     found += _column(["after INLP", "(directions)"], cells, lambda cell: _projected(cell["inlp"]))
@@ -78,7 +85,7 @@ def _measures(cells: Sequence[Cell | None], plain: Sequence[Cell | None]) -> lis
     return found if any(cell and any(cell[name] for name in _ASKED) for cell in cells) else []
 
 
-_ASKED = ("online", "given", "capacity", "hidden", "mix", "inlp")
+_ASKED = ("online", "learning", "given", "capacity", "hidden", "mix", "inlp")
 
 
 def _bits(found: Cell | None) -> Words:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
@@ -14,14 +14,14 @@ from sonde.errors import UsageError
 from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.stats.classification import MOST_BITS
-from sonde.stats.intervals import Z, bootstrap, cluster_bootstrap
+from sonde.stats.intervals import Z
+from sonde.stats.means import mean
 from sonde.stats.seeds import spread
 
-Metric = Literal["accuracy", "macro_f1", "log2_loss"]
+Metric = Literal["accuracy", "macro_f1", "log2_loss", "log2_loss_calibrated"]
 METRICS: tuple[str, ...] = get_args(Metric)
-DRAWS = 1000
-"""Resamples for the interval of a loss, which a result brings none for."""
-
+LOSSES: Mapping[str, str] = {"log2_loss": "log2", "log2_loss_calibrated": "log2_calibrated"}
+"""Metrics in bits, of which less is better, and what they are the mean of among the predictions."""
 Range = tuple[float, float]
 
 
@@ -46,28 +46,33 @@ def checked(metric: str) -> Metric:
 
 
 def score(results: Sequence[Result], metric: Metric, ranges: Sequence[Range] = ()) -> Score:
-    """The metric over results that differ in their seed, each with its own 95 % interval, if it has one.
+    """The metric over results that differ in their seed, each with its own 95 % interval, if it has one."""
+    found = [getattr(result, metric) for result in results]
+    if any(value is None for value in found):
+        return Score()
+    return over_seeds(found, ranges, most=math.inf if metric in LOSSES else 1.0)
+
+
+def over_seeds(
+    values: Sequence[float], ranges: Sequence[Range] = (), *, least: float = 0.0, most: float = 1.0
+) -> Score:
+    """The mean of a number over seeds, each with its own 95 % interval, if it has one; it lies between two ends.
 
     A single seed keeps its interval. Over several, two things vary, each with its own half width: which rows were drawn
     (the mean of the seeds' half widths, no narrower than for one seed, as all seeds were tested on the same rows) and
     which seeds (z · sd / √seeds). They are squared and added on either side, as Zou and Donner (2008, Stat. Med.
     27:1693) do. As with any interval over a handful of seeds, the part of the seeds comes out somewhat too small.
     """
-    # the first column is what a set is scored by, which its ``scored_by`` names: an accuracy, or a correlation
-    found = [result.score if metric == "accuracy" else getattr(result, metric) for result in results]
-    if any(value is None for value in found):
-        return Score()
-    over = spread(found)
+    over = spread(values)
     if not ranges:
         return Score(over.mean, sd=over.deviation)
-    seeds = Z * (over.deviation or 0.0) / math.sqrt(len(found))
-    below = float(np.mean([value - low for value, (low, _) in zip(found, ranges, strict=True)]))
-    above = float(np.mean([high - value for value, (_, high) in zip(found, ranges, strict=True)]))
+    seeds = Z * (over.deviation or 0.0) / math.sqrt(len(values))
+    below = float(np.mean([value - low for value, (low, _) in zip(values, ranges, strict=True)]))
+    above = float(np.mean([high - value for value, (_, high) in zip(values, ranges, strict=True)]))
     low, high = over.mean - math.hypot(below, seeds), over.mean + math.hypot(above, seeds)
-    if len(found) == 1:
+    if len(values) == 1:
         low, high = ranges[0]  # and not what rounding made of it
-    most = math.inf if metric == "log2_loss" else 1.0
-    return Score(over.mean, max(0.0, low), min(most, high), over.deviation)
+    return Score(over.mean, max(least, low), min(most, high), over.deviation)
 
 
 def ranges_of_accuracy(results: Sequence[Result]) -> list[Range]:
@@ -84,21 +89,19 @@ def ranges_of_accuracy(results: Sequence[Result]) -> list[Range]:
 def ranges_of(run: Run, results: Sequence[Result], metric: Metric) -> list[Range]:
     """The 95 % interval of each result; none for macro-averaged F1.
 
-    That of the accuracy is in the result. That of the loss is drawn from the predictions, target forms where the set
-    has them or sentences, as that of the accuracy was.
+    That of the accuracy is in the result. That of the loss is from the predictions, over target forms where the set
+    has them or sentences, as that of the accuracy is.
     """
     if metric == "accuracy":
         return ranges_of_accuracy(results)
-    if metric == "macro_f1" or any(result.log2_loss is None for result in results):
+    if metric not in LOSSES or any(getattr(result, metric) is None for result in results):
         return []
     clusters = None
     if results[0].cluster_interval is not None:
         clusters = forms(run, results[0])
     found = []
     for result in results:
-        bits = (-run.predictions(result)["log2"].astype(np.float64)).clip(0.0, MOST_BITS)
-        if clusters is None:
-            found.append(bootstrap(bits, seed=0, draws=DRAWS))
-        else:
-            found.append(cluster_bootstrap(bits, clusters, seed=0, draws=DRAWS))
+        name = LOSSES[metric]
+        bits = (-run.predictions(result, name)[name].astype(np.float64)).clip(0.0, MOST_BITS)
+        found.append(mean(bits, clusters).interval())
     return found

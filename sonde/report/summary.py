@@ -2,7 +2,8 @@
 
     version    of this description: 3
     folder     of the run, as it was named
-    metric     what ``score`` in a cell is about: accuracy, macro_f1 or log2_loss (in bits; lower is better)
+    metric     what ``score`` in a cell is about: accuracy, macro_f1, or log2_loss and log2_loss_calibrated (in bits;
+               lower is better)
     columns    encoder, probe, limit, device, sonde, identity (its digest), and label: the encoder, and what sets the
                column apart from others
     baselines  the same of the columns that each number is shown beside
@@ -22,7 +23,8 @@
 A cell is null where nothing was run, and has only ``failure``, the error, where all failed. Otherwise it has
 
     score            value, low, high (95 % interval) and sd (over seeds) of the metric
-    accuracy, low, high, sd, macro_f1, log2_loss, dev_score, seeds, n
+    calibrated       the same of log2_loss_calibrated, to stand beside raw bits: of the metric log2_loss only
+    accuracy, low, high, sd, macro_f1, log2_loss, log2_loss_calibrated, dev_score, seeds, n
     interval         what low and high are from: wilson, or cluster (target forms, too) and how many ``clusters``; or
                      constant, of an answer that is the same for every row: its score is a fact of the set, and low and
                      high are null
@@ -30,6 +32,7 @@ A cell is null where nothing was run, and has only ``failure``, the error, where
                      trained probe, whose own interval is always probe_low, probe_high
     training_sd      standard deviation that training and dev rows give the accuracy, at the first seed; or null
     information      bits about the label, low, high, and the entropy of the labels; null where it was not measured
+    temperature      what the probe's log-probabilities are divided by for calibrated bits, by dev
     layer            the one that was best on dev, of as many as ``layers``
     dimension        of what the probe reads: of pairs, more than the vectors have
     train_n          rows that were learned from
@@ -46,6 +49,7 @@ compared with the baselines.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -57,7 +61,7 @@ from sonde.probes.probe import parse
 from sonde.report.aggregate import aggregate
 from sonde.report.grid import Column, Grid, Layers, Place, grid_of, labelled
 from sonde.report.meaning import meaning
-from sonde.report.scores import Metric, checked, ranges_of, ranges_of_accuracy, score
+from sonde.report.scores import Metric, checked, over_seeds, ranges_of, ranges_of_accuracy, score
 from sonde.report.sets import described
 from sonde.report.verdict import Scored, judged, verdict_of
 from sonde.result import Failure, Result
@@ -128,20 +132,26 @@ def _cell(
         failure = grid.failure(column, place)
         return {"failure": failure.error} if failure else None
     results = best_layer(layers)
+    own: dict[str, Any] = {"layers": len(layers), "score": _ranged(run, results, metric, notes)}
+    if metric == "log2_loss":
+        own["calibrated"] = _ranged(run, results, "log2_loss_calibrated", notes)
+    return {**_numbers(results), **own, "against": None, "letters": None, "best": False}
+
+
+def _ranged(run: Run, results: Sequence[Result], metric: Metric, notes: list[str]) -> dict[str, Any]:
+    """A metric over seeds, with its interval if that can be had."""
     try:
         ranges = ranges_of(run, results, metric)
     except SondeError as e:
         ranges = []
         notes.append(f"An interval is missing: {e}")
-    own = {"layers": len(layers), "score": asdict(score(results, metric, ranges))}
-    return {**_numbers(results), **own, "against": None, "letters": None, "best": False}
+    return asdict(score(results, metric, ranges))
 
 
 def _numbers(results: Sequence[Result]) -> dict[str, Any]:
     """What the results of one cell say themselves."""
     first, accuracy = results[0], score(results, "accuracy", ranges_of_accuracy(results))
     probe = score(results, "accuracy", [] if first.constant else [r.range for r in results])
-    dev = [r.dev_score for r in results if r.dev_score is not None]
     return {
         "accuracy": accuracy.value,
         "low": accuracy.low,
@@ -157,9 +167,11 @@ def _numbers(results: Sequence[Result]) -> dict[str, Any]:
         "n": first.n["te"],
         "macro_f1": score(results, "macro_f1").value,
         "log2_loss": score(results, "log2_loss").value,
-        "dev_score": sum(dev) / len(dev) if dev else None,
+        "log2_loss_calibrated": score(results, "log2_loss_calibrated").value,
+        "temperature": _mean(r.scores.get("temperature") for r in results),
+        "dev_score": _mean(r.dev_score for r in results),
         "layer": first.cell.layer,
-        "information": _information(first),
+        "information": _information(results),
         "dimension": first.dimension,
         "train_n": first.n["tr"],
         "edge": _edge(first),
@@ -167,6 +179,12 @@ def _numbers(results: Sequence[Result]) -> dict[str, Any]:
         "partial": first.partial,
         "signatures": [r.signature for r in results],
     }
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """Of those that are there."""
+    found = [value for value in values if value is not None]
+    return sum(found) / len(found) if found else None
 
 
 def _edge(result: Result) -> Literal["weakest", "strongest"] | None:
@@ -181,13 +199,13 @@ def _edge(result: Result) -> Literal["weakest", "strongest"] | None:
     return None
 
 
-def _information(result: Result) -> dict[str, float] | None:
-    """Bits about the label, at the first seed; None of results that have none."""
-    scores = result.scores
-    if "information" not in scores:
+def _information(results: Sequence[Result]) -> dict[str, float | None] | None:
+    """Bits about the label over all seeds; None of results that have none."""
+    if any("information" not in r.scores for r in results):
         return None
-    names = {"bits": "information", "low": "information_low", "high": "information_high", "entropy": "entropy"}
-    return {name: scores[key] for name, key in names.items()}
+    ranges = [(r.scores["information_low"], r.scores["information_high"]) for r in results]
+    said = over_seeds([r.scores["information"] for r in results], ranges, least=-math.inf, most=math.inf)
+    return {"bits": said.value, "low": said.low, "high": said.high, "entropy": results[0].scores["entropy"]}
 
 
 def _judge(run: Run, grid: Grid, place: Place, said: Mapping[str, Any], metric: Metric, notes: list[str]) -> None:

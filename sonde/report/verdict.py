@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from sonde.compare import difference_p, forms
 from sonde.errors import RunError, SondeError
-from sonde.report.scores import Metric
+from sonde.report.scores import LOSSES, Metric
 from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.stats import clustered_p, holm
@@ -76,7 +76,7 @@ def judged(
     run: Run, numbers: Sequence[Scored], baselines: Sequence[Scored], metric: Metric, notes: list[str]
 ) -> list[Against | None]:
     """What is to be said of each number on the same rows of one set; None of all where there is no baseline."""
-    lower = metric == "log2_loss"
+    lower = metric in LOSSES
     best = (min if lower else max)(baselines, key=lambda scored: scored.value, default=None)
     if best is None:
         return [None] * len(numbers)
@@ -115,17 +115,17 @@ def paired_p(run: Run, one: Sequence[Result], two: Sequence[Result], metric: Met
     """The two-sided p-value of two systems on the same test rows, each with the results of its seeds."""
     if metric == "accuracy":
         return difference_p(run, one, two)
-    first, second = (np.array([_bits(run, r) for r in side]) for side in (one, two))
+    first, second = (np.array([_bits(run, r, LOSSES[metric]) for r in side]) for side in (one, two))
     clusters = forms(run, one[0])
     return clustered_p(first.mean(axis=0), second.mean(axis=0), range(first.shape[1]) if clusters is None else clusters)
 
 
-def _bits(run: Run, result: Result) -> npt.NDArray[np.float64]:
+def _bits(run: Run, result: Result, name: str) -> npt.NDArray[np.float64]:
     """The loss of each test row (n)."""
     arrays = run.predictions(result)
-    if "log2" not in arrays:
+    if name not in arrays:
         raise RunError(f"{result.cell.encoder} has no probabilities.")
-    return (-arrays["log2"].astype(np.float64)).clip(0.0, MOST_BITS)
+    return (-arrays[name].astype(np.float64)).clip(0.0, MOST_BITS)
 
 
 # What is shown of it

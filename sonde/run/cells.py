@@ -193,14 +193,17 @@ def probe_unit(
             result = _about_encoder(result, arrays["predicted"] == arrays["truth"], again, parts, d > n)
         known = {}
         # of rows that were learned from, labels are known by heart
-        several = len(set(clusters_of(parts.test) or range(len(parts.test)))) > 1
-        if several and (parts.test.labels >= 0).any() and parts.test is not parts.train:
-            said, heat = informed(logs, model.scores(dev), parts)
-            arrays["pointwise"] = said.pointwise.astype(np.float32)
-            known = {
-                "information": said.bits, "information_low": said.low, "information_high": said.high,
-                "entropy": said.entropy, "temperature": heat,
-            }  # fmt: skip
+        if (parts.test.labels >= 0).any() and parts.test is not parts.train:
+            calibrated, t = calibrate(logs, model.scores(dev), parts.dev.labels)
+            known = {"log2_loss_calibrated": log2_loss(calibrated, parts.test.labels), "temperature": t}
+            arrays["log2_calibrated"] = log2_of_true(calibrated, parts.test.labels).astype(np.float32)
+            if len(set(clusters_of(parts.test) or range(len(parts.test)))) > 1:
+                said = informed(calibrated, parts)
+                arrays["pointwise"] = said.pointwise.astype(np.float32)
+                known |= {
+                    "information": said.bits, "information_low": said.low, "information_high": said.high,
+                    "entropy": said.entropy,
+                }  # fmt: skip
         found.append(
             (
                 replace(
@@ -246,15 +249,22 @@ def _about_encoder(result: Result, right: Bools, again: Again, parts: Parts, wid
     return replace(result, encoder_interval=said[0], training_sd=said[1], resamples=len(again.trained))
 
 
-def informed(logs: Logs, dev_logs: Logs, parts: Parts) -> tuple[Information, float]:
-    """What log-probabilities of the test rows (n, classes) tell about their labels, and the temperature, from dev."""
+def calibrate(logs: Logs, dev_logs: Logs, dev_labels: npt.NDArray[np.int64]) -> tuple[Logs, float]:
+    """Log-probabilities of test rows (n, classes) at the temperature that is best on dev, and that temperature.
+
+    Test labels have no part in it. Where dev has no label that train has, the temperature is 1.
+    """
+    t = temperature(dev_logs, dev_labels) if (dev_labels >= 0).any() else 1.0
+    return scaled(logs, t), t
+
+
+def informed(logs: Logs, parts: Parts) -> Information:
+    """What calibrated log-probabilities of the test rows (n, classes) tell about their labels."""
     labels = parts.test.labels
-    heat = temperature(dev_logs, parts.dev.labels) if (parts.dev.labels >= 0).any() else 1.0
-    said = information(
-        log2_of_true(scaled(logs, heat), labels), labels, prior(parts.train.labels, len(parts.labels)),
+    return information(
+        log2_of_true(logs, labels), labels, prior(parts.train.labels, len(parts.labels)),
         clusters=clusters_of(parts.test),
     )  # fmt: skip
-    return said, heat
 
 
 def log2_of_true(logs: Logs, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

@@ -38,6 +38,8 @@ from sonde.task import Example
 if TYPE_CHECKING:
     import pandas
 
+SCORES = ("macro_f1", "log2_loss", "log2_loss_calibrated", "f1", "pearson", "spearman", "mse")
+"""Further metrics that a row of a table has."""
 WHOLE = 100
 """Up to so many classes, the probabilities of all of them are kept; above, those of the true and the predicted one."""
 
@@ -105,7 +107,8 @@ class Run:
         """What the probe said of every test row, or only these of the arrays.
 
         ``predicted``: places in ``result.labels``; ``truth``: the same, -1 for a label that was not met in training;
-        ``log2``: log2 of the probability of the true label; ``confidence``: probability of the predicted one;
+        ``log2``: log2 of the probability of the true label; ``log2_calibrated``: the same at the temperature that is
+        best on dev; ``confidence``: probability of the predicted one;
         ``probabilities`` (n, classes), where there are few enough classes.
         """
         return read_predictions(self.home(result), result, names)
@@ -154,7 +157,7 @@ def flat(result: Result) -> dict[str, Any]:
         "dataset": cell.dataset, "task": cell.task, "language": result.language, "encoder": cell.encoder,
         "layer": cell.layer, "probe": cell.probe, "seed": cell.seed, "metric": result.metric, "score": result.score,
         "low": low, "high": high, "interval": result.interval_kind, "clusters": result.clusters,
-        **{name: result.scores.get(name) for name in ("macro_f1", "log2_loss", "f1", "pearson", "spearman", "mse")},
+        **{name: result.scores.get(name) for name in SCORES},
         "dev_score": result.dev_score,
         **{name: result.baselines.get(name) for name in ("majority", "length", "nb-uni", "nb-bi")},
         "classes": len(result.labels), **{f"n_{split}": result.n.get(split) for split in ("tr", "va", "te")},

@@ -22,6 +22,7 @@ from sonde.run.cells import baseline_result
 from sonde.run.encoder import Progress, Ready, Wish, probe_encoder
 from sonde.run.folder import Run, set_failure
 from sonde.run.log import writing
+from sonde.run.measures import learning
 from sonde.run.parts import Parts, parts_of, sampled
 from sonde.run.resample import checked
 from sonde.run.transfer import nested_baseline
@@ -32,6 +33,9 @@ from sonde.store import Store
 ALWAYS = ("baseline:random", "baseline:hash")
 """Encoders that know nothing, or words only: run with the probe ``linear`` on all sets that are learned from in one go,
 and shown beside the others. Where there are folds, a hundred fits would tell no more than naive Bayes does."""
+
+BESIDE = "nb-uni"
+"""The baseline whose learning curve is drawn beside those of encoders."""
 
 Encoders = Sequence[str] | Mapping[str, Callable[[Sequence[str]], Any]]
 
@@ -88,7 +92,7 @@ def evaluate(
         )
         if command is not None:
             log.describe(commands=[command.encode(errors="backslashreplace").decode()])
-        sets = [Ready(parts, scores) for parts, scores in _read_sets(wish, list(datasets), learners)]
+        sets = [Ready(parts, scores) for parts, scores in _read_sets(wish, list(datasets), learners, asked)]
         if not sets:
             raise _no_set(wish.failed)
         extra = list(_varied(wish, sets, asked))
@@ -133,7 +137,7 @@ def _varied(wish: Wish, sets: Sequence[Ready], asked: Asked) -> Iterator[Ready]:
 
 
 def _read_sets(
-    wish: Wish, datasets: Sequence[Dataset | Source], learners: Sequence[str]
+    wish: Wish, datasets: Sequence[Dataset | Source], learners: Sequence[str], asked: Asked
 ) -> Iterator[tuple[Parts, Mapping[str, float]]]:
     """Read each set once, run the baselines that learn from words, and keep what the loop needs."""
     seen: set[tuple[str, str]] = set()
@@ -154,6 +158,8 @@ def _read_sets(
         seen.add((parts.name, parts.digest))
         wish.log.describe(datasets=[_about(dataset, given)])
         wish.log.keep_rows(sampled(dataset, wish.limit), parts.digest, wish.limit)
+        if BESIDE in learners and learning.measure.name in asked.measures and learning.measure.fits(parts):
+            _curve(wish, dataset, parts)
         yield parts, dict(_baselines(wish, dataset, parts, learners))
     if wish.tell:
         wish.tell("sets", len(datasets), len(datasets))
@@ -194,3 +200,19 @@ def _baselines(wish: Wish, dataset: Dataset, parts: Parts, learners: Sequence[st
                 continue
             wish.log.add(done, arrays)
         yield name, done.accuracy
+
+
+def _curve(wish: Wish, dataset: Dataset, parts: Parts) -> None:
+    """The learning curve of a baseline, to stand beside those of encoders."""
+    if parts.chosen_on != "va":  # encoders learn from some of its rows only
+        return
+    cell = Cell(
+        task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=BESIDE, identity=BESIDE,
+        limit=wish.limit, sonde=__version__, seed=wish.seeds[0], variant=learning.measure.name,
+    )  # fmt: skip
+    if cell.key in wish.log.done:
+        return
+    try:
+        wish.log.add(*learning.baseline_curve(cell, dataset, parts))
+    except Exception as e:
+        wish.fail(cell, e)

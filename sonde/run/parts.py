@@ -72,8 +72,8 @@ class Parts:
     """Of retrieval, the images (n, d) of each part; their captions follow each other in the rows."""
     variant: str | None = None
     """The control or measure that this was made for."""
-    plain_keys: Sequence[str | None] = ()
-    """Of a control with keys of its own, those that the test rows of the set as it is have."""
+    same_rows: Parts | None = None
+    """Of a control that deals the rows anew, the same rows with the labels of the task: what it is compared with."""
 
     def columns(self) -> list[Sequence[str]]:
         """All columns of texts that an encoder must be asked for."""

@@ -11,18 +11,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from sonde.embed import facts
 from sonde.encoders import load, schemes
 from sonde.errors import EncoderError, SondeError, UsageError
 from sonde.probes import Fit
 from sonde.probes.probe import AS_INPUT
-from sonde.result import CHOSEN, Result
+from sonde.result import Result
 from sonde.run.cells import Plain, Unit, Vectors, probe_unit
-from sonde.run.controls import CONTROLS
+from sonde.run.controls import CONTROLS, selective_unit
+from sonde.run.controls.control import as_chosen
 from sonde.run.controls.untrained import untrained
-from sonde.run.folder import OTHER, Arrays
+from sonde.run.folder import Arrays
 from sonde.run.measures import ERASED, GIVEN, MEASURES, measure_of
 from sonde.run.parts import Parts
 from sonde.run.shared import Places
@@ -151,19 +150,15 @@ def _control(unit: Unit) -> list[Finished]:
             unit = replace(unit, probe=replace(unit.probe, hidden=hidden))
         unit = replace(unit, vectors=_changed(unit, control.table))
     if control.probe == "used" and plain is not None and plain.result is not None:
-        chosen: dict[str, Any] = {name: (plain.result.chosen[name],) for name in CHOSEN if name in plain.result.chosen}
-        unit = replace(unit, probe=replace(unit.probe, **chosen))
+        unit = replace(unit, probe=as_chosen(unit.probe, plain.result))
+    if unit.parts.same_rows is not None:
+        return list(selective_unit(unit, unit.parts.same_rows))
     if unit.parts.protocol != "split":
-        found = _unsaved(transfer_unit(unit))
-    elif control.probe == "trained":  # where it was not kept, it is fitted as it was, to the last bit
-        found = _unsaved(probe_unit(unit, trained=_trained(plain) if plain is not None else None))
-    else:
-        same = plain is not None and control.table is None and unit.parts.train.texts is plain.parts.train.texts
-        found = _unsaved(probe_unit(unit, ground=same))
-    if unit.parts.plain_keys:
-        keys = {"keys": _texts(unit.parts.test.keys), f"{OTHER}keys": _texts(unit.parts.plain_keys)}
-        found = [(result, {**arrays, **keys}, None) for result, arrays, _ in found]
-    return found
+        return _unsaved(transfer_unit(unit))
+    if control.probe == "trained":  # where it was not kept, it is fitted as it was, to the last bit
+        return _unsaved(probe_unit(unit, trained=_trained(plain) if plain is not None else None))
+    same = plain is not None and control.table is None and unit.parts.train.texts is plain.parts.train.texts
+    return _unsaved(probe_unit(unit, ground=same))
 
 
 def _trained(plain: Plain) -> Fit | None:
@@ -172,11 +167,6 @@ def _trained(plain: Plain) -> Fit | None:
     if model is None or done is None:
         return None
     return Fit(model, done.cell.seed, done.chosen, done.dev_score or 0.0, done.tried)
-
-
-def _texts(keys: Sequence[str | None]) -> Any:
-    """Keys as an array of texts; the empty one is no key."""
-    return np.array([key or "" for key in keys], np.str_)
 
 
 def _changed(unit: Unit, change: Callable[..., Any]) -> Vectors:

@@ -19,12 +19,8 @@ import numpy.typing as npt
 from sonde.errors import DataError
 from sonde.stats import inputs
 from sonde.stats.classification import ABOVE_ONE, MOST_BITS
-from sonde.stats.intervals import bootstrap, cluster_bootstrap
+from sonde.stats.means import mean
 from sonde.stats.resample import Clusters, Floats
-
-DRAWS = 1000
-"""With twice as many, an interval from ten thousand rows takes longer than the probe; these put its ends within a tenth
-of a standard error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,21 +61,19 @@ def information(
     prior: npt.ArrayLike,
     *,
     clusters: Clusters | None = None,
-    seed: int = 0,
-    draws: int = DRAWS,
     level: float = 0.95,
 ) -> Information:
     """The information of a classifier that gives the labels (n,) of test rows probabilities of 2 ** log2_of_true (n,).
 
     ``prior`` (K,) is the best constant distribution of the training rows. With ``clusters`` (n,), such as target forms,
-    these are drawn for the interval, not rows. No probability counts as less than 2 ** -MOST_BITS.
+    these could have been others, not rows. No probability counts as less than 2 ** -MOST_BITS.
     """
     y, shares = inputs.classes(labels, "labels", least=-1), inputs.numbers(prior, "prior")
     if y.max() >= len(shares) or shares.min() < 0 or abs(shares.sum() - 1) > 1e-6:
         raise DataError(f"prior must be the shares of {y.max() + 1} or more classes, which add up to 1, got {shares}.")
     with np.errstate(divide="ignore"):
         constant = np.log2(shares)[y]
-    return conditional(log2_of_true, constant, y, clusters=clusters, seed=seed, draws=draws, level=level)
+    return conditional(log2_of_true, constant, y, clusters=clusters, level=level)
 
 
 def conditional(
@@ -88,8 +82,6 @@ def conditional(
     labels: npt.ArrayLike,
     *,
     clusters: Clusters | None = None,
-    seed: int = 0,
-    draws: int = DRAWS,
     level: float = 0.95,
 ) -> Information:
     """What a classifier knows more than another one on the same test rows: I_V(R -> Y | B).
@@ -101,11 +93,7 @@ def conditional(
     known = np.flatnonzero(y >= 0)
     one, two = _costs(log2_with, "log2_with", y)[known], _costs(log2_without, "log2_without", y)[known]
     gain = two - one
-    if clusters is None:
-        low, high = bootstrap(gain, seed=seed, draws=draws, level=level)
-    else:
-        some = [clusters[i] for i in known.tolist()]
-        low, high = cluster_bootstrap(gain, some, seed=seed, draws=draws, level=level)
+    low, high = mean(gain, None if clusters is None else [clusters[i] for i in known.tolist()]).interval(level)
     pointwise = np.full(len(y), np.nan)
     pointwise[known] = gain
     return Information(float(gain.mean()), low, high, float(two.mean()), pointwise, len(known))

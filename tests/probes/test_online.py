@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sonde.errors import ShapeError, TooFewError, UsageError
 from sonde.probes import PROBES, Features, convex, fit
-from sonde.probes.online import GRID, LEAST, PER_CLASS, _judge, _Sender, ends, online, permuted
+from sonde.probes.online import GRID, LEAST, PER_CLASS, Sender, ends, judge, online, permuted
 
 
 def draw(n, d, classes, seed=0, noise=1.0):
@@ -156,13 +156,13 @@ def test_what_a_sender_gives_to_all_classes_adds_up_to_1(counts, seed):
     counts[0] += 1
     rng = np.random.default_rng(seed)
     model = convex.Linear(rng.normal(size=(len(counts), 3)), rng.normal(size=len(counts)))
-    sender = _Sender.of(model, np.array(counts))
+    sender = Sender.of(model, np.array(counts))
     rows = Features.of(rng.normal(size=(4, 3)).astype(np.float32))
-    shares = sum(2.0 ** -_judge([sender], rows, np.full(4, label))[0][0] for label in range(len(counts)))
+    shares = sum(2.0 ** -judge([sender], rows, np.full(4, label))[0][0] for label in range(len(counts)))
     assert shares == pytest.approx(np.ones(4), abs=1e-6)
     missing = [label for label, count in enumerate(counts) if count == 0]
     for label in missing:  # half a row each
-        cost = _judge([sender], rows, np.full(4, label))[0][0]
+        cost = judge([sender], rows, np.full(4, label))[0][0]
         assert cost == pytest.approx(np.full(4, math.log2(2 * sum(counts) + len(missing))))
 
 

@@ -95,6 +95,18 @@ def summary(encoders=("st:a", "st:b"), tasks=TASKS, languages=("en", "fr"), word
                 for i, said in enumerate(sets) for j in range(len(encoders))
             ],
         },
+        "meaning": {
+            "readings": {},
+            "sets": [
+                [{"learning": {
+                    "value": 0.02, "low": 0.01 - 0.02 * j, "high": 0.03,
+                    "points": [{"rows": n, "accuracy": 0.5 + n / 4000 - 0.01 * j, "low": 0.45, "high": 0.8,
+                                "subsamples": 4} for n in (100, 200, 400)],
+                    "baselines": {"majority": [{"rows": n, "accuracy": 0.5} for n in (100, 200, 400)]}}}
+                 for j in range(len(encoders))]
+                for _ in sets
+            ],
+        },
         "mistakes": [
             {"labels": [f"NN{word}", f"NNS{word}"],
              "columns": [{"confusion": [[40, 10], [0, 50]],
@@ -125,6 +137,7 @@ MODES = [(kind, {}) for kind in KINDS] + [
     ("heatmap", {"mode": "above"}), ("heatmap", {"mode": "relative", "relative_to": 1}),
     ("heatmap", {"mode": "relative", "relative_to": "en"}), ("profiles", {"mode": "relative", "relative_to": "en"}),
     ("layers", {"lines": "encoder"}), ("dimensions", {"lines": "set"}), ("epochs", {"lines": "set"}),
+    ("learning", {"lines": "set"}),
 ]  # fmt: skip
 
 
@@ -188,7 +201,7 @@ def test_no_text_of_the_data_is_in_an_expression(kind, more):
     for path, _ in _met(spec, ""):
         assert not re.search(r"\.(expr|calculate|signal|labelExpr|test|href|url)\b", path)
     for path, _ in _met(vl_convert.vegalite_to_vega(spec), "alert"):
-        assert re.search(r"\.(values|domain|text|title)\b[^.]*(\.\w+)?$", path), path
+        assert re.search(r"\.(values|domain|text|title|subtitle)\b[^.]*(\.\w+)?$", path), path
     svg = drawn(spec)
     assert "</script" not in svg
     assert "\u202e" not in svg

@@ -2,26 +2,27 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
-from sonde.errors import DamageWarning
+from sonde.report.charts import chart
 from sonde.report.columns import ABSENT
 from sonde.report.meaning_columns import meaning_tables, readings
 from sonde.report.mistakes import mistakes
+from sonde.report.page.page import render
 from sonde.report.summary import summarise
 from sonde.report.tables import json_text, latex, markdown, print_table
-from sonde.run import Run, evaluate, join
-from sonde.run.controls import CONTROLS, lexical_keys, selectivity
+from sonde.report.whole import whole
+from sonde.run import evaluate, join
+from sonde.run.controls import CONTROLS, selectivity
 from sonde.run.measures import MEASURES
-from sonde.run.parts import parts_of
 from tests.run.test_measures import layered
 from tests.run.test_variants import EVERY, Reading, keyed, label, named, of_label
 
 SETS = [keyed("own/verbs"), keyed("own/nouns", n=(210, 80, 96), classes=3)]
-PARTS = {"controls", "selectivity", "online", "given", "capacity", "hidden", "mix", "inlp", "erasure"}
+PARTS = {"controls", "selectivity", "online", "learning", "given", "capacity", "hidden", "mix", "inlp", "erasure"}
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +90,8 @@ def test_values_are_those_of_the_results(run, summary):
         assert set(found["controls"]) == set(results) & set(CONTROLS)
         for name, said in found["controls"].items():
             r = results[name]
-            assert said == {**ranged(r), "lost": plain.score - r.score, "n": r.n["te"]}
+            lost = None if name in ("key", "memorise") else plain.score - r.score
+            assert said == {**ranged(r), "lost": lost, "n": r.n["te"]}
         online, r = found["online"], results["online"]
         assert {name: online[name] for name in ("value", "low", "high")} == ranged(r)
         assert online["bits"] == r.scores["bits"]
@@ -104,6 +106,10 @@ def test_values_are_those_of_the_results(run, summary):
         }
         assert found["capacity"]["points"] == list(results["capacity"].tried)
         assert found["capacity"]["enough"] == results["capacity"].score
+        learning, r = found["learning"], results["learning"]
+        assert {name: learning[name] for name in ("value", "low", "high")} == ranged(r)
+        assert learning["points"] == list(r.tried)
+        assert [p["accuracy"] for p in learning["baselines"]["majority"]] == [p["majority"] for p in r.tried]
         assert found["hidden"]["points"] == list(results["hidden"].tried)
         assert found["hidden"]["value"] == pytest.approx(found["hidden"]["accuracy"] - found["hidden"]["linear"])
         assert found["mix"] is None
@@ -129,16 +135,25 @@ def test_information_stands_with_the_plain_score(run, summary):
         }  # fmt: skip
 
 
-def test_selectivity_is_that_of_the_predictions(run, summary):
+def test_selectivity_is_that_of_the_control(run, summary):
     for given in SETS:
         control = named(run, dataset=given.name)["key"]
-        plain = next(r for r in run if r.cell.encoder == "k" and r.cell.dataset == given.name)
-        kept, keys = run.predictions(control), lexical_keys(parts_of(given))[1][2]
-        expected = selectivity(run.right(plain), kept["predicted"] == kept["truth"], keys, kept["keys"].tolist())
+        kept = run.predictions(control)
+        expected = selectivity(
+            kept["task_predicted"] == kept["task_truth"], kept["predicted"] == kept["truth"], kept["keys"].tolist()
+        )
         found = cell_of(summary, given.name)["selectivity"]
-        assert found == {name: getattr(expected, name) for name in ("value", "low", "high", "keys")}
-        assert found["value"] == pytest.approx(plain.score - control.score)
+        assert found == asdict(expected)
+        assert found["value"] == pytest.approx(found["task"] - found["control"])
+        assert found["control"] == control.score
         assert found["low"] > 0.2
+
+
+def test_what_is_of_other_rows_is_not_subtracted(summary):
+    """The control of keys has other splits, and what is learned by heart is tested on training rows."""
+    for given in SETS:
+        found = cell_of(summary, given.name)["controls"]
+        assert {name for name, said in found.items() if said["lost"] is None} == {"key", "memorise"}
 
 
 def test_readings_are_of_what_was_asked(summary, tmp_path):
@@ -166,25 +181,6 @@ def test_json_has_no_number_that_is_none(summary, tmp_path):
 
 
 # what is lost, and what must not be mixed up
-
-
-@pytest.mark.parametrize("whose", ["key", None])
-def test_lost_predictions_lose_the_selectivity_only(run, summary, whose):
-    lost = next(
-        r for r in (*run.results, *run.extras)
-        if (r.cell.encoder, r.cell.dataset, r.cell.variant) == ("k", "own/verbs", whose)
-    )  # fmt: skip
-    path = run.folder / "predictions" / f"{lost.key}.npz"
-    kept = path.read_bytes()
-    try:
-        path.unlink()
-        with pytest.warns(DamageWarning, match="with predictions cannot be found"):
-            found = cell_of(summarise(Run.load(run.folder)), "own/verbs")
-        assert found["selectivity"] is None
-        assert {**found, "selectivity": 0} == {**cell_of(summary, "own/verbs"), "selectivity": 0}
-    finally:
-        path.write_bytes(kept)
-    assert cell_of(summarise(Run.load(run.folder)), "own/nouns") == cell_of(summary, "own/nouns")
 
 
 def test_a_control_is_of_the_encoder_that_it_was_asked_of(tmp_path):
@@ -261,6 +257,28 @@ def test_joined_runs_say_the_same(run, summary, tmp_path):
     assert cell_of(joined, "own/nouns", "l") is None
 
 
+def test_learning_curves_have_baselines_beside_them(tmp_path):
+    run = evaluate({"k": label(1.0)}, SETS[:1], tmp_path / "run", measures=["learning"], beside=["nb-uni"])
+    for seed in (1111, 2222):  # those of another seed had other subsamples
+        run = evaluate(
+            {"k": label(1.0)}, SETS[:1], tmp_path / "run", measures=["learning"], beside=["nb-uni"], seeds=[seed]
+        )
+    own = cell_of(summarise(run), "own/verbs")["learning"]
+    bayes = {r.cell.seed: r for r in run.extras if r.cell.encoder == "nb-uni"}
+    assert own["baselines"]["nb-uni"] == list(bayes[1111].tried)
+    assert list(own["baselines"]) == ["majority", "nb-uni"]
+    rows, spec = chart("learning", whole(run))
+    assert [(row["encoder_name"], row["x"]) for row in rows] == [
+        (name, p["rows"]) for name in ("k", "majority", "nb-uni") for p in own["points"]
+    ]
+    assert rows[len(own["points"]) - 1]["gain"] == own["value"]
+    (line,) = spec["title"]["subtitle"]
+    assert re.fullmatch(r"last doubling [+−][\d.]+ ±[\d.]+ \((still rising|no clear rise|falling)\)", line)
+    page = render(whole(run))
+    assert "Learning curves" in page
+    assert 'data-chart="learning"' in page
+
+
 # tables
 
 
@@ -278,10 +296,15 @@ def test_tables_have_the_sets_the_score_and_what_was_asked(run, summary):
         ]
         assert {len(column.cells) for column in columns} == {2}
     heads = [[column.head for column in columns[2:]] for columns in tables.values()]
-    assert heads[0] == [["selectivity"], *([name] for name in cell_of(summary, "own/verbs")["controls"])]
+    assert heads[0] == [
+        ["selectivity"],
+        ["task in the", "split of key"],
+        *([name] for name in cell_of(summary, "own/verbs")["controls"]),
+    ]
     assert heads[1] == [
         ["information", "bits"], ["compression", "times"], ["rows to half", "of the prior"],
-        ["adds to", "length", "bits"], ["adds to", "words", "bits"], ["rank", "that will do"],
+        ["adds to", "length", "bits"], ["adds to", "words", "bits"], ["last doubling", "adds"],
+        ["rank", "that will do"],
         ["hidden layer", "adds"], ["after INLP", "(directions)"],
     ]  # fmt: skip
     assert heads[2] == [[label] for label in labels]  # a set's own property is on the diagonal

@@ -11,7 +11,7 @@ from sonde.report.scores import ranges_of, score
 from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.run.log import writing
-from sonde.stats.intervals import bootstrap, cluster_bootstrap, wilson
+from sonde.stats.means import mean
 from sonde.stats.seeds import hierarchical_bootstrap
 from tests.report.runs import cell, result
 from tests.run.sets import dataset
@@ -59,7 +59,7 @@ def test_it_is_no_narrower_than_the_bootstrap_over_rows_and_seeds(seeds, swing):
     assert found.high - found.low < 2 * (high - low)  # and not wide without need
 
 
-def test_the_interval_of_a_loss_is_drawn_from_the_predictions(tmp_path):
+def test_the_interval_of_a_loss_is_from_the_predictions(tmp_path):
     own = dataset(n=(80, 40, 60), keys=7)
     keys = [row.key for row in own.rows["te"]]
     rows, forms = (result("st:a", own.name, n=60, data=own.digest, forms=f, identity=str(f)) for f in (0, 7))
@@ -70,7 +70,9 @@ def test_the_interval_of_a_loss_is_drawn_from_the_predictions(tmp_path):
             log.add(replace(found, labels=own.labels), arrays)
     run, bits = Run.load(tmp_path / "run"), -rows[1]["log2"].astype(float)
     by_rows, by_forms = sorted(run.results, key=lambda r: r.clusters or 0)
-    assert ranges_of(run, [by_rows], "log2_loss") == [bootstrap(bits, seed=0, draws=1000)]
-    assert ranges_of(run, [by_forms], "log2_loss") == [cluster_bootstrap(bits, keys, seed=0, draws=1000)]
+    assert ranges_of(run, [by_rows], "log2_loss") == [mean(bits).interval()]
+    assert ranges_of(run, [by_forms], "log2_loss") == [mean(bits, keys).interval()]
+    calm = -rows[1]["log2_calibrated"].astype(float)
+    assert ranges_of(run, [by_rows], "log2_loss_calibrated") == [mean(calm).interval()]
     assert ranges_of(run, [by_forms], "accuracy") == [forms[0].range]
     assert ranges_of(run, [by_forms], "macro_f1") == []

@@ -239,9 +239,34 @@ def test_another_metric(tmp_path):
     assert loss["score"]["low"] < own.log2_loss < loss["score"]["high"]
     assert (loss["against"]["baseline"], loss["against"]["verdict"]) == ("baseline:hash", "above")
     assert loss["against"]["value"] == pytest.approx(1.0, abs=0.2)
+    assert loss["calibrated"]["low"] < own.log2_loss_calibrated < loss["calibrated"]["high"]
+    assert loss["calibrated"]["value"] == loss["log2_loss_calibrated"] == f1["log2_loss_calibrated"]
+    assert "calibrated" not in f1
+    calm = cells(summarise(run, metric="log2_loss_calibrated"))["st:a"]
+    assert (calm["score"], "calibrated" in calm) == (loss["calibrated"], False)
+    assert calm["against"]["verdict"] == "above"  # lower is better
     assert f1["letters"] is loss["letters"] is None
     assert f1["accuracy"] == loss["accuracy"] == own.accuracy
     words = summarise(run, metric="log2_loss")["sets"][0]["baselines"][0]
     assert words["score"]["value"] is None
     with pytest.raises(UsageError, match="expected accuracy, macro_f1, log2_loss"):
         summarise(run, metric="f1")
+
+
+def test_information_and_temperature_are_of_all_seeds(tmp_path):
+    """The first seed is one of several, and which one comes first must not matter."""
+    found = []
+    for seed, bits in ((1, 0.3), (2, 0.5), (3, 0.1)):
+        r, arrays = result("st:a", seed=seed)
+        more = {"information": bits, "information_low": bits - 0.1, "information_high": bits + 0.1, "entropy": 1.0}
+        found.append((replace(r, scores={**r.scores, **more, "temperature": 10 * bits}), arrays))
+    run = written(tmp_path / "run", *found)
+    said = cells(summarise(run))["st:a"]
+    assert said["information"]["bits"] == pytest.approx(0.3)
+    # 0.1 for rows, and 1.96 · 0.2 / √3 for seeds
+    assert said["information"]["high"] - 0.3 == pytest.approx(np.hypot(0.1, 1.959964 * 0.2 / np.sqrt(3)))
+    assert said["information"]["low"] + said["information"]["high"] == pytest.approx(0.6)
+    assert said["temperature"] == pytest.approx(3.0)
+    turned = cells(summarise(replace(run, results=run.results[::-1])))["st:a"]
+    assert turned["information"]["bits"] == pytest.approx(said["information"]["bits"])
+    assert turned["information"]["low"] == pytest.approx(said["information"]["low"])

@@ -74,7 +74,7 @@ def test_the_table(run, width, printed, snapshot):
     assert printed(summary_of(run), width) == snapshot
 
 
-@pytest.mark.parametrize("metric", ["macro_f1", "log2_loss"])
+@pytest.mark.parametrize("metric", ["macro_f1", "log2_loss", "log2_loss_calibrated"])
 def test_other_metrics(tmp_path, metric, printed, snapshot):
     run = written(tmp_path / "run", *(result(e, p=p) for e, p in ENCODERS), *beside([SUBJ]))
     assert printed(summary_of(run, metric=metric), 160) == snapshot

@@ -119,19 +119,39 @@ def one_hot(parts, place):
     return lambda texts: np.eye(len(known))[[known.index(text.split()[place]) for text in texts]]
 
 
-def test_selectivity_is_low_of_a_word_and_high_of_a_label():
+def test_the_task_is_dealt_as_the_control_is():
+    parts = keyed()
+    made = CONTROLS["key"].parts(parts, 5)
+    task = made.same_rows
+    assert task.labels == parts.labels
+    own = {text: label for part in three(parts) for text, label in zip(part.texts, part.labels.tolist(), strict=True)}
+    for one, two in zip(three(task), three(made), strict=True):
+        assert (one.texts, one.keys, one.inputs) == (two.texts, two.keys, two.inputs)
+        assert one.labels.tolist() == [own[text] for text in one.texts]
+        assert one.labels.tolist() != two.labels.tolist()
+
+
+def test_selectivity_is_high_of_a_label_and_below_zero_of_a_word_that_says_nothing_of_it():
     parts = keyed()
     control = CONTROLS["key"].parts(parts, 5)
     found = {}
     for what, place in (("label", 0), ("word", 1)):
-        task, other = (right(p, one_hot(parts, place)) for p in (parts, control))
-        found[what] = selectivity(task, other, lexical_keys(parts)[1][2], control.test.keys)
+        task, other = (right(p, one_hot(parts, place)) for p in (control.same_rows, control))
+        found[what] = selectivity(task, other, control.test.keys)
     label, word = found["label"], found["word"]
     assert (label.task, word.control) == (1.0, 1.0)
     assert label.control < 0.65
     assert word.task < 0.65
     assert word.high < 0 < label.low
-    assert word.low <= word.value <= word.high
+
+
+def test_a_row_whose_label_was_never_met_is_not_dealt():
+    parts = keyed()
+    labels = parts.test.labels.copy()
+    labels[:7] = -1
+    made = CONTROLS["key"].parts(replace(parts, test=replace(parts.test, labels=labels)), 5)
+    assert min(part.labels.min() for part in three(made.same_rows)) == 0
+    assert sum(map(len, three(made))) == sum(map(len, three(parts))) - 7
 
 
 def test_a_row_has_the_label_of_its_key_and_train_has_every_key():
@@ -232,66 +252,60 @@ def test_a_set_without_shared_words_has_no_key_control():
 
 
 def test_selectivity_is_the_difference_and_says_of_what():
-    task, control = [1, 1, 1, 0], [1, 0, 0, 0, 0]
-    found = selectivity(task, control, ["a", "b", "c", None], ["a", "b", "d", "d", None])
-    assert (found.task, found.control, found.value) == (0.75, 0.2, 0.55)
-    assert (found.keys, found.shared) == (6, 2)  # a, b, c, d and two rows that stand for themselves
-    assert found.low < 0.55 < found.high
+    found = selectivity([1, 1, 1, 0, 1], [1, 0, 0, 0, 0], ["a", "b", "c", "c", "c"])
+    assert (found.task, found.control, found.value, found.keys) == (0.8, 0.2, pytest.approx(0.6), 3)
+    assert found.low < 0.6 < found.high
 
 
 def test_rows_of_one_key_are_not_taken_for_independent():
-    rng = np.random.default_rng(0)
-    groups = rng.random((2, 40)) < 0.5
-    task, control = (np.repeat(g, 20) for g in groups)
-    keys = [[f"{side}{i}" for i in range(40) for _ in range(20)] for side in "tc"]
-    together = selectivity(task, control, *keys)
-    apart = selectivity(task, control, [None] * 800, [None] * 800)
+    task, control = (np.repeat(g, 20) for g in np.random.default_rng(0).random((2, 40)) < 0.5)
+    together = selectivity(task, control, [f"k{i}" for i in range(40) for _ in range(20)])
+    apart = selectivity(task, control, [f"k{i}" for i in range(800)])
     assert together.high - together.low > 3 * (apart.high - apart.low)  # √20 = 4.5 times, more or less
 
 
-def test_what_both_share_is_paired():
-    # each key is right or wrong on both: drawn together, the difference never moves; the rows of each alone would
-    hits = np.repeat(np.random.default_rng(1).random(40) < 0.5, 50)
-    keys = [f"k{i}" for i in range(40) for _ in range(50)]
-    paired = selectivity(hits, hits, keys, keys)
-    unpaired = selectivity(hits, hits, [f"a{k}" for k in keys], [f"b{k}" for k in keys])
+def test_rows_are_paired():
+    # a row is right or wrong with both labels: the difference hardly moves, where those of other rows would
+    rng = np.random.default_rng(1)
+    hits, keys = rng.random(2000) < 0.5, [f"k{i % 40}" for i in range(2000)]
+    paired, unpaired = selectivity(hits, hits, keys), selectivity(hits, rng.permutation(hits), keys)
     assert paired.value == 0
     assert paired.high - paired.low < 0.3 * (unpaired.high - unpaired.low)
 
 
 def test_the_interval_covers_what_it_should():
-    """200 draws of 40 keys a side, half of them shared, each with 1 to 9 rows and a chance of its own to be right."""
+    """200 draws of 40 keys, each with 1 to 9 rows and chances of its own to be right on the task and on the control."""
     rng, covered = np.random.default_rng(3), 0
-
-    def side(mean, first):
-        sizes, chances = rng.integers(1, 10, 40), rng.beta(4 * mean, 4 * (1 - mean), 40)
-        keys = np.repeat([f"k{first + k}" for k in range(40)], sizes).tolist()
-        return rng.random(sizes.sum()) < np.repeat(chances, sizes), keys
-
     for _ in range(200):
-        (task, one), (control, two) = side(0.7, 0), side(0.55, 20)
-        found = selectivity(task, control, one, two, draws=300)
+        sizes = rng.integers(1, 10, 40)
+        chances = [np.repeat(rng.beta(4 * mean, 4 * (1 - mean), 40), sizes) for mean in (0.7, 0.55)]
+        task, control = (rng.random(len(chance)) < chance for chance in chances)
+        found = selectivity(task, control, np.repeat([f"k{k}" for k in range(40)], sizes).tolist(), draws=300)
         covered += found.low <= 0.15 <= found.high
     assert 180 <= covered <= 198  # of 190, give or take three deviations
 
 
 def test_all_right_and_all_wrong_still_leave_a_doubt():
-    found = selectivity([1] * 30, [0] * 30, ["a"] * 15 + ["b"] * 15, ["a"] * 30)
+    found = selectivity([1] * 30, [0] * 30, ["a"] * 15 + ["b"] * 15)
     assert found.value == 1
     assert found.low < 0.9
 
 
+def test_one_key_alone_has_an_interval_too():
+    found = selectivity([1, 1, 0, 1], [0, 1, 0, 0], ["a"] * 4)
+    assert found.low < found.value == 0.5 < found.high
+
+
 def test_the_order_of_rows_does_not_move_an_interval():
     rng = np.random.default_rng(2)
-    task, keys = rng.random(90) < 0.6, [f"k{i}" for i in rng.integers(20, size=90)]
+    (task, control), keys = rng.random((2, 90)) < 0.6, [f"k{i}" for i in rng.integers(20, size=90)]
     order = rng.permutation(90)
-    one = selectivity(task, ~task, keys, keys)
-    assert one == selectivity(task[order], ~task, [keys[i] for i in order], keys)
+    assert selectivity(task, control, keys) == selectivity(task[order], control[order], [keys[i] for i in order])
 
 
 def test_keys_must_be_those_of_the_rows():
-    with pytest.raises(DataError, match="The control has 3 rows and 1 keys"):
-        selectivity([1, 0], [1, 1, 0], ["a", "b"], ["a"])
+    with pytest.raises(DataError, match="There are 3 rows and 2 keys"):
+        selectivity([1, 0, 1], [1, 1, 0], ["a", "b"])
 
 
 # labels

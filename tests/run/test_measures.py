@@ -30,7 +30,9 @@ def plain(run, encoder="k", dataset=None):
 
 
 def test_every_measure_says_how_to_read_it():
-    assert list(MEASURES) == ["online", "given:length", "given:words", "capacity", "hidden", "erasure", "inlp", "mix"]
+    assert list(MEASURES) == [
+        "online", "learning", "given:length", "given:words", "capacity", "hidden", "erasure", "inlp", "mix",
+    ]  # fmt: skip
     for name, measure in MEASURES.items():
         assert measure.name == name
         assert measure.reading[0].isupper()
@@ -69,6 +71,71 @@ def test_numbers_are_of_labels_that_were_met(tmp_path):
     assert named(run)["given:length"].score == pytest.approx(1.0, abs=0.05)
     assert r.scores["information"] == pytest.approx(1.0, abs=0.01)
     assert np.isnan(run.predictions(r)["pointwise"]).sum() == 6
+
+
+# learning curves
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    """An encoder that tells the label from the start, one that hides it among much else, and one that tells nothing."""
+    encoders = {
+        "label": label(0.0),
+        "hint": Reading("hint", lambda words: noise(words, 400) + 0.8 * of_label(words)[0] * (np.arange(400) < 8)),
+        "random": Reading("random", lambda words: noise(words, 8)),
+    }
+    sets = [keyed("own/learned", n=(640, 400, 1600), classes=2)]
+    folder = tmp_path_factory.mktemp("learned") / "run"
+    return evaluate(encoders, sets, folder, measures=["learning"], beside=["majority", "nb-uni"])
+
+
+def test_a_curve_ends_at_the_score_and_says_whether_it_rises(learned):
+    found = {name: named(learned, name)["learning"] for name in ("label", "hint", "random")}
+    for name, r in found.items():
+        points = r.tried
+        assert [point["rows"] for point in points] == [40, 80, 160, 320, 640]  # forms have eight rows
+        assert [point["subsamples"] for point in points] == [4, 4, 4, 4, 1]
+        assert points[-1]["accuracy"] == r.scores["accuracy"] == plain(learned, name).score
+        assert points[-2]["accuracy"] == r.scores["half"]
+        assert r.score == pytest.approx(r.scores["accuracy"] - r.scores["half"])
+        assert all(0 <= p["low"] <= p["accuracy"] <= p["high"] <= 1 for p in points)
+        assert {p["majority"] for p in points} == {0.5}
+        assert r.metric == "gain"
+    assert {p["accuracy"] for p in found["label"].tried} == {1.0}
+    assert found["label"].interval[0] < 0 < found["label"].interval[1]  # all right is no proof
+    assert [found[name].interval[0] > 0 for name in found] == [False, True, False]
+    hint = [p["accuracy"] for p in found["hint"].tried]
+    assert hint[0] < 0.65 < 0.78 < hint[-1]
+    assert all(p["low"] <= 0.5 <= p["high"] for p in found["random"].tried)
+
+
+def test_what_is_kept_of_a_curve_agrees_with_its_points(learned):
+    r = named(learned, "hint")["learning"]
+    kept = learned.predictions(r)
+    assert kept["other_right"].shape == (17, 1600)
+    for point in r.tried:
+        own = kept["other_right"][kept["other_rows"] == point["rows"]]
+        assert (len(own), own.mean()) == (point["subsamples"], pytest.approx(point["accuracy"]))
+
+
+def test_naive_bayes_has_a_curve_of_the_same_rows_that_ends_at_its_score(learned):
+    (r,) = [r for r in learned.extras if r.cell.encoder == "nb-uni"]
+    other = named(learned, "label")["learning"]
+    assert [p["rows"] for p in r.tried] == [p["rows"] for p in other.tried]
+    assert r.tried[-1]["accuracy"] == plain(learned, "nb-uni").score
+    assert r.cell.variant == "learning"
+
+
+def test_a_curve_resumes_and_does_not_depend_on_what_else_is_asked(learned, tmp_path):
+    before = (learned.folder / "results.jsonl").read_bytes()
+    encoder = label(0.0)
+    sets = [keyed("own/learned", n=(640, 400, 1600), classes=2)]
+    run = evaluate({"label": encoder}, sets, tmp_path / "run", measures=["learning", "online"], beside=())
+    assert named(run, "label")["learning"].tried == named(learned, "label")["learning"].tried
+    assert not [r for r in run.extras if r.cell.encoder == "nb-uni"]
+    again = evaluate({"label": label(0.0)}, sets, learned.folder, measures=["learning"], beside=["majority", "nb-uni"])
+    assert (learned.folder / "results.jsonl").read_bytes() == before
+    assert len(again.extras) == 4
 
 
 # description length

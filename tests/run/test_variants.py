@@ -11,15 +11,17 @@ import pytest
 from sonde.dataset import Dataset
 from sonde.encoders import Identity
 from sonde.errors import UsageError
-from sonde.probes import Features
+from sonde.probes import Features, parse
 from sonde.result import Cell, Signature
 from sonde.run import Run, evaluate, join, variants
 from sonde.run import encoder as encoder_module
-from sonde.run.controls import CONTROLS, lexical_keys, selectivity
+from sonde.run.cells import Unit, Vectors, probe_unit
+from sonde.run.controls import CONTROLS, selectivity
 from sonde.run.log import Log
 from sonde.run.measures import MEASURES, measure_of
 from sonde.run.parts import parts_of
 from sonde.run.resample import CHOSEN, RESAMPLED
+from sonde.run.shared import Places
 from sonde.run.variants import Asked, asked_for
 from sonde.task import Example
 from tests.run.sets import WORDS, dataset, same
@@ -381,19 +383,79 @@ def test_labels_that_were_never_met_are_no_end_of_a_run(tmp_path):
 # what each control gives where the answer is known
 
 
-def test_selectivity_is_low_of_a_form_and_high_of_a_label(tmp_path):
-    given = SETS[0]
-    run = evaluate({"label": label(0.0), "form": form()}, [given], tmp_path / "run", controls=["key"], beside=())
-    keys = lexical_keys(parts_of(given))[1][2]
-    found = {}
-    for plain, control in zip(run.results, run.extras, strict=True):
-        kept = run.predictions(control)
-        assert plain.cell.encoder == control.cell.encoder
-        assert kept["other_keys"].tolist() == keys == [row.key for row in given.rows["te"]]
-        hits = kept["predicted"] == kept["truth"]
-        found[plain.cell.encoder] = selectivity(run.right(plain), hits, keys, kept["keys"].tolist())
-    assert found["label"].task == found["form"].control == 1.0
-    assert found["form"].high < 0 < 0.2 < found["label"].low
+def numbers(nouns=(120, 40, 60), each=6):
+    """Singular and plural nouns, kept apart between splits as in subj_number: the noun tells the label."""
+    rng, rows = np.random.default_rng(11), {}
+    for s, (split, many) in enumerate(zip(("tr", "va", "te"), nouns, strict=True)):
+        rows[split] = []
+        for i in range(many * each):
+            n = i % many
+            label, noun = f"c{n % 2}", f"f{s}x{n}"
+            words = (label, noun, *rng.choice(WORDS, size=rng.integers(3, 9)), f"{s}x{i}")
+            rows[split].append(Example(label, words, " ".join(words), key=noun))
+    return Dataset("own/number", "number", 1, "en", ("c0", "c1"), rows, {})
+
+
+def noun_of(words):
+    """Of 360 places, that of the noun."""
+    (noun,) = [w for w in words if w[:1] == "f"]
+    return np.eye(360)[120 * int(noun[1]) + int(noun[3:])]
+
+
+def number_of(words):
+    """The number, wrong for one row of 25."""
+    plural = "c1" in words
+    return [float(plural != (noise(words, 1)[0] > 1.75))]  # of a normal variable, 4.0 % are above
+
+
+def test_selectivity_compares_task_and_control_on_the_same_rows(tmp_path):
+    """The score is on nouns that train lacks, and the control on nouns that it has: their difference says nothing."""
+    encoders = {
+        "number": Reading("number", number_of),
+        "noun": Reading("noun", noun_of),
+        "both": Reading("both", lambda words: [*(3 * np.array(number_of(words))), *noun_of(words)]),
+    }
+    run = evaluate(encoders, [numbers()], tmp_path / "run", controls=["key"], beside=())
+    assert run.failures == ()
+    plain = {r.cell.encoder: r for r in run}
+    found = {r.cell.encoder: r for r in run.extras}
+    for r in found.values():
+        kept = run.predictions(r)
+        assert r.scores["control"] == r.score == np.mean(kept["predicted"] == kept["truth"])
+        assert r.scores["task"] == np.mean(kept["task_predicted"] == kept["task_truth"])
+        said = selectivity(
+            kept["task_predicted"] == kept["task_truth"], kept["predicted"] == kept["truth"], kept["keys"].tolist()
+        )
+        assert r.scores["selectivity"] == said.value == pytest.approx(r.scores["task"] - r.score)
+        assert (r.scores["selectivity_low"], r.scores["selectivity_high"]) == (said.low, said.high)
+    # what knows the number of nouns it has not met, and no noun
+    assert plain["number"].score == pytest.approx(0.96, abs=0.03)
+    assert found["number"].scores["task"] == pytest.approx(0.96, abs=0.03)
+    assert found["number"].score == pytest.approx(0.5, abs=0.12)
+    assert found["number"].scores["selectivity"] == pytest.approx(0.46, abs=0.13)
+    assert found["number"].scores["selectivity_low"] > 0.25
+    # what knows nouns only knows the number of those it has met, and any other label of theirs as well
+    assert plain["noun"].score < 0.6
+    assert found["noun"].scores["task"] == found["noun"].score == 1.0
+    assert found["noun"].scores["selectivity"] == 0
+    # what knows both is not below 0, as the score of unknown nouns minus the control would be
+    assert plain["both"].score < found["both"].score == 1.0
+    assert -0.01 <= found["both"].scores["selectivity"] <= 0.01
+
+
+def test_task_and_control_have_the_same_probe(tmp_path):
+    """Where there is no plain result to take the settings from, they are chosen for the task, and kept."""
+    parts = replace(CONTROLS["key"].parts(parts_of(numbers()), 1111), variant="key")
+    texts = parts.texts()
+    table = np.array([[*number_of(t.split()), *noun_of(t.split())] for t in texts], np.float32)
+    cell = Cell(task="number", version=1, dataset="own/number", data="0", encoder="k", probe="linear", variant="key")
+    unit = Unit(parts, [cell], parse("linear")[1], Vectors([(table, Places(texts))]), {}, 0.0)
+    ((result, arrays, _),) = variants.work_of(unit)(unit)
+    ((task, *_),) = probe_unit(replace(unit, parts=replace(parts.same_rows, variant=None)))
+    assert len(task.tried) == 6
+    assert (result.chosen, len(result.tried)) == (task.chosen, 1)
+    assert result.scores["task"] == task.score
+    assert {len(arrays[name]) for name in ("predicted", "task_predicted", "task_truth", "keys")} == {result.n["te"]}
 
 
 def test_a_bag_of_words_loses_nothing_when_words_change_places(whole):
@@ -485,7 +547,13 @@ def test_words_beside_the_sentence_keep_their_vectors(tmp_path):
     assert (found["words"].score, found["words"].dimension) == (0.9, 2)
     assert found["gaussian"].dimension == 6
     assert 0.8 <= found["gaussian"].score <= 0.9
-    assert set(found) == {"words", "gaussian", "online", "hidden"}  # the other measures are about sentences alone
+    assert set(found) == {
+        "words",
+        "gaussian",
+        "online",
+        "learning",
+        "hidden",
+    }  # the other measures are about sentences alone
     without = Reading("two", lambda words: [*of_label(words), *(f"w{k}" in words for k in range(2))])
     run = evaluate({"k": without}, [told], tmp_path / "own", controls=["words"], beside=())
     assert (named(run)["words"].score, named(run)["words"].dimension) == (0.9, 5)

@@ -126,7 +126,7 @@ def test_the_interval_covers():
     rng = np.random.default_rng(5)
     held = 0
     for _ in range(100):
-        found = information(-0.7 * rng.exponential(size=200), np.arange(200) % 2, [0.5, 0.5], draws=300)
+        found = information(-0.7 * rng.exponential(size=200), np.arange(200) % 2, [0.5, 0.5])
         held += found.low <= 0.3 <= found.high
     assert held >= 88
 
@@ -161,7 +161,7 @@ def test_what_was_known_already_adds_nothing_and_exchanging_changes_the_sign():
         (lambda: information([np.nan, 0.0], [0, 1], [0.5, 0.5]), DataError, "NaN"),
         (lambda: information([0.0, 0.0], [0, 2], [0.5, 0.5]), DataError, "shares of 3 or more"),
         (lambda: information([0.0, 0.0], [0, 1], [0.5, 0.6]), DataError, "add up to 1"),
-        (lambda: information([0.0, 0.0], [-1, -1], [0.5, 0.5]), TooFewError, "at least 1"),
+        (lambda: information([0.0, 0.0], [-1, -1], [0.5, 0.5]), TooFewError, "at least 2"),
         (lambda: prior([0, 3], 3), DataError, "the last is 2, got 3"),
     ],
 )

@@ -26,6 +26,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "layers": "sonde.report.charts.layers",
         "dimensions": "sonde.report.charts.dimensions",
         "epochs": "sonde.report.charts.epochs",
+        "learning": "sonde.report.charts.learning",
         "length": "sonde.report.charts.length",
         "correlation": "sonde.report.charts.correlation",
         "profiles": "sonde.report.charts.profiles",

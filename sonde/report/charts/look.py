@@ -105,7 +105,7 @@ def config(font: float) -> Spec:
         },
         "title": {
             "fontSize": font, "fontWeight": "bold", "color": "#222222", "anchor": "start", "frame": "group",
-            "offset": font / 2,
+            "offset": font / 2, "subtitleColor": "#5a5a5a",
         },
         "text": {"fontSize": font, "color": "#222222"},
         "concat": {"spacing": font},

@@ -35,7 +35,7 @@ class Options:
     relative_to: int | str | None = None
     """The column, by its number, or the language that ratios are to. profiles: a language."""
     lines: Lines | None = None
-    """layers, dimensions, epochs: what a line is; None: an encoder if there are several, else a set."""
+    """layers, dimensions, epochs, learning: what a line is; None: an encoder if there are several, else a set."""
     width: Width = "container"
 
 

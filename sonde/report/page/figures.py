@@ -24,7 +24,7 @@ TEXTS = {"labelColor": INK, "titleColor": MUTED}
 COLOURS: Mapping[str, Mapping[str, Any]] = {
     "axis": {**TEXTS, "domainColor": LINE, "tickColor": LINE, "gridColor": GRID},
     "legend": {**TEXTS, "titleLimit": 0},
-    "title": {"color": INK},
+    "title": {"color": INK, "subtitleColor": MUTED},
     "text": {"color": INK},
 }
 LEAST, MOST, LEGEND = 36, 170, 220
@@ -113,6 +113,14 @@ SIMPLE: Sequence[tuple[str, str, str, Columns]] = (
         (*SCORE, ("x", "Size"), *ENDS),
     ),
     ("epochs", "Scores by time of training", "Scores by epoch, step or checkpoint.", (*SCORE, ("x", "Epoch"), *ENDS)),
+    (
+        "learning",
+        "Scores by number of training rows",
+        "Means over subsamples of the training rows, which take whole target forms and have the classes' shares; the "
+        "last point is the score. Intervals are over training sets and test rows. Baselines learned from the same "
+        "subsamples.",
+        (*SCORE, ("x", "Training rows"), ("subsamples", "Subsamples"), *ENDS),
+    ),
     (
         "correlation",
         "Correlation of each probing set with each transfer set, over encoders",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy.typing as npt
 
+from sonde.probes import Probe
+from sonde.result import CHOSEN, Result
 from sonde.run.parts import Parts
 
 Table = npt.NDArray[Any]
@@ -36,6 +38,14 @@ class Control:
     """What is probed with. A control that takes something from the vectors is tuned on dev like the plain probe, or the
     loss could be one of the penalty. One that asks what the probe itself can learn takes it as it was used, with the
     plain one's penalty; and one may take the plain probe as it was trained."""
+    same_test: bool = True
+    """Whether its test rows are those of the set, in the same split: only then may the score be subtracted from."""
+
+
+def as_chosen(probe: Probe, result: Result) -> Probe:
+    """A probe with the settings that were chosen for a result, and no others."""
+    chosen: dict[str, Any] = {name: (result.chosen[name],) for name in CHOSEN if name in result.chosen}
+    return replace(probe, **chosen)
 
 
 def learned(parts: Parts) -> bool:

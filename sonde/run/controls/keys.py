@@ -18,6 +18,10 @@ The splits of a set are of no use to this, since target forms are kept apart the
 anew: keys of one text only are left out, sentences that differ in case, digits or punctuation only stay together, every
 key of the other two parts is in train as well, and the parts have the proportions they had. A seed draws both labels
 and parts, by hashes: neither depends on the order of the rows.
+
+On rows dealt so, words that were met in training help with the task as well. What the control is subtracted from is
+therefore the task on these very rows (``Parts.same_rows``), and not the score on the set's own splits, whose test words
+are new: the difference of those two may be below 0 for an encoder that knows all there is to know.
 """
 
 from __future__ import annotations
@@ -79,10 +83,19 @@ def _bare(word: str) -> list[str]:
 
 
 def key_control(parts: Parts, seed: int) -> Parts:
-    """The set with labels drawn at random for each key, and its rows dealt anew; ``Part.keys`` are the keys."""
+    """The set with labels drawn at random for each key, and its rows dealt anew; ``Part.keys`` are the keys.
+
+    ``Parts.same_rows`` is what is dealt, with the labels of the task.
+    """
     three = (parts.train, parts.dev, parts.test)
     kind, keys = lexical_keys(parts)
-    rows = [(p, i, key) for p, found in enumerate(keys) for i, key in enumerate(found) if key is not None]
+    # a row whose label no training row has could be dealt into train, where the task has no number for it
+    rows = [
+        (p, i, key)
+        for p, (part, found) in enumerate(zip(three, keys, strict=True))
+        for i, key in enumerate(found)
+        if key is not None and part.labels[i] >= 0
+    ]
     sentence = {text: near_key(text) for part in three for text in part.texts}
     texts: defaultdict[str, set[int]] = defaultdict(set)
     for p, i, key in rows:
@@ -102,12 +115,17 @@ def key_control(parts: Parts, seed: int) -> Parts:
     shares = np.bincount(parts.train.labels, minlength=len(parts.labels)) / len(parts.train)
     drawn = _draw(sorted({key for part in dealt for _, _, key in part}), shares, seed)
     met = sorted({drawn[key] for _, _, key in dealt[0]})
-    if len(met) < 2:
+    if len(met) < 2 or len({int(three[p].labels[i]) for p, i, _ in dealt[0]}) < 2:
         raise TooFewError(f"{parts.name} has keys of one label only under the seed {seed}; expected two labels.")
     number = {label: i for i, label in enumerate(met)}
-    train, dev, test = (_part(three, part, [number[drawn[key]] for _, _, key in part]) for part in dealt)
+    task = [_part(three, part) for part in dealt]
+    train, dev, test = (
+        replace(part, labels=np.array([number[drawn[key]] for _, _, key in rows], np.int64))
+        for part, rows in zip(task, dealt, strict=True)
+    )
     labels = tuple(parts.labels[i] for i in met)
-    return replace(parts, labels=labels, train=train, dev=dev, test=test, plain_keys=keys[2])
+    same_rows = replace(parts, train=task[0], dev=task[1], test=task[2])
+    return replace(parts, labels=labels, train=train, dev=dev, test=test, same_rows=same_rows)
 
 
 Row = tuple[int, int, str]
@@ -148,10 +166,12 @@ def _draw(keys: Sequence[str], shares: np.ndarray, seed: int) -> dict[str, int]:
     return dict(zip(keys, np.searchsorted(ends, drawn, side="right").tolist(), strict=True))
 
 
-def _part(three: Sequence[Part], rows: Sequence[Row], labels: Sequence[int]) -> Part:
+def _part(three: Sequence[Part], rows: Sequence[Row]) -> Part:
+    """These rows with their own labels, and the keys that were found."""
     inputs = {name: [three[p].inputs[name][i] for p, i, _ in rows] for name in three[0].inputs}
     texts = [three[p].texts[i] for p, i, _ in rows]
-    return Part(texts, inputs, np.array(labels, np.int64), [key for _, _, key in rows])
+    labels = np.array([three[p].labels[i] for p, i, _ in rows], np.int64)
+    return Part(texts, inputs, labels, [key for _, _, key in rows])
 
 
 def _fits(parts: Parts) -> bool:
@@ -160,10 +180,12 @@ def _fits(parts: Parts) -> bool:
 
 key = Control(
     name="key",
-    reading="What the probe learns by heart about single words, each of which was given a label at random: the score "
-    "minus this one is its selectivity, and what is not above it may be memory of words.",
+    reading="What the probe learns by heart about single words, each of which has a random label and is also in train. "
+    "Selectivity is the task on these same rows minus this control; near 0, a probe that knows words by heart would do "
+    "as well there. It is not subtracted from the score, which is of another split.",
     encodes=False,
     fits=_fits,
     parts=key_control,
     probe="used",
+    same_test=False,
 )

@@ -54,4 +54,5 @@ memorise = Control(
     fits=learned,
     parts=memorise_labels,
     probe="used",
+    same_test=False,
 )

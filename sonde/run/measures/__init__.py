@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sonde.run.measures import capacity, erasure, given, hidden, inlp, mix, online
+from sonde.run.measures import capacity, erasure, given, hidden, inlp, learning, mix, online
 from sonde.run.measures.measure import ERASED, GIVEN, Measure
 
 __all__ = ["ERASED", "GIVEN", "MEASURES", "Measure", "measure_of"]
@@ -11,6 +11,7 @@ MEASURES: Mapping[str, Measure] = {
     measure.name: measure
     for measure in (
         online.measure,
+        learning.measure,
         given.length,
         given.words,
         capacity.measure,
