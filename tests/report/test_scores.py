@@ -11,6 +11,7 @@ from sonde.report.scores import ranges_of, score
 from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.run.log import writing
+from sonde.stats.intervals import wilson
 from sonde.stats.means import mean
 from sonde.stats.seeds import hierarchical_bootstrap
 from tests.report.runs import cell, result
