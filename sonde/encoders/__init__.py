@@ -20,7 +20,7 @@ from sonde.errors import UsageError
 
 __all__ = ["Encoder", "Identity", "Spec", "load", "schemes"]
 
-NOT_SCHEMES = frozenset({"hub", "identity"})
+NOT_SCHEMES = frozenset({"checksums", "hub", "identity", "sources"})
 """Modules here that are no schemes."""
 
 
