@@ -92,12 +92,13 @@ def run(
     """
     from sonde.baselines import BASELINES
     from sonde.cli.words import STDIN, columns_of, store_of
-    from sonde.console import err, progress
+    from sonde.console import err, print_symptoms, progress
     from sonde.errors import UsageError
     from sonde.report.summary import summarise
     from sonde.report.tables import print_table
     from sonde.request import check_jobs
     from sonde.run import evaluate
+    from sonde.run.diagnosed import read_diagnoses
     from sonde.run.loop import ALWAYS
     from sonde.sources import find_sets, of_suites
 
@@ -119,6 +120,8 @@ def run(
             command=shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")]),
         )  # fmt: skip
     print_table(summarise(found))
+    for diagnosis in read_diagnoses(found):
+        print_symptoms(diagnosis["name"], [(s["code"], s["message"]) for s in diagnosis["symptoms"]])
     err().print(f"\n{len(found)} results, written to {out}/", markup=False)
     asked = {"", *encoder, *ALWAYS, *BASELINES}  # and not what an earlier command asked for
     return 2 if any(failure.cell.encoder in asked for failure in found.failures) else 0

@@ -113,6 +113,16 @@ class Fit:
     """The direction (d,) to take out, or zero; for SIF."""
 
 
+@dataclass(frozen=True)
+class Missing:
+    """The tokens of texts that have no vector."""
+
+    share: float
+    """Of the running tokens."""
+    most: tuple[str, ...]
+    """The most frequent of them."""
+
+
 @dataclass(frozen=True, eq=False)
 class Pooled:
     """Texts → the pooled vectors of their words; see the top of this file."""
@@ -211,6 +221,21 @@ class Pooled:
     def known(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Which words (n,) have a vector, be it made of n-grams."""
         return self._lookup(words)[1]
+
+    def missing(self, texts: Sequence[str]) -> Missing:
+        """How many of the running tokens of texts have no vector, be it made of n-grams."""
+        tokens, columns, _ = self._number(texts)
+        lacking = self._rows(tokens) < 0
+        if self.oov == "subword" and lacking.any():
+            others = np.flatnonzero(lacking)
+            lacking[others] = ~self.known([tokens[i] for i in others.tolist()])
+        counts = np.bincount(columns, minlength=len(tokens)) * lacking
+        most = np.argsort(-counts, kind="stable")[: min(5, int(lacking.sum()))]
+        return Missing(float(counts.sum() / max(1, len(columns))), tuple(tokens[i] for i in most.tolist()))
+
+    def with_simple_tokens(self) -> Pooled:
+        """The same encoder with punctuation split off words."""
+        return replace(self, tokenise="simple")
 
     @cached_property
     def _harmonic(self) -> float:

@@ -13,6 +13,7 @@
     transfer   per column the mean over transfer tasks, or null
     layers     for columns with several: column (its number), names, and cells by layer and set
     meaning    controls and measures, as ``meaning`` describes them; null if none were asked for
+    diagnoses  what was seen of encoders when they were run: name, symptoms (code, message)
     failures   encoder, dataset, variant (the control or measure), layer, probe, seed, kind, error
     notes      what should be here and is not
     versions   by program, all that were used
@@ -51,6 +52,7 @@ from sonde.report.meaning import meaning
 from sonde.report.scores import Metric, checked, ranges_of, score
 from sonde.report.sets import described
 from sonde.result import Failure, Result
+from sonde.run.diagnosed import read_diagnoses
 from sonde.run.folder import Run
 
 VERSION = 2
@@ -79,6 +81,7 @@ def summarise(run: Run, *, metric: str = "accuracy") -> dict[str, Any]:
         "transfer": [aggregate(_chosen(grid, column)) for column in grid.columns],
         "layers": [found for i, column in enumerate(grid.columns) if (found := _by_layer(grid, i, column, wanted))],
         "meaning": meaning(run, grid, [said["label"] for said in sets]),
+        "diagnoses": [{"name": d["name"], "symptoms": list(d["symptoms"])} for d in read_diagnoses(run)],
         "failures": [_failure(failure) for failure in run.failures],
         "notes": list(dict.fromkeys(notes)),
         "versions": _versions(run.results),
