@@ -24,6 +24,7 @@ from sonde.encoders.checksums import NAME, check_hash, hash_file, lines_of
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import CorpusError, DataError, EncoderError, UsageError
 from sonde.tables import TABLES, Columns, records, uncompressed
+from sonde.texts import listed
 
 Array = np.ndarray[Any, Any]
 
@@ -94,6 +95,7 @@ class Vectors:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, d) or (layers, n, d) for n texts, all of which must be there."""
+        texts = listed(texts)
         if missing := [text for text in texts if text not in self.rows]:
             first = missing[0] if len(missing[0]) <= _SHOWN else f"{missing[0][:_SHOWN]}…"
             raise EncoderError(
@@ -242,6 +244,7 @@ def _consistent(path: str, vectors: Array, repeated: Sequence[tuple[int, int]]) 
 
 def write_vectors(folder: Path, texts: Sequence[str], vectors: Array) -> None:
     """Write vectors and their texts as ``npy:`` reads them, and the checksums of both."""
+    texts = listed(texts)
     make_folder(folder)
     both = (folder / "vectors.npy", folder / "texts.txt")
     for path, save in (

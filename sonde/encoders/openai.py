@@ -38,6 +38,7 @@ import numpy as np
 from sonde import __version__
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, Offline, ShapeError, UsageError
+from sonde.texts import listed
 
 Array = np.ndarray[Any, Any]
 
@@ -180,6 +181,7 @@ class Server:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, d), float32, for n texts."""
+        texts = listed(texts)
         sent = [text or " " for text in texts]
         found: list[Array] = []
         limit = self.batch

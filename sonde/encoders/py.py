@@ -29,6 +29,7 @@ from typing import Any
 from sonde.encoders import sources
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, NotInstalled, UsageError
+from sonde.texts import listed
 
 DEFAULT = "encode"
 
@@ -47,7 +48,7 @@ class Function:
 
     def __call__(self, texts: Sequence[str], /) -> Any:
         """Whatever the function gives for these texts."""
-        return self.function(list(texts))
+        return self.function(listed(texts))
 
 
 def load(spec: Spec) -> Function:

@@ -48,6 +48,7 @@ from numpy.typing import NDArray
 from sonde.cache import cache_folder
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, UsageError
+from sonde.texts import listed
 from sonde.wordvectors import (
     Frequencies,
     WordVectors,
@@ -163,6 +164,7 @@ class Pooled:
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors (n, d)."""
+        texts = listed(texts)
         if self.needs_fit:
             raise EncoderError(
                 f"vec: pool={self.pool}{'&component=1' * self.component} looks at all texts once before it encodes: "
@@ -179,6 +181,7 @@ class Pooled:
 
     def fit(self, texts: Iterable[str]) -> Pooled:
         """The same encoder, with what its pool has to know from these texts; itself if it has to know nothing."""
+        texts = listed(texts)
         if not (self.pool == "idf" or self.component):
             return self
         unique = sorted(set(texts))
@@ -205,10 +208,12 @@ class Pooled:
 
     def tokens(self, texts: Sequence[str]) -> list[str]:
         """The unique tokens of texts, which is what ``restrict`` wants."""
+        texts = listed(texts)
         return self._number(texts)[0]
 
     def restrict(self, words: Iterable[str]) -> Pooled:
         """The same encoder with only the vectors in memory that these tokens need; it refuses all other tokens."""
+        words = listed(words)
         tokens = list(dict.fromkeys(words))
         kept, place = np.unique(np.append(self._rows(tokens), -1), return_inverse=True)  # -1 comes first
         table = dict(zip(tokens, (place[:-1] - 1).tolist(), strict=True))
@@ -216,14 +221,17 @@ class Pooled:
 
     def words(self, words: Sequence[str]) -> NDArray[np.float32]:
         """The vectors (n, d) of single words as texts would see them; zero where ``known`` is false."""
+        words = listed(words)
         return self._lookup(words)[0]
 
     def known(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Which words (n,) have a vector, be it made of n-grams."""
+        words = listed(words)
         return self._lookup(words)[1]
 
     def missing(self, texts: Sequence[str]) -> Missing:
         """How many of the running tokens of texts have no vector, be it made of n-grams."""
+        texts = listed(texts)
         tokens, columns, _ = self._number(texts)
         lacking = self._rows(tokens) < 0
         if self.oov == "subword" and lacking.any():

@@ -52,7 +52,7 @@ def write_diagnosis(
 
 @dataclass(frozen=True)
 class _Kept:
-    """What came of encoding texts once more, kept with the vectors, so that whoever takes these from the store says it."""
+    """What came of encoding texts once more, kept with the vectors, so that a run that only reads these says it."""
 
     store: Store | None
     identity: str | None

@@ -497,3 +497,22 @@ def test_another_content_of_the_file_is_another_identity(file, tmp_path):
     other = encoders.load(f"vec:{file}")
     assert other.identity != encoder.identity
     assert not np.array_equal(embed(other, TEXTS, store=store).vectors, before)
+
+
+def test_one_string_is_one_text():
+    encoder = made("idf")
+    np.testing.assert_array_equal(encoder("the cat"), encoder(["the cat"]))
+    np.testing.assert_array_equal(encoder.words("cat"), encoder.words(["cat"]))
+    assert encoder.tokens("the cat") == ["the", "cat"]
+    assert encoder.known("cat").tolist() == [True]
+    assert Pooled(ALL, "v", "idf").fit("the cat").identity == Pooled(ALL, "v", "idf").fit(["the cat"]).identity
+
+
+def test_tokens_without_a_vector_are_counted_as_they_run():
+    encoder = made()
+    found = encoder.missing(["the cat sat.", "The dog sat.", "sat. sat. the"])
+    assert found.share == pytest.approx(5 / 9)
+    assert found.most == ("sat.", "dog")
+    assert encoder.with_simple_tokens().missing(["the cat sat.", "The dog sat."]).share == pytest.approx(1 / 8)
+    assert encoder.missing([]).share == 0
+    assert encoder.missing(["the"]).most == ()
