@@ -10,7 +10,7 @@ import sonde
 
 ROOT = Path(sonde.__file__).parent
 LINE = [
-    ["errors", "console", "digest", "damage", "cache", "threads", "stats"],
+    ["errors", "console", "digest", "damage", "cache", "threads", "stats", "texts"],
     ["corpus"],
     ["task"],
     ["edit"],
@@ -25,6 +25,7 @@ LINE = [
     ["wordvectors"],
     ["encoders", "store"],
     ["embed"],
+    ["diagnosis"],
     ["baselines", "published"],
     ["probes"],
     ["downstream"],
