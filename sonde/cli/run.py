@@ -121,7 +121,7 @@ def run(
         )  # fmt: skip
     print_table(summarise(found))
     for diagnosis in read_diagnoses(found):
-        print_symptoms(diagnosis["name"], [(s["code"], s["message"]) for s in diagnosis["symptoms"]])
+        print_symptoms(diagnosis.name, [(s.code, s.message) for s in diagnosis.symptoms])
     err().print(f"\n{len(found)} results, written to {out}/", markup=False)
     asked = {"", *encoder, *ALWAYS, *BASELINES}  # and not what an earlier command asked for
     return 2 if any(failure.cell.encoder in asked for failure in found.failures) else 0

@@ -137,7 +137,7 @@ def _run(spec: Spec, place: str, attribute: str) -> tuple[ModuleType, _Source]:
     if changed := [file for other, file in before.items() if hashes[other] != after[other]]:
         raise EncoderError(f"{spec}: {changed[0]} changed while it was imported. Give the same command again.")
     sources.check_loaded(found, after, name)
-    shown = [file.name for file in found.values()]
+    shown = [file.name.encode(errors="backslashreplace").decode() for file in found.values()]
     more = f" and {len(shown) - 4} more files" if len(shown) > 4 else ""
     return module, _Source(sources.digest(after), ", ".join(shown[:4]) + more)
 

@@ -81,7 +81,7 @@ def summarise(run: Run, *, metric: str = "accuracy") -> dict[str, Any]:
         "transfer": [aggregate(_chosen(grid, column)) for column in grid.columns],
         "layers": [found for i, column in enumerate(grid.columns) if (found := _by_layer(grid, i, column, wanted))],
         "meaning": meaning(run, grid, [said["label"] for said in sets]),
-        "diagnoses": [{"name": d["name"], "symptoms": list(d["symptoms"])} for d in read_diagnoses(run)],
+        "diagnoses": [{"name": d.name, "symptoms": [*map(asdict, d.symptoms)]} for d in read_diagnoses(run)],
         "failures": [_failure(failure) for failure in run.failures],
         "notes": list(dict.fromkeys(notes)),
         "versions": _versions(run.results),

@@ -5,19 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from sonde.dataset import write_atomically
-from sonde.errors import DataError
-from sonde.run.folder import Run, read_info
+from sonde.diagnosis import OF_CALLS, Symptom, diagnose
+from sonde.embed import Embeddings
+from sonde.errors import DataError, RunError
+from sonde.run.folder import INFO, Run, read_info
 
 if TYPE_CHECKING:
-    from sonde.diagnosis import Symptom
-    from sonde.embed import Embeddings
     from sonde.run.log import Log
     from sonde.run.parts import Parts
     from sonde.store import Store
@@ -25,15 +25,25 @@ if TYPE_CHECKING:
 NAME = "diagnoses"
 
 
+class Diagnosis(msgspec.Struct, frozen=True):
+    """What was seen of one encoder."""
+
+    name: str
+    identity: str | None
+    number: int
+    """How many were written before."""
+    symptoms: list[Symptom]
+    digest: str
+    """Of all this, by which runs that are joined tell two of them apart."""
+
+
 def write_diagnosis(
     log: Log, store: Store | None, name: str, identity: str | None, encoder: Any, found: Embeddings,
     sets: Sequence[Parts], *, half: bool,
 ) -> None:  # fmt: skip
     """Look at an encoder by the vectors of sets, once: again only if it has no identity and may be another by now."""
-    from sonde.diagnosis import diagnose
-
-    written = (read_info(log.folder) or {}).get(NAME, [])
-    before = _last(written).get((name, identity))
+    info = read_info(log.folder) or {}
+    before = _last(log.folder, info).get((name, identity))
     if before is not None and identity is not None:
         return
     there = set(found.texts)  # the sets' own: what encoders are given besides are single words, mostly
@@ -43,11 +53,11 @@ def write_diagnosis(
     symptoms = diagnose(encoder, found, [text for text in texts if text in there], half=half, calls=calls)
     if calls is None:
         kept.write(symptoms)
-    said = [asdict(symptom) for symptom in symptoms]
-    if before is not None and before["symptoms"] == said:
+    if before is not None and before.symptoms == symptoms:
         return
-    record = {"name": name, "identity": identity, "number": len(written), "symptoms": said}
-    log.describe(**{NAME: [{**record, "digest": _digest(repr(record))}]})
+    number = len(info.get(NAME, ()))
+    digest = _digest(f"{name} {identity} {number} {symptoms}")
+    log.describe(**{NAME: [msgspec.to_builtins(Diagnosis(name, identity, number, symptoms, digest))]})
 
 
 @dataclass(frozen=True)
@@ -67,8 +77,6 @@ class _Kept:
 
     def read(self) -> list[Symptom] | None:
         """What is there; None if there is nothing, or nothing to be trusted."""
-        from sonde.diagnosis import Symptom
-
         if self.path is None:
             return None
         try:
@@ -81,8 +89,6 @@ class _Kept:
 
     def write(self, symptoms: Sequence[Symptom]) -> None:
         """Keep what is about calls; a store that cannot be written to has said so already."""
-        from sonde.diagnosis import OF_CALLS
-
         if self.path is not None and self.path.parents[1].is_dir():
             said = msgspec.json.encode([symptom for symptom in symptoms if symptom.code in OF_CALLS]).decode()
             with suppress(OSError, DataError):
@@ -94,12 +100,16 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode(errors="backslashreplace"), digest_size=8).hexdigest()
 
 
-def read_diagnoses(run: Run) -> list[Mapping[str, Any]]:
-    """What was seen of each encoder that has results: name, identity, and symptoms with code and message."""
-    last = _last(run.info.get(NAME, ()))
+def read_diagnoses(run: Run) -> list[Diagnosis]:
+    """What was seen of each encoder that has results, in their order."""
+    last = _last(run.folder, run.info)
     shown = dict.fromkeys((result.cell.encoder, result.cell.identity) for result in run.results)
     return [last[each] for each in shown if each in last]
 
 
-def _last(written: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str | None], Mapping[str, Any]]:
-    return {(record["name"], record["identity"]): record for record in written}
+def _last(folder: Path, info: Mapping[str, Any]) -> dict[tuple[str, str | None], Diagnosis]:
+    try:
+        written = msgspec.convert(info.get(NAME, []), list[Diagnosis])
+    except msgspec.ValidationError as e:
+        raise RunError(f"{folder / INFO} cannot be read: {NAME}: {e}. It was altered; name a new folder.") from e
+    return {(found.name, found.identity): found for found in written}
