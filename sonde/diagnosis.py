@@ -2,6 +2,7 @@
 
     equal-vectors      more than 5 % of texts have the vector of another text, as with a tokenizer that knows no word
     zero-vectors       more than 5 % of vectors are all zeros
+    dead-layers        one of these two in some layers of several, as where the first token is pooled before any block
     constant-columns   dimensions that are the same for all texts
     random-vectors     the same texts give other vectors the next time
     batch-dependent    a text alone has another vector than among others, or than the store has
@@ -28,8 +29,8 @@ from sonde.embed import Embeddings, ask, facts, shown
 from sonde.errors import SondeError
 
 Code = Literal[
-    "equal-vectors", "zero-vectors", "constant-columns", "random-vectors", "batch-dependent", "order-dependent",
-    "unknown-tokens", "trust",
+    "equal-vectors", "zero-vectors", "dead-layers", "constant-columns", "random-vectors", "batch-dependent",
+    "order-dependent", "unknown-tokens", "trust",
 ]  # fmt: skip
 Array = npt.NDArray[Any]
 
@@ -83,7 +84,7 @@ def diagnose(
         return []
     some = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), SAMPLE)).astype(np.int64))]
     layers = found.vectors if found.layers else found.vectors[None]
-    seen = [*_of_vectors([found.texts[i] for i in some], layers[:, some], found.layers, layers)]
+    seen = [*_of_vectors([found.texts[i] for i in some], layers, some, found.layers)]
     remote = about.identity is not None and about.identity.scheme == "openai"
     if calls is not None:
         seen += calls
@@ -100,21 +101,23 @@ def diagnose(
 
 def of_vectors(texts: Sequence[str], vectors: Array, layers: Sequence[str] = ()) -> Iterator[Symptom]:
     """What is wrong with the vectors (layers, n, d) of different texts."""
-    yield from _of_vectors(texts, vectors, layers, vectors)
+    yield from _of_vectors(texts, vectors, np.arange(len(texts)), layers)
 
 
-def _of_vectors(texts: Sequence[str], vectors: Array, layers: Sequence[str], whole: Array) -> Iterator[Symptom]:
+def _of_vectors(texts: Sequence[str], vectors: Array, rows: Array, layers: Sequence[str]) -> Iterator[Symptom]:
+    """The same of some rows; one layer is copied at a time."""
     bags = [_letters(text) for text in texts]
     told: dict[Code, dict[str, list[str]]] = {}
     for i, layer in enumerate(vectors):
-        for code, what in _of_layer(texts, bags, np.asarray(layer, np.float32), whole[i]):
+        for code, what in _of_layer(texts, bags, np.asarray(layer[rows], np.float32), layer):
             told.setdefault(code, {}).setdefault(what, []).append(layers[i] if layers else "")
     for code, messages in told.items():
         what, where = next(iter(messages.items()))
         names = [name for some in messages.values() for name in some if name]
-        at = f"Layer{'s' * (len(names) > 1)} {', '.join(names)}: " if names and len(names) < len(layers) else ""
+        some = 0 < len(names) < len(layers)
+        at = f"Layer{'s' * (len(names) > 1)} {', '.join(names)}: " if some else ""
         first = f" (layer {where[0]})" if len(messages) > 1 else ""
-        yield Symptom(code, f"{at}{what}{first}.")
+        yield Symptom("dead-layers" if some and code != "constant-columns" else code, f"{at}{what}{first}.")
 
 
 def _of_layer(texts: Sequence[str], bags: Sequence[str], vectors: Array, whole: Array) -> Iterator[tuple[Code, str]]:
@@ -238,6 +241,8 @@ def unknown_tokens(encoder: Any, texts: Sequence[str]) -> list[Symptom]:
     from sonde.encoders.vec import Pooled
 
     if not isinstance(encoder, Pooled):
+        return []
+    if encoder.rows is not None:  # it was restricted to the tokens of some texts, and refuses others
         return []
     missing = encoder.missing(texts)
     if missing.share <= SHARE:

@@ -108,7 +108,9 @@ def test_layers_are_named():
         def __call__(self, texts):
             return np.stack([np.ones((len(texts), 12)), bag(texts), all_unknown(texts).repeat(2, axis=1)])
 
-    assert seen(Layered())["equal-vectors"].startswith("Layers 0, 2: ")
+    found = seen(Layered())
+    assert list(found) == ["dead-layers"]
+    assert found["dead-layers"].startswith("Layers 0, 2: ")
 
 
 def test_vectors_of_the_store_that_are_of_another_state_are_told(tmp_path):

@@ -431,6 +431,7 @@ def test_seeds_of_transfer_tasks_with_a_probe_that_has_none(task, expected):
     [
         ([], "broken-encoder", "passed"),
         (["constant-columns"], "broken-encoder", "tip"),
+        (["dead-layers"], "broken-encoder", "tip"),
         (["constant-columns", "batch-dependent"], "broken-encoder", "issue"),
         (["equal-vectors"], "broken-encoder", "issue"),
         (["zero-vectors"], "broken-encoder", "issue"),

@@ -12,6 +12,7 @@ WRONG = {
     "order-dependent": "vectors that depend on the order of the batch",
 }  # fmt: skip
 """Symptoms with which a number says nothing about what an encoder knows."""
+PARTLY = ("dead-layers", "constant-columns")
 
 
 def broken_encoder(summary: Summary) -> Entry | None:
@@ -19,7 +20,7 @@ def broken_encoder(summary: Summary) -> Entry | None:
     seen = summary.get("diagnoses", ())
     if not seen:
         return None
-    wrong, flat = _where(summary, WRONG), _where(summary, ("constant-columns",))
+    wrong, flat = _where(summary, WRONG), _where(summary, PARTLY)
     if wrong:
         codes = [s["code"] for d in seen for s in d["symptoms"] if s["code"] in WRONG]
         kinds = ", ".join(WRONG[code] for code in dict.fromkeys(codes))
@@ -27,10 +28,11 @@ def broken_encoder(summary: Summary) -> Entry | None:
         return entry("broken-encoder", "issue", "An encoder is dead or broken", text, wrong + flat)
     if flat:
         text = (
-            f"{_count(summary, ('constant-columns',))} of {len(seen)} encoders: some columns are the same for all "
-            "texts and tell a probe nothing. Vectors that were padded or cut wrongly look like this."
+            f"{_count(summary, PARTLY)} of {len(seen)} encoders: some layers or columns are the same for all texts and "
+            "tell a probe nothing. Vectors that were padded or cut wrongly look like this, and a first token that is "
+            "pooled before any block has read the others."
         )
-        return entry("broken-encoder", "tip", "Some columns of vectors are constant", text, flat)
+        return entry("broken-encoder", "tip", "Some layers or columns of vectors are constant", text, flat)
     text = (
         f"{len(seen)} of {len(seen)} encoders: different texts have different vectors, which do not depend on the "
         "batch or on its order."
