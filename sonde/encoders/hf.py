@@ -156,6 +156,7 @@ def load(spec: Spec) -> Transformer:
     device = hub.find_device(spec, given.get("device"))
     found = hub.locate(spec, "config.json")
     tokenizer, model = _load(spec, found.folder, getattr(torch, dtype), None if seed is None else int(seed))
+    hub.check_unchanged(spec, found)
     model = model.to(device).eval()
     longest = longest_text(spec, tokenizer, model, limit)
     try:  # the only sure way to learn how many layers a model has, and whether it reads texts at all

@@ -109,6 +109,22 @@ class Place(NamedTuple):
     name: str
     revision: str
     """The commit, or ``blake2b:`` and a hash of all files that are read."""
+    stamp: tuple[tuple[str, int, int, int], ...]
+    """Of these files before they were hashed: names, sizes and times."""
+
+
+def check_unchanged(spec: Spec, place: Place) -> None:
+    """Refuse a model whose files changed between the hash and the end of loading: it is not what its name says."""
+    if _stamp(spec, place.folder) != place.stamp:
+        raise EncoderError(f"{spec} changed while it was loaded. Give the same command again.")
+
+
+def _stamp(spec: Spec, folder: Path) -> tuple[tuple[str, int, int, int], ...]:
+    try:
+        found = [(p.relative_to(folder).as_posix(), p.stat()) for p in sorted(folder.rglob("*")) if p.is_file()]
+    except OSError as why:
+        raise EncoderError(f"{spec} cannot be read: {brief(why)}.") from why
+    return tuple((name, of.st_size, of.st_mtime_ns, of.st_ctime_ns) for name, of in found if may_matter(name))
 
 
 def locate(spec: Spec, marker: str, *, deep: bool = False, owner: str = "") -> Place:
@@ -124,6 +140,7 @@ def locate(spec: Spec, marker: str, *, deep: bool = False, owner: str = "") -> P
             )
         if not (folder / marker).is_file():
             raise EncoderError(f"{spec} is no model folder: expected {marker} in it, met {listed(folder)}.")
+        stamp = _stamp(spec, folder)
         inside = (
             path.relative_to(folder).as_posix() for path in folder.glob("**/*" if deep else "*") if path.is_file()
         )
@@ -134,14 +151,15 @@ def locate(spec: Spec, marker: str, *, deep: bool = False, owner: str = "") -> P
                     total.update(f"{path}\0{hashlib.file_digest(file, hashlib.blake2b).hexdigest()}\n".encode())
         except OSError as why:
             raise EncoderError(f"{spec} cannot be read: {brief(why)}.") from why
-        return Place(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}")
+        return Place(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)
     if not re.fullmatch(r"[\w-][\w.-]*(/[\w.-]+)?", name) or folder.exists():
         raise UsageError(f"{spec} names neither a folder that is there nor a model of the hub (owner/name).")
     name = name if "/" in name else owner + name
     with _known_client(spec, name):
         folder = _from_hub(spec, name, marker, deep=deep)
+    stamp = _stamp(spec, folder)
     _check_blobs(spec, folder, deep=deep)
-    return Place(folder, name, folder.name)
+    return Place(folder, name, folder.name, stamp)
 
 
 def may_matter(path: str) -> bool:

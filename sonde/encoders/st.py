@@ -85,6 +85,7 @@ def load(spec: Spec) -> Sentences:
             local_files_only=True,
             model_kwargs={"dtype": getattr(torch, dtype)},
         )
+    hub.check_unchanged(spec, found)
     inner = model.transformers_model
     if inner is None and (more := {"dtype", "max"} & set(given)):
         raise UsageError(f"{spec} has {min(more)}=…, which is for models with a transformer; this one has none.")
