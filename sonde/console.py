@@ -73,6 +73,12 @@ def progress() -> Iterator[Progress]:
         yield tell
 
 
+def print_symptoms(encoder: str, symptoms: Sequence[tuple[str, str]]) -> None:
+    """What is wrong with an encoder, or taken on trust, by code and message, on standard error."""
+    for code, message in symptoms:
+        err().print(f"{'note' if code == 'trust' else 'warning'}: {visible(encoder)}: {visible(message)}", markup=False)
+
+
 def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
     """A table of probing sets, one row each; a narrow terminal gets fewer columns, never cut-off numbers."""
     from rich.table import Table

@@ -22,6 +22,7 @@ from sonde.dataset import Dataset
 from sonde.encoders import Identity
 from sonde.errors import EncoderError, ShapeError, SondeError, UsageError
 from sonde.store import Store
+from sonde.texts import listed
 
 BATCH = 64
 """Texts at a time, for encoders that say nothing."""
@@ -63,7 +64,7 @@ class Embeddings:
 
 def embed(
     encoder: Callable[[Sequence[str]], Any],
-    texts: Sequence[str],
+    texts: str | Iterable[str],
     *,
     store: Store | None = None,
     batch: int | None = None,
@@ -71,13 +72,14 @@ def embed(
     spill: int | None = None,
     tell: Progress | None = None,
 ) -> Embeddings:
-    """Encode texts, each different one once, or take them from the store.
+    """Encode texts, each different one once, or take them from the store. A single string is one text.
 
     Texts go to the encoder in batches of like length, longest first. Vectors are written to the store as they come, so
     that a crash or Ctrl-C loses little; an encoder without identity has no place in a store. ``half`` rounds them to
     float16, which takes half the space and is part of the identity. Vectors of more than ``spill`` bytes (a quarter of
     the machine's memory) lie in a file in the cache folder, which is gone when they are; to read they are like others.
     """
+    texts = listed(texts)
     if getattr(encoder, "needs_fit", False) and texts:
         # idf weights, a common component: from these texts, and so in the identity
         encoder = encoder.fit(texts)  # type: ignore[attr-defined]
@@ -137,10 +139,10 @@ class Facts:
     keep: bool
 
 
-def texts_of(datasets: Iterable[Dataset]) -> list[str]:
+def texts_of(datasets: Dataset | Iterable[Dataset]) -> list[str]:
     """The different texts of sets, further inputs that are given to the encoder included, in order."""
     found: dict[str, None] = {}
-    for dataset in datasets:
+    for dataset in (datasets,) if isinstance(datasets, Dataset) else datasets:
         inputs = known(dataset).inputs
         for _, row in dataset:
             found[row.text] = None
@@ -164,6 +166,7 @@ def facts(encoder: Any) -> Facts:
 
 def ask(encoder: Callable[[Sequence[str]], Any], texts: Sequence[str], layers: Sequence[str] = ()) -> Array:
     """Call the encoder and make sure that what comes back are vectors of these texts: (layers or 1, n, d), float32."""
+    texts = listed(texts)
     try:
         answer = encoder(list(texts))
     except SondeError:
@@ -178,7 +181,16 @@ def ask(encoder: Callable[[Sequence[str]], Any], texts: Sequence[str], layers: S
 
 def checked(answer: Any, texts: Sequence[str], layers: Sequence[str] = ()) -> Array:
     """An encoder's answer as an array (layers or 1, n, d) of finite numbers, or an error that names the first text."""
-    array = _as_array(answer, texts)
+    try:
+        with np.errstate(over="ignore"):  # what single precision cannot hold becomes infinite, which is told below
+            array = _as_array(answer, texts)
+    except SondeError:
+        raise
+    except Exception as e:
+        raise ShapeError(
+            f"The encoder gave {type(answer).__name__} for a batch that begins with {shown(texts[0])}, which cannot be "
+            f"read as vectors: {type(e).__name__}: {e}"
+        ) from e
     if array.ndim == 2 and not layers:
         array = array[None]
     if array.ndim != 3:
@@ -221,6 +233,8 @@ def _as_array(answer: Any, texts: Sequence[str]) -> Array:
         answer = answer.float().numpy() if str(answer.dtype) == "torch.bfloat16" else answer.numpy()
     elif isinstance(answer, list | tuple) and answer and hasattr(answer[0], "detach"):
         return _stacked([_as_array(a, texts) for a in answer], texts)
+    if isinstance(answer, np.ma.MaskedArray) and answer.dtype.kind in "fiu":
+        answer = np.ma.filled(answer.astype(np.float32), np.nan)  # where there is none
     if isinstance(answer, np.ndarray) and answer.dtype == object:
         answer = list(answer)
     if not isinstance(answer, np.ndarray):

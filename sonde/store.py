@@ -41,6 +41,7 @@ import numpy.typing as npt
 from sonde.cache import cache_folder
 from sonde.encoders.identity import Identity
 from sonde.errors import ShapeError, UsageError
+from sonde.texts import listed
 
 MAGIC = b"sonde\0\0\1"
 HEADER = struct.Struct("<8s16sQI4s16s")
@@ -136,6 +137,7 @@ class Store:
 
         The vectors have the dtype they were written in. With nothing there at all, d is 0.
         """
+        texts = listed(texts)
         index = self._index(identity.digest)
         found = np.zeros(len(texts), bool)
         if not index.shards:
@@ -161,6 +163,7 @@ class Store:
         float16 is kept as it is and anything else as float32. A call costs a file and a sync: write thousands at once.
         False, with one warning, if the disk is full or the folder cannot be written to; no further write is tried then.
         """
+        texts = listed(texts)
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
             raise ShapeError(f"Met vectors of shape {vectors.shape}; expected ({len(texts)}, d), one for each text.")
         if self._closed or not len(texts):

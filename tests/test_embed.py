@@ -39,6 +39,21 @@ class Counting:
         return np.stack([found * (i + 1) for i in range(len(self.layers))]) if self.layers else found
 
 
+class Unreadable:
+    """A tensor of a type that numpy does not have."""
+
+    dtype = "torch.float8"
+
+    def detach(self):
+        return self
+
+    def to(self, device):
+        return self
+
+    def numpy(self):
+        raise TypeError("float8")
+
+
 IDENTITY = Identity.of("test", "counting")
 TEXTS = [f"{'a' * (i % 7)} text number {i}" for i in range(30)]
 
@@ -195,6 +210,11 @@ def test_arrays_tensors_and_lists_are_vectors(form):
         (lambda t: None, ShapeError, "gave NoneType for a batch that begins with 'a longer text'"),
         (lambda t: np.array([[1.0], [np.nan]]), EncoderError, "NaN or infinite numbers for 1 of 2 texts, for 'short'"),
         (lambda t: np.array([[np.inf], [1.0]]), EncoderError, "for 'a longer text' first"),
+        (lambda t: np.array([[1e300], [1.0]]), EncoderError, "infinite numbers for 1 of 2 texts"),  # not in float32
+        (lambda t: [[1.0], [1e300]], EncoderError, "for 'short' first"),
+        (lambda t: np.ma.masked_array([[1.0], [2.0]], [[0], [1]]), EncoderError, "NaN .* for 'short' first"),
+        (lambda t: np.ones((2, 1), complex), ShapeError, "array of complex128; expected numbers"),
+        (lambda t: Unreadable(), ShapeError, "gave Unreadable .* cannot be read as vectors: TypeError: float8"),
         (lambda t: 1 / 0, EncoderError, "2 texts that begins with 'a longer text': ZeroDivisionError"),
     ],
 )  # fmt: skip
@@ -209,6 +229,32 @@ def test_a_dimension_that_changes_is_told():
 
     with pytest.raises(ShapeError, match="vectors of 1 numbers for 'b' and of 3 before"):
         embed(encoder, ["aaa", "b"], batch=1)
+
+
+def test_one_string_is_one_text(tmp_path):
+    encoder = Counting(IDENTITY)
+    found = embed(encoder, "a text", store=Store(tmp_path))
+    assert (found.texts, found.vectors.tolist()) == (("a text",), [code("a text")])
+    assert encoder.asked == [["a text"]]
+    assert Store(tmp_path).read(IDENTITY, "a text")[0].tolist() == [True]
+    assert embed(encoder, (text for text in ("a", "b"))).texts == ("a", "b")
+
+
+@pytest.mark.parametrize("spec", ["static:", "baseline:length", "baseline:random", "baseline:hash", "baseline:words"])
+def test_one_string_is_one_text_to_every_encoder(spec):
+    encoder = load(spec)
+    np.testing.assert_array_equal(encoder("one text"), encoder(["one text"]))
+    if hasattr(encoder, "words"):
+        np.testing.assert_array_equal(encoder.words("one"), encoder.words(["one"]))
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"), [(["a", 7], "Text 2 of 2 is of type int"), ([b"a"], "bytes; expected a str")]
+)
+def test_what_is_no_text_is_told(texts, message):
+    for call in (lambda: embed(Counting(), texts), lambda: load("static:")(texts)):
+        with pytest.raises(UsageError, match=message):
+            call()
 
 
 def test_an_empty_list_of_texts():

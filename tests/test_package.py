@@ -10,7 +10,7 @@ import sonde
 
 ROOT = Path(sonde.__file__).parent
 LINE = [
-    ["errors", "console", "digest", "checksum", "damage", "cache", "threads", "stats"],
+    ["errors", "console", "digest", "checksum", "damage", "cache", "threads", "stats", "texts"],
     ["corpus"],
     ["task"],
     ["edit"],
@@ -26,6 +26,7 @@ LINE = [
     ["wordvectors"],
     ["encoders", "store"],
     ["embed"],
+    ["diagnosis"],
     ["baselines", "published"],
     ["probes"],
     ["downstream"],

@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sonde.errors import CorpusError, DataError, SondeError
-from sonde.wordvectors import read_vectors
+from sonde.wordvectors import CacheWarning, read_vectors, vectors
 from sonde.wordvectors.fasttext import ngrams
 from sonde.wordvectors.pooling import max_rows, positional_rows, sum_rows
+from sonde.wordvectors.rows import Rows
 
 WORDS = ["the", "Haus", "côté", "нет", "猫", "don't", "5", "-", "<unk>", "naïveté"]
 MATRIX = np.random.default_rng(7).normal(size=(len(WORDS), 6)).astype(np.float32)
@@ -200,6 +201,7 @@ def test_what_cannot_be_opened_is_named(tmp_path):
 
 
 def is_mapped(array):
+    array = array.stored if isinstance(array, Rows) else array
     while array is not None and not isinstance(array, np.memmap):
         array = getattr(array, "base", None)
     return array is not None
@@ -213,7 +215,7 @@ def test_the_second_time_is_a_memory_map_of_the_same(tmp_path, form, monkeypatch
     second = read_vectors(path, cache)
     for found in (first, second):
         assert is_mapped(found.matrix)
-        assert not found.matrix.flags.writeable
+        assert not found.matrix.stored.flags.writeable
         assert list(found.words) == WORDS
         np.testing.assert_array_equal(found.matrix, MATRIX)
     assert first.digest == second.digest
@@ -248,11 +250,41 @@ def test_a_file_of_the_same_size_and_ends_but_another_time_is_read_again(tmp_pat
     rows[30_000] = 1
     put(tmp_path, as_binary(words, rows, b""))
     os.utime(path, ns=(1, 1))
-    assert read_vectors(path, cache).matrix[30_000].tolist() == [1.0] * 6
+    assert read_vectors(path, cache).matrix[30_000:30_001].tolist() == [[1.0] * 6]
 
 
-@pytest.mark.parametrize("damage", ["empty", "short", "shorter", "longer", "words", "end", "noise"])
-def test_a_broken_cache_is_made_anew(tmp_path, damage):
+def test_a_change_within_a_clock_tick_is_seen(tmp_path, monkeypatch):
+    path, cache = put(tmp_path, as_binary()), tmp_path / "cache"
+    before, about = read_vectors(path, cache), path.stat()
+    rows = MATRIX.copy()
+    rows[3, 2] = -rows[3, 2]
+    put(tmp_path, as_binary(matrix=rows))
+    assert path.stat().st_size == about.st_size
+    monkeypatch.setattr(os, "fstat", lambda handle: about)  # as if neither time had gone on
+    found = read_vectors(path, cache)
+    assert found.digest != before.digest
+    np.testing.assert_array_equal(found.matrix, rows)
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    path = put(tmp_path, as_text())
+    read = vectors.open_vectors
+
+    def meanwhile(*arguments):
+        found = read(*arguments)
+        put(tmp_path, as_text(matrix=MATRIX + 1))
+        return found
+
+    monkeypatch.setattr(vectors, "open_vectors", meanwhile)
+    for cache in (None, tmp_path / "cache"):
+        with pytest.raises(DataError, match="changed while it was read"):
+            read_vectors(path, cache)
+        put(tmp_path, as_text())
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+@pytest.mark.parametrize("damage", ["empty", "short", "shorter", "longer", "words", "check", "end", "noise"])
+def test_a_broken_cache_is_told_and_made_anew(tmp_path, damage):
     path, cache = put(tmp_path, as_text()), tmp_path / "cache"
     read_vectors(path, cache)
     (kept,) = cache.iterdir()
@@ -263,15 +295,88 @@ def test_a_broken_cache_is_made_anew(tmp_path, damage):
         "shorter": whole[: len(whole) // 2],
         "longer": whole + b"\0",
         "words": whole.replace(b"Haus", b"Maus"),
+        "check": whole[:-33] + bytes([whole[-33] ^ 1]) + whole[-32:],
         "end": whole[:-24] + bytes(24),
         "noise": bytes(range(256)) * 4,
     }[damage]
     assert broken != whole
     kept.write_bytes(broken)
-    found = read_vectors(path, cache)
+    with pytest.warns(CacheWarning, match=rf"{kept.name} is damaged: .* made again from .*{path.name}"):
+        found = read_vectors(path, cache)
     assert list(found.words) == WORDS
     np.testing.assert_array_equal(found.matrix, MATRIX)
     assert kept.read_bytes() == whole
+
+
+def flip_signs(kept, rows, dim=MATRIX.shape[1]):
+    """Turn the sign of every number of some rows in a file of the cache, and nothing else."""
+    content = bytearray(kept.read_bytes())
+    start = content.index(b"\n") + 1
+    for row in rows:
+        for at in range(start + 4 * dim * row + 3, start + 4 * dim * (row + 1), 4):
+            content[at] ^= 0x80
+    kept.write_bytes(content)
+
+
+def test_a_sign_that_flips_in_the_matrix_is_told_and_mended(tmp_path):
+    path, cache = put(tmp_path, as_text()), tmp_path / "cache"
+    read_vectors(path, cache)
+    (kept,) = cache.iterdir()
+    whole = kept.read_bytes()
+    flip_signs(kept, [3, 5])
+    assert np.array_equal(np.load(kept)[3], -MATRIX[3])
+    found = read_vectors(path, cache)
+    np.testing.assert_array_equal(found.matrix[np.array([0, 4])], MATRIX[[0, 4]])  # these are whole, and cost no more
+    with pytest.warns(CacheWarning, match="1 of the rows that were read do not match their checksums"):
+        np.testing.assert_array_equal(found.matrix[np.array([5, 0])], MATRIX[[5, 0]])
+    np.testing.assert_array_equal(found.take(np.array([3])).matrix, MATRIX[[3]])
+    assert kept.read_bytes() == whole
+
+
+def test_rows_that_changed_places_are_mended(tmp_path):
+    path, cache = put(tmp_path, as_text()), tmp_path / "cache"
+    read_vectors(path, cache)
+    (kept,) = cache.iterdir()
+    found = np.load(kept, mmap_mode="r+")
+    found[[1, 2]] = found[[2, 1]]
+    found.flush()
+    with pytest.warns(CacheWarning, match="2 of the rows"):
+        np.testing.assert_array_equal(read_vectors(path, cache).matrix, MATRIX)
+
+
+def test_files_of_the_cache_that_changed_names_are_made_anew(tmp_path):
+    one, two, cache = put(tmp_path, as_text(), "one"), put(tmp_path, as_text(matrix=-MATRIX), "two"), tmp_path / "cache"
+    read_vectors(one, cache)
+    (first,) = cache.iterdir()
+    read_vectors(two, cache)
+    (second,) = set(cache.iterdir()) - {first}
+    second.replace(first)
+    with pytest.warns(CacheWarning, match="made of another file"):
+        np.testing.assert_array_equal(read_vectors(one, cache).matrix, MATRIX)
+
+
+def test_a_disk_that_damages_what_is_written_gives_no_vectors(tmp_path, monkeypatch):
+    path, cache = put(tmp_path, as_text()), tmp_path / "cache"
+    keep = vectors._keep
+
+    def spoiled(request, place, origin):
+        keep(request, place, origin)
+        flip_signs(place, [0])
+
+    monkeypatch.setattr(vectors, "_keep", spoiled)
+    found = read_vectors(path, cache)
+    with pytest.warns(CacheWarning), pytest.raises(DataError, match="damaged again, just after it was made"):
+        found.matrix[np.array([0])]
+
+
+def test_a_source_that_is_another_one_by_now_mends_nothing(tmp_path):
+    path, cache = put(tmp_path, as_text()), tmp_path / "cache"
+    found = read_vectors(path, cache)
+    (kept,) = cache.iterdir()
+    flip_signs(kept, [0])
+    put(tmp_path, as_text(matrix=MATRIX + 1))
+    with pytest.warns(CacheWarning), pytest.raises(DataError, match="changed while it was in use"):
+        found.matrix[np.array([0])]
 
 
 def test_a_cache_that_cannot_be_written_does_not_hinder(tmp_path):
@@ -304,9 +409,9 @@ def test_many_may_read_the_same_file_at_once(tmp_path):
     path, cache = put(tmp_path, as_text()), tmp_path / "cache"
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: read_vectors(path, cache), range(40)))
-    assert len({vectors.digest for vectors in found}) == 1
-    for vectors in found:
-        np.testing.assert_array_equal(vectors.matrix, MATRIX)
+    assert len({each.digest for each in found}) == 1
+    for each in found:
+        np.testing.assert_array_equal(each.matrix, MATRIX)
     assert [p.suffix for p in cache.iterdir()] == [".npy"]
 
 
@@ -432,6 +537,32 @@ def test_the_end_of_a_line_has_no_ngrams_in_a_fasttext_file(tmp_path):
         hashed = ngrams([word], 2, 3, 4)[1]
         assert len(hashed) == 3  # <a a> <a>
         np.testing.assert_allclose(found.matrix[i], np.vstack([own[i], buckets[hashed]]).mean(0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_ngrams_that_change_in_their_file_are_not_used(tmp_path, kept, monkeypatch):
+    path, cache = put(tmp_path, as_fasttext()), tmp_path / "cache" if kept else None
+    about = path.stat()
+    found = read_vectors(path, cache)
+    before = found.subword(["ab"])
+    if kept:
+        found = read_vectors(path, cache)
+    content = bytearray(path.read_bytes())
+    after = content.index(np.arange(6, 14, dtype="<f4").tobytes())
+    for at in range(after + 3, after + 32, 4):
+        content[at] ^= 0x80
+    with path.open("r+b") as file:  # in place, where it is mapped
+        file.write(content)
+    with pytest.raises(
+        DataError, match=r"is not as it was when it was first read: \d vectors of n-grams are different"
+    ):
+        found.subword(["ab"])
+    if kept:
+        assert list(cache.iterdir()) == []
+        monkeypatch.setattr(os, "fstat", lambda handle: about)
+    again = read_vectors(path, cache)
+    assert again.digest != found.digest
+    np.testing.assert_array_equal(again.subword(["ab"]), -before)
 
 
 def test_labels_of_a_fasttext_classifier_are_no_words(tmp_path):

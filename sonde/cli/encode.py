@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from sonde.dataset import Dataset
 
 
 def sentences(*paths: str) -> int:
@@ -65,7 +69,8 @@ def encode(
 
     from sonde.cli.words import store_of
     from sonde.console import out as console
-    from sonde.console import progress
+    from sonde.console import print_symptoms, progress
+    from sonde.diagnosis import diagnose
     from sonde.embed import embed, texts_of
     from sonde.encoders import load
     from sonde.encoders.npy import write_vectors
@@ -78,15 +83,26 @@ def encode(
         raise UsageError(f"--batch {batch}: expected 1 or more.")
     store = store_of(no_store, store_limit)
     encoders = [(name, load(name)) for name in encoder]
-    texts = texts_of(source.load() for source in find_sets(paths))
+    rows: dict[str, None] = {}  # texts of rows; the others are words that probes are given besides
+
+    def sets() -> Iterator[Dataset]:
+        for source in find_sets(paths):
+            dataset = source.load()
+            rows.update(dict.fromkeys(row.text for _, row in dataset))
+            yield dataset
+
+    texts = texts_of(sets())
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("encoder", "texts", "encoded", "layers", "dimension", "texts/s"):
         table.add_column(column, justify="left" if column == "encoder" else "right")
     for name, loaded in encoders:
+        if getattr(loaded, "needs_fit", False):
+            loaded = loaded.fit(texts)  # type: ignore[attr-defined]
         with progress() as tell:
             found = embed(loaded, texts, store=store, batch=batch, half=half, tell=tell)
         rate = f"{found.encoded / found.seconds:,.0f}" if found.seconds else ""
         shape = (str(max(1, len(found.layers))), str(found.vectors.shape[-1]))
+        print_symptoms(name, [(s.code, s.message) for s in diagnose(loaded, found, list(rows), half=half)])
         table.add_row(name, f"{len(texts):,}", f"{found.encoded:,}", *shape, rate)
         if out is not None:
             write_vectors(out / re.sub(r"[^\w.-]+", "-", name).strip("-"), texts, found.vectors)

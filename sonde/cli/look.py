@@ -34,8 +34,9 @@ def check(what: str, /, *corpus: str) -> int:
     for verdict in verdicts:
         failed += not verdict.passed
         mark = "[green]ok[/green]    " if verdict.passed else "[red]failed[/red]"
+        mark = "[yellow]warn[/yellow]  " if verdict.passed and verdict.warning else mark
         out().print(f"{mark} {verdict.rule}")
-        if not verdict.passed:
+        if not verdict.passed or verdict.warning:
             out().print(f"       {verdict.detail}", markup=False)
     return 1 if failed else 0
 

@@ -95,12 +95,13 @@ def run(
         Other questions to the same vectors: names as `sonde ls measures` lists them, set off by commas, or all.
     """
     from sonde.cli.words import STDIN, columns_of, store_of, telling_damage
-    from sonde.console import err, progress
+    from sonde.console import err, print_symptoms, progress
     from sonde.errors import UsageError
     from sonde.report.summary import summarise
     from sonde.report.tables import print_table
     from sonde.request import check_jobs
     from sonde.run import evaluate
+    from sonde.run.diagnosed import read_diagnoses
     from sonde.sources import find_sets, of_suites
 
     if not (paths or data):
@@ -121,6 +122,8 @@ def run(
             command=shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")]),
         )  # fmt: skip
     print_table(summarise(found))
+    for diagnosis in read_diagnoses(found):
+        print_symptoms(diagnosis.name, [(s.code, s.message) for s in diagnosis.symptoms])
     err().print(f"\n{len(found)} results, written to {out}/", markup=False)
     return 2 if found.failures else 0
 

@@ -20,7 +20,7 @@ from sonde.errors import UsageError
 
 __all__ = ["Encoder", "Identity", "Spec", "load", "schemes"]
 
-NOT_SCHEMES = frozenset({"hub", "identity"})
+NOT_SCHEMES = frozenset({"checksums", "hub", "identity", "sources"})
 """Modules here that are no schemes."""
 
 
@@ -34,6 +34,7 @@ class Encoder(Protocol):
     say: texts of like cost come together, and a batch ends early rather than with far shorter ones.
     ``keep``: False if a vector is cheaper to make than to keep.
     ``words``: a callable from words to vectors, if it has input vectors of its own.
+    ``trust``: a sentence about what of its identity nobody has seen to, if there is such a thing; it is shown.
     """
 
     def __call__(self, texts: Sequence[str], /) -> Any:

@@ -23,6 +23,7 @@ import numpy as np
 from sonde.digest import hash_64
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import UsageError
+from sonde.texts import listed
 
 if TYPE_CHECKING:
     from sonde.encoders import Encoder
@@ -101,6 +102,7 @@ class Length:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, 311) for n texts."""
+        texts = listed(texts)
         words, numbers, starts = _numbered([text.split() for text in texts])
         sizes = np.array([(1, len(tokens(word)), len(_pieces(word))) for word in words], dtype=np.int64).reshape(-1, 3)
         sums = np.zeros((len(numbers) + 1, 3), dtype=np.int64)
@@ -136,6 +138,7 @@ class Random:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts."""
+        texts = listed(texts)
         return _gaussians(texts, self.dim, f"{self.name} {self.seed}", self.table)
 
 
@@ -157,11 +160,13 @@ class Hash:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts; that of a text without words is zero."""
+        texts = listed(texts)
         bags = _split(texts)
         return self._bags(bags if self.ngrams == 1 else [list(self._grams(words)) for words in bags])
 
     def words(self, words: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n words: what each would add to the bag."""
+        words = listed(words)
         return self._bags([[word.lower()] for word in words])
 
     def _grams(self, words: Sequence[str]) -> Iterator[str]:
@@ -194,6 +199,7 @@ class Words:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts; that of a text without words is zero."""
+        texts = listed(texts)
         words, numbers, starts = _numbered(_split(texts))
         means: Array = _ones(numbers, starts, len(words)) @ self.words(words)
         means /= np.maximum(np.diff(starts), 1).astype(np.float32)[:, None]
@@ -201,6 +207,7 @@ class Words:
 
     def words(self, words: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n words."""
+        words = listed(words)
         return self.drawn([word.lower() for word in words])
 
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sonde.encoders import hub
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, UsageError
+from sonde.texts import listed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,6 +82,7 @@ class Transformer:
 
     def __call__(self, texts: Sequence[str], /) -> Vectors:
         """One vector per text and layer."""
+        texts = listed(texts)
         torch = hub.needed("torch")
         rows = self.tokens(texts)
         parts = [self._encode(torch, rows[span]) for span in spans([len(row.ids) for row in rows])]
@@ -91,14 +93,17 @@ class Transformer:
 
     def cost(self, texts: Sequence[str], /) -> list[int]:
         """How many tokens each text has once it is cut off: what it costs to encode."""
+        texts = listed(texts)
         return count_tokens(self.tokenizer, texts, longest=self.max, prompt=self.prompt)
 
     def words(self, words: Sequence[str], /) -> Vectors:
         """The mean of the input embeddings of each word's sub-tokens (words, d); zeros for a word that has none."""
+        words = listed(words)
         return input_vectors(self.tokenizer, self.model.get_input_embeddings(), words)
 
     def tokens(self, texts: Sequence[str]) -> list[Tokens]:
         """The texts as the model reads them, cut off."""
+        texts = listed(texts)
         if not texts:
             return []
         whole = [self.prompt + whole_letters(text) for text in texts]
@@ -151,6 +156,7 @@ def load(spec: Spec) -> Transformer:
     device = hub.find_device(spec, given.get("device"))
     found = hub.locate(spec, "config.json")
     tokenizer, model = _load(spec, found.folder, getattr(torch, dtype), None if seed is None else int(seed))
+    hub.check_unchanged(spec, found)
     model = model.to(device).eval()
     longest = longest_text(spec, tokenizer, model, limit)
     try:  # the only sure way to learn how many layers a model has, and whether it reads texts at all

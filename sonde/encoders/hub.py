@@ -70,10 +70,11 @@ def find_device(spec: Spec, name: str | None) -> Any:
 @contextmanager
 def loading(spec: Spec) -> Iterator[None]:
     """Load something without progress bars and chatter; whatever fails is an EncoderError."""
-    bars, hub = needed("transformers").utils.logging, needed("huggingface_hub")
+    # submodules by their full names: a package may load them only when they are asked for by name
+    bars, utils = needed("transformers.utils.logging"), needed("huggingface_hub.utils")
     # where the environment decides about bars, nobody else can
-    mute = bars.is_progress_bar_enabled() and hub.constants.HF_HUB_DISABLE_PROGRESS_BARS is None
-    muted = hub.utils.are_progress_bars_disabled()
+    mute = bars.is_progress_bar_enabled() and needed("huggingface_hub.constants").HF_HUB_DISABLE_PROGRESS_BARS is None
+    muted = utils.are_progress_bars_disabled()
     loggers = [logging.getLogger(name) for name in ("transformers", "sentence_transformers", "huggingface_hub")]
     levels = [logger.level for logger in loggers]
     try:
@@ -92,7 +93,7 @@ def loading(spec: Spec) -> Iterator[None]:
         if mute:
             bars.enable_progress_bar()
             if muted:
-                hub.utils.disable_progress_bars()
+                utils.disable_progress_bars()
 
 
 def brief(why: BaseException) -> str:
@@ -108,6 +109,22 @@ class Place(NamedTuple):
     name: str
     revision: str
     """The commit, or ``blake2b:`` and a hash of all files that are read."""
+    stamp: tuple[tuple[str, int, int, int], ...]
+    """Of these files before they were hashed: names, sizes and times."""
+
+
+def check_unchanged(spec: Spec, place: Place) -> None:
+    """Refuse a model whose files changed between the hash and the end of loading: it is not what its name says."""
+    if _stamp(spec, place.folder) != place.stamp:
+        raise EncoderError(f"{spec} changed while it was loaded. Give the same command again.")
+
+
+def _stamp(spec: Spec, folder: Path) -> tuple[tuple[str, int, int, int], ...]:
+    try:
+        found = [(p.relative_to(folder).as_posix(), p.stat()) for p in sorted(folder.rglob("*")) if p.is_file()]
+    except OSError as why:
+        raise EncoderError(f"{spec} cannot be read: {brief(why)}.") from why
+    return tuple((name, of.st_size, of.st_mtime_ns, of.st_ctime_ns) for name, of in found if may_matter(name))
 
 
 def locate(spec: Spec, marker: str, *, deep: bool = False, owner: str = "") -> Place:
@@ -123,6 +140,7 @@ def locate(spec: Spec, marker: str, *, deep: bool = False, owner: str = "") -> P
             )
         if not (folder / marker).is_file():
             raise EncoderError(f"{spec} is no model folder: expected {marker} in it, met {listed(folder)}.")
+        stamp = _stamp(spec, folder)
         inside = (
             path.relative_to(folder).as_posix() for path in folder.glob("**/*" if deep else "*") if path.is_file()
         )
@@ -133,12 +151,15 @@ def locate(spec: Spec, marker: str, *, deep: bool = False, owner: str = "") -> P
                     total.update(f"{path}\0{hashlib.file_digest(file, hashlib.blake2b).hexdigest()}\n".encode())
         except OSError as why:
             raise EncoderError(f"{spec} cannot be read: {brief(why)}.") from why
-        return Place(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}")
+        return Place(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)
     if not re.fullmatch(r"[\w-][\w.-]*(/[\w.-]+)?", name) or folder.exists():
         raise UsageError(f"{spec} names neither a folder that is there nor a model of the hub (owner/name).")
     name = name if "/" in name else owner + name
-    folder = _from_hub(spec, name, marker, deep=deep)
-    return Place(folder, name, folder.name)
+    with _known_client(spec, name):
+        folder = _from_hub(spec, name, marker, deep=deep)
+    stamp = _stamp(spec, folder)
+    _check_blobs(spec, folder, deep=deep)
+    return Place(folder, name, folder.name, stamp)
 
 
 def may_matter(path: str) -> bool:
@@ -169,15 +190,60 @@ def check_vocabulary(spec: Spec, tokenizer: Any, folder: Path) -> None:
         raise EncoderError(f"{spec} has no tokenizer: expected {' or '.join(sorted(names))}, met {listed(folder)}.")
 
 
+@contextmanager
+def _known_client(spec: Spec, name: str) -> Iterator[None]:
+    """Name the version of the hub's client where it lacks something that is asked of it."""
+    try:
+        yield
+    except (AttributeError, TypeError) as why:
+        raise EncoderError(
+            f"{spec}: huggingface_hub {needed('huggingface_hub').__version__} is not the version that sonde knows "
+            f"({brief(why)}); pip install 'sonde[transformers]', or `hf download {name} --local-dir FOLDER` and give "
+            f"{spec.scheme}:FOLDER."
+        ) from why
+
+
+def _check_blobs(spec: Spec, folder: Path, *, deep: bool) -> None:
+    """Refuse files of the hub's cache whose content is not what they are named by, where they are named by it.
+
+    The cache keeps a file under its hash, SHA-256 of large ones and git's SHA-1 of others, and links to it. A model of
+    the hub is known by its commit, so a file that was damaged since would give wrong vectors under the right name.
+    """
+    inside = (path.relative_to(folder).as_posix() for path in folder.glob("**/*" if deep else "*") if path.is_symlink())
+    for name in read_files(inside, deep=deep):
+        blob = (folder / name).resolve()
+        if blob.parent.name != "blobs" or not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", blob.name):
+            continue
+        try:
+            fits = blob.name in _hashes(blob, large=len(blob.name) == 64)
+        except OSError as why:
+            raise EncoderError(f"{spec} cannot be read: {brief(why)}.") from why
+        if not fits:
+            raise EncoderError(
+                f"{spec}: {name} in the local cache is damaged: its content does not match its hash. Delete "
+                f"{folder / name} and {blob}, and give the same command again where there is a network."
+            )
+
+
+def _hashes(path: Path, *, large: bool) -> set[str]:
+    """SHA-256 of a large file; of another SHA-1 as git computes it, or over the content alone, as some mirrors do."""
+    with path.open("rb") as file:
+        if large:
+            return {hashlib.file_digest(file, "sha256").hexdigest()}
+        content = file.read()
+    heads = (b"blob %d\0" % len(content), b"")
+    return {hashlib.sha1(head + content, usedforsecurity=False).hexdigest() for head in heads}
+
+
 def _from_hub(spec: Spec, name: str, marker: str, *, deep: bool) -> Path:
     """The folder of the hub's model in the local cache; the hub is asked once, and the cache serves if it is silent."""
-    hub = needed("huggingface_hub")
-    errors, why = hub.errors, "HF_HUB_OFFLINE is set"
+    hub, errors = needed("huggingface_hub"), needed("huggingface_hub.errors")
+    constants, why = needed("huggingface_hub.constants"), "HF_HUB_OFFLINE is set"
     try:
-        hub.utils.validate_repo_id(name)
+        needed("huggingface_hub.utils").validate_repo_id(name)
     except errors.HFValidationError as met:
         raise UsageError(f"{spec} names neither a folder that is there nor a model of the hub: {brief(met)}.") from met
-    if not hub.constants.HF_HUB_OFFLINE:
+    if not constants.HF_HUB_OFFLINE:
         try:
             there = hub.HfApi().model_info(name, revision=spec.revision, timeout=SECONDS)
             files = read_files((file.rfilename for file in there.siblings), deep=deep)
@@ -188,12 +254,11 @@ def _from_hub(spec: Spec, name: str, marker: str, *, deep: bool) -> Path:
             return Path(
                 hub.snapshot_download(name, revision=spec.revision, allow_patterns=patterns, etag_timeout=SECONDS)
             )
-        except EncoderError:
+        except (EncoderError, AttributeError, TypeError):  # the last two are no answer of a hub: see `_known_client`
             raise
         except errors.GatedRepoError as met:
-            raise EncoderError(
-                f"{spec} must be asked for at {hub.constants.ENDPOINT}/{name}; then `hf auth login`."
-            ) from met
+            place = f"{constants.ENDPOINT}/{name}"
+            raise EncoderError(f"{spec} must be asked for at {place}; then `hf auth login`.") from met
         except errors.RevisionNotFoundError as met:
             raise UsageError(f"{spec}: {name} has no revision {spec.revision}.") from met
         except errors.RepositoryNotFoundError as met:

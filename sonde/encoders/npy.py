@@ -5,15 +5,12 @@
 
 Texts are one to a line, escaped as ``sonde sentences`` prints them (`to_line`), or a column ``text`` of JSON lines,
 CSV, TSV or Parquet; any of them may be compressed. An array in a ``.npy`` file stays on the disk: only the rows that
-are asked for are read.
+are asked for are read. Files that `sonde encode` wrote are checked against the checksums that it wrote beside them.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
-import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,9 +20,11 @@ import numpy as np
 
 from sonde.corpus.files import open_text
 from sonde.dataset import make_folder
+from sonde.encoders.checksums import NAME, check_hash, hash_file, lines_of
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import CorpusError, DataError, EncoderError, UsageError
 from sonde.tables import TABLES, Columns, records, uncompressed
+from sonde.texts import listed
 
 Array = np.ndarray[Any, Any]
 
@@ -59,6 +58,18 @@ def _meaning(found: re.Match[str]) -> str:
     return _MEANINGS[found[2]]
 
 
+Stamp = tuple[int, int, int, int]
+
+
+def _stamp(path: str) -> Stamp:
+    """Size, times and number of a file, which change when it does."""
+    try:
+        about = Path(path).stat()
+    except OSError as error:
+        raise EncoderError(f"{path} cannot be read: {error.strerror}.") from error
+    return about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Vectors:
     """Vectors (n, d) or (layers, n, d), looked up by text."""
@@ -67,6 +78,8 @@ class Vectors:
     identity: Identity
     vectors: Array = field(repr=False)
     rows: dict[str, int] = field(repr=False)
+    stamp: Stamp
+    """Of the file when its content was hashed; an array on the disk is read later, row by row."""
     batch: ClassVar[int] = 4096
     keep: ClassVar[bool] = False
 
@@ -82,12 +95,15 @@ class Vectors:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, d) or (layers, n, d) for n texts, all of which must be there."""
+        texts = listed(texts)
         if missing := [text for text in texts if text not in self.rows]:
             first = missing[0] if len(missing[0]) <= _SHOWN else f"{missing[0][:_SHOWN]}…"
             raise EncoderError(
                 f"{self.path} has no vector for {len(missing)} of {len(texts)} texts, the first of which is {first!r}. "
                 "`sonde sentences` prints the texts to encode: make vectors of all of them, from these very lines."
             )
+        if isinstance(self.vectors, np.memmap) and _stamp(self.path) != self.stamp:
+            raise EncoderError(f"{self.path} changed while it was in use. Give the same command again.")
         found = self.vectors[..., np.array([self.rows[text] for text in texts], dtype=np.intp), :]
         return np.ascontiguousarray(found, dtype=found.dtype.newbyteorder("="))
 
@@ -99,7 +115,7 @@ def load(spec: Spec) -> Vectors:
     path = spec.name if spec.revision is None else f"{spec.name}@{spec.revision}"
     if not path:
         raise UsageError(f"{spec} names no file; expected npy:vectors.npy?texts=texts.txt.")
-    arrays = _arrays(path)
+    arrays, stamp = _arrays(path), _stamp(path)
     if "texts" in options:
         texts = _texts(spec, options["texts"])
     elif "texts" in arrays:
@@ -111,14 +127,19 @@ def load(spec: Spec) -> Vectors:
     rows: dict[str, int] = {}
     repeated = [(rows[text], i) for i, text in enumerate(texts) if rows.setdefault(text, i) != i]
     _consistent(path, vectors, repeated[:_COMPARED])
-    told = _hash(options["texts"]) if "texts" in options else None
-    return Vectors(path, Identity.of("npy", Path(path).name, vectors=_hash(path), texts=told), vectors, rows)
+    told = _checked_hash(options["texts"]) if "texts" in options else None
+    identity = Identity.of("npy", Path(path).name, vectors=_checked_hash(path), texts=told)
+    return Vectors(path, identity, vectors, rows, stamp)
 
 
-def _hash(path: str) -> str:
-    """Of the whole file: a part of it would be quicker, and wrong when another part changes."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+def _checked_hash(path: str) -> str:
+    """The hash of a file, if it is the one that stands beside it."""
+    try:
+        found = hash_file(path)
+    except OSError as error:
+        raise EncoderError(f"{path} cannot be read: {error.strerror}.") from error
+    check_hash(path, found)
+    return found
 
 
 # reading
@@ -128,23 +149,39 @@ def _arrays(path: str) -> dict[str, Array]:
     """The array of a .npy file, which stays on the disk, or those of a .npz file."""
     if not Path(path).is_file():
         raise UsageError(f"There is no file {path}; expected an array that numpy.save wrote.")
-    with Path(path).open("rb") as file:
-        start = file.read(6)
-        if start != b"\x93NUMPY" and start[:4] != b"PK\x03\x04":
-            raise EncoderError(f"{path} is neither a .npy nor a .npz file; expected an array that numpy.save wrote.")
-        try:
+    try:
+        with Path(path).open("rb") as file:
+            start = file.read(6)
             if start == b"\x93NUMPY":
-                return {"vectors": np.load(path, mmap_mode="r", allow_pickle=False)}
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as loaded:
-                if "vectors" in loaded:
-                    return {name: loaded[name] for name in ("vectors", "texts") if name in loaded}
-                held = ", ".join(loaded.files) or "nothing"
-        except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            if "object" in str(error).lower():
-                raise EncoderError(f"{path} holds Python objects; expected an array of numbers or strings.") from error
-            raise EncoderError(f"{path} cannot be read: {error}. Was it written to its end?") from error
+                return {"vectors": _on_disk(path)}
+            if start[:4] == b"PK\x03\x04":
+                file.seek(0)
+                with np.load(file, allow_pickle=False) as loaded:
+                    if "vectors" in loaded:
+                        return {name: loaded[name] for name in ("vectors", "texts") if name in loaded}
+                    held = ", ".join(loaded.files) or "nothing"
+    except EncoderError:
+        raise
+    except Exception as error:  # numpy and zipfile have no end of words for a file that is not as it was written
+        if "object" in str(error).lower():
+            raise EncoderError(f"{path} holds Python objects; expected an array of numbers or strings.") from error
+        what = " ".join(str(error).split()) or type(error).__name__
+        raise EncoderError(f"{path} cannot be read: {what[:200]}. Was it written to its end?") from error
+    if start != b"\x93NUMPY" and start[:4] != b"PK\x03\x04":
+        raise EncoderError(f"{path} is neither a .npy nor a .npz file; expected an array that numpy.save wrote.")
     raise EncoderError(f"{path} has no array 'vectors'; it has {held}. Save it as vectors=….")
+
+
+def _on_disk(path: str) -> Array:
+    """The array of a .npy file, which must be all that is in it."""
+    found = np.load(path, mmap_mode="r", allow_pickle=False)
+    size = Path(path).stat().st_size
+    if isinstance(found, np.memmap) and found.offset + found.nbytes != size:
+        raise EncoderError(
+            f"{path} has {size - found.offset:,} bytes of numbers; expected {found.nbytes:,} for {found.shape} of "
+            f"{found.dtype}, as its header says. The header is damaged, or the file holds more than one array."
+        )
+    return np.asarray(found) if not isinstance(found, np.memmap) else found
 
 
 def _strings(path: str, array: Array) -> list[str]:
@@ -206,11 +243,14 @@ def _consistent(path: str, vectors: Array, repeated: Sequence[tuple[int, int]]) 
 
 
 def write_vectors(folder: Path, texts: Sequence[str], vectors: Array) -> None:
-    """Write vectors and their texts as ``npy:`` reads them."""
+    """Write vectors and their texts as ``npy:`` reads them, and the checksums of both."""
+    texts = listed(texts)
     make_folder(folder)
+    both = (folder / "vectors.npy", folder / "texts.txt")
     for path, save in (
-        (folder / "vectors.npy", lambda part: np.save(part, vectors, allow_pickle=False)),
-        (folder / "texts.txt", lambda part: part.write("".join(f"{to_line(t)}\n" for t in texts).encode())),
+        (both[0], lambda part: np.save(part, vectors, allow_pickle=False)),
+        (both[1], lambda part: part.write("".join(f"{to_line(t)}\n" for t in texts).encode())),
+        (folder / NAME, lambda part: part.write(lines_of(both).encode())),
     ):
         part = path.with_name(f".{path.name}.part")
         try:

@@ -38,6 +38,7 @@ import numpy as np
 from sonde import __version__
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, Offline, ShapeError, UsageError
+from sonde.texts import listed
 
 Array = np.ndarray[Any, Any]
 
@@ -168,8 +169,19 @@ class Server:
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
     chance: Callable[[], float] = field(default=random.random, repr=False)
 
+    @property
+    def trust(self) -> str | None:
+        """What of its identity is taken on somebody's word, as a sentence."""
+        if self.identity is None:
+            return None
+        return (
+            "Its vectors are kept by the server's address and the model's name. That the same weights stay behind them "
+            "is the server's word: add version=, and change it when they do not."
+        )
+
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, d), float32, for n texts."""
+        texts = listed(texts)
         sent = [text or " " for text in texts]
         found: list[Array] = []
         limit = self.batch

@@ -6,14 +6,15 @@
     py:file.py:function?version=3       vectors may be kept: the version and the source are their identity
 
 A function may change between two runs, or read a file that does, so its vectors are not kept unless its author says
-what they are: with ``?version=…`` or an attribute ``identity`` of the function, a string or an ``Identity``. The
-attributes ``layers``, ``batch`` and ``words`` are looked at as with any encoder.
+what they are: with ``?version=…`` or an attribute ``identity`` of the function, a string or an ``Identity``. With the
+first two, the source of its file and of all files it imports that are not of installed packages is in the identity; for
+data that it reads and packages that it uses there is only the author's word, and ``trust`` says so. The attributes
+``layers``, ``batch`` and ``words`` are looked at as with any encoder.
 """
 
 from __future__ import annotations
 
 import difflib
-import hashlib
 import importlib
 import importlib.util
 import sys
@@ -25,8 +26,10 @@ from traceback import extract_tb
 from types import CodeType, ModuleType
 from typing import Any
 
+from sonde.encoders import sources
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, NotInstalled, UsageError
+from sonde.texts import listed
 
 DEFAULT = "encode"
 
@@ -40,10 +43,12 @@ class Function:
     layers: tuple[str, ...] | None = None
     batch: int | None = None
     words: Callable[[list[str]], Any] | None = None
+    trust: str | None = None
+    """What of its identity is taken on somebody's word, as a sentence."""
 
     def __call__(self, texts: Sequence[str], /) -> Any:
         """Whatever the function gives for these texts."""
-        return self.function(list(texts))
+        return self.function(listed(texts))
 
 
 def load(spec: Spec) -> Function:
@@ -59,8 +64,7 @@ def load(spec: Spec) -> Function:
     attribute = attribute or DEFAULT
     if not place:
         raise UsageError(f"{spec} names no function; expected py:module:function or py:path/to/file.py:function.")
-    in_file = place.endswith(".py") or "/" in place
-    module = _from_file(spec, Path(place)) if in_file else _imported(spec, place, attribute)
+    module, source = _run(spec, place, attribute)
     found = _attribute(spec, module, attribute)
     if call == "1":
         try:
@@ -72,20 +76,27 @@ def load(spec: Spec) -> Function:
     if not callable(found):
         met = f"{attribute} {'gives something' if call == '1' else 'is'} of type {type(found).__name__}"
         raise EncoderError(f"{spec}: {met}; expected a function from a list of texts to an array.")
-    return _described(found, f"{place}:{attribute}", call, options.get("version"), module)
+    return _described(found, f"{place}:{attribute}", call, options.get("version"), source)
 
 
 def _described(
-    found: Callable[[list[str]], Any], name: str, call: str, version: str | None, module: ModuleType
+    found: Callable[[list[str]], Any], name: str, call: str, version: str | None, source: _Source
 ) -> Function:
     """The function with its attributes; one of another kind means something else: many a model has ``layers``."""
     told = getattr(found, "identity", None)
     identity: Identity | None = None
+    trust = None
     if isinstance(told, Identity):
         identity = told if version is None else told.with_facts(version=version)
+        trust = "Its identity is the one that it states; that its vectors have not changed since is its author's word."
     elif version is not None or isinstance(told, str):
-        facts = {"version": version, "identity": told if isinstance(told, str) else None, "source": _source(module)}
+        facts = {"version": version, "identity": told if isinstance(told, str) else None, "source": source.digest}
         identity = Identity.of("py", name, **facts, call=call if call == "1" else None)
+        stated = f"version={version}" if version is not None else "the identity that it states"
+        trust = (
+            f"Its vectors are kept by {stated} and the source of {source.names}. That nothing else moves them, such as "
+            "files it reads or installed packages, is your word: change the version when they do."
+        )
     layers, batch, words = (getattr(found, key, None) for key in ("layers", "batch", "words"))
     return Function(
         found,
@@ -93,16 +104,42 @@ def _described(
         tuple(layers) if isinstance(layers, list | tuple) and all(isinstance(x, str) for x in layers) else None,
         batch if type(batch) is int and batch > 0 else None,
         words if callable(words) else None,
+        trust,
     )
 
 
-def _source(module: ModuleType) -> str | None:
-    """The hash of a module's file, which is None for modules without one."""
-    file = getattr(module, "__file__", None)
-    return hashlib.blake2b(Path(file).read_bytes(), digest_size=16).hexdigest() if file else None
-
-
 # modules
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The user's files that a module is made of."""
+
+    digest: str | None
+    """None for a module without a file."""
+    names: str
+
+
+def _run(spec: Spec, place: str, attribute: str) -> tuple[ModuleType, _Source]:
+    """Import a module or run a file, and see to it that what was run is what was hashed."""
+    in_file = place.endswith(".py") or "/" in place
+    start = Path(place).resolve() if in_file else sources.locate(place, Path.cwd())
+    name = None if in_file else place
+    before = sources.find_sources(start, name) if start is not None and start.is_file() else None
+    if before is not None:
+        sources.drop_stale(before)
+        hashes = sources.contents(before)
+    module = _from_file(spec, Path(place)) if in_file else _imported(spec, place, attribute)
+    if before is None:
+        return module, _Source(None, "no file")
+    found = sources.add_held(before, module, name)
+    after = sources.contents(found)
+    if changed := [file for other, file in before.items() if hashes[other] != after[other]]:
+        raise EncoderError(f"{spec}: {changed[0]} changed while it was imported. Give the same command again.")
+    sources.check_loaded(found, after, name)
+    shown = [file.name.encode(errors="backslashreplace").decode() for file in found.values()]
+    more = f" and {len(shown) - 4} more files" if len(shown) > 4 else ""
+    return module, _Source(sources.digest(after), ", ".join(shown[:4]) + more)
 
 
 class _Fresh(SourceFileLoader):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from sonde.encoders import hf, hub
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, UsageError
+from sonde.texts import listed
 
 if TYPE_CHECKING:
     from sonde.encoders.hf import Vectors
@@ -50,6 +51,7 @@ class Sentences:
 
     def __call__(self, texts: Sequence[str], /) -> Vectors:
         """One vector per text."""
+        texts = listed(texts)
         np = hub.needed("numpy")
         found = self.model.encode(
             [hf.whole_letters(text) for text in texts],
@@ -83,6 +85,7 @@ def load(spec: Spec) -> Sentences:
             local_files_only=True,
             model_kwargs={"dtype": getattr(torch, dtype)},
         )
+    hub.check_unchanged(spec, found)
     inner = model.transformers_model
     if inner is None and (more := {"dtype", "max"} & set(given)):
         raise UsageError(f"{spec} has {min(more)}=…, which is for models with a transformer; this one has none.")

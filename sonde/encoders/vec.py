@@ -48,6 +48,7 @@ from numpy.typing import NDArray
 from sonde.cache import cache_folder
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, UsageError
+from sonde.texts import listed
 from sonde.wordvectors import (
     Frequencies,
     WordVectors,
@@ -113,6 +114,16 @@ class Fit:
     """The direction (d,) to take out, or zero; for SIF."""
 
 
+@dataclass(frozen=True)
+class Missing:
+    """The tokens of texts that have no vector."""
+
+    share: float
+    """Of the running tokens."""
+    most: tuple[str, ...]
+    """The most frequent of them."""
+
+
 @dataclass(frozen=True, eq=False)
 class Pooled:
     """Texts → the pooled vectors of their words; see the top of this file."""
@@ -153,6 +164,7 @@ class Pooled:
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors (n, d)."""
+        texts = listed(texts)
         if self.needs_fit:
             raise EncoderError(
                 f"vec: pool={self.pool}{'&component=1' * self.component} looks at all texts once before it encodes: "
@@ -169,6 +181,7 @@ class Pooled:
 
     def fit(self, texts: Iterable[str]) -> Pooled:
         """The same encoder, with what its pool has to know from these texts; itself if it has to know nothing."""
+        texts = listed(texts)
         if not (self.pool == "idf" or self.component):
             return self
         unique = sorted(set(texts))
@@ -195,10 +208,12 @@ class Pooled:
 
     def tokens(self, texts: Sequence[str]) -> list[str]:
         """The unique tokens of texts, which is what ``restrict`` wants."""
+        texts = listed(texts)
         return self._number(texts)[0]
 
     def restrict(self, words: Iterable[str]) -> Pooled:
         """The same encoder with only the vectors in memory that these tokens need; it refuses all other tokens."""
+        words = listed(words)
         tokens = list(dict.fromkeys(words))
         kept, place = np.unique(np.append(self._rows(tokens), -1), return_inverse=True)  # -1 comes first
         table = dict(zip(tokens, (place[:-1] - 1).tolist(), strict=True))
@@ -206,11 +221,29 @@ class Pooled:
 
     def words(self, words: Sequence[str]) -> NDArray[np.float32]:
         """The vectors (n, d) of single words as texts would see them; zero where ``known`` is false."""
+        words = listed(words)
         return self._lookup(words)[0]
 
     def known(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Which words (n,) have a vector, be it made of n-grams."""
+        words = listed(words)
         return self._lookup(words)[1]
+
+    def missing(self, texts: Sequence[str]) -> Missing:
+        """How many of the running tokens of texts have no vector, be it made of n-grams."""
+        texts = listed(texts)
+        tokens, columns, _ = self._number(texts)
+        lacking = self._rows(tokens) < 0
+        if self.oov == "subword" and lacking.any():
+            others = np.flatnonzero(lacking)
+            lacking[others] = ~self.known([tokens[i] for i in others.tolist()])
+        counts = np.bincount(columns, minlength=len(tokens)) * lacking
+        most = np.argsort(-counts, kind="stable")[: min(5, int(lacking.sum()))]
+        return Missing(float(counts.sum() / max(1, len(columns))), tuple(tokens[i] for i in most.tolist()))
+
+    def with_simple_tokens(self) -> Pooled:
+        """The same encoder with punctuation split off words."""
+        return replace(self, tokenise="simple")
 
     @cached_property
     def _harmonic(self) -> float:

@@ -15,6 +15,7 @@
     transfer   per column the mean over transfer tasks, or null
     layers     for columns with several: column (its number), names, and cells by layer and set
     meaning    controls and measures, as ``meaning`` describes them; null if none were asked for
+    diagnoses  what was seen of encoders when they were run: name, symptoms (code, message)
     failures   encoder, dataset, variant (the control or measure), layer, probe, seed, kind, error
     notes      what should be here and is not
     versions   by program, all that were used
@@ -65,6 +66,7 @@ from sonde.report.scores import Metric, checked, over_seeds, ranges_of, ranges_o
 from sonde.report.sets import described
 from sonde.report.verdict import Scored, judged, verdict_of
 from sonde.result import Failure, Result
+from sonde.run.diagnosed import read_diagnoses
 from sonde.run.folder import Run
 
 VERSION = 3
@@ -98,6 +100,7 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
             found for i, column in enumerate(grid.columns) if (found := _by_layer(grid, i, column, wanted, sets))
         ],
         "meaning": meaning(run, grid, [said["label"] for said in sets]),
+        "diagnoses": [{"name": d.name, "symptoms": [*map(asdict, d.symptoms)]} for d in read_diagnoses(run)],
         "failures": [_failure(failure) for failure in run.failures],
         "notes": list(dict.fromkeys(notes)),
         "versions": _versions(run.results),

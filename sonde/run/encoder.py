@@ -14,6 +14,7 @@ from sonde.errors import DataError, UsageError
 from sonde.probes import Probe, parse
 from sonde.result import Cell, Failure
 from sonde.run.cells import Plain, Table, Unit, Vectors
+from sonde.run.diagnosed import write_diagnosis
 from sonde.run.log import Log
 from sonde.run.parts import Parts
 from sonde.run.shared import Places, Pool, Shared
@@ -137,6 +138,11 @@ def _do(wish: Wish, one: _Encoder, sets: Sequence[Ready], known: Pool) -> Pool:
         if missing := known.missing([column for s in left for column in s.columns()]):
             new = embed(one.encoder, missing, store=wish.store, batch=wish.batch, half=wish.half, tell=wish.tell)
             found = known.plus(new)
+            if not known.tables and left[0].plain is None:
+                parts = [s.parts for s in left]
+                write_diagnosis(
+                    wish.log, wish.store, one.name, one.identity, one.encoder, new, parts, half=wish.half
+                )  # fmt: skip
         units = [unit for s in left for unit in _units(wish, one, s, found)]
     except Exception as e:
         for s in left:

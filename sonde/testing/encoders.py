@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from sonde.diagnosis import EQUAL, NOT_LOOKED_AT, SAMPLE, apart, of_vectors, unknown_tokens
 from sonde.embed import ask, facts
+from sonde.encoders.vec import Pooled
 from sonde.errors import SondeError
 from sonde.testing.verdict import Verdict
 
@@ -21,9 +23,21 @@ TEXTS = (
     "the river was high after the rain.",
     "What did the teacher say when the bell rang at noon?",
 )
+LANGUAGES = {
+    "English": ("The river was very high", "A dog chased two cats", "She never drinks cold milk"),
+    "Spanish": ("El río estaba muy alto", "Un perro persigue dos gatos", "Ella nunca bebe leche fría"),
+    "German": ("Der Fluss war sehr hoch", "Ein Hund jagte zwei Katzen", "Sie trinkt nie kalte Milch"),
+    "Turkish": ("Nehir dün gece çok yükseldi", "Bir köpek iki kedi kovaladı", "O hiç soğuk süt içmez"),
+    "Russian": ("Река вчера была очень высокой", "Собака гнала двух серых кошек", "Она никогда не пьёт молоко"),
+    "Arabic": ("كان النهر عاليا جدا أمس", "طارد الكلب قطتين في الشارع", "هي لا تشرب الحليب البارد"),
+    "Hindi": ("नदी कल बहुत ऊँची थी", "कुत्ते ने दो बिल्लियाँ भगाईं", "वह ठंडा दूध नहीं पीती"),
+    "Chinese": ("昨天河水涨得很高", "一只狗追着两只猫", "她从来不喝凉牛奶"),
+    "Japanese": ("昨日は川の水が高かった", "犬が二匹の猫を追いかけた", "彼女は牛乳を飲まない"),
+}
+"""Texts of one length and of different words: to an encoder that knows no word of a language they are the same."""
 LONG = " ".join(("and then the old clock in the hall struck again",) * 600)
-EXACT, SAME = 1e-6, 1e-3
-"""Vectors are the same if they differ by less than this share of their length; padding changes the order of sums."""
+EXACT = 1e-6
+"""The share of their length by which the vectors of a second call may differ from those of the first."""
 
 
 def check_encoder(encoder: Callable[[Sequence[str]], Any]) -> None:
@@ -52,14 +66,14 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
     what = f"{whole.shape[2]} numbers" + (f", {len(layers)} layers" if layers else "")
     yield Verdict("it gives one vector of finite numbers per text", True, what)
     rules: tuple[tuple[str, Callable[[], str]], ...] = (
-        ("the same texts give the same vectors again", lambda: _apart(whole, vectors(texts), texts, EXACT)),
+        ("the same texts give the same vectors again", lambda: apart(whole, vectors(texts), texts, EXACT)),
         (
             "a vector does not depend on the other texts of the batch",
-            lambda: _apart(whole, np.concatenate([vectors([t]) for t in texts], axis=1), texts),
+            lambda: apart(whole, np.concatenate([vectors([t]) for t in texts], axis=1), texts),
         ),
         (
             "a vector does not depend on the order of the batch",
-            lambda: _apart(whole, vectors(texts[::-1])[:, ::-1], texts),
+            lambda: apart(whole, vectors(texts[::-1])[:, ::-1], texts),
         ),
         ("a text that stands twice gets one vector twice", lambda: _twice(vectors([texts[0], texts[-1], texts[0]]))),
         *(
@@ -78,20 +92,55 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
         except SondeError as e:
             wrong = str(e)
         yield Verdict(rule, not wrong, wrong)
+    yield from _alive(encoder, own if isinstance(own, list | tuple) else (), layers, vectors)
+    trust = getattr(encoder, "trust", None)
+    if isinstance(trust, str):
+        yield Verdict("its identity covers all that can move a vector", True, trust, warning=True)
 
 
-def _apart(one: np.ndarray, two: np.ndarray, texts: Sequence[str], same: float = SAME) -> str:
-    if one.shape != two.shape:
-        return f"met an array of shape {two.shape}, expected {one.shape}"
-    length = np.maximum(np.linalg.norm(one, axis=2), 1e-6)
-    distance = (np.linalg.norm(one - two, axis=2) / length).max(axis=0)
-    if distance.max() < same:
-        return ""
-    return f"the vectors of {texts[int(distance.argmax())]!r} differ by {distance.max():.2g} of their length"
+def _alive(
+    encoder: Any, own: Sequence[str], layers: Sequence[str], vectors: Callable[[Sequence[str]], np.ndarray]
+) -> Iterator[Verdict]:
+    """Whether it tells texts apart, and reads their words."""
+    identity = facts(encoder).identity
+    if identity is not None and identity.scheme == NOT_LOOKED_AT:
+        return
+    texts = tuple(own[:SAMPLE]) or tuple(text for some in LANGUAGES.values() for text in some)
+    try:
+        found = vectors(texts)
+    except SondeError as e:
+        yield Verdict("different texts have different vectors", False, str(e))
+        return
+    symptoms = {symptom.code: symptom.message for symptom in of_vectors(texts, found, layers)}
+    wrong = symptoms.get("equal-vectors") or symptoms.get("zero-vectors") or ""
+    if not own:  # an encoder need not know all languages: one will do
+        groups = [found[:, at : at + 3] for at in range(0, len(texts), 3)]
+        wrong = "" if any(map(_told_apart, groups)) else f"in none of {', '.join(LANGUAGES)} it tells three texts apart"
+    yield Verdict("different texts have different vectors", not wrong, wrong)
+    constant = symptoms.get("constant-columns", "")
+    yield Verdict("every column of the vectors tells texts apart", True, constant, warning=bool(constant))
+    if isinstance(encoder, Pooled):
+        unknown = _unknown(encoder)
+        yield Verdict("it has vectors for the words of texts", True, unknown, warning=bool(unknown))
+
+
+def _told_apart(group: np.ndarray) -> bool:
+    """Whether some layer has different vectors for all texts of a group (layers, n, d)."""
+    length = np.linalg.norm(group, axis=2).max(axis=1)
+    pairs = [np.linalg.norm(group[:, i] - group[:, j], axis=1) for i in range(group.shape[1]) for j in range(i)]
+    return bool((np.min(pairs, axis=0) > EQUAL * np.maximum(length, 1e-30)).any())
+
+
+def _unknown(encoder: Pooled) -> str:
+    """What word vectors lack of the language that they know best, written with full stops."""
+    best = min(LANGUAGES.values(), key=lambda some: encoder.missing(some).share)
+    if plain := unknown_tokens(encoder, best):
+        return plain[0].message
+    return next((symptom.message for symptom in unknown_tokens(encoder, [f"{text}." for text in best])), "")
 
 
 def _twice(found: np.ndarray) -> str:
-    return _apart(found[:, :1], found[:, 2:], ["the same text"])
+    return apart(found[:, :1], found[:, 2:], ["the same text"])
 
 
 def _survives(found: np.ndarray) -> str:

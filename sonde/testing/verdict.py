@@ -12,3 +12,5 @@ class Verdict:
     rule: str
     passed: bool
     detail: str = ""
+    warning: bool = False
+    """Whether the detail is to be read although the rule is kept."""

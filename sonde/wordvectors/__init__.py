@@ -2,8 +2,8 @@
 
 All but fastText .bin may be compressed (.gz, .bz2, .xz, .zst). What was read once is kept in a cache folder, as a file
 with a matrix in numpy's format, memory-mapped from then on, and the words behind it. It is named by a fingerprint of
-its source: size, time of change, first and last MiB. Its words carry a checksum and its length is known, so that a torn
-file is made anew; a bit that flips inside the matrix is not noticed.
+its source: size, times, number, and the content, or of files above 32 MiB the first and last one. All of it carries
+checksums, the matrix row by row; a file that is damaged is told, thrown away and made again.
 
 A word that stands twice keeps its first vector. A word that was cut inside a character, as the original programs do
 with long words, keeps its broken bytes as ``\\xe3``; no text will ask for it.
@@ -14,9 +14,10 @@ from __future__ import annotations
 from sonde.wordvectors.fasttext import Subwords
 from sonde.wordvectors.frequencies import Frequencies, read_frequencies
 from sonde.wordvectors.pooling import max_rows, positional_rows, sum_rows
-from sonde.wordvectors.vectors import WordVectors, read_vectors
+from sonde.wordvectors.vectors import CacheWarning, WordVectors, read_vectors
 
 __all__ = [
+    "CacheWarning",
     "Frequencies",
     "Subwords",
     "WordVectors",

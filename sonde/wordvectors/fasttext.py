@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from sonde.errors import DataError
 from sonde.wordvectors.pooling import sum_rows
+from sonde.wordvectors.rows import Bytes, Matrix, Rows
 
-Matrix = NDArray[np.float32]
 Blocks = Iterator[tuple[list[str], Matrix]]
 """What a file holds, some words and their rows (n, d) at a time."""
 
@@ -32,12 +32,17 @@ NGRAMS = 1 << 15
 class Subwords:
     """fastText's way to a vector for any word: the mean of the vectors of its character n-grams."""
 
-    rows: NDArray[np.uint8]
-    """(buckets, 4 d): the vectors' bytes, since as numbers they would not be aligned in the file."""
+    rows: Rows | Bytes
+    """(buckets, d); or, while the file is read for the first time, their bytes (buckets, 4 d)."""
     shortest: int
     longest: int
     offset: int
     """Where the rows begin in the file."""
+
+    @property
+    def dim(self) -> int:
+        """How many numbers a vector has."""
+        return self.rows.shape[1] if isinstance(self.rows, Rows) else self.rows.shape[1] // 4
 
     def __call__(self, words: Sequence[str]) -> Matrix:
         """Vectors (n, d); zero for a word that has no n-grams."""
@@ -49,7 +54,7 @@ class Subwords:
         owners, buckets = ngrams(words, self.shortest, self.longest, len(self.rows))
         counts = np.bincount(owners, minlength=len(words))
         ends = np.cumsum(counts)
-        sums = np.zeros((len(words), self.rows.shape[1] // 4))
+        sums = np.zeros((len(words), self.dim))
         first = 0
         while first < len(words):
             # whole words, unless a single one is too long: no sum may depend on the words beside it
@@ -58,9 +63,13 @@ class Subwords:
             for at in range(begin, int(ends[last - 1]), NGRAMS):
                 here = buckets[at : min(at + NGRAMS, int(ends[last - 1]))]
                 lengths = counts[first:last] if last > first + 1 else np.array([len(here)])
-                sums[first:last] += sum_rows(self.rows[here].view("<f4"), np.arange(len(here)), lengths)
+                sums[first:last] += sum_rows(self._vectors(here), np.arange(len(here)), lengths)
             first = last
         return sums, counts
+
+    def _vectors(self, buckets: NDArray[np.int64]) -> Matrix:
+        # as numbers they would not be aligned in the file
+        return self.rows[buckets] if isinstance(self.rows, Rows) else self.rows[buckets].view("<f4")
 
 
 def ngrams(
@@ -136,8 +145,8 @@ def open_fasttext(path: str, limit: int | None) -> tuple[Blocks, Subwords | None
             raise DataError(f"{path} ends inside the vectors of a fastText model. Fetch the file again.")
     after = at + 4 * dim * len(words)
     subword = map_subwords(path, dim, after, buckets, shortest, longest) if buckets else None
-    own = np.memmap(path, np.uint8, "r", at, (len(words), 4 * dim)) if words else np.zeros((0, 4 * dim), np.uint8)
-    return _read_rows(words[:limit], np.asarray(own), subword), subword
+    own = map_bytes(path, at, len(words), dim) if words else np.zeros((0, 4 * dim), np.uint8)
+    return _read_rows(words[:limit], own, subword), subword
 
 
 def _read_rows(words: list[bytes], own: NDArray[np.uint8], subword: Subwords | None) -> Blocks:
@@ -153,5 +162,9 @@ def _read_rows(words: list[bytes], own: NDArray[np.uint8], subword: Subwords | N
 
 def map_subwords(path: str, dim: int, offset: int, buckets: int, shortest: int, longest: int) -> Subwords:
     """The n-grams' rows of a file whose head was read before."""
-    rows = np.asarray(np.memmap(path, np.uint8, "r", offset, (buckets, 4 * dim)))
-    return Subwords(rows, shortest, longest, offset)
+    return Subwords(map_bytes(path, offset, buckets, dim), shortest, longest, offset)
+
+
+def map_bytes(path: Path | str, offset: int, rows: int, dim: int) -> Bytes:
+    """The bytes (rows, 4 dim) of a matrix in a file, which stay there."""
+    return np.asarray(np.memmap(path, np.uint8, "r", offset, (rows, 4 * dim)))

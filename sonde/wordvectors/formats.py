@@ -14,7 +14,8 @@ import numpy as np
 
 from sonde.corpus.files import Source, open_bytes, open_source, undecodable
 from sonde.errors import CorpusError, DataError
-from sonde.wordvectors.fasttext import MAGIC, Blocks, Matrix, Subwords, open_fasttext
+from sonde.wordvectors.fasttext import MAGIC, Blocks, Subwords, open_fasttext
+from sonde.wordvectors.rows import Matrix
 
 PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 """How compressed files begin."""

@@ -619,3 +619,16 @@ def test_a_package_that_is_not_installed_is_named_with_how_to_get_it(bert, monke
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(NotInstalled, match=rf"need {package}, .*; pip install 'sonde\[transformers\]'"):
         load(f"hf:{bert}")
+
+
+def test_a_folder_that_changes_while_it_is_loaded_is_refused(copy, monkeypatch):
+    read = hf._load
+
+    def meanwhile(*arguments):
+        found = read(*arguments)
+        (copy / "config.json").write_text((copy / "config.json").read_text() + " ")
+        return found
+
+    monkeypatch.setattr(hf, "_load", meanwhile)
+    with pytest.raises(EncoderError, match="changed while it was loaded"):
+        load(f"hf:{copy}")

@@ -1,8 +1,13 @@
 """Where models are found: folders by their content, and a hub on loopback that has one model."""
 
+import hashlib
 import http.server
 import json
+import os
+import subprocess
+import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -166,3 +171,72 @@ def test_an_environment_that_is_offline_asks_nobody(geese, monkeypatch):
     ):
         load("hf:mill/geese@v7")
     assert geese.asked == []
+
+
+# the cache that the hub's client leaves, in a process of its own: there, nobody has imported its submodules before
+
+
+def cached(folder, home):
+    """The cache of a machine that fetched ``mill/geese`` once: blobs named by their hashes, links, and a ref."""
+    root = home / "hub" / "models--mill--geese"
+    (root / "refs").mkdir(parents=True)
+    (root / "refs" / "main").write_text(COMMIT)
+    (root / "blobs").mkdir()
+    (root / "snapshots" / COMMIT).mkdir(parents=True)
+    for file in folder.iterdir():
+        content = file.read_bytes()
+        name = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # git's
+        if file.suffix == ".safetensors":
+            name = hashlib.sha256(content).hexdigest()  # git-lfs
+        (root / "blobs" / name).write_bytes(content)
+        (root / "snapshots" / COMMIT / file.name).symlink_to(f"../../blobs/{name}")
+    return root
+
+
+def fresh(home, code, offline="1"):
+    """What a new process prints that is asked to do this."""
+    told = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGINGFACE_"))}
+    told |= {"HF_HOME": str(home), "HF_HUB_OFFLINE": offline, "HF_ENDPOINT": "http://127.0.0.1:9"}
+    code = f"from sonde.encoders import load\nfrom sonde.errors import SondeError\n{code}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=told, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+TRY = "try:\n    print(load('hf:mill/geese').identity)\nexcept SondeError as e:\n    print(type(e).__name__, e)"
+
+
+def test_a_model_by_name_loads_in_a_fresh_process_without_the_hub(copy, tmp_path):
+    cached(copy, tmp_path)
+    assert f"revision={COMMIT}" in fresh(tmp_path, TRY)
+
+
+def test_a_name_that_is_not_in_the_cache_is_explained_in_a_fresh_process(tmp_path):
+    offline = fresh(tmp_path, TRY)
+    assert offline.startswith("Offline hf:mill/geese: the model hub cannot be reached (HF_HUB_OFFLINE is set)")
+    assert "`hf download mill/geese --local-dir FOLDER`" in offline
+
+
+@pytest.mark.parametrize("lacks", [{}, {"try_to_load_from_cache": lambda name: None}])
+def test_a_client_that_lacks_what_is_asked_of_it_is_named(cache, monkeypatch, lacks):
+    """A name that is gone, or one that takes other arguments."""
+    other, needed = SimpleNamespace(__version__="9.1", **lacks), hub.needed
+    monkeypatch.setattr(client.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(hub, "needed", lambda name: other if name == "huggingface_hub" else needed(name))
+    message = r"huggingface_hub 9\.1 is not the version that sonde knows \((Attribute|Type)Error: .*give hf:FOLDER"
+    with pytest.raises(EncoderError, match=message):
+        load("hf:mill/geese")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
+def test_a_damaged_file_of_the_cache_is_refused(copy, cache, monkeypatch, name):
+    monkeypatch.setattr(client.constants, "HF_HUB_OFFLINE", True)
+    root = cached(copy, cache.parent)
+    monkeypatch.setattr(client.constants, "HF_HUB_CACHE", str(root.parent))
+    assert dict(load("hf:mill/geese").identity.facts)["revision"] == COMMIT
+    blob = (root / "snapshots" / COMMIT / name).resolve()
+    content = bytearray(blob.read_bytes())
+    content[-3] ^= 0x80 if name.endswith("tensors") else 0x01  # a sign bit; another digit or brace
+    blob.write_bytes(content)
+    with pytest.raises(EncoderError, match=rf"{name} in the local cache is damaged"):
+        load("hf:mill/geese")

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sonde.encoders import load
-from sonde.encoders.npy import from_line, to_line
+from sonde.encoders.npy import from_line, to_line, write_vectors
 from sonde.errors import CorpusError, DataError, EncoderError, UsageError
 
 TEXTS = ["The cat sat.", "", "two\nlines", 'a\ttab, a \\ and a "quote"', " spaces ", "Żółw — naïve 猫"]
@@ -297,3 +297,65 @@ def test_a_line_that_is_no_text_is_named_with_its_number():
 def test_a_path_may_hold_an_at_sign():
     saved(path="me@home.npy")
     assert load(f"npy:me@home.npy?texts={lines(TEXTS)}")(TEXTS[:1]).tolist() == [[0, 1]]
+
+
+# files that are not as they were written
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"'<f4'", b"'<f9'"),  # no such type
+        (b"(6, 2)", b"(6, 3)"),  # more than there is
+        (b"(6, 2)", b"(6, 1)"),  # less than there is
+        (b"(6, 2)", b"(6,-2)"),
+        (b"(6, 2)", b"(6, \xff)"),
+        (b"(6, 2)", b"{6, 2}"),
+        (b"{'descr'", b"('descr'"),
+        (b"'shape'", b"'shine'"),
+        (b"'fortran_order': False", b"'fortran_order': 'Fal'"),
+        (b"NUMPY\x01", b"NUMPY\x07"),
+        (b"NUMPY\x01\x00v\x00", b"NUMPY\x01\x00\xff\xff"),
+        (b"'<f4'", b"'|O'"),
+    ],
+)
+def test_a_damaged_header_is_an_error_that_names_the_file(old, new):
+    lines(TEXTS)
+    content = Path(saved()).read_bytes()
+    assert old in content
+    Path("vectors.npy").write_bytes(content.replace(old, new))
+    with pytest.raises(EncoderError, match=r"^vectors\.npy "):
+        load("npy:vectors.npy?texts=texts.txt")
+
+
+def test_what_encode_wrote_is_checked():
+    write_vectors(Path("out"), TEXTS, VECTORS)
+    spec = "npy:out/vectors.npy?texts=out/texts.txt"
+    assert load(spec)(TEXTS).tolist() == VECTORS.tolist()
+    for name, at in (("vectors.npy", -1), ("texts.txt", 3)):
+        whole = Path("out", name).read_bytes()
+        content = bytearray(whole)
+        content[at] ^= 0x80 if at < 0 else 0x01  # a sign; another letter
+        Path("out", name).write_bytes(content)
+        with pytest.raises(DataError, match=rf"out/{name} is not the file that `sonde encode` wrote: .*encode again"):
+            load(spec)
+        Path("out", name).write_bytes(whole)
+    write_vectors(Path("other"), TEXTS, -VECTORS)
+    Path("other/vectors.npy").replace("out/vectors.npy")
+    with pytest.raises(DataError, match="damaged or replaced"):
+        load(spec)
+    Path("out/sonde-checksums.txt").unlink()
+    assert load(spec)(TEXTS).tolist() == (-VECTORS).tolist()
+
+
+def test_an_array_that_changes_while_it_is_in_use_is_refused():
+    lines(TEXTS)
+    saved()
+    encoder = load("npy:vectors.npy?texts=texts.txt")
+    encoder(TEXTS)
+    with Path("vectors.npy").open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"\xff")
+    os.utime("vectors.npy", ns=(1, 1))
+    with pytest.raises(EncoderError, match="changed while it was in use"):
+        encoder(TEXTS)

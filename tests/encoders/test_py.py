@@ -1,10 +1,13 @@
+import importlib
 import os
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sonde.encoders import Identity, load
+from sonde.encoders import Identity, load, sources
 from sonde.errors import EncoderError, NotInstalled, UsageError
 
 ENCODE = "def encode(texts):\n    return [[float(len(text)), 1.0] for text in texts]\n"
@@ -144,6 +147,113 @@ def test_a_changed_file_is_read_anew_even_if_its_size_and_time_are_the_same(writ
     second = load("py:mine.py?version=1")
     assert (first([]), second([])) == (1, 2)
     assert first.identity != second.identity
+
+
+# what it imports
+
+
+def version(tmp_path, spec="py:mine.py?version=1"):
+    """The identity, and the vector of one text, in a process of its own."""
+    code = f"from sonde.encoders import load\ne = load({spec!r})\nprint(e.identity)\nprint(e(['a']))"
+    told = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    told.pop("PYTHONDONTWRITEBYTECODE", None)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=told, check=True)
+    return done.stdout.splitlines()
+
+
+def test_a_helper_that_changes_changes_identity_and_vectors(written, tmp_path):
+    """Within a second and with as many bytes, so that Python itself would take its compiled copy for the new one."""
+    written("from helper import size\ndef encode(texts):\n    return [[size] for _ in texts]\n")
+    written("size = 1\n", "helper.py")
+    os.utime("helper.py", (1, 1))
+    first = version(tmp_path)
+    assert version(tmp_path) == first
+    written("size = 2\n", "helper.py")
+    os.utime("helper.py", (1, 1))
+    second = version(tmp_path)
+    assert (first[1], second[1]) == ("[[1]]", "[[2]]")
+    assert first[0] != second[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "files"),
+    [
+        ("import far\n", {"far.py": "import further\n", "further.py": "x = 1\n"}),
+        ("def late():\n    from far import x\n", {"far.py": "x = 1\n"}),
+        ("import importlib\nx = importlib.import_module('far')\n", {"far.py": "x = 1\n"}),
+        ("import importlib\nf = importlib.import_module('fa' + 'r').f\n", {"far.py": "def f(): ...\n"}),
+        (
+            "import importlib\nm = importlib.import_module('fa' + 'r')\n",
+            {"far.py": "import further\n", "further.py": ""},
+        ),
+        (
+            "from kit import part\n",
+            {"kit/__init__.py": "", "kit/part.py": "from . import deep\n", "kit/deep.py": "x = 1\n"},
+        ),
+        (
+            "import kit.part\n",
+            {"kit/__init__.py": "from .other import *\n", "kit/other.py": "x = 1\n", "kit/part.py": ""},
+        ),
+        ("import far, further\n", {"far.py": "import further\n", "further.py": "import far\n"}),  # a circle
+        ("import loose.part\n", {"loose/part.py": "x = 1\n"}),  # a package without __init__.py
+    ],
+)
+def test_every_file_that_is_imported_is_in_the_identity(importable, source, files):
+    importable(source + ENCODE)
+    for name, content in files.items():
+        importable(content, name)
+
+    def identity():
+        for name in [name for name in sys.modules if name.partition(".")[0] in ("far", "further", "kit", "loose")]:
+            del sys.modules[name]
+        importlib.invalidate_caches()
+        return load("py:mine.py?version=1").identity
+
+    seen = {identity(), identity()}
+    assert len(seen) == 1
+    for name, content in files.items():
+        importable(content + "# other\n", name)
+        assert identity() not in seen
+        seen.add(identity())
+        importable(content, name)
+        assert identity() in seen
+
+
+def test_a_module_is_known_by_its_package_too(importable):
+    importable("from speaking.volume import loud\n", "speaking/__init__.py")
+    importable("loud = 1\n", "speaking/volume.py")
+    importable("from . import volume\n" + ENCODE, "speaking/loudly.py")
+    before = sources.find_sources(Path("speaking/loudly.py").resolve(), "speaking.loudly")
+    assert {path.name for path in before.values()} == {"loudly.py", "__init__.py", "volume.py"}
+
+
+def test_installed_packages_and_strangers_are_not_in_the_identity(importable):
+    importable("import numpy, json, sonde.embed, absent_package.part\n" + ENCODE)
+    importable("x = 1\n", "stranger.py")
+    found = sources.find_sources(Path("mine.py").resolve(), None)
+    assert list(found) == [""]
+
+
+def test_a_helper_that_changed_after_it_was_imported_is_refused(importable):
+    importable("from helping import size\ndef encode(texts):\n    return [[size] for _ in texts]\n")
+    importable("size = 1\n", "helping.py")
+    before = load("py:mine.py?version=1")
+    assert before.identity == load("py:mine.py?version=1").identity
+    importable("size = 22\n", "helping.py")
+    with pytest.raises(EncoderError, match=r"helping\.py changed since it was imported\. Start Python anew"):
+        load("py:mine.py?version=1")
+
+
+def test_what_is_taken_on_trust_is_said(written):
+    written(
+        "from sonde.encoders import Identity\n"
+        + ENCODE
+        + "def other(texts): ...\nother.identity = Identity.of('x', 'y')\n"
+    )
+    assert load("py:mine.py").trust is None
+    told = load("py:mine.py?version=3").trust
+    assert "kept by version=3 and the source of mine.py. That nothing else moves them" in told
+    assert "its author's word" in load("py:mine.py:other").trust
 
 
 # what is refused

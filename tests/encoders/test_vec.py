@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import os
 from collections import Counter
 from dataclasses import replace
 
@@ -12,11 +13,13 @@ from hypothesis import strategies as st
 
 from sonde import encoders
 from sonde.cache import cache_folder
+from sonde.embed import embed
 from sonde.encoders import vec
 from sonde.encoders.identity import Spec
 from sonde.encoders.vec import Pooled, split_punctuation
 from sonde.errors import CorpusError, DataError, EncoderError, UsageError
-from sonde.wordvectors import WordVectors, read_frequencies, read_vectors
+from sonde.store import Store
+from sonde.wordvectors import CacheWarning, WordVectors, read_frequencies, read_vectors
 
 WORDS = ["the", "cat", "sat", "Paris", "on", "mat", ".", "a", "NASA", "don't"]
 MATRIX = np.random.default_rng(5).normal(size=(len(WORDS), 8)).astype(np.float32)
@@ -466,3 +469,50 @@ def test_lower_case_is_for_ngrams_too(fasttext, tmp_path, monkeypatch):
     monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
     encoder = encoders.load(f"vec:{fasttext[1]}?case=lower")
     np.testing.assert_array_equal(encoder(["CATS"]), encoder(["cats"]))
+
+
+def test_signs_that_flip_in_the_cache_reach_neither_vectors_nor_store(file, tmp_path):
+    before = embed(encoders.load(f"vec:{file}"), TEXTS).vectors
+    (kept,) = (cache_folder() / "vectors").iterdir()
+    spoiled = np.load(kept, mmap_mode="r+")
+    spoiled *= -1
+    spoiled.flush()
+    encoder, store = encoders.load(f"vec:{file}"), Store(tmp_path / "store")
+    with pytest.warns(CacheWarning, match="made again from"):
+        during = embed(encoder, TEXTS, store=store)
+    np.testing.assert_array_equal(during.vectors, before)
+    there, stored = store.read(encoder.identity, TEXTS)
+    assert there.all()
+    np.testing.assert_array_equal(stored, before)
+    np.testing.assert_array_equal(encoders.load(f"vec:{file}")(TEXTS), before)  # and the cache is whole again
+
+
+def test_another_content_of_the_file_is_another_identity(file, tmp_path):
+    encoder, store = encoders.load(f"vec:{file}"), Store(tmp_path / "store")
+    before = embed(encoder, TEXTS, store=store).vectors
+    about = file.stat()
+    file.write_text(file.read_text("utf-8").replace("cat ", "rat "), encoding="utf-8")
+    os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
+    assert (file.stat().st_size, file.stat().st_mtime_ns) == (about.st_size, about.st_mtime_ns)
+    other = encoders.load(f"vec:{file}")
+    assert other.identity != encoder.identity
+    assert not np.array_equal(embed(other, TEXTS, store=store).vectors, before)
+
+
+def test_one_string_is_one_text():
+    encoder = made("idf")
+    np.testing.assert_array_equal(encoder("the cat"), encoder(["the cat"]))
+    np.testing.assert_array_equal(encoder.words("cat"), encoder.words(["cat"]))
+    assert encoder.tokens("the cat") == ["the", "cat"]
+    assert encoder.known("cat").tolist() == [True]
+    assert Pooled(ALL, "v", "idf").fit("the cat").identity == Pooled(ALL, "v", "idf").fit(["the cat"]).identity
+
+
+def test_tokens_without_a_vector_are_counted_as_they_run():
+    encoder = made()
+    found = encoder.missing(["the cat sat.", "The dog sat.", "sat. sat. the"])
+    assert found.share == pytest.approx(5 / 9)
+    assert found.most == ("sat.", "dog")
+    assert encoder.with_simple_tokens().missing(["the cat sat.", "The dog sat."]).share == pytest.approx(1 / 8)
+    assert encoder.missing([]).share == 0
+    assert encoder.missing(["the"]).most == ()

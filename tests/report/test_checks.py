@@ -12,12 +12,26 @@ from hypothesis import strategies as st
 from sonde.report.checks import CHECKS, checks
 from sonde.report.summary import summarise
 from sonde.result import Signature
+from sonde.run.folder import Run
+from sonde.run.log import writing
 from sonde.stats import wilson
 
 from .runs import SHIFT, SUBJ, beside, cell, failure, result, written
 
 DOCS = Path(__file__).parents[2] / "docs/report-checks.md"
 CODES = [check.__name__.replace("_", "-") for check in CHECKS]
+
+
+def diagnosis(encoder, symptoms, number=0):
+    """What run.json has of an encoder that was looked at."""
+    identity = f"identity of {encoder}"
+    return {
+        "name": encoder,
+        "identity": identity,
+        "number": number,
+        "symptoms": symptoms,
+        "digest": f"{encoder} {number}",
+    }
 
 
 # A summary by hand: what checks read of it, and nothing else
@@ -128,12 +142,17 @@ def test_they_read_what_a_run_gives(tmp_path):
         *(result("st:a", s, p=0.95, probe="mlp", forms=20) for s in (SUBJ, SHIFT)),
         failure(cell("st:c")),
     ]
-    said = summarise(written(tmp_path / "run", *records))
+    written(tmp_path / "run", *records)
+    symptoms = [{"code": code, "message": f"{code}."} for code in ("zero-vectors", "unknown-tokens", "trust")]
+    with writing(tmp_path / "run") as log:
+        log.describe(diagnoses=[diagnosis("st:a", symptoms), diagnosis("st:gone", symptoms)])
+    said = summarise(Run.load(tmp_path / "run"))
     said["mistakes"] = [None] * len(said["sets"])
     found = {entry["code"]: entry for entry in checks(said)}
     assert set(found) == set(CODES)  # each of them has something to look at
     assert found["failures"]["where"] == [f"st:c on {SUBJ}: RuntimeError: out of memory"]
     assert found["mlp-gain"]["level"] == "tip"
+    assert found["broken-encoder"]["where"] == ["st:a: zero-vectors."]  # and not of one without results
     assert found["one-seed"]["where"] == [f"st:a, mlp on {s}" for s in (SUBJ, SHIFT)]
     assert found["leak-like"]["level"] == "passed"
     json.dumps(list(found.values()), allow_nan=False)
@@ -437,3 +456,38 @@ def test_seeds():
 )
 def test_seeds_of_transfer_tasks_with_a_probe_that_has_none(task, expected):
     assert level("one-seed", probes(number(0.8), probes=("linear",), task=task)) == expected
+
+
+# Encoders
+
+
+@pytest.mark.parametrize(
+    ("symptoms", "code", "expected"),
+    [
+        ([], "broken-encoder", "passed"),
+        (["constant-columns"], "broken-encoder", "tip"),
+        (["dead-layers"], "broken-encoder", "tip"),
+        (["constant-columns", "batch-dependent"], "broken-encoder", "issue"),
+        (["equal-vectors"], "broken-encoder", "issue"),
+        (["zero-vectors"], "broken-encoder", "issue"),
+        (["random-vectors"], "broken-encoder", "issue"),
+        (["order-dependent"], "broken-encoder", "issue"),
+        (["unknown-tokens"], "broken-encoder", "passed"),
+        (["unknown-tokens"], "unknown-tokens", "issue"),
+        (["trust"], "taken-on-trust", "tip"),
+        (["trust"], "unknown-tokens", None),
+        ([], "taken-on-trust", None),
+    ],
+)
+def test_what_was_seen_of_an_encoder_is_said(symptoms, code, expected):
+    said = usual(number(0.8))
+    assert level(code, said) is None  # of a run whose encoders nobody looked at
+    said["diagnoses"] = [
+        {"name": "st:0", "symptoms": [{"code": s, "message": f"Seen: {s}."} for s in symptoms]},
+        {"name": "st:1", "symptoms": []},
+    ]
+    assert level(code, said) == expected
+    if expected in ("issue", "tip"):
+        found = answer(code, said)
+        assert all(line.startswith("st:0: Seen: ") for line in found["where"])
+        assert "1 of 2 encoders" in found["text"]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from sonde.report.checks.baselines import below_baseline, chance, leak_like
 from sonde.report.checks.comparing import few_rows, many_comparisons, not_apart
 from sonde.report.checks.data import failures, partial, synthetic, unsound_data
+from sonde.report.checks.encoders import broken_encoder, taken_on_trust, unknown_tokens
 from sonde.report.checks.entry import Entry, Level, Summary
 from sonde.report.checks.probe import dev_test_gap, grid_edge, mlp_gain, one_seed, wide_vectors
 
@@ -18,6 +19,8 @@ __all__ = ["CHECKS", "Entry", "checks"]
 
 CHECKS: tuple[Callable[[Summary], Entry | None], ...] = (
     failures,
+    broken_encoder,
+    unknown_tokens,
     leak_like,
     unsound_data,
     synthetic,
@@ -32,6 +35,7 @@ CHECKS: tuple[Callable[[Summary], Entry | None], ...] = (
     grid_edge,
     wide_vectors,
     one_seed,
+    taken_on_trust,
 )
 """In the order in which entries of one level stand. The code of a check is its name, with hyphens."""
 LEVELS: tuple[Level, ...] = ("issue", "tip", "passed")

@@ -13,6 +13,13 @@ ADVICE: Mapping[str, str] = MappingProxyType(
         "failures": (
             "Read the error, mend its cause, and give the same command again; what is done is not done twice."
         ),
+        "broken-encoder": (
+            "Look at a few vectors; `sonde check ENCODER` tries it rule by rule. Do not publish the numbers."
+        ),
+        "unknown-tokens": (
+            "`tokenise=simple` for texts as they are written; vectors of the right language; `case=lower` for vectors "
+            "of lower-cased words."
+        ),
         "leak-like": "`sonde audit` on the set, which lists the copies; remove them, or do not use the set.",
         "unsound-data": "`sonde audit` on the set; its codes say what each finding means.",
         "synthetic": "Make sets from a corpus.",
@@ -39,5 +46,6 @@ ADVICE: Mapping[str, str] = MappingProxyType(
             "`--seeds 5`, as many as Holmes (Waldis et al. 2024) takes; the report then shows means, and "
             "intervals over rows and seeds."
         ),
+        "taken-on-trust": "Give them a new `version=` with every change.",
     }
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import suppress
 from importlib.metadata import version
 
@@ -13,16 +14,24 @@ from sonde.errors import DataError
 def bundle() -> str:
     """Vega-Embed with Vega-Lite and Vega, as one script that fetches nothing.
 
-    To put it together takes seconds, and gives the same every time: it is kept in the cache, by version.
+    To put it together takes seconds, and gives the same every time: it is kept in the cache, by version, after a line
+    with its hash. A file that does not match that is made again.
     """
     import vl_convert
 
     kept = cache_folder() / "charts" / f"vega-{version('vl-convert-python')}.js"
     with suppress(OSError, UnicodeDecodeError):
-        return kept.read_text("utf-8")
+        first, _, content = kept.read_bytes().partition(b"\n")
+        if first == _hash(content):
+            return content.decode()
     # within a function, so that none of its thousand names meets one of the page's
     script = f"(() => {{{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;')}\n}})();\n"
     with suppress(DataError):  # a cache that cannot be written to costs time, and nothing else
         make_folder(kept.parent)
-        write_atomically(kept, script.encode())
+        write_atomically(kept, _hash(script.encode()) + b"\n" + script.encode())
     return script
+
+
+def _hash(content: bytes) -> bytes:
+    """A comment, to begin the kept file with."""
+    return b"// blake2b " + hashlib.blake2b(content, digest_size=16).hexdigest().encode()
