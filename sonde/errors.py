@@ -62,3 +62,14 @@ class Offline(EncoderError):
 
 class RunError(SondeError):
     """A run folder cannot be used."""
+
+
+def describe(error: BaseException) -> str:
+    """What code that is not ours raised, in a few words; `sys.exit` is an error as well, where nobody asked for it."""
+    if isinstance(error, SystemExit):
+        return f"it called sys.exit({'' if error.code is None else repr(error.code)})"
+    try:
+        said = str(error)
+    except Exception:  # of an exception that cannot even say what it is
+        said = ""
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -33,6 +33,7 @@ from sonde.sketch import (
 )
 from sonde.split import Selection, select
 from sonde.task import SPLITS, Counts, Example, Policy, Task
+from sonde.workers import in_workers
 
 COVERAGE = 0.1
 """A reading is used if at least this share of the sentences has its columns."""
@@ -319,11 +320,8 @@ def _fan_out(
         for arguments in calls:
             yield call(*arguments, tick=lambda n: tell(stage, n, sentences))
         return
-    from joblib import Parallel, delayed
-
     tell(stage, 0, len(calls))
-    results = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(call)(*a) for a in calls)
-    for done, result in enumerate(results, 1):
+    for done, result in enumerate(in_workers(call, calls, jobs, in_order=False), 1):
         yield result
         tell(stage, done, len(calls))
 

@@ -16,6 +16,7 @@ from sonde.audit.rows import Rows, known
 from sonde.errors import SondeError
 from sonde.sources import Source
 from sonde.task import SPLITS, Task
+from sonde.workers import in_workers
 
 CODES = (
     Code(
@@ -98,10 +99,8 @@ def audit_sources(
     if jobs == 1 or len(sources) == 1:
         yield from (_audit_one(source, task, disjoint) for source in sources)
         return
-    from joblib import Parallel, delayed
-
-    calls = (delayed(_audit_one)(source, task, disjoint) for source in sources)
-    yield from Parallel(n_jobs=min(jobs, len(sources)), return_as="generator")(calls)
+    calls = [(source, task, disjoint) for source in sources]
+    yield from in_workers(_audit_one, calls, min(jobs, len(sources)))
 
 
 def _audit_one(source: Source, task: Task | None, disjoint: bool | None) -> tuple[Audit, Sentences] | Unread:
