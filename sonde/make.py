@@ -17,7 +17,7 @@ from sonde.audit.rows import expected
 from sonde.corpus.corpus import Corpus, no_cycle_search
 from sonde.dataset import Dataset
 from sonde.digest import mix
-from sonde.errors import TooFewError, UsageError
+from sonde.errors import TooFewError, UsageError, place_of, words_of
 from sonde.sketch import (
     Candidate,
     Job,
@@ -62,7 +62,8 @@ class Unmade:
     name: str
     task: str
     reason: str
-    kind: Literal["columns", "too few", "unsound"]
+    kind: Literal["columns", "too few", "unsound", "failed"]
+    """``failed``: something in the task raised an error."""
 
 
 def make_sets(
@@ -96,12 +97,11 @@ def make_sets(
         raise TooFewError(f"The corpus {corpus.name} has no sentences.")
     ready: list[Job] = []
     for suite, task, policy in tasks:
-        reading = choose_reading(task, policy, counts)
-        if isinstance(reading, str):
-            plan = task.plan(counts, policy, reading) if task.plan else None
-            ready.append(Job(task, policy, suite, reading, plan, seed))
+        job = _planned(suite, task, policy, counts, seed)
+        if isinstance(job, Unmade):
+            yield job
         else:
-            yield Unmade(f"{suite}/{task.name}", task.name, reading.args[0], "columns")
+            ready.append(job)
     facts = _corpus_facts(corpus, counts, seen)
     for table in (counts.words, counts.firsts, counts.bigrams, counts.folded):
         table.clear()
@@ -113,8 +113,38 @@ def make_sets(
         order.sort(key=lambda i: (sum(pools[i].proposed.values()), ready[i].task.name))
     used: set[int] = set()
     for i in order:
-        yield finish(ready[i], pools[i], corpus, facts, used if exclusive else None, audit)
+        yield _finished(ready[i], pools[i], corpus, facts, used if exclusive else None, audit)
         pools[i] = Pool(1)
+
+
+def _planned(suite: str, task: Task, policy: Policy, counts: Counts, seed: int) -> Job | Unmade:
+    name = f"{suite}/{task.name}"
+    reading = choose_reading(task, policy, counts)
+    if isinstance(reading, UsageError):
+        return Unmade(name, task.name, reading.args[0], "columns")
+    if task.name in counts.failed:
+        return Unmade(name, task.name, counts.failed[task.name], "failed")
+    try:
+        plan = task.plan(counts, policy, reading) if task.plan else None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:  # whatever a task does, the others are still to be made
+        return Unmade(name, task.name, f"its plan failed: {words_of(e)}{place_of(e)}", "failed")
+    return Job(task, policy, suite, reading, plan, seed)
+
+
+def _finished(
+    job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used: set[int] | None, audit: bool
+) -> Dataset | Unmade:
+    name = f"{job.suite}/{job.task.name}"
+    if pool.failed:
+        return Unmade(name, job.task.name, pool.failed, "failed")
+    try:
+        return finish(job, pool, corpus, facts, used, audit)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:
+        return Unmade(name, job.task.name, f"it failed: {words_of(e)}{place_of(e)}", "failed")
 
 
 def count(

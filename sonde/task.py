@@ -140,6 +140,8 @@ class Counts:
     """More bigrams than this are thinned out."""
     tallies: dict[str, Counter[Any]] = field(default_factory=dict)
     """What each task's own ``count`` yields, by task name."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Tasks whose own ``count`` failed, and how."""
     folded: dict[tuple[str, ...], Counter[str]] = field(default_factory=dict, compare=False, repr=False)
     """What ``forms`` has answered; several tasks ask the same."""
 
@@ -160,6 +162,8 @@ class Counts:
         self._thin()
         for name, tally in other.tallies.items():
             self.tallies.setdefault(name, Counter()).update(tally)
+        for name, reason in other.failed.items():
+            self.failed[name] = min(reason, self.failed.get(name, reason))
 
     def keeps(self, word: str) -> bool:
         """Whether every bigram of a word has been counted: half of the words drop out each time bigrams are thinned."""

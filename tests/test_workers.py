@@ -98,10 +98,7 @@ def test_no_worker_of_audit_outlives_its_parent(tmp_path, universal):
 def test_a_run_that_is_ended_keeps_what_it_has(tmp_path, universal, number, code):
     universal["sentence_length"].save(tmp_path / "sentence_length")
     (tmp_path / "slow.py").write_text(
-        "import pathlib, time\n"
-        "def encode(texts):\n"
-        "    pathlib.Path('started').touch()\n"
-        "    time.sleep(600)\n"
+        "import pathlib, time\ndef encode(texts):\n    pathlib.Path('started').touch()\n    time.sleep(600)\n"
     )
     command = Command("run", "sentence_length", "-e", "py:slow.py:encode", "--jobs", "2", "-o", "run", cwd=tmp_path)
     assert command.wait_for((tmp_path / "started").exists)

@@ -64,12 +64,12 @@ def encode(
     from rich.table import Table
 
     from sonde.cli.words import store_of
+    from sonde.console import err, progress
     from sonde.console import out as console
-    from sonde.console import progress
     from sonde.embed import embed, texts_of
     from sonde.encoders import load
     from sonde.encoders.npy import write_vectors
-    from sonde.errors import UsageError
+    from sonde.errors import SondeError, UsageError
     from sonde.sources import find_sets
 
     if not paths:
@@ -77,18 +77,26 @@ def encode(
     if batch is not None and batch < 1:
         raise UsageError(f"--batch {batch}: expected 1 or more.")
     store = store_of(no_store, store_limit)
-    encoders = [(name, load(name)) for name in encoder]
     texts = texts_of(source.load() for source in find_sets(paths))
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("encoder", "texts", "encoded", "layers", "dimension", "texts/s"):
         table.add_column(column, justify="left" if column == "encoder" else "right")
-    for name, loaded in encoders:
-        with progress() as tell:
-            found = embed(loaded, texts, store=store, batch=batch, half=half, tell=tell)
+    failed: list[str] = []
+    for name in encoder:
+        try:
+            loaded = load(name)
+            with progress() as tell:
+                found = embed(loaded, texts, store=store, batch=batch, half=half, tell=tell)
+        except SondeError as e:  # the others are still to be asked
+            failed.append(name)
+            err().print(f"not encoded: {name}: {e}", style="yellow", markup=False, soft_wrap=True)
+            continue
         rate = f"{found.encoded / found.seconds:,.0f}" if found.seconds else ""
         shape = (str(max(1, len(found.layers))), str(found.vectors.shape[-1]))
         table.add_row(name, f"{len(texts):,}", f"{found.encoded:,}", *shape, rate)
         if out is not None:
             write_vectors(out / re.sub(r"[^\w.-]+", "-", name).strip("-"), texts, found.vectors)
+    if len(failed) == len(encoder):
+        return 1
     console().print(table)
-    return 0
+    return 2 if failed else 0

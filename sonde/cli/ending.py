@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from types import FrameType
 
@@ -30,10 +31,11 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 def ended(command: Callable[[], object], *, debug: bool) -> int:
     """Run a command, say what went wrong if anything did, and give the exit code."""
-    from sonde.errors import SondeError, describe
+    from sonde.errors import SondeError, words_of
 
     for each in ENDING:
-        if signal.getsignal(each) is signal.SIG_DFL:  # and not ignored, as under nohup
+        here = threading.current_thread() is threading.main_thread()  # the only one that may set handlers
+        if here and signal.getsignal(each) is signal.SIG_DFL:  # and not ignored, as under nohup
             signal.signal(each, _terminate)
     try:
         code = command()
@@ -53,7 +55,7 @@ def ended(command: Callable[[], object], *, debug: bool) -> int:
     except SystemExit as e:  # nothing of ours raises it
         if debug:
             raise
-        _say(f"A part that was named on the command line ended the program: {describe(e)}.")
+        _say(f"A part that was named on the command line ended the program: {words_of(e)}.")
         return 2
     except Exception as e:
         if debug:
@@ -64,14 +66,14 @@ def ended(command: Callable[[], object], *, debug: bool) -> int:
 
 
 def _words(error: Exception) -> str:
-    from sonde.errors import describe
+    from sonde.errors import words_of
 
     if isinstance(error, OSError) and error.filename is not None:
         where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
-        return f"{where}: {error.strerror or describe(error)}. Check that it can be read, or written to."
+        return f"{where}: {error.strerror or words_of(error)}. Check that it can be read, or written to."
     if isinstance(error, OSError):
-        return f"{error.strerror or describe(error)}."
-    return f"Unexpected error: {describe(error)}. This is a fault in sonde; --debug shows where."
+        return f"{error.strerror or words_of(error)}."
+    return f"Unexpected error: {words_of(error)}. This is a fault in sonde; --debug shows where."
 
 
 def _say(text: str) -> None:

@@ -123,4 +123,4 @@ def make(
             )
     for lacking in unmade:
         err().print(f"not made: {lacking.name}: {lacking.reason}", style="yellow", markup=False, soft_wrap=True)
-    return 0 if not unmade else 2 if made else 1
+    return 0 if not unmade else 2 if made or any(found.kind == "failed" for found in unmade) else 1

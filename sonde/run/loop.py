@@ -178,7 +178,9 @@ def _baselines(wish: Wish, dataset: Dataset, parts: Parts, learners: Sequence[st
             work = nested_baseline if parts.protocol == "nested" else baseline_result
             try:
                 done, arrays = work(cell, dataset, parts)
-            except Exception as e:  # the others, and the encoders, are still to be asked
+            except KeyboardInterrupt:
+                raise
+            except BaseException as e:  # the others, and the encoders, are still to be asked
                 wish.fail(cell, e)
                 continue
             wish.log.add(done, arrays)

@@ -15,7 +15,7 @@ import numpy as np
 
 from sonde.embed import facts
 from sonde.encoders import load, schemes
-from sonde.errors import EncoderError, SondeError, UsageError
+from sonde.errors import DataError, EncoderError, SondeError, UsageError, words_of
 from sonde.probes import Fit
 from sonde.probes.probe import AS_INPUT
 from sonde.result import CHOSEN, Result
@@ -99,8 +99,10 @@ def varied(parts: Parts, asked: Asked, others: Sequence[Parts], seed: int) -> It
             continue
         try:
             made = control.parts(parts, seed) if control.parts is not None else parts
-        except SondeError as e:
-            yield Variant((name,), e)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:
+            yield Variant((name,), e if isinstance(e, SondeError) else DataError(words_of(e)))
             continue
         yield Variant((name,), replace(made, variant=name))
     for name in asked.measures:
@@ -111,8 +113,10 @@ def varied(parts: Parts, asked: Asked, others: Sequence[Parts], seed: int) -> It
         names = tuple(f"{ERASED}{other.name}#{other.digest}" for other in beside) if measure.erases else (name,)
         try:
             identity = "" if measure.given is None else _identity(measure.given)
-        except Exception as e:  # whatever an encoder does, the rest is still to be asked
-            yield Variant(names, e if isinstance(e, SondeError) else EncoderError(f"{measure.given}: {e}"))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:  # whatever an encoder does, the rest is still to be asked
+            yield Variant(names, e if isinstance(e, SondeError) else EncoderError(f"{measure.given}: {words_of(e)}"))
             continue
         yield Variant(names, replace(parts, variant=name), True, measure.across, beside, measure.given, identity)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sonde.embed import Embeddings, embed, facts
 from sonde.encoders import Spec, load, schemes
-from sonde.errors import EncoderError, SondeError, UsageError
+from sonde.errors import EncoderError, SondeError, UsageError, words_of
 from sonde.result import HALF
 
 CODE = "py"
@@ -50,10 +50,10 @@ class Encoders:
             raise UsageError(f"{name} is a program. To have it run, start the server with --encoder '{name}'.")
         try:
             encoder = load(name)
-        except SondeError:
+        except (SondeError, KeyboardInterrupt):
             raise
-        except Exception as e:
-            raise EncoderError(f"{name} cannot be loaded: {type(e).__name__}: {e}") from e
+        except BaseException as e:
+            raise EncoderError(f"{name} cannot be loaded: {words_of(e)}") from e
         if getattr(encoder, "needs_fit", False):
             raise UsageError(
                 f"{name} is fitted on the texts of all sets of its run, so that it cannot be loaded by itself."

@@ -20,7 +20,7 @@ from typing import Any, cast
 
 import msgspec
 
-from sonde.errors import SondeError, UsageError
+from sonde.errors import SondeError, UsageError, words_of
 from sonde.serve.site import Site
 
 HOME = "127.0.0.1"
@@ -113,8 +113,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._tell(HTTPStatus.INTERNAL_SERVER_ERROR, str(e))
         except (ConnectionError, TimeoutError):
             raise
-        except Exception as e:
-            self._tell(HTTPStatus.INTERNAL_SERVER_ERROR, f"This is a fault of sonde: {type(e).__name__}: {e}")
+        except BaseException as e:  # sys.exit in an encoder's own thread would leave the question without an answer
+            self._tell(HTTPStatus.INTERNAL_SERVER_ERROR, f"This is a fault of sonde: {words_of(e)}")
         else:
             self._send(HTTPStatus.OK, kind, content)
 

@@ -10,7 +10,7 @@ import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from sonde.errors import UsageError
+from sonde.errors import UsageError, place_of, words_of
 from sonde.task import Task
 
 SUITES: dict[str, tuple[str, ...]] = {
@@ -51,13 +51,24 @@ def load(name: str) -> Task:
     if name in (m.name for m in pkgutil.iter_modules(__path__)):
         return _checked(importlib.import_module(f"sonde.tasks.{name}").task, name)
     for entry in entry_points(group="sonde.tasks", name=name):
-        return _checked(entry.load(), name)
+        try:
+            found = entry.load()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:
+            raise UsageError(
+                f"The task {name!r}, which an installed package offers, cannot be loaded: {words_of(e)}"
+            ) from e
+        return _checked(found, name)
     if "." in name or ":" in name:
         module, _, attribute = name.partition(":")
         try:
             found = importlib.import_module(module)
-        except (ImportError, ValueError, TypeError) as e:
-            raise UsageError(f"The task {name!r} names the module {module!r}, which cannot be imported: {e}.") from e
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:
+            said = str(e) if isinstance(e, ImportError) else words_of(e)
+            raise UsageError(f"The task {name!r} names the module {module!r}, which cannot be imported: {said}.") from e
         return _checked(getattr(found, attribute or "task", None), name)
     near = difflib.get_close_matches(name, names(), n=2)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
@@ -84,8 +95,10 @@ def _from_file(path: Path) -> object:
     sys.modules[path.stem] = module  # dataclasses look their module up while it runs
     try:
         spec.loader.exec_module(module)
-    except Exception as e:
-        raise UsageError(f"The task file {path} does not run: {type(e).__name__}: {e}") from e
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:  # sys.exit among them
+        raise UsageError(f"The task file {path} does not run: {words_of(e)}{place_of(e)}") from e
     finally:  # and out again, so that workers are sent the code and do not try to import it
         del sys.modules[path.stem]
         if before is not None:
