@@ -7,6 +7,7 @@ import os
 import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -143,7 +144,8 @@ def write_atomically(path: Path, content: bytes | memoryview) -> None:
     except OSError as e:
         raise DataError(f"{path} cannot be written: {e.strerror}. Free some space or choose another folder.") from e
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # a read-only disk refuses even to remove what is not there
+            part.unlink(missing_ok=True)
 
 
 COLUMNS = ("split", "label", "text", "tokens", "source", "key", "stratum", "marks")

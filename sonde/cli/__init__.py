@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from io import TextIOWrapper
 
 import cyclopts
 from cyclopts import Parameter
@@ -43,6 +44,9 @@ for verb in (
 def main() -> None:
     """Run the command line and end with the documented exit code."""
     gc.set_threshold(100_000, 50, 50)  # a command makes many objects that last and few cycles
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a file's name may have bytes that are no text
     arguments = [STDIN if a == "-" else a for a in sys.argv[1:] if a != "--debug"]
     debug = len(arguments) < len(sys.argv) - 1
     sys.exit(ended(lambda: app(arguments, result_action="return_value", exit_on_error=False), debug=debug))

@@ -70,12 +70,15 @@ def encode(
     from sonde.encoders import load
     from sonde.encoders.npy import write_vectors
     from sonde.errors import SondeError, UsageError
+    from sonde.request import check_writable
     from sonde.sources import find_sets
 
     if not paths:
         raise UsageError("Name the sets whose texts are to be encoded.")
     if batch is not None and batch < 1:
         raise UsageError(f"--batch {batch}: expected 1 or more.")
+    if out is not None:
+        check_writable(out)
     store = store_of(no_store, store_limit)
     texts = texts_of(source.load() for source in find_sets(paths))
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -77,7 +77,4 @@ def _words(error: Exception) -> str:
 
 
 def _say(text: str) -> None:
-    """One line on standard error, which may not know every character of a file's name."""
-    encoding = sys.stderr.encoding or "utf-8"
-    sys.stderr.write(f"sonde: {text}\n".encode(encoding, "backslashreplace").decode(encoding))
-    sys.stderr.flush()
+    sys.stderr.write(f"sonde: {text}\n")

@@ -67,8 +67,9 @@ def write(
         width=width,
     )
     rows, spec = chart(kind, summary, options)
-    write_atomically(path, _content(path.suffix.lower(), rows, spec, width))
-    return _caption(summary, kind, mode, rows)
+    caption = _caption(summary, kind, mode, rows)
+    write_atomically(path, _content(path.suffix.lower(), rows, spec, width))  # last: then nothing can go wrong any more
+    return caption
 
 
 def check_ending(path: Path) -> None:

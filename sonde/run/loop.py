@@ -65,7 +65,7 @@ def evaluate(
     named = dict.fromkeys(encoders) if not isinstance(encoders, Mapping) else dict(encoders)
     wanted = dict(parse(text) for text in probes)
     if odd := [name for name in named if not _is_text(name)]:
-        raise UsageError(f"The encoder {odd[0]!r} has half a character in its name; expected UTF-8.")
+        raise UsageError(f"The encoder {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
     if not wanted or not seeds:
         raise UsageError("A run needs at least one probe and one seed.")
     with writing(folder) as log:
@@ -131,8 +131,8 @@ def _read_sets(
     for i, given in enumerate(datasets):
         if wish.tell:
             wish.tell("sets", i, len(datasets))
-        if not _is_text(given.name):
-            raise UsageError(f"The set {given.name!r} has half a character in its name; expected UTF-8.")
+        if odd := [name for name in (given.name, given.task) if not _is_text(name)]:
+            raise UsageError(f"The set or task {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
         try:
             dataset = given if isinstance(given, Dataset) else given.load()
             parts = parts_of(dataset, wish.limit)

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sonde.corpus.files import refuse_special
 from sonde.errors import DataError
 from sonde.wordvectors.fasttext import Blocks, Matrix, Subwords, map_subwords
 from sonde.wordvectors.formats import explained, open_vectors
@@ -75,6 +76,7 @@ def read_vectors(path: Path | str, cache: Path | None = None, limit: int | None 
 
 def _fingerprint(path: Path) -> str:
     state = hashlib.blake2b(digest_size=16)
+    refuse_special(path)
     with path.open("rb") as file:
         about = os.fstat(file.fileno())
         # the time of the last change of any kind cannot be set by hand, unlike that of the content
