@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -16,6 +14,7 @@ from sonde.errors import NotInstalled, UsageError
 from sonde.report.charts import Options, chart
 from sonde.report.charts.look import ONE_COLUMN, TWO_COLUMNS, Row, Spec
 from sonde.report.charts.options import Lines, Mode
+from sonde.report.escape import csv_text as as_csv
 from sonde.report.names import set_names, short_names
 
 ENDINGS = (".pdf", ".svg", ".png", ".json", ".csv")
@@ -167,9 +166,5 @@ def fitted(svg: str, width: int, unit: str = "") -> str:
 
 def csv_text(rows: Sequence[Row]) -> str:
     """The rows of a figure, without what is only shown when a mark is pointed at."""
-    buffer = io.StringIO()
     fields = [name for name in dict.fromkeys(name for row in rows for name in row) if name != "text"]
-    writer = csv.DictWriter(buffer, fields, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return buffer.getvalue()
+    return as_csv([fields, *([row.get(name, "") for name in fields] for row in rows)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonde.console import out
 from sonde.report.columns import Column, Main, Words, layer_columns, main_columns
+from sonde.report.escape import csv_text as as_csv
 from sonde.report.escape import in_latex, in_markdown, plain
 from sonde.report.legend import failures, legend
 from sonde.report.meaning_columns import meaning_tables
@@ -44,12 +43,7 @@ def json_text(summary: Mapping[str, Any]) -> str:
 def csv_text(run: Run) -> str:
     """One line per result, with every layer and seed, the signature last."""
     rows = [flat(result) for result in run.results]
-    buffer = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    return buffer.getvalue()
+    return as_csv([list(rows[0]), *(list(row.values()) for row in rows)]) if rows else ""
 
 
 def markdown(summary: Mapping[str, Any]) -> str:

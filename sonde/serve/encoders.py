@@ -7,12 +7,9 @@ from threading import Lock
 from typing import Any
 
 from sonde.embed import Embeddings, embed, facts
-from sonde.encoders import Spec, load, schemes
+from sonde.encoders import Spec, load, refuse_unnamed, schemes
 from sonde.errors import EncoderError, SondeError, UsageError, words_of
 from sonde.result import HALF
-
-CODE = "py"
-"""The scheme whose encoders are programs: a run that was sent by somebody must not say which of them to run."""
 
 
 class Encoders:
@@ -46,8 +43,7 @@ class Encoders:
                 f"{name} was given to the run as a function, not by a name such as st:all-MiniLM-L6-v2, so that it "
                 "cannot be loaded again."
             )
-        if scheme == CODE and name not in self.named:
-            raise UsageError(f"{name} is a program. To have it run, start the server with --encoder '{name}'.")
+        refuse_unnamed(name, self.named)  # a server is asked only if the user ticks it
         try:
             encoder = load(name)
         except (SondeError, KeyboardInterrupt):

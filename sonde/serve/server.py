@@ -44,6 +44,7 @@ HEADERS = {
 class Server(ThreadingHTTPServer):
     """A run at an address of this machine; ``port`` 0 takes any that is free. ``named``: see ``Encoders``."""
 
+    request_queue_size = 1024  # connections that wait to be taken up; of the usual five, a crowd would be turned away
     allow_reuse_address = os.name == "posix"  # elsewhere, two servers would share the port
 
     def __init__(self, folder: Path | str, port: int = 0, named: Collection[str] = ()) -> None:
