@@ -32,6 +32,7 @@ from sonde.audit.bayes import predict
 from sonde.audit.rows import known
 from sonde.dataset import Dataset
 from sonde.errors import DataError, UsageError
+from sonde.several import several
 from sonde.task import Example
 
 BASELINES = ("majority", "length", "nb-uni", "nb-bi")
@@ -274,7 +275,7 @@ def _weighed(counts: sparse.csr_array, rarity: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array((data / norm[row], counts.indices, counts.indptr), shape=counts.shape)
 
 
-def print_baselines(datasets: Iterable[Dataset]) -> None:
+def print_baselines(datasets: Dataset | Iterable[Dataset]) -> None:
     """A table of what the baselines reach on te, and of what the paper of the suite printed."""
     from rich.table import Table
 
@@ -285,7 +286,7 @@ def print_baselines(datasets: Iterable[Dataset]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("set", "te", *BASELINES, "±", "paper: nb-uni", "human"):
         table.add_column(column, justify="left" if column == "set" else "right")
-    for dataset in datasets:
+    for dataset in several(datasets, Dataset, "a set"):
         found = [baseline(name, dataset) for name in BASELINES]
         best = max(found, key=lambda p: p.accuracy)
         low, high = wilson(best.accuracy * best.rows, best.rows)

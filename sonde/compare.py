@@ -21,6 +21,7 @@ from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.run.loop import ALWAYS
 from sonde.run.parts import together
+from sonde.several import Texts, texts
 from sonde.stats import clustered_p, detectable, holm, letters, mcnemar, paired_bootstrap, tie_groups
 from sonde.stats.resample import cluster_numbers
 
@@ -197,9 +198,9 @@ def tied(run: Run, results: Mapping[str, Result]) -> dict[str, str]:
     return letters(names, dict(zip(pairs, p.tolist(), strict=True)))
 
 
-def ties(run: Run, names: Sequence[str]) -> list[Ties]:
+def ties(run: Run, names: Texts) -> list[Ties]:
     """Letters for several encoders on every set that all of them have results for."""
-    columns = [column(run, name) for name in dict.fromkeys(names)]
+    columns = [column(run, name) for name in dict.fromkeys(texts(names, "an encoder"))]
     if len(columns) < 2:
         raise UsageError("A comparison needs two encoders or more.")
     shared = [place for place in columns[0].results if all(place in c.results for c in columns)]

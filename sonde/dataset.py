@@ -93,7 +93,8 @@ def find(path: Path | str) -> list[Path]:
     path = Path(path)
     if not path.exists():
         raise DataError(f"There is no {path}; expected a folder that `sonde make` wrote.")
-    found = sorted(p.parent for p in ([path / MANIFEST] if (path / MANIFEST).exists() else path.rglob(MANIFEST)))
+    places = [path / MANIFEST] if (path / MANIFEST).exists() else path.rglob(MANIFEST)
+    found = sorted(p.parent for p in places if p.is_file())  # and no pipe
     if not found:
         raise DataError(f"{path} holds no probing set: expected a {MANIFEST} in it or below. `sonde make` writes one.")
     return found

@@ -63,7 +63,7 @@ class Embeddings:
 
 def embed(
     encoder: Callable[[Sequence[str]], Any],
-    texts: Sequence[str],
+    texts: str | Sequence[str],
     *,
     store: Store | None = None,
     batch: int | None = None,
@@ -71,13 +71,14 @@ def embed(
     spill: int | None = None,
     tell: Progress | None = None,
 ) -> Embeddings:
-    """Encode texts, each different one once, or take them from the store.
+    """Encode texts, or one, each different one once, or take them from the store.
 
     Texts go to the encoder in batches of like length, longest first. Vectors are written to the store as they come, so
     that a crash or Ctrl-C loses little; an encoder without identity has no place in a store. ``half`` rounds them to
     float16, which takes half the space and is part of the identity. Vectors of more than ``spill`` bytes (a quarter of
     the machine's memory) lie in a file in the cache folder, which is gone when they are; to read they are like others.
     """
+    texts = [texts] if isinstance(texts, str) else texts
     if getattr(encoder, "needs_fit", False) and texts:
         # idf weights, a common component: from these texts, and so in the identity
         encoder = encoder.fit(texts)  # type: ignore[attr-defined]
@@ -137,10 +138,10 @@ class Facts:
     keep: bool
 
 
-def texts_of(datasets: Iterable[Dataset]) -> list[str]:
+def texts_of(datasets: Dataset | Iterable[Dataset]) -> list[str]:
     """The different texts of sets, further inputs that are given to the encoder included, in order."""
     found: dict[str, None] = {}
-    for dataset in datasets:
+    for dataset in [datasets] if isinstance(datasets, Dataset) else datasets:
         inputs = known(dataset).inputs
         for _, row in dataset:
             found[row.text] = None

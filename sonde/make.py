@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from random import Random
 from statistics import correlation, fmean
@@ -53,6 +53,8 @@ def silent(stage: str, done: int, of: int | None) -> None:
 
 
 T = TypeVar("T")
+Request = tuple[str, Task, Policy] | Task
+"""A suite, a task of it and a policy, as ``wanted`` gives them; or a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Unmade:
 
 def make_sets(
     corpus: Corpus,
-    tasks: Sequence[tuple[str, Task, Policy]],
+    tasks: Request | Iterable[Request],
     *,
     seed: int = 1111,
     jobs: int = 1,
@@ -79,12 +81,15 @@ def make_sets(
     audit: bool = False,
     progress: Progress | None = None,
 ) -> Iterator[Dataset | Unmade]:
-    """Make a set for every (suite, task, policy), one after the other, from two passes over the corpus.
+    """Make a set for every (suite, task, policy), or this one, one after the other, from two passes over the corpus.
+
+    A task alone comes under the first policy it has.
 
     The corpus is read in ``shards`` parts (by default one per worker process, ``jobs``); the result is the same.
     ``exclude`` are near-duplicate keys of sentences to withhold; ``exclusive`` uses a sentence in one task only;
     ``audit`` looks for shortcuts and damaged text too, and not only for copies, contradictions and leaks.
     """
+    tasks = _requests(tasks)
     if not tasks:
         raise UsageError("There is nothing to make: name a suite or a task.")
     tell = progress or silent
@@ -115,6 +120,21 @@ def make_sets(
     for i in order:
         yield _finished(ready[i], pools[i], corpus, facts, used if exclusive else None, audit)
         pools[i] = Pool(1)
+
+
+def _requests(given: Request | Iterable[Request]) -> list[tuple[str, Task, Policy]]:
+    alone = isinstance(given, Task) or (isinstance(given, tuple) and len(given) == 3 and isinstance(given[0], str))
+    out: list[tuple[str, Task, Policy]] = []
+    for each in [given] if alone or not isinstance(given, Iterable) or isinstance(given, str) else given:
+        match each:
+            case Task():
+                suite, policy = next(iter(each.policies.items()))
+                out.append((suite, each, policy))
+            case (str() as suite, Task() as task, Policy() as policy):
+                out.append((suite, task, policy))
+            case _:
+                raise UsageError(f"Expected a (suite, task, policy), as `wanted` gives them, got {each!r:.80}.")
+    return out
 
 
 def _planned(suite: str, task: Task, policy: Policy, counts: Counts, seed: int) -> Job | Unmade:

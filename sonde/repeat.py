@@ -19,6 +19,7 @@ from sonde.run import Run, evaluate
 from sonde.run.controls import CONTROLS
 from sonde.run.measures import ERASED
 from sonde.run.measures.measure import GIVEN
+from sonde.several import Texts, texts
 from sonde.sources import Source, find_sets
 from sonde.store import Store
 
@@ -46,15 +47,16 @@ def repeat(
     signature: str,
     *,
     run: Run | None = None,
-    paths: Sequence[str] = (),
+    paths: Texts = (),
     store: Store | None = None,
-    encoders: Sequence[str] = (),
+    encoders: Texts = (),
 ) -> Repeated:
     """Do one cell again; the set is looked for by its digest, in ``paths`` and where the run's sets were read from.
 
     A signature may come from somebody else: an encoder that is a program (``py:``), or that sends texts to a server, is
     used only if it is among ``encoders``.
     """
+    paths, encoders = texts(paths, "a path"), texts(encoders, "an encoder")
     said = Signature.parse(signature)
     for name in (said.enc, (said.variant or "").removeprefix(GIVEN)):
         refuse_unnamed(name, encoders, remote=True)

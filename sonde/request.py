@@ -15,6 +15,7 @@ import msgspec
 
 from sonde.corpus.files import open_text
 from sonde.errors import UsageError
+from sonde.several import Texts, texts
 from sonde.sketch import near_key
 from sonde.task import Policy, Task
 from sonde.tasks import SUITES, load, suite
@@ -24,25 +25,25 @@ NAME = re.compile(r"\w[\w.-]*")
 
 
 def wanted(
-    suites: Sequence[str],
-    tasks: Sequence[str],
+    suites: Texts = (),
+    tasks: Texts = (),
     *,
     sizes: str = "",
     length: str = "",
-    settings: Sequence[str] = (),
+    settings: Texts = (),
 ) -> list[tuple[str, Task, Policy]]:
     """(suite, task, policy) for every suite and task named, each under its own policy with the user's changes.
 
     A task named together with suites is taken out of those suites; alone it comes under the first policy it has.
     """
-    found = _named(suites, tasks)
+    found = _named(texts(suites, "the name of a suite"), texts(tasks, "the name or file of a task"))
     for name, task, _ in found:
         if not (NAME.fullmatch(name) and NAME.fullmatch(task.name)):
             raise UsageError(f"A suite and a task need plain names, which become folders; met {name!r}, {task.name!r}.")
     twice = Counter(f"{name}/{task.name}" for name, task, _ in found).most_common(1)
     if twice and twice[0][1] > 1:
         raise UsageError(f"{twice[0][0]} was asked for twice; one set would overwrite the other.")
-    changes = [_setting(text) for text in settings]
+    changes = [_setting(text) for text in texts(settings, "a setting")]
     for only, _, _ in changes:
         if only is not None and only not in {t.name for _, t, _ in found}:
             raise UsageError(f"--set {only}.…: {only} is not among the tasks to make.")
@@ -101,8 +102,9 @@ def check_jobs(jobs: int) -> int:
     return jobs if jobs > 0 else os.cpu_count() or 1
 
 
-def check_writable(folder: Path) -> None:
+def check_writable(folder: Path | str) -> None:
     """Refuse a folder that cannot be written to before any work is done; nothing is made yet."""
+    folder = Path(folder)
     there = next(p for p in (folder, *folder.absolute().parents) if p.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise UsageError(
@@ -110,7 +112,7 @@ def check_writable(folder: Path) -> None:
         )
 
 
-def near_keys(path: Path) -> frozenset[int]:
+def near_keys(path: Path | str) -> frozenset[int]:
     """The near-duplicate keys of the sentences in a file, one a line."""
     return frozenset(near_key(line) for line in open_text(str(path)) if line.strip())
 

@@ -11,10 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sonde.corpus.files import open_bytes
+from sonde.corpus.files import open_bytes, refuse_special
 from sonde.dataset import MANIFEST, ROWS, Dataset, read_manifest
 from sonde.errors import DataError, SondeError, UsageError
 from sonde.layouts import LAYOUTS, languages_of, layout_of, read_layout
+from sonde.several import Text, Texts, several, texts
 from sonde.tables import (
     TABLES,
     WORDS,
@@ -61,6 +62,8 @@ class Source:
     def _read(self) -> Dataset:
         match self.kind:
             case "made":
+                with suppress(FileNotFoundError):  # which is told better below
+                    refuse_special(Path(self.paths[0], ROWS))
                 return Dataset.load(self.paths[0])
             case "senteval":
                 return read_senteval(self.paths[0])
@@ -88,22 +91,22 @@ class _Met:
 
 
 def find_sets(
-    paths: Sequence[str],
+    paths: Texts,
     columns: Columns | None = None,
     *,
     name: str | None = None,
     task: str | None = None,
     language: str | None = None,
-    train: str | None = None,
+    train: Text | None = None,
 ) -> list[Source]:
-    """The sets in these files and folders and below them, sorted within each folder that was typed.
+    """The sets in these files and folders, or this one, and below them, sorted within each folder that was typed.
 
     With ``columns`` every file is a table; only sets made here are still known as such. ``train`` is a file of English
     pairs for XNLI to be trained on.
     """
     met: list[_Met] = []
     files: list[str] = []
-    for path in (found for typed in paths for found in _expand(typed)):
+    for path in (found for typed in texts(paths, "a path") for found in _expand(typed)):
         place = _existing(path)
         if place.name in (MANIFEST, ROWS) and _is_made(place.parent):
             place = place.parent
@@ -125,14 +128,15 @@ def find_sets(
             task or m.task,
             columns=columns if m.kind == "table" else None,
             part=m.language if m.kind == "XNLI" else None,
-            train=train if m.kind == "XNLI" else None,
+            train=os.fspath(train) if train is not None and m.kind == "XNLI" else None,
         )
         for m in met
     ]
 
 
-def of_suites(sources: Sequence[Source], suites: Sequence[str]) -> list[Source]:
+def of_suites(sources: Source | Iterable[Source], suites: Texts) -> list[Source]:
     """The sets of these suites: SentEval's transfer tasks are ``transfer``, others have the suite in their name."""
+    sources, suites = several(sources, Source, "a set"), texts(suites, "the name of a suite")
     found = [s for s in sources if ("transfer" if s.kind in LAYOUTS else s.name.split("/")[0]) in suites]
     if not found:
         there = dict.fromkeys("transfer" if s.kind in LAYOUTS else s.name.split("/")[0] for s in sources)

@@ -16,6 +16,7 @@ from sonde.report.charts.look import ONE_COLUMN, TWO_COLUMNS, Row, Spec
 from sonde.report.charts.options import Lines, Mode
 from sonde.report.escape import csv_text as as_csv
 from sonde.report.names import set_names, short_names
+from sonde.several import Texts, texts
 
 ENDINGS = (".pdf", ".svg", ".png", ".json", ".csv")
 """Kinds of files that a figure can be written as."""
@@ -43,8 +44,8 @@ def write(
     path: Path | str,
     *,
     columns: Literal[1, 2] = 1,
-    sets: Sequence[str] = (),
-    encoders: Sequence[str] = (),
+    sets: Texts = (),
+    encoders: Texts = (),
     mode: Mode = "absolute",
     relative_to: str | None = None,
     lines: Lines | None = None,
@@ -58,8 +59,8 @@ def write(
     check_ending(path)
     width = TWO_COLUMNS if columns == 2 else ONE_COLUMN
     options = Options(
-        sets=_found("set", sets, _names_of_sets(summary)),
-        columns=_found("encoder", encoders, _names_of_columns(summary)),
+        sets=_found("set", texts(sets, "a set"), _names_of_sets(summary)),
+        columns=_found("encoder", texts(encoders, "an encoder"), _names_of_columns(summary)),
         mode=mode,
         relative_to=None if relative_to is None else _reference(summary, relative_to),
         lines=lines,

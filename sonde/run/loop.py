@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from sonde.run.log import writing
 from sonde.run.parts import Parts, parts_of, sampled
 from sonde.run.transfer import nested_baseline
 from sonde.run.variants import Asked, asked_for, untrained, varied
+from sonde.several import Numbers, Texts, several, texts
 from sonde.sources import Source
 from sonde.store import Store
 
@@ -31,39 +33,44 @@ ALWAYS = ("baseline:random", "baseline:hash")
 """Encoders that know nothing, or words only: run with the probe ``linear`` on all sets that are learned from in one go,
 and shown beside the others. Where there are folds, a hundred fits would tell no more than naive Bayes does."""
 
-Encoders = Sequence[str] | Mapping[str, Callable[[Sequence[str]], Any]]
+Encoder = str | Callable[[Sequence[str]], Any]
+Encoders = Encoder | Iterable[Encoder] | Mapping[str, Callable[[Sequence[str]], Any]]
 
 
 def evaluate(
     encoders: Encoders,
-    datasets: Iterable[Dataset | Source],
+    datasets: Dataset | Source | Iterable[Dataset | Source],
     folder: Path | str,
     *,
-    probes: Sequence[str] = ("linear",),
-    seeds: Sequence[int] = (1111,),
+    probes: Texts = ("linear",),
+    seeds: Numbers = (1111,),
     limit: int | None = None,
     store: Store | None = None,
     half: bool = False,
     batch: int | None = None,
     device: str | None = None,
     jobs: int = 1,
-    beside: Sequence[str] = (*BASELINES, *ALWAYS),
-    controls: Sequence[str] = (),
-    measures: Sequence[str] = (),
+    beside: Texts = (*BASELINES, *ALWAYS),
+    controls: Texts = (),
+    measures: Texts = (),
     tell: Progress | None = None,
     command: str | None = None,
 ) -> Run:
     """Probe encoders on sets and write every result to ``folder`` as it is finished; what is there is not done again.
 
-    ``encoders`` are texts such as ``st:all-MiniLM-L6-v2``, or callables by name. What fails is written down, and the
-    loop goes on: look at ``Run.failures``. The baselines of ``beside`` are run on every set. ``limit`` takes a balanced
+    ``encoders`` are texts such as ``st:all-MiniLM-L6-v2``, or callables, by name or called as they are themselves. Of
+    all that may be several, one alone means one. What fails is written down, and the loop goes on: look at
+    ``Run.failures``. The baselines of ``beside`` are run on every set. ``limit`` takes a balanced
     sample of each split and marks every number as partial. ``jobs`` probes are fitted at a time, each in one thread, so
     that results do not depend on it. ``controls`` and ``measures``, by name or ``all``, say what a score means: their
     results are ``Run.extras``. ``command`` is what was typed for all this, to be kept in run.json.
     """
     asked = asked_for(controls, measures)
-    named = dict.fromkeys(encoders) if not isinstance(encoders, Mapping) else dict(encoders)
-    wanted = dict(parse(text) for text in probes)
+    named = _named(encoders)
+    wanted = dict(parse(text) for text in texts(probes, "a probe"))
+    seeds, beside = several(seeds, int, "a seed"), texts(beside, "a baseline")
+    kinds: tuple[type[Dataset | Source], ...] = (Dataset, Source)
+    sources = several(datasets, kinds, "a Dataset, or a Source as find_sets gives them")
     if odd := [name for name in named if not _is_text(name)]:
         raise UsageError(f"The encoder {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
     if not wanted or not seeds:
@@ -80,7 +87,7 @@ def evaluate(
         )
         if command is not None:
             log.describe(commands=[command.encode(errors="backslashreplace").decode()])
-        sets = [Ready(parts, scores) for parts, scores in _read_sets(wish, list(datasets), learners)]
+        sets = [Ready(parts, scores) for parts, scores in _read_sets(wish, sources, learners)]
         if not sets:
             raise _no_set(wish.failed)
         extra = list(_varied(wish, sets, asked))
@@ -94,6 +101,25 @@ def evaluate(
             some = [s for s in sets if s.parts.protocol == "split"]
             probe_encoder(replace(wish, probes=dict([parse("linear")]), seeds=wish.seeds[:1]), name, None, some)
     return Run.load(folder)
+
+
+def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:
+    """Encoders by name; None for those that are to be loaded by it."""
+    if isinstance(encoders, Mapping):
+        return dict(encoders)
+    found: dict[str, Callable[..., Any] | None] = {}
+    for each in [encoders] if isinstance(encoders, str) or callable(encoders) else encoders:
+        if isinstance(each, str):
+            found.setdefault(each, None)
+            continue
+        if not callable(each):
+            raise UsageError(f"Expected an encoder, a text such as static: or a function, got {each!r:.80}.")
+        own = each.func if isinstance(each, partial) else each
+        name = str(getattr(own, "__name__", type(own).__name__))
+        if name in found:
+            raise UsageError(f"Two encoders are called {name}; give them names: evaluate({{'a': …, 'b': …}}, …).")
+        found[name] = each
+    return found
 
 
 def _is_text(name: str) -> bool:

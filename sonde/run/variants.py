@@ -27,6 +27,7 @@ from sonde.run.measures import ERASED, GIVEN, MEASURES, measure_of
 from sonde.run.parts import Parts
 from sonde.run.shared import Places
 from sonde.run.transfer import transfer_unit
+from sonde.several import Texts, texts
 
 __all__ = ["Asked", "Variant", "asked_for", "base", "untrained", "varied", "work_of"]
 
@@ -60,14 +61,14 @@ class Variant:
     """What that encoder is."""
 
 
-def asked_for(controls: Sequence[str], measures: Sequence[str]) -> Asked:
+def asked_for(controls: Texts, measures: Texts) -> Asked:
     """The names that are meant, ``all`` spelt out."""
     return Asked(_names(controls, tuple(CONTROLS), "control"), _names(measures, tuple(MEASURES), "measure"))
 
 
-def _names(given: Sequence[str], known: Sequence[str], what: str) -> tuple[str, ...]:
+def _names(given: Texts, known: Sequence[str], what: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
-    for name in (part for text in given for part in text.split(",") if part):
+    for name in (part for text in texts(given, f"a {what}") for part in text.split(",") if part):
         if name == ALL:
             found |= dict.fromkeys(known)
         elif name in known or (what == "measure" and _takes_encoder(name)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
@@ -10,18 +10,19 @@ from sonde.embed import Embeddings, embed, facts
 from sonde.encoders import Spec, load, refuse_unnamed, schemes
 from sonde.errors import EncoderError, SondeError, UsageError, words_of
 from sonde.result import HALF
+from sonde.several import Texts, texts
 
 
 class Encoders:
     """What a server holds in memory. ``named`` are the encoders of the scheme ``py:`` that may be loaded."""
 
-    def __init__(self, named: Collection[str] = ()) -> None:
-        self.named = frozenset(named)
+    def __init__(self, named: Texts = ()) -> None:
+        self.named = frozenset(texts(named, "an encoder"))
         self._lock = Lock()
         self._locks: dict[str, Lock] = {}
         self._loaded: dict[str, Any] = {}
 
-    def vectors(self, name: str, identity: str | None, texts: Sequence[str]) -> Embeddings:
+    def vectors(self, name: str, identity: str | None, asked: Sequence[str]) -> Embeddings:
         """The vectors of texts, from the very encoder that the run had: (n, d), or (layers, n, d)."""
         with self._lock:
             lock = self._locks.setdefault(name, Lock())
@@ -31,7 +32,7 @@ class Encoders:
             encoder = self._loaded[name]
             half = identity is not None and HALF in identity
             _check(name, encoder, identity, half=half)
-            return embed(encoder, texts, half=half)
+            return embed(encoder, asked, half=half)
 
     def _load(self, name: str) -> Any:
         try:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import os
 import pkgutil
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from sonde.errors import UsageError, place_of, words_of
+from sonde.several import Text
 from sonde.task import Task
 
 SUITES: dict[str, tuple[str, ...]] = {
@@ -44,8 +46,9 @@ def names() -> list[str]:
     return sorted({*built_in, *(e.name for e in entry_points(group="sonde.tasks"))})
 
 
-def load(name: str) -> Task:
+def load(name: Text) -> Task:
     """The task called ``name``: built in, installed, ``package.module[:attribute]``, or a path to a Python file."""
+    name = os.fspath(name)
     if name.endswith(".py") or "/" in name:
         return _checked(_from_file(Path(name)), name)
     if name in (m.name for m in pkgutil.iter_modules(__path__)):
