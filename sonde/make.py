@@ -6,7 +6,7 @@ import math
 import platform
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from random import Random
 from statistics import correlation, fmean
 from typing import Any, Literal, TypeVar
@@ -32,7 +32,7 @@ from sonde.sketch import (
     unpacked,
 )
 from sonde.split import Selection, select
-from sonde.task import SPLITS, Counts, Example, Policy, Task
+from sonde.task import NEEDS, SPLITS, Counts, Example, Policy, Task, effective
 from sonde.workers import in_workers
 
 COVERAGE = 0.1
@@ -64,8 +64,8 @@ class Unmade:
     name: str
     task: str
     reason: str
-    kind: Literal["columns", "too few", "unsound", "failed"]
-    """``failed``: something in the task raised an error."""
+    kind: Literal["columns", "setting", "too few", "unsound", "failed"]
+    """``setting``: the policy was changed in a way that has no effect; ``failed``: the task raised an error."""
 
 
 def make_sets(
@@ -142,6 +142,8 @@ def _planned(suite: str, task: Task, policy: Policy, counts: Counts, seed: int) 
     reading = choose_reading(task, policy, counts)
     if isinstance(reading, UsageError):
         return Unmade(name, task.name, reading.args[0], "columns")
+    if idle := _idle(task, policy, reading):
+        return Unmade(name, task.name, idle, "setting")
     if task.name in counts.failed:
         return Unmade(name, task.name, counts.failed[task.name], "failed")
     try:
@@ -151,6 +153,25 @@ def _planned(suite: str, task: Task, policy: Policy, counts: Counts, seed: int) 
     except BaseException as e:  # whatever a task does, the others are still to be made
         return Unmade(name, task.name, f"its plan failed: {words_of(e)}{place_of(e)}", "failed")
     return Job(task, policy, suite, reading, plan, seed)
+
+
+def _idle(task: Task, policy: Policy, reading: str) -> str | None:
+    """Why a policy would not do what it says, if it was changed in a field that has no effect under the reading."""
+    known = effective(task, policy, {reading})
+    usual = (Policy(), *task.policies.values())
+    for field in fields(Policy):
+        value = getattr(policy, field.name)
+        if field.name in known or value in [getattr(one, field.name) for one in usual]:
+            continue
+        others = [other for other in task.readings if field.name in effective(task, policy, {other})]
+        if others:
+            where = (
+                f"on the {reading} reading, the one that is used on this corpus; it has one on {' and '.join(others)}"
+            )
+        else:
+            where = f"on {task.name}" + (f"; it needs {NEEDS[field.name]}" if field.name in NEEDS else "")
+        return f"the setting {field.name} has no effect {where}. Leave it out"
+    return None
 
 
 def _finished(
@@ -246,7 +267,11 @@ def finish(
         "corpus": dict(facts),
         "reading": {"name": job.reading, "columns": sorted(job.task.readings[job.reading])},
         "seed": job.seed,
-        "policy": {k: v for k, v in asdict(job.policy).items() if v != getattr(Policy(), k) or k in ALWAYS},
+        "policy": {
+            k: v
+            for k, v in asdict(job.policy).items()
+            if k in ALWAYS or (v != getattr(Policy(), k) and k in effective(job.task, job.policy, {job.reading}))
+        },
         "sizes": {
             "asked": dict(zip(SPLITS, job.policy.sizes, strict=True)),
             "drawn": _lengths(chosen.splits),

@@ -17,8 +17,8 @@ from sonde.corpus.files import open_text
 from sonde.errors import UsageError
 from sonde.several import Texts, texts
 from sonde.sketch import near_key
-from sonde.task import Policy, Task
-from sonde.tasks import SUITES, load, suite
+from sonde.task import NEEDS, SPECIFIC, Policy, Task, effective
+from sonde.tasks import SUITES, load, names, suite
 
 DEFAULT_SUITE = "universal2019"
 NAME = re.compile(r"\w[\w.-]*")
@@ -53,13 +53,43 @@ def wanted(
     if length:
         common["length"] = parse_length(length)
     out = []
+    used: set[str] = set()
     for name, task, policy in found:
         mine = {field: value for only, field, value in changes if only in (None, task.name)}
         changed = replace(policy, **(common | mine))
+        known = effective(task, changed, changed.readings or task.readings)
+        for only, field, _ in changes:
+            if only == task.name and field not in known:
+                raise _no_effect(field, [task])
+        # what is said of all tasks is said of those that know it, and the manifests of the others do not mention it
+        changed = replace(policy, **{field: value for field, value in (common | mine).items() if field in known})
+        used |= known
         if unknown := [r for r in changed.readings if r not in task.readings]:
             raise UsageError(f"{task.name} has no reading {unknown[0]!r}; it has {', '.join(task.readings)}.")
         out.append((name, task, changed))
+    for _, field, _ in changes:
+        if field not in used:
+            raise _no_effect(field, [task for _, task, _ in found])
     return out
+
+
+def _no_effect(field: str, tasks: Sequence[Task]) -> UsageError:
+    """That no set would come out otherwise, and which would."""
+    knowing = [
+        f"{t.name} ({' and '.join(r)} reading)" if r else t.name
+        for t in map(load, names())
+        if (r := _knowing(t, field)) is not None
+    ]
+    where = f" {field} is known to {', '.join(knowing)}." if field in SPECIFIC and knowing else ""
+    needs = f" It needs {NEEDS[field]}." if field in NEEDS else ""
+    return UsageError(f"--set {field}: it would have no effect on {', '.join(t.name for t in tasks)}.{where}{needs}")
+
+
+def _knowing(task: Task, field: str) -> list[str] | None:
+    """The readings of a task that know a field, none if all do; None if it does not know it."""
+    if task.settings is None or field in task.settings:
+        return []
+    return [r for r in task.readings if f"{r}.{field}" in task.settings] or None
 
 
 def _named(suites: Sequence[str], tasks: Sequence[str]) -> list[tuple[str, Task, Policy]]:

@@ -71,6 +71,11 @@ class Source:
                 return read_parts(self.paths, self.name, str(Path(self.paths[0]).parent))
             case "table":
                 return read_table(self.paths, self.columns or Columns())
+        if self.kind not in LAYOUTS:
+            raise DataError(
+                f"{self.name} is a set of the kind {self.kind!r}; expected made, senteval, xprobe, table or a transfer "
+                f"set: {', '.join(LAYOUTS)}."
+            )
         return read_layout(self.kind, Path(self.paths[0]), language=self.part, train=self.train)
 
 
@@ -117,6 +122,8 @@ def find_sets(
     met = _distinct([*met, *(_tables(files, columns, typed=True) if columns else _files(files))])
     if not met:
         raise UsageError("No set was given; name a file or a folder.")
+    if train is not None and not any(m.kind == "XNLI" for m in met):
+        raise UsageError(f"--train {os.fspath(train)} is for XNLI, and none of the sets is XNLI: leave it out.")
     if name and len(met) > 1:
         raise UsageError(f"One name cannot be given to {len(met)} sets: {', '.join(m.name for m in met[:3])}, …")
     return [
@@ -137,11 +144,11 @@ def find_sets(
 def of_suites(sources: Source | Iterable[Source], suites: Texts) -> list[Source]:
     """The sets of these suites: SentEval's transfer tasks are ``transfer``, others have the suite in their name."""
     sources, suites = several(sources, Source, "a set"), texts(suites, "the name of a suite")
-    found = [s for s in sources if ("transfer" if s.kind in LAYOUTS else s.name.split("/")[0]) in suites]
-    if not found:
-        there = dict.fromkeys("transfer" if s.kind in LAYOUTS else s.name.split("/")[0] for s in sources)
-        raise UsageError(f"No set is of the suite {' or '.join(suites)}; met {', '.join(there)}.")
-    return found
+    suite_of = ["transfer" if s.kind in LAYOUTS else s.name.split("/")[0] for s in sources]
+    for suite in suites:
+        if suite not in suite_of:
+            raise UsageError(f"No set is of the suite {suite}; there is {', '.join(dict.fromkeys(suite_of))}.")
+    return [s for s, suite in zip(sources, suite_of, strict=True) if suite in suites]
 
 
 def _expand(typed: str) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from random import Random
 from typing import Any, Literal, NamedTuple
@@ -13,6 +13,7 @@ from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import is_word
 from sonde.digest import hash_64, mix
 from sonde.errors import UsageError
+from sonde.literals import check_words
 
 Range = tuple[int, int]
 LENGTHS: tuple[Range, ...] = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
@@ -109,6 +110,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
+        check_words(self, "A policy")
         ranges = (self.length, self.ranks, self.depths, *self.bins, *(() if self.strata == "exact" else self.strata))
         if min(self.sizes) < 1 or any(low > high or low < 0 for low, high in (*ranges, self.band or (1, 1))):
             raise UsageError(f"A policy needs positive sizes and ranges from low to high, got {self}.")
@@ -253,8 +255,47 @@ class Task:
     """Shallow cues that answer the question honestly, so that an audit expects them: ``length``, ``unigrams``, …"""
     inputs: tuple[str, ...] = ()
     """Further columns that the probe is given beside the sentence: the words of Adi's tasks."""
+    settings: tuple[str, ...] | None = None
+    """The fields of a policy among ``SPECIFIC`` that it takes note of; one that only some readings know has these in
+    front: ``constituency.depths``. None: it may take note of any."""
     doubts: Callable[[Sequence[Example]], list[Doubt]] | None = None
     """What the tokens alone say against the label of each row, where they can; of any set of this task, by whomever."""
+
+
+TARGETED = ("band", "band_tokens", "trim", "disjoint", "cap")
+"""Fields of a policy for tasks whose examples have a target form that ``targets`` chooses."""
+SPECIFIC = (*TARGETED, "bins", "depths", "ranks", "tolerance", "domain", "subtypes", "upos", "tense")
+"""Fields that only some tasks know."""
+NEEDS = {
+    "strata": "balance=equal",
+    "remainder": "balance=equal and decorrelate=exact",
+    "disjoint": "balance=equal and decorrelate=exact",
+    "cap": "balance=equal and decorrelate=exact",
+    "decorrelate": 'balance=equal and strata="exact"',
+    "band_tokens": "a band",
+    "classes": "a task whose labels depend on the corpus",
+    "min_classes": "a task whose labels depend on the corpus",
+}
+"""What must be so for a field to have an effect, in words."""
+
+
+def effective(task: Task, policy: Policy, readings: Collection[str]) -> frozenset[str]:
+    """The fields of a policy that can have an effect on the task's sets under one of these readings."""
+    known = {f.name for f in fields(Policy)}
+    if task.settings is not None:
+        named = [name.rpartition(".") for name in task.settings]
+        known -= set(SPECIFIC) - {field for reading, _, field in named if not reading or reading in readings}
+    if isinstance(task.labels, tuple):
+        known -= {"classes", "min_classes"}
+    if policy.balance == "natural":
+        known -= {"strata", "decorrelate", "remainder", "disjoint", "cap"}
+    elif policy.strata != "exact":
+        known -= {"decorrelate"}
+    elif policy.decorrelate == "gaussian":
+        known -= {"remainder", "disjoint", "cap"}
+    if policy.band is None:
+        known -= {"band_tokens"}
+    return frozenset(known)
 
 
 def fold(form: str) -> str:

@@ -10,7 +10,18 @@ import sonde
 
 ROOT = Path(sonde.__file__).parent
 LINE = [
-    ["errors", "console", "digest", "damage", "cache", "several", "threads", "workers", "stats"],
+    [
+        "errors",
+        "console",
+        "digest",
+        "damage",
+        "cache",
+        "literals",
+        "several",
+        "threads",
+        "workers",
+        "stats",
+    ],
     ["corpus"],
     ["task"],
     ["edit"],

@@ -49,10 +49,18 @@ def show(
     if (path / "run.json").exists():  # sonde.run knows the name, but takes a second to load
         if examples or baselines or task or seed:
             raise UsageError(f"--examples, --baselines, --task and --seed are about sets; {path} is a run.")
+        if signatures and (format != "table" or metric != "accuracy"):
+            raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
+        if format == "csv" and metric != "accuracy":
+            raise UsageError(f"--format csv has every metric in a column of its own: leave out --metric {metric}.")
         _show_run(path, format, metric, signatures)
         return 0
     if format != "table" or metric != "accuracy" or signatures:
         raise UsageError(f"--format, --metric and --signatures are about runs; {path} has no run.json. Leave them out.")
+    if baselines and (examples or seed):
+        raise UsageError("--baselines prints no rows: leave out --examples and --seed.")
+    if seed and not examples:
+        raise UsageError(f"--seed {seed} picks other rows, and none are printed: add --examples, or leave it out.")
     _show_sets(path, examples, baselines, task, seed)
     return 0
 

@@ -57,6 +57,7 @@ def write(
     """
     path = Path(path)
     check_ending(path)
+    _check_options(kind, mode, relative_to, lines)
     width = TWO_COLUMNS if columns == 2 else ONE_COLUMN
     options = Options(
         sets=_found("set", texts(sets, "a set"), _names_of_sets(summary)),
@@ -70,6 +71,22 @@ def write(
     caption = _caption(summary, kind, mode, rows)
     write_atomically(path, _content(path.suffix.lower(), rows, spec, width))  # last: then nothing can go wrong any more
     return caption
+
+
+def _check_options(kind: str, mode: Mode, relative_to: str | None, lines: Lines | None) -> None:
+    """Refuse what would have no effect on a figure of this kind."""
+    given = {
+        "mode": ("heatmap", "profiles") if mode != "absolute" else (),
+        "relative_to": ("heatmap", "profiles") if relative_to is not None else (),
+        "lines": ("layers", "dimensions", "epochs", "learning") if lines is not None else (),
+    }
+    for option, kinds in given.items():
+        if kinds and kind not in kinds:
+            known = ", ".join(k for k in kinds if k in CAPTIONS)
+            flag = option.replace("_", "-")
+            raise UsageError(f"--{flag} has no effect on a figure of the kind {kind}; it is for {known}.")
+    if relative_to is not None and mode != "relative":
+        raise UsageError(f"--relative-to {relative_to} has no effect without --mode relative.")
 
 
 def check_ending(path: Path) -> None:
@@ -147,8 +164,10 @@ def _content(ending: str, rows: Sequence[Row], spec: Spec, width: int) -> bytes:
             return fitted(svg, width, "pt").encode()
         case ".pdf":
             return bytes(vl_convert.svg_to_pdf(fitted(svg, width)))
-        case _:
+        case ".png":
             return bytes(vl_convert.svg_to_png(fitted(svg, width), ppi=PPI))
+        case _:
+            raise UsageError(f"No figure is written as {ending}.")
 
 
 def fitted(svg: str, width: int, unit: str = "") -> str:

@@ -44,6 +44,7 @@ task = Task(
     question="Were two adjacent words of the sentence exchanged?",
     paper="conneau2018",
     propose=propose,
+    settings=(),
     changes="order",
     labels=("I", "O"),
     solved_by=frozenset({"bigrams", "characters"}),

@@ -188,6 +188,7 @@ task = Task(
     question="Were the two coordinated main clauses of the sentence exchanged?",
     paper="conneau2018",
     propose=propose,
+    settings=(),
     changes="order",
     labels=("I", "O"),
     readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},

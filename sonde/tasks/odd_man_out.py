@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import children, feature, tags
 from sonde.edit import free_words, replaced
-from sonde.task import Context, Counts, Policy, Proposal, Task, fold, targets
+from sonde.task import TARGETED, Context, Counts, Policy, Proposal, Task, fold, targets
 
 FRAME = frozenset({"obj", "iobj", "ccomp", "xcomp", "compound:prt"})
 """Complements that a verb takes or does not take."""
@@ -155,6 +155,7 @@ task = Task(
     question="Was a word of the sentence replaced by one that does not belong?",
     paper="conneau2018",
     propose=propose,
+    settings=(*TARGETED, "tolerance", "domain"),
     changes="words",
     labels=("C", "O"),
     readings={"ud": frozenset({"upos"}), "penn": frozenset({"penn"})},
