@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from random import Random
 from statistics import correlation, fmean
@@ -18,6 +18,7 @@ from sonde.corpus.corpus import Corpus, no_cycle_search
 from sonde.dataset import Dataset
 from sonde.digest import mix
 from sonde.errors import TooFewError, UsageError, place_of, words_of
+from sonde.several import Texts
 from sonde.sketch import (
     Candidate,
     Job,
@@ -33,6 +34,7 @@ from sonde.sketch import (
 )
 from sonde.split import Selection, select
 from sonde.task import NEEDS, SPLITS, Counts, Example, Policy, Task, effective
+from sonde.withheld import Withheld
 from sonde.workers import in_workers
 
 COVERAGE = 0.1
@@ -75,7 +77,7 @@ def make_sets(
     seed: int = 1111,
     jobs: int = 1,
     shards: int | None = None,
-    exclude: Collection[int] = (),
+    exclude: Withheld | Texts = (),
     exclusive: bool = False,
     skip_bad: bool = False,
     audit: bool = False,
@@ -86,8 +88,8 @@ def make_sets(
     A task alone comes under the first policy it has.
 
     The corpus is read in ``shards`` parts (by default one per worker process, ``jobs``); the result is the same.
-    ``exclude`` are near-duplicate keys of sentences to withhold; ``exclusive`` uses a sentence in one task only;
-    ``audit`` looks for shortcuts and damaged text too, and not only for copies, contradictions and leaks.
+    ``exclude`` are sentences to withhold, with those that they were made from; ``exclusive`` uses a sentence in one
+    task only; ``audit`` looks for shortcuts and damaged text too, and not only for copies, contradictions and leaks.
     """
     tasks = _requests(tasks)
     if not tasks:
@@ -111,7 +113,8 @@ def make_sets(
     for table in (counts.words, counts.firsts, counts.bigrams, counts.folded):
         table.clear()
     pools = [_empty(job, len(ready) if exclusive else 1) for job in ready]
-    propose(source, ready, pools, jobs, exclude, tell, shards or jobs, counts.sentences)
+    withheld = exclude if isinstance(exclude, Withheld) else Withheld.of(exclude)
+    propose(source, ready, pools, jobs, withheld, tell, shards or jobs, counts.sentences)
     del source  # it may hold the whole of a small corpus
     order = list(range(len(ready)))
     if exclusive:  # the scarcest first, or they would find their few sentences taken
@@ -212,7 +215,7 @@ def propose(
     ready: Sequence[Job],
     pools: Sequence[Pool],
     jobs: int = 1,
-    exclude: Collection[int] = (),
+    exclude: Withheld | None = None,
     tell: Progress = silent,
     shards: int = 1,
     sentences: int | None = None,
@@ -220,8 +223,7 @@ def propose(
     """The second pass: fill a pool per job in every shard and merge them into ``pools``."""
     if not ready:
         return
-    excluded = frozenset(exclude)
-    calls = [(corpus, k, shards, ready, [Pool(p.limit) for p in pools], excluded) for k in range(shards)]
+    calls = [(corpus, k, shards, ready, [Pool(p.limit) for p in pools], exclude) for k in range(shards)]
     parts: Iterator[list[Pool]]
     if jobs == 1:
         parts = _fan_out(propose_shard, calls, jobs, "propose", tell, sentences)

@@ -6,19 +6,23 @@ import difflib
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import msgspec
 
+from sonde.audit.rows import known
 from sonde.corpus.files import open_text
-from sonde.errors import UsageError
+from sonde.dataset import Dataset
+from sonde.errors import SondeError, UsageError
+from sonde.origins import origins
 from sonde.several import Texts, texts
-from sonde.sketch import near_key
+from sonde.sources import find_sets
 from sonde.task import NEEDS, SPECIFIC, Policy, Task, effective
 from sonde.tasks import SUITES, load, names, suite
+from sonde.withheld import Withheld
 
 DEFAULT_SUITE = "universal2019"
 NAME = re.compile(r"\w[\w.-]*")
@@ -142,9 +146,28 @@ def check_writable(folder: Path | str) -> None:
         )
 
 
-def near_keys(path: Path | str) -> frozenset[int]:
-    """The near-duplicate keys of the sentences in a file, one a line."""
-    return frozenset(near_key(line) for line in open_text(str(path)) if line.strip())
+def withheld(path: Path | str) -> Withheld:
+    """The sentences of a file, one a line, or of sets, and those that they were made from."""
+    path = os.fspath(path)
+    try:
+        sources = find_sets(path)
+    except SondeError:
+        if Path(path).is_dir():
+            raise
+        sources = []  # it is a plain list then, or that is what will be said of it
+    if not sources:
+        return Withheld.of(line for line in open_text(path) if line.strip())
+    return Withheld.of(text for source in sources for text in _sentences(source.load()))
+
+
+def _sentences(dataset: Dataset) -> Iterator[str]:
+    """All that a set's rows have of sentences: as text, as tokens, before they were changed, and further ones."""
+    further = known(dataset).inputs
+    for row, source in origins(dataset):
+        yield row.text
+        yield " ".join(row.tokens)
+        yield source or row.text
+        yield from (value for name, value in row.extra if name in further)
 
 
 def _setting(text: str) -> tuple[str | None, str, Any]:

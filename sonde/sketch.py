@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
 import msgspec
@@ -26,6 +26,9 @@ from sonde.damage import invisible, markup
 from sonde.digest import hash_64, mix
 from sonde.errors import CorpusError, place_of, words_of
 from sonde.task import Context, Counts, Example, Policy, Task
+
+if TYPE_CHECKING:
+    from sonde.withheld import Withheld
 
 ADDRESS = re.compile(r"https?:|www\.|\w@\w|\.(?:com|org|net|html?)\b", re.IGNORECASE)
 HINTS = ("http", "www.", "@", ".com", ".org", ".net", ".htm")
@@ -183,7 +186,7 @@ def propose_shard(
     of: int,
     jobs: Sequence[Job],
     pools: Sequence[Pool],
-    excluded: Collection[int],
+    excluded: Withheld | None,
     tick: Tick | None = None,
 ) -> list[Pool]:
     """Fill an empty pool per job from one shard."""
@@ -207,7 +210,7 @@ def propose_shard(
         if shortest <= n <= longest:
             reason = unfit(s)
             near = near_key(s.text) if reason is None else 0
-            if reason is None and near in excluded:
+            if reason is None and excluded and excluded.has(s.text, s.tokens):
                 reason = WITHHELD
         for propose, context, salt, pool, (low, high), stratum_of, needs, natural in work:
             if not low <= n <= high:
@@ -332,8 +335,13 @@ def unfit(s: Sentence) -> str | None:
 
 def near_key(text: str) -> int:
     """The same number for texts that differ only in case, digits, punctuation and spacing."""
+    return hash_64(folded(text))
+
+
+def folded(text: str) -> str:
+    """The words of a text without what near-duplicates may differ in: case, digits, punctuation and spacing."""
     words = " ".join(text.casefold().translate(_folding()).split())
-    return hash_64(ZEROS.sub("0", words) if "0" in words else words)
+    return ZEROS.sub("0", words) if "0" in words else words
 
 
 class _Folding(dict[int, int | str]):

@@ -249,6 +249,8 @@ class Task:
     """From counts to whatever ``propose`` needs, once per corpus; what it returns is sent to every worker."""
     complete: Callable[[Sequence[Example], Random], list[Example]] | None = None
     """From the chosen examples of one split to its rows (Adi's word tasks add the word and its opposite here)."""
+    original: Callable[[Example], str | None] | None = None
+    """Of a task that changes sentences: from a row to the text before the change, or None if the row does not tell."""
     changes: Literal["", "order", "words"] = ""
     """Whether rows may hold a sentence with words moved or replaced, which must not be another row's sentence."""
     solved_by: frozenset[str] = frozenset()

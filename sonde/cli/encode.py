@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 
-def sentences(*paths: str) -> int:
+def sentences(*paths: str, sources: bool = False) -> int:
     """Print the texts of probing sets, each different one once, to be encoded elsewhere for `npy:`.
 
     One a line; line breaks, tabs and backslashes are written \\n, \\t and \\\\.
@@ -19,18 +20,37 @@ def sentences(*paths: str) -> int:
     ----------
     paths: str
         Sets, or folders of sets, as for `sonde audit`.
+    sources: bool
+        Print the sentences that rows were made of, too, where words were exchanged or replaced: none of them should be
+        in the text that an encoder is trained on. Exit code 2 if a set does not tell them all.
     """
+    from sonde.console import err
     from sonde.embed import texts_of
     from sonde.encoders.npy import to_line
     from sonde.errors import UsageError
+    from sonde.origins import origins
     from sonde.sources import find_sets
 
     if not paths:
         raise UsageError("Name the sets whose texts are wanted.")
-    for text in texts_of(source.load() for source in find_sets(paths)):
+    datasets = [source.load() for source in find_sets(paths)]
+    texts = dict.fromkeys(texts_of(datasets))
+    silent: Counter[str] = Counter()
+    for dataset in datasets if sources else ():
+        for _, text in origins(dataset):
+            if text is None:
+                silent[dataset.name] += 1
+            else:
+                texts[text] = None
+    for text in texts:
         sys.stdout.buffer.write(f"{to_line(text)}\n".encode())
     sys.stdout.flush()
-    return 0
+    for name, rows in silent.items():
+        err().print(
+            f"{name}: {rows:,} rows are changed sentences and do not tell which; only sets that `sonde make` wrote do.",
+            style="yellow", markup=False, soft_wrap=True,
+        )  # fmt: skip
+    return 2 if silent else 0
 
 
 def encode(
