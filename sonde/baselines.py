@@ -32,6 +32,7 @@ from sonde.audit.bayes import predict
 from sonde.audit.rows import known
 from sonde.dataset import Dataset
 from sonde.errors import DataError, UsageError
+from sonde.several import several
 from sonde.task import Example
 
 BASELINES = ("majority", "length", "nb-uni", "nb-bi")
@@ -302,7 +303,7 @@ def _weighed(counts: sparse.csr_array, rarity: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array((data / norm[row], counts.indices, counts.indptr), shape=counts.shape)
 
 
-def print_baselines(datasets: Iterable[Dataset], *, published: bool = False) -> None:
+def print_baselines(datasets: Dataset | Iterable[Dataset], *, published: bool = False) -> None:
     """A table of what the baselines reach on te; ``published``: also what papers printed of other sets of the task."""
     from rich.table import Table
 
@@ -315,7 +316,7 @@ def print_baselines(datasets: Iterable[Dataset], *, published: bool = False) -> 
     others = ("nb-uni (another set)", "human (another set)") if published else ()
     for column in ("set", "te", *BASELINES, "±", *others):
         table.add_column(column, justify="left" if column == "set" else "right")
-    for dataset in datasets:
+    for dataset in several(datasets, Dataset, "a set"):
         found = [baseline(name, dataset) for name in BASELINES]
         best = max(found, key=lambda p: p.accuracy)
         low, high = wilson(best.accuracy * best.rows, best.rows)

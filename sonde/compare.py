@@ -29,6 +29,7 @@ from sonde.run.folder import Run
 from sonde.run.loop import ALWAYS
 from sonde.run.parts import together
 from sonde.run.resample import resampled
+from sonde.several import Texts, texts
 from sonde.stats import clustered_p, holm, letters, mcnemar
 from sonde.stats.means import Rows, mean
 from sonde.stats.paired import binomial_p
@@ -286,9 +287,9 @@ def tied(run: Run, results: Mapping[str, Sequence[Result]]) -> tuple[dict[str, s
     return letters([given[i] for i in order], values), "encoder" if found.known(*order) else "probe"
 
 
-def ties(run: Run, names: Sequence[str]) -> list[Ties]:
+def ties(run: Run, names: Texts) -> list[Ties]:
     """Letters for several encoders on every set that all of them have results for."""
-    columns = [column(run, name) for name in dict.fromkeys(names)]
+    columns = [column(run, name) for name in dict.fromkeys(texts(names, "an encoder"))]
     if len(columns) < 2:
         raise UsageError("A comparison needs two encoders or more.")
     shared = [place for place in columns[0].results if all(place in c.results for c in columns)]

@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -128,7 +129,8 @@ def find(path: Path | str) -> list[Path]:
     path = Path(path)
     if not path.exists():
         raise DataError(f"There is no {path}; expected a folder that `sonde make` wrote.")
-    found = sorted(p.parent for p in ([path / MANIFEST] if (path / MANIFEST).exists() else path.rglob(MANIFEST)))
+    places = [path / MANIFEST] if (path / MANIFEST).exists() else path.rglob(MANIFEST)
+    found = sorted(p.parent for p in places if p.is_file())  # and no pipe
     if not found:
         raise DataError(f"{path} holds no probing set: expected a {MANIFEST} in it or below. `sonde make` writes one.")
     return found
@@ -217,7 +219,8 @@ def write_atomically(path: Path, content: bytes | memoryview) -> None:
     except OSError as e:
         raise DataError(f"{path} cannot be written: {e.strerror}. Free some space or choose another folder.") from e
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # a read-only disk refuses even to remove what is not there
+            part.unlink(missing_ok=True)
 
 
 def write_rows(dataset: Dataset, path: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from sonde.corpus.corpus import Corpus
 from sonde.dataset import Dataset
 from sonde.make import make_sets
-from sonde.request import check_jobs, wanted
+from sonde.request import check_jobs, check_writable, wanted
 from sonde.run import Run, evaluate
 from sonde.sources import find_sets
 from sonde.store import Store, default_root
@@ -24,6 +24,7 @@ def demo(
     folder: Path, *, tell: Callable[[str, int, int | None], None] | None = None
 ) -> tuple[list[Mapping[str, Any]], Run]:
     """Make the sets, probe ``static:`` on them, and give the sets' manifests and the run."""
+    check_writable(folder)
     corpus = Corpus.synthetic(SENTENCES)
     manifests: list[Mapping[str, Any]] = []
     for found in make_sets(corpus, wanted(SUITES, (), sizes=SIZES), jobs=check_jobs(0), progress=tell):

@@ -64,3 +64,28 @@ def replaced(
     for at, form in zip(where, words.values(), strict=True):
         tokens[at] = form
     return Example(label, tuple(tokens), render(tokens, spaces(s)), s.id, key, marks=where, extra=extra)
+
+
+def put_back(row: Example, words: Mapping[int, str]) -> str | None:
+    """The text of a row with tokens at some positions replaced; None if its tokens are not in its text."""
+    places = spans(row)
+    if places is None or not all(0 <= at < len(places) for at in words):
+        return None
+    text = row.text
+    for at in sorted(words, reverse=True):
+        start, end = places[at]
+        text = text[:start] + words[at] + text[end:]
+    return text
+
+
+def spans(row: Example) -> list[tuple[int, int]] | None:
+    """Where each token of a row stands in its text."""
+    found: list[tuple[int, int]] = []
+    end = 0
+    for token in row.tokens:
+        start = row.text.find(token, end)
+        if start < 0:
+            return None
+        end = start + len(token)
+        found.append((start, end))
+    return found

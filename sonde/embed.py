@@ -20,9 +20,9 @@ from sonde.audit.rows import known
 from sonde.cache import cache_folder
 from sonde.dataset import Dataset
 from sonde.encoders import Identity
-from sonde.errors import EncoderError, ShapeError, SondeError, UsageError
+from sonde.errors import EncoderError, ShapeError, SondeError, UsageError, words_of
+from sonde.several import listed
 from sonde.store import Store
-from sonde.texts import listed
 
 BATCH = 64
 """Texts at a time, for encoders that say nothing."""
@@ -169,12 +169,11 @@ def ask(encoder: Callable[[Sequence[str]], Any], texts: Sequence[str], layers: S
     texts = listed(texts)
     try:
         answer = encoder(list(texts))
-    except SondeError:
+    except (SondeError, KeyboardInterrupt):
         raise
-    except Exception as e:
+    except BaseException as e:  # sys.exit, too, is a failure of the encoder and no end of the program
         raise EncoderError(
-            f"The encoder failed on a batch of {len(texts)} texts that begins with {shown(texts[0])}: "
-            f"{type(e).__name__}: {e}"
+            f"The encoder failed on a batch of {len(texts)} texts that begins with {shown(texts[0])}: {words_of(e)}"
         ) from e
     return checked(answer, texts, layers)
 
@@ -281,12 +280,11 @@ def _batches(about: Facts, texts: Sequence[str], missing: Sequence[int], size: i
         some = [texts[i] for i in missing[a : a + COSTED]]
         try:
             costs += about.cost(some) if about.cost is not None else map(len, some)
-        except SondeError:
+        except (SondeError, KeyboardInterrupt):
             raise
-        except Exception as e:
+        except BaseException as e:
             raise EncoderError(
-                f"The encoder cannot say what texts cost, the first of which is {shown(some[0])}: "
-                f"{type(e).__name__}: {e}"
+                f"The encoder cannot say what texts cost, the first of which is {shown(some[0])}: {words_of(e)}"
             ) from e
     places: list[int] = []
     most = 0

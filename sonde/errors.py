@@ -17,6 +17,9 @@ A message says what was met, what was expected and what to do, and names the thi
 
 from __future__ import annotations
 
+from pathlib import Path
+from traceback import extract_tb
+
 
 class SondeError(Exception):
     """Something the user can put right; shown without a traceback at the command line."""
@@ -67,3 +70,21 @@ class RunError(SondeError):
 
 class DamageWarning(UserWarning):
     """Something is not as it was written, and is left out: which file and line, and what to do."""
+
+
+def words_of(error: BaseException) -> str:
+    """What code that is not ours raised, in a few words; `sys.exit` is an error as well, where nobody asked for it."""
+    if isinstance(error, SystemExit):
+        return f"it called sys.exit({'' if error.code is None else repr(error.code)})"
+    try:
+        said = str(error)
+    except Exception:  # of an exception that cannot even say what it is
+        said = ""
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def place_of(error: BaseException) -> str:
+    """Where code that is not ours went wrong, as `` (file:line)``; nothing if it was in ours or cannot be told."""
+    ours = str(Path(__file__).parent)
+    frames = [f for f in extract_tb(error.__traceback__) if not f.filename.startswith((ours, "<"))]
+    return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import platform
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from random import Random
 from statistics import correlation, fmean
 from typing import Any, Literal, TypeVar
@@ -17,7 +17,8 @@ from sonde.audit.rows import expected
 from sonde.corpus.corpus import Corpus, no_cycle_search
 from sonde.dataset import Dataset
 from sonde.digest import mix
-from sonde.errors import TooFewError, UsageError
+from sonde.errors import TooFewError, UsageError, place_of, words_of
+from sonde.several import Texts
 from sonde.sketch import (
     Candidate,
     Job,
@@ -32,7 +33,9 @@ from sonde.sketch import (
     unpacked,
 )
 from sonde.split import Selection, select
-from sonde.task import SPLITS, Counts, Example, Policy, Task
+from sonde.task import NEEDS, SPLITS, Counts, Example, Policy, Task, effective
+from sonde.withheld import Withheld
+from sonde.workers import in_workers
 
 COVERAGE = 0.1
 """A reading is used if at least this share of the sentences has its columns."""
@@ -52,6 +55,8 @@ def silent(stage: str, done: int, of: int | None) -> None:
 
 
 T = TypeVar("T")
+Request = tuple[str, Task, Policy] | Task
+"""A suite, a task of it and a policy, as ``wanted`` gives them; or a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +66,32 @@ class Unmade:
     name: str
     task: str
     reason: str
-    kind: Literal["columns", "too few", "unsound"]
+    kind: Literal["columns", "setting", "too few", "unsound", "failed"]
+    """``setting``: the policy was changed in a way that has no effect; ``failed``: the task raised an error."""
 
 
 def make_sets(
     corpus: Corpus,
-    tasks: Sequence[tuple[str, Task, Policy]],
+    tasks: Request | Iterable[Request],
     *,
     seed: int = 1111,
     jobs: int = 1,
     shards: int | None = None,
-    exclude: Collection[int] = (),
+    exclude: Withheld | Texts = (),
     exclusive: bool = False,
     skip_bad: bool = False,
     audit: bool = False,
     progress: Progress | None = None,
 ) -> Iterator[Dataset | Unmade]:
-    """Make a set for every (suite, task, policy), one after the other, from two passes over the corpus.
+    """Make a set for every (suite, task, policy), or this one, one after the other, from two passes over the corpus.
+
+    A task alone comes under the first policy it has.
 
     The corpus is read in ``shards`` parts (by default one per worker process, ``jobs``); the result is the same.
-    ``exclude`` are near-duplicate keys of sentences to withhold; ``exclusive`` uses a sentence in one task only;
-    ``audit`` looks for shortcuts and damaged text too, and not only for copies, contradictions and leaks.
+    ``exclude`` are sentences to withhold, with those that they were made from; ``exclusive`` uses a sentence in one
+    task only; ``audit`` looks for shortcuts and damaged text too, and not only for copies, contradictions and leaks.
     """
+    tasks = _requests(tasks)
     if not tasks:
         raise UsageError("There is nothing to make: name a suite or a task.")
     tell = progress or silent
@@ -95,25 +104,91 @@ def make_sets(
         raise TooFewError(f"The corpus {corpus.name} has no sentences.")
     ready: list[Job] = []
     for suite, task, policy in tasks:
-        reading = choose_reading(task, policy, counts)
-        if isinstance(reading, str):
-            plan = task.plan(counts, policy, reading) if task.plan else None
-            ready.append(Job(task, policy, suite, reading, plan, seed))
+        job = _planned(suite, task, policy, counts, seed)
+        if isinstance(job, Unmade):
+            yield job
         else:
-            yield Unmade(f"{suite}/{task.name}", task.name, reading.args[0], "columns")
+            ready.append(job)
     facts = _corpus_facts(corpus, counts, seen)
     for table in (counts.words, counts.firsts, counts.bigrams, counts.folded):
         table.clear()
     pools = [_empty(job, len(ready) if exclusive else 1) for job in ready]
-    propose(source, ready, pools, jobs, exclude, tell, shards or jobs, counts.sentences)
+    withheld = exclude if isinstance(exclude, Withheld) else Withheld.of(exclude)
+    propose(source, ready, pools, jobs, withheld, tell, shards or jobs, counts.sentences)
     del source  # it may hold the whole of a small corpus
     order = list(range(len(ready)))
     if exclusive:  # the scarcest first, or they would find their few sentences taken
         order.sort(key=lambda i: (sum(pools[i].proposed.values()), ready[i].task.name))
     used: set[int] = set()
     for i in order:
-        yield finish(ready[i], pools[i], corpus, facts, used if exclusive else None, audit)
+        yield _finished(ready[i], pools[i], corpus, facts, used if exclusive else None, audit)
         pools[i] = Pool(1)
+
+
+def _requests(given: Request | Iterable[Request]) -> list[tuple[str, Task, Policy]]:
+    alone = isinstance(given, Task) or (isinstance(given, tuple) and len(given) == 3 and isinstance(given[0], str))
+    out: list[tuple[str, Task, Policy]] = []
+    for each in [given] if alone or not isinstance(given, Iterable) or isinstance(given, str) else given:
+        match each:
+            case Task():
+                suite, policy = next(iter(each.policies.items()))
+                out.append((suite, each, policy))
+            case (str() as suite, Task() as task, Policy() as policy):
+                out.append((suite, task, policy))
+            case _:
+                raise UsageError(f"Expected a (suite, task, policy), as `wanted` gives them, got {each!r:.80}.")
+    return out
+
+
+def _planned(suite: str, task: Task, policy: Policy, counts: Counts, seed: int) -> Job | Unmade:
+    name = f"{suite}/{task.name}"
+    reading = choose_reading(task, policy, counts)
+    if isinstance(reading, UsageError):
+        return Unmade(name, task.name, reading.args[0], "columns")
+    if idle := _idle(task, policy, reading):
+        return Unmade(name, task.name, idle, "setting")
+    if task.name in counts.failed:
+        return Unmade(name, task.name, counts.failed[task.name], "failed")
+    try:
+        plan = task.plan(counts, policy, reading) if task.plan else None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:  # whatever a task does, the others are still to be made
+        return Unmade(name, task.name, f"its plan failed: {words_of(e)}{place_of(e)}", "failed")
+    return Job(task, policy, suite, reading, plan, seed)
+
+
+def _idle(task: Task, policy: Policy, reading: str) -> str | None:
+    """Why a policy would not do what it says, if it was changed in a field that has no effect under the reading."""
+    known = effective(task, policy, {reading})
+    usual = (Policy(), *task.policies.values())
+    for field in fields(Policy):
+        value = getattr(policy, field.name)
+        if field.name in known or value in [getattr(one, field.name) for one in usual]:
+            continue
+        others = [other for other in task.readings if field.name in effective(task, policy, {other})]
+        if others:
+            where = (
+                f"on the {reading} reading, the one that is used on this corpus; it has one on {' and '.join(others)}"
+            )
+        else:
+            where = f"on {task.name}" + (f"; it needs {NEEDS[field.name]}" if field.name in NEEDS else "")
+        return f"the setting {field.name} has no effect {where}. Leave it out"
+    return None
+
+
+def _finished(
+    job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used: set[int] | None, audit: bool
+) -> Dataset | Unmade:
+    name = f"{job.suite}/{job.task.name}"
+    if pool.failed:
+        return Unmade(name, job.task.name, pool.failed, "failed")
+    try:
+        return finish(job, pool, corpus, facts, used, audit)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:
+        return Unmade(name, job.task.name, f"it failed: {words_of(e)}{place_of(e)}", "failed")
 
 
 def count(
@@ -140,7 +215,7 @@ def propose(
     ready: Sequence[Job],
     pools: Sequence[Pool],
     jobs: int = 1,
-    exclude: Collection[int] = (),
+    exclude: Withheld | None = None,
     tell: Progress = silent,
     shards: int = 1,
     sentences: int | None = None,
@@ -148,8 +223,7 @@ def propose(
     """The second pass: fill a pool per job in every shard and merge them into ``pools``."""
     if not ready:
         return
-    excluded = frozenset(exclude)
-    calls = [(corpus, k, shards, ready, [Pool(p.limit) for p in pools], excluded) for k in range(shards)]
+    calls = [(corpus, k, shards, ready, [Pool(p.limit) for p in pools], exclude) for k in range(shards)]
     parts: Iterator[list[Pool]]
     if jobs == 1:
         parts = _fan_out(propose_shard, calls, jobs, "propose", tell, sentences)
@@ -195,7 +269,11 @@ def finish(
         "corpus": dict(facts),
         "reading": {"name": job.reading, "columns": sorted(job.task.readings[job.reading])},
         "seed": job.seed,
-        "policy": {k: v for k, v in asdict(job.policy).items() if v != getattr(Policy(), k) or k in ALWAYS},
+        "policy": {
+            k: v
+            for k, v in asdict(job.policy).items()
+            if k in ALWAYS or (v != getattr(Policy(), k) and k in effective(job.task, job.policy, {job.reading}))
+        },
         "sizes": {
             "asked": dict(zip(SPLITS, job.policy.sizes, strict=True)),
             "drawn": _lengths(chosen.splits),
@@ -319,11 +397,8 @@ def _fan_out(
         for arguments in calls:
             yield call(*arguments, tick=lambda n: tell(stage, n, sentences))
         return
-    from joblib import Parallel, delayed
-
     tell(stage, 0, len(calls))
-    results = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(call)(*a) for a in calls)
-    for done, result in enumerate(results, 1):
+    for done, result in enumerate(in_workers(call, calls, jobs, in_order=False), 1):
         yield result
         tell(stage, done, len(calls))
 

@@ -12,12 +12,14 @@ import numpy as np
 from sonde import __version__
 from sonde.baselines import BASELINES
 from sonde.dataset import Dataset
-from sonde.encoders import load
+from sonde.encoders import load, refuse_unnamed
 from sonde.errors import RunError, SondeError, UsageError
 from sonde.result import Result, Signature
 from sonde.run import Run, evaluate
 from sonde.run.controls import CONTROLS
 from sonde.run.measures import ERASED
+from sonde.run.measures.measure import GIVEN
+from sonde.several import Texts, texts
 from sonde.sources import Source, find_sets
 from sonde.store import Store
 
@@ -42,10 +44,22 @@ class Repeated:
 
 
 def repeat(
-    signature: str, *, run: Run | None = None, paths: Sequence[str] = (), store: Store | None = None
+    signature: str,
+    *,
+    run: Run | None = None,
+    paths: Texts = (),
+    store: Store | None = None,
+    encoders: Texts = (),
 ) -> Repeated:
-    """Do one cell again; the set is looked for by its digest, in ``paths`` and where the run's sets were read from."""
+    """Do one cell again; the set is looked for by its digest, in ``paths`` and where the run's sets were read from.
+
+    A signature may come from somebody else: an encoder that is a program (``py:``), or that sends texts to a server, is
+    used only if it is among ``encoders``.
+    """
+    paths, encoders = texts(paths, "a path"), texts(encoders, "an encoder")
     said = Signature.parse(signature)
+    for name in (said.enc, (said.variant or "").removeprefix(GIVEN)):
+        refuse_unnamed(name, encoders, remote=True)
     every = (*run.results, *run.extras) if run is not None else ()
     then = next((r for r in every if r.signature == str(said)), None)
     if run is not None and then is None:

@@ -6,43 +6,48 @@ import difflib
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import msgspec
 
+from sonde.audit.rows import known
 from sonde.corpus.files import open_text
-from sonde.errors import UsageError
-from sonde.sketch import near_key
-from sonde.task import Policy, Task
-from sonde.tasks import SUITES, load, suite
+from sonde.dataset import Dataset
+from sonde.errors import SondeError, UsageError
+from sonde.origins import origins
+from sonde.several import Texts, texts
+from sonde.sources import find_sets
+from sonde.task import NEEDS, SPECIFIC, Policy, Task, effective
+from sonde.tasks import SUITES, load, names, suite
+from sonde.withheld import Withheld
 
 DEFAULT_SUITE = "universal2019"
 NAME = re.compile(r"\w[\w.-]*")
 
 
 def wanted(
-    suites: Sequence[str],
-    tasks: Sequence[str],
+    suites: Texts = (),
+    tasks: Texts = (),
     *,
     sizes: str = "",
     length: str = "",
-    settings: Sequence[str] = (),
+    settings: Texts = (),
 ) -> list[tuple[str, Task, Policy]]:
     """(suite, task, policy) for every suite and task named, each under its own policy with the user's changes.
 
     A task named together with suites is taken out of those suites; alone it comes under the first policy it has.
     """
-    found = _named(suites, tasks)
+    found = _named(texts(suites, "the name of a suite"), texts(tasks, "the name or file of a task"))
     for name, task, _ in found:
         if not (NAME.fullmatch(name) and NAME.fullmatch(task.name)):
             raise UsageError(f"A suite and a task need plain names, which become folders; met {name!r}, {task.name!r}.")
     twice = Counter(f"{name}/{task.name}" for name, task, _ in found).most_common(1)
     if twice and twice[0][1] > 1:
         raise UsageError(f"{twice[0][0]} was asked for twice; one set would overwrite the other.")
-    changes = [_setting(text) for text in settings]
+    changes = [_setting(text) for text in texts(settings, "a setting")]
     for only, _, _ in changes:
         if only is not None and only not in {t.name for _, t, _ in found}:
             raise UsageError(f"--set {only}.…: {only} is not among the tasks to make.")
@@ -52,13 +57,43 @@ def wanted(
     if length:
         common["length"] = parse_length(length)
     out = []
+    used: set[str] = set()
     for name, task, policy in found:
         mine = {field: value for only, field, value in changes if only in (None, task.name)}
         changed = replace(policy, **(common | mine))
+        known = effective(task, changed, changed.readings or task.readings)
+        for only, field, _ in changes:
+            if only == task.name and field not in known:
+                raise _no_effect(field, [task])
+        # what is said of all tasks is said of those that know it, and the manifests of the others do not mention it
+        changed = replace(policy, **{field: value for field, value in (common | mine).items() if field in known})
+        used |= known
         if unknown := [r for r in changed.readings if r not in task.readings]:
             raise UsageError(f"{task.name} has no reading {unknown[0]!r}; it has {', '.join(task.readings)}.")
         out.append((name, task, changed))
+    for _, field, _ in changes:
+        if field not in used:
+            raise _no_effect(field, [task for _, task, _ in found])
     return out
+
+
+def _no_effect(field: str, tasks: Sequence[Task]) -> UsageError:
+    """That no set would come out otherwise, and which would."""
+    knowing = [
+        f"{t.name} ({' and '.join(r)} reading)" if r else t.name
+        for t in map(load, names())
+        if (r := _knowing(t, field)) is not None
+    ]
+    where = f" {field} is known to {', '.join(knowing)}." if field in SPECIFIC and knowing else ""
+    needs = f" It needs {NEEDS[field]}." if field in NEEDS else ""
+    return UsageError(f"--set {field}: it would have no effect on {', '.join(t.name for t in tasks)}.{where}{needs}")
+
+
+def _knowing(task: Task, field: str) -> list[str] | None:
+    """The readings of a task that know a field, none if all do; None if it does not know it."""
+    if task.settings is None or field in task.settings:
+        return []
+    return [r for r in task.readings if f"{r}.{field}" in task.settings] or None
 
 
 def _named(suites: Sequence[str], tasks: Sequence[str]) -> list[tuple[str, Task, Policy]]:
@@ -101,8 +136,9 @@ def check_jobs(jobs: int) -> int:
     return jobs if jobs > 0 else os.cpu_count() or 1
 
 
-def check_writable(folder: Path) -> None:
+def check_writable(folder: Path | str) -> None:
     """Refuse a folder that cannot be written to before any work is done; nothing is made yet."""
+    folder = Path(folder)
     there = next(p for p in (folder, *folder.absolute().parents) if p.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise UsageError(
@@ -110,9 +146,28 @@ def check_writable(folder: Path) -> None:
         )
 
 
-def near_keys(path: Path) -> frozenset[int]:
-    """The near-duplicate keys of the sentences in a file, one a line."""
-    return frozenset(near_key(line) for line in open_text(str(path)) if line.strip())
+def withheld(path: Path | str) -> Withheld:
+    """The sentences of a file, one a line, or of sets, and those that they were made from."""
+    path = os.fspath(path)
+    try:
+        sources = find_sets(path)
+    except SondeError:
+        if Path(path).is_dir():
+            raise
+        sources = []  # it is a plain list then, or that is what will be said of it
+    if not sources:
+        return Withheld.of(line for line in open_text(path) if line.strip())
+    return Withheld.of(text for source in sources for text in _sentences(source.load()))
+
+
+def _sentences(dataset: Dataset) -> Iterator[str]:
+    """All that a set's rows have of sentences: as text, as tokens, before they were changed, and further ones."""
+    further = known(dataset).inputs
+    for row, source in origins(dataset):
+        yield row.text
+        yield " ".join(row.tokens)
+        yield source or row.text
+        yield from (value for name, value in row.extra if name in further)
 
 
 def _setting(text: str) -> tuple[str | None, str, Any]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
 import msgspec
@@ -24,8 +24,11 @@ from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import PENN_TAGS, tags
 from sonde.damage import invisible, markup
 from sonde.digest import hash_64, mix
-from sonde.errors import CorpusError
+from sonde.errors import CorpusError, place_of, words_of
 from sonde.task import Context, Counts, Example, Policy, Task
+
+if TYPE_CHECKING:
+    from sonde.withheld import Withheld
 
 ADDRESS = re.compile(r"https?:|www\.|\w@\w|\.(?:com|org|net|html?)\b", re.IGNORECASE)
 HINTS = ("http", "www.", "@", ".com", ".org", ".net", ".htm")
@@ -66,6 +69,8 @@ class Pool:
     cells: dict[tuple[str, str], list[Candidate]] = field(default_factory=dict)
     proposed: Counter[str] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
+    failed: str = ""
+    """What the task raised, if it did; the pool is of no use then."""
 
     def add(self, cell: tuple[str, str], candidate: Candidate) -> None:
         """Take in one candidate; the cell is cut back when it has grown to half more than its limit."""
@@ -83,6 +88,7 @@ class Pool:
             self.cells[cell] = lowest(mine + items, self.limit) if mine else items
         self.proposed.update(other.proposed)
         self.rejected.update(other.rejected)
+        self.failed = min(filter(None, (self.failed, other.failed)), default="")
 
     def cut(self) -> Pool:
         """Every cell cut to its limit."""
@@ -158,7 +164,14 @@ def count_shard(
         if "bigrams" in tables:
             counts.add_bigrams(["", *(f.lower() for f in s.forms), ""])
         for name, count in own:
-            tallies[name].update(count(s))
+            if name in counts.failed:
+                continue
+            try:
+                tallies[name].update(count(s))
+            except KeyboardInterrupt:
+                raise
+            except BaseException as e:
+                counts.failed[name] = _failure(s, e)
         if tick and counts.sentences % TICK == 0:
             tick(counts.sentences)
     counts.tallies = tallies
@@ -173,7 +186,7 @@ def propose_shard(
     of: int,
     jobs: Sequence[Job],
     pools: Sequence[Pool],
-    excluded: Collection[int],
+    excluded: Withheld | None,
     tick: Tick | None = None,
 ) -> list[Pool]:
     """Fill an empty pool per job from one shard."""
@@ -197,7 +210,7 @@ def propose_shard(
         if shortest <= n <= longest:
             reason = unfit(s)
             near = near_key(s.text) if reason is None else 0
-            if reason is None and near in excluded:
+            if reason is None and excluded and excluded.has(s.text, s.tokens):
                 reason = WITHHELD
         for propose, context, salt, pool, (low, high), stratum_of, needs, natural in work:
             if not low <= n <= high:
@@ -210,10 +223,20 @@ def propose_shard(
                 pool.rejected["the sentence lacks a column"] += 1
                 continue
             priority = mix(near ^ salt)
+            if pool.failed:
+                continue
             context.state = priority
-            found = propose(s, context)
-            if found is None or isinstance(found, str):
-                pool.rejected[found or "the question does not apply"] += 1
+            try:
+                found = propose(s, context)
+                if found is None or isinstance(found, str):
+                    pool.rejected[found or "the question does not apply"] += 1
+                    continue
+                if type(found) is not Example or type(found.label) is not str:
+                    raise TypeError(f"expected an Example, a reason or None, got {found!r:.80}")
+            except KeyboardInterrupt:
+                raise
+            except BaseException as e:  # of this task; the others go on
+                pool.failed = _failure(s, e)
                 continue
             pool.proposed[found.label] += 1
             stratum = stratum_of.get(n, "")
@@ -227,16 +250,19 @@ def propose_shard(
 def propose_packed(*arguments: Any) -> bytes:
     """What ``propose_shard`` returns, packed for the way between processes: several times faster than pickling it."""
     pools = propose_shard(*arguments)
-    return msgspec.msgpack.encode([(list(p.cells.items()), p.proposed, p.rejected) for p in pools])
+    return msgspec.msgpack.encode([(list(p.cells.items()), p.proposed, p.rejected, p.failed) for p in pools])
 
 
 def unpacked(data: bytes) -> list[Pool]:
     """The pools that a worker packed; their limits stay behind."""
     parts = msgspec.msgpack.decode(data, type=Packed)
-    return [Pool(0, dict(cells), Counter(proposed), Counter(rejected)) for cells, proposed, rejected in parts]
+    return [
+        Pool(0, dict(cells), Counter(proposed), Counter(rejected), failed)
+        for cells, proposed, rejected, failed in parts
+    ]
 
 
-Packed = list[tuple[list[tuple[tuple[str, str], list[Candidate]]], dict[str, int], dict[str, int]]]
+Packed = list[tuple[list[tuple[tuple[str, str], list[Candidate]]], dict[str, int], dict[str, int], str]]
 
 WITHHELD = "withheld by --exclude"
 BITS = {"upos": 1, "penn": 2, "feats": 4, "heads": 8, "tree": 16, "lemmas": 32, "xpos": 2, "deprels": 8}
@@ -252,6 +278,10 @@ def _present(s: Sentence) -> int:
         + 16 * (s.tree is not None)
         + 32 * (s.lemmas is not None)
     )
+
+
+def _failure(s: Sentence, error: BaseException) -> str:
+    return f"it failed on the sentence {s.id}: {words_of(error)}{place_of(error)}"
 
 
 def _ignore(error: CorpusError) -> None:
@@ -305,8 +335,13 @@ def unfit(s: Sentence) -> str | None:
 
 def near_key(text: str) -> int:
     """The same number for texts that differ only in case, digits, punctuation and spacing."""
+    return hash_64(folded(text))
+
+
+def folded(text: str) -> str:
+    """The words of a text without what near-duplicates may differ in: case, digits, punctuation and spacing."""
     words = " ".join(text.casefold().translate(_folding()).split())
-    return hash_64(ZEROS.sub("0", words) if "0" in words else words)
+    return ZEROS.sub("0", words) if "0" in words else words
 
 
 class _Folding(dict[int, int | str]):

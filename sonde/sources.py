@@ -11,10 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sonde.corpus.files import open_bytes
+from sonde.corpus.files import open_bytes, refuse_special
 from sonde.dataset import MANIFEST, ROWS, Dataset, read_manifest
 from sonde.errors import DataError, SondeError, UsageError
 from sonde.layouts import LAYOUTS, languages_of, layout_of, read_layout
+from sonde.several import Text, Texts, several, texts
 from sonde.tables import (
     TABLES,
     WORDS,
@@ -61,6 +62,8 @@ class Source:
     def _read(self) -> Dataset:
         match self.kind:
             case "made":
+                with suppress(FileNotFoundError):  # which is told better below
+                    refuse_special(Path(self.paths[0], ROWS))
                 return Dataset.load(self.paths[0])
             case "senteval":
                 return read_senteval(self.paths[0])
@@ -68,6 +71,11 @@ class Source:
                 return read_parts(self.paths, self.name, str(Path(self.paths[0]).parent))
             case "table":
                 return read_table(self.paths, self.columns or Columns())
+        if self.kind not in LAYOUTS:
+            raise DataError(
+                f"{self.name} is a set of the kind {self.kind!r}; expected made, senteval, xprobe, table or a transfer "
+                f"set: {', '.join(LAYOUTS)}."
+            )
         return read_layout(self.kind, Path(self.paths[0]), language=self.part, train=self.train)
 
 
@@ -88,22 +96,22 @@ class _Met:
 
 
 def find_sets(
-    paths: Sequence[str],
+    paths: Texts,
     columns: Columns | None = None,
     *,
     name: str | None = None,
     task: str | None = None,
     language: str | None = None,
-    train: str | None = None,
+    train: Text | None = None,
 ) -> list[Source]:
-    """The sets in these files and folders and below them, sorted within each folder that was typed.
+    """The sets in these files and folders, or this one, and below them, sorted within each folder that was typed.
 
     With ``columns`` every file is a table; only sets made here are still known as such. ``train`` is a file of English
     pairs for XNLI to be trained on.
     """
     met: list[_Met] = []
     files: list[str] = []
-    for path in (found for typed in paths for found in _expand(typed)):
+    for path in (found for typed in texts(paths, "a path") for found in _expand(typed)):
         place = _existing(path)
         if place.name in (MANIFEST, ROWS) and _is_made(place.parent):
             place = place.parent
@@ -114,6 +122,8 @@ def find_sets(
     met = _distinct([*met, *(_tables(files, columns, typed=True) if columns else _files(files))])
     if not met:
         raise UsageError("No set was given; name a file or a folder.")
+    if train is not None and not any(m.kind == "XNLI" for m in met):
+        raise UsageError(f"--train {os.fspath(train)} is for XNLI, and none of the sets is XNLI: leave it out.")
     if name and len(met) > 1:
         raise UsageError(f"One name cannot be given to {len(met)} sets: {', '.join(m.name for m in met[:3])}, …")
     return [
@@ -125,19 +135,20 @@ def find_sets(
             task or m.task,
             columns=columns if m.kind == "table" else None,
             part=m.language if m.kind == "XNLI" else None,
-            train=train if m.kind == "XNLI" else None,
+            train=os.fspath(train) if train is not None and m.kind == "XNLI" else None,
         )
         for m in met
     ]
 
 
-def of_suites(sources: Sequence[Source], suites: Sequence[str]) -> list[Source]:
+def of_suites(sources: Source | Iterable[Source], suites: Texts) -> list[Source]:
     """The sets of these suites: SentEval's transfer tasks are ``transfer``, others have the suite in their name."""
-    found = [s for s in sources if ("transfer" if s.kind in LAYOUTS else s.name.split("/")[0]) in suites]
-    if not found:
-        there = dict.fromkeys("transfer" if s.kind in LAYOUTS else s.name.split("/")[0] for s in sources)
-        raise UsageError(f"No set is of the suite {' or '.join(suites)}; met {', '.join(there)}.")
-    return found
+    sources, suites = several(sources, Source, "a set"), texts(suites, "the name of a suite")
+    suite_of = ["transfer" if s.kind in LAYOUTS else s.name.split("/")[0] for s in sources]
+    for suite in suites:
+        if suite not in suite_of:
+            raise UsageError(f"No set is of the suite {suite}; there is {', '.join(dict.fromkeys(suite_of))}.")
+    return [s for s, suite in zip(sources, suite_of, strict=True) if suite in suites]
 
 
 def _expand(typed: str) -> list[str]:

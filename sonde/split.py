@@ -112,7 +112,7 @@ def _range(sizes: Mapping[tuple[str, str], int], labels: Sequence[str], policy: 
     for first in range(len(labels)):
         for last in range(first + policy.min_classes, len(labels) + 1):
             run = tuple(labels[first:last])
-            if int(run[-1]) - int(run[0]) != len(run) - 1:
+            if int(run[-1]) - int(run[0]) != len(run) - 1 or (policy.classes and len(run) > policy.classes):
                 break
             rows = _balanced(sizes, run)
             quota = sum(policy.sizes) // len(run)

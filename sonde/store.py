@@ -41,7 +41,7 @@ import numpy.typing as npt
 from sonde.cache import cache_folder
 from sonde.encoders.identity import Identity
 from sonde.errors import ShapeError, UsageError
-from sonde.texts import listed
+from sonde.several import listed
 
 MAGIC = b"sonde\0\0\1"
 HEADER = struct.Struct("<8s16sQI4s16s")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from random import Random
 from typing import Any, Literal, NamedTuple
@@ -13,6 +13,7 @@ from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import is_word
 from sonde.digest import hash_64, mix
 from sonde.errors import UsageError
+from sonde.literals import check_words
 
 Range = tuple[int, int]
 LENGTHS: tuple[Range, ...] = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
@@ -109,6 +110,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
+        check_words(self, "A policy")
         ranges = (self.length, self.ranks, self.depths, *self.bins, *(() if self.strata == "exact" else self.strata))
         if min(self.sizes) < 1 or any(low > high or low < 0 for low, high in (*ranges, self.band or (1, 1))):
             raise UsageError(f"A policy needs positive sizes and ranges from low to high, got {self}.")
@@ -140,6 +142,8 @@ class Counts:
     """More bigrams than this are thinned out."""
     tallies: dict[str, Counter[Any]] = field(default_factory=dict)
     """What each task's own ``count`` yields, by task name."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Tasks whose own ``count`` failed, and how."""
     folded: dict[tuple[str, ...], Counter[str]] = field(default_factory=dict, compare=False, repr=False)
     """What ``forms`` has answered; several tasks ask the same."""
 
@@ -160,6 +164,8 @@ class Counts:
         self._thin()
         for name, tally in other.tallies.items():
             self.tallies.setdefault(name, Counter()).update(tally)
+        for name, reason in other.failed.items():
+            self.failed[name] = min(reason, self.failed.get(name, reason))
 
     def keeps(self, word: str) -> bool:
         """Whether every bigram of a word has been counted: half of the words drop out each time bigrams are thinned."""
@@ -243,14 +249,55 @@ class Task:
     """From counts to whatever ``propose`` needs, once per corpus; what it returns is sent to every worker."""
     complete: Callable[[Sequence[Example], Random], list[Example]] | None = None
     """From the chosen examples of one split to its rows (Adi's word tasks add the word and its opposite here)."""
+    original: Callable[[Example], str | None] | None = None
+    """Of a task that changes sentences: from a row to the text before the change, or None if the row does not tell."""
     changes: Literal["", "order", "words"] = ""
     """Whether rows may hold a sentence with words moved or replaced, which must not be another row's sentence."""
     solved_by: frozenset[str] = frozenset()
     """Shallow cues that answer the question honestly, so that an audit expects them: ``length``, ``unigrams``, …"""
     inputs: tuple[str, ...] = ()
     """Further columns that the probe is given beside the sentence: the words of Adi's tasks."""
+    settings: tuple[str, ...] | None = None
+    """The fields of a policy among ``SPECIFIC`` that it takes note of; one that only some readings know has these in
+    front: ``constituency.depths``. None: it may take note of any."""
     doubts: Callable[[Sequence[Example]], list[Doubt]] | None = None
     """What the tokens alone say against the label of each row, where they can; of any set of this task, by whomever."""
+
+
+TARGETED = ("band", "band_tokens", "trim", "disjoint", "cap")
+"""Fields of a policy for tasks whose examples have a target form that ``targets`` chooses."""
+SPECIFIC = (*TARGETED, "bins", "depths", "ranks", "tolerance", "domain", "subtypes", "upos", "tense")
+"""Fields that only some tasks know."""
+NEEDS = {
+    "strata": "balance=equal",
+    "remainder": "balance=equal and decorrelate=exact",
+    "disjoint": "balance=equal and decorrelate=exact",
+    "cap": "balance=equal and decorrelate=exact",
+    "decorrelate": 'balance=equal and strata="exact"',
+    "band_tokens": "a band",
+    "classes": "a task whose labels depend on the corpus",
+    "min_classes": "a task whose labels depend on the corpus",
+}
+"""What must be so for a field to have an effect, in words."""
+
+
+def effective(task: Task, policy: Policy, readings: Collection[str]) -> frozenset[str]:
+    """The fields of a policy that can have an effect on the task's sets under one of these readings."""
+    known = {f.name for f in fields(Policy)}
+    if task.settings is not None:
+        named = [name.rpartition(".") for name in task.settings]
+        known -= set(SPECIFIC) - {field for reading, _, field in named if not reading or reading in readings}
+    if isinstance(task.labels, tuple):
+        known -= {"classes", "min_classes"}
+    if policy.balance == "natural":
+        known -= {"strata", "decorrelate", "remainder", "disjoint", "cap"}
+    elif policy.strata != "exact":
+        known -= {"decorrelate"}
+    elif policy.decorrelate == "gaussian":
+        known -= {"remainder", "disjoint", "cap"}
+    if policy.band is None:
+        known -= {"band_tokens"}
+    return frozenset(known)
 
 
 def fold(form: str) -> str:

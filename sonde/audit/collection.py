@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -14,8 +14,10 @@ from sonde.audit import Audit, audit_rows
 from sonde.audit.finding import Code, Finding
 from sonde.audit.rows import Rows, known
 from sonde.errors import SondeError
+from sonde.several import several
 from sonde.sources import Source
 from sonde.task import SPLITS, Task
+from sonde.workers import in_workers
 
 CODES = (
     Code(
@@ -89,19 +91,18 @@ class Unread:
 
 
 def audit_sources(
-    sources: Sequence[Source], *, jobs: int = 1, task: Task | None = None, disjoint: bool | None = None
+    sources: Source | Iterable[Source], *, jobs: int = 1, task: Task | None = None, disjoint: bool | None = None
 ) -> Iterator[tuple[Audit, Sentences] | Unread]:
     """Audit sets one after the other, or in worker processes, in the order given; a worker holds one at a time.
 
     ``task`` is what they are for, whatever they are called; ``disjoint`` that their target forms must be kept apart.
     """
+    sources = several(sources, Source, "a set")
     if jobs == 1 or len(sources) == 1:
         yield from (_audit_one(source, task, disjoint) for source in sources)
         return
-    from joblib import Parallel, delayed
-
-    calls = (delayed(_audit_one)(source, task, disjoint) for source in sources)
-    yield from Parallel(n_jobs=min(jobs, len(sources)), return_as="generator")(calls)
+    calls = [(source, task, disjoint) for source in sources]
+    yield from in_workers(_audit_one, calls, min(jobs, len(sources)))
 
 
 def _audit_one(source: Source, task: Task | None, disjoint: bool | None) -> tuple[Audit, Sentences] | Unread:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
+from io import TextIOWrapper
 
 import cyclopts
 from cyclopts import Parameter
@@ -13,6 +13,7 @@ from sonde import __version__
 from sonde.cli.audit import audit
 from sonde.cli.data import data
 from sonde.cli.encode import encode, sentences
+from sonde.cli.ending import ended
 from sonde.cli.figure import figure
 from sonde.cli.look import check, ls
 from sonde.cli.make import make
@@ -26,7 +27,8 @@ from sonde.cli.words import STDIN
 app = cyclopts.App(
     name="sonde",
     help="Ask a sentence encoder what it knows.\n\nExit codes: 0 done, 1 wrong use or bad input, "
-    "2 some of what was asked for could not be made, 130 interrupted (what was written is kept). "
+    "2 some of what was asked for could not be made, 130 interrupted, 143 or 129 ended by SIGTERM or "
+    "SIGHUP (what was written is kept). "
     "`--debug` shows the traceback of an error.",
     version=__version__,
     help_format="plaintext",
@@ -41,25 +43,10 @@ for verb in (
 
 def main() -> None:
     """Run the command line and end with the documented exit code."""
-    from sonde.errors import SondeError
-
     gc.set_threshold(100_000, 50, 50)  # a command makes many objects that last and few cycles
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a file's name may have bytes that are no text
     arguments = [STDIN if a == "-" else a for a in sys.argv[1:] if a != "--debug"]
     debug = len(arguments) < len(sys.argv) - 1
-    try:
-        code = app(arguments, result_action="return_value", exit_on_error=False)
-    except cyclopts.CycloptsError:
-        code = 1  # cyclopts has said what is wrong
-    except SondeError as e:
-        if debug:
-            raise
-        sys.stderr.write(f"sonde: {e}\n")
-        code = 1
-    except KeyboardInterrupt:
-        sys.stderr.write("sonde: interrupted; what was already written is kept\n")
-        code = 130
-    except BrokenPipeError:
-        # the reader of our output has gone, as in `sonde show … | head`; nothing is left to flush at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    sys.exit(code if isinstance(code, int) else 0)
+    sys.exit(ended(lambda: app(arguments, result_action="return_value", exit_on_error=False), debug=debug))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from sonde.dataset import Dataset
 
 
-def sentences(*paths: str) -> int:
+def sentences(*paths: str, sources: bool = False) -> int:
     """Print the texts of probing sets, each different one once, to be encoded elsewhere for `npy:`.
 
     One a line; line breaks, tabs and backslashes are written \\n, \\t and \\\\.
@@ -23,18 +24,37 @@ def sentences(*paths: str) -> int:
     ----------
     paths: str
         Sets, or folders of sets, as for `sonde audit`.
+    sources: bool
+        Print the sentences that rows were made of, too, where words were exchanged or replaced: none of them should be
+        in the text that an encoder is trained on. Exit code 2 if a set does not tell them all.
     """
+    from sonde.console import err
     from sonde.embed import texts_of
     from sonde.encoders.npy import to_line
     from sonde.errors import UsageError
+    from sonde.origins import origins
     from sonde.sources import find_sets
 
     if not paths:
         raise UsageError("Name the sets whose texts are wanted.")
-    for text in texts_of(source.load() for source in find_sets(paths)):
+    datasets = [source.load() for source in find_sets(paths)]
+    texts = dict.fromkeys(texts_of(datasets))
+    silent: Counter[str] = Counter()
+    for dataset in datasets if sources else ():
+        for _, text in origins(dataset):
+            if text is None:
+                silent[dataset.name] += 1
+            else:
+                texts[text] = None
+    for text in texts:
         sys.stdout.buffer.write(f"{to_line(text)}\n".encode())
     sys.stdout.flush()
-    return 0
+    for name, rows in silent.items():
+        err().print(
+            f"{name}: {rows:,} rows are changed sentences and do not tell which; only sets that `sonde make` wrote do.",
+            style="yellow", markup=False, soft_wrap=True,
+        )  # fmt: skip
+    return 2 if silent else 0
 
 
 def encode(
@@ -68,21 +88,23 @@ def encode(
     from rich.table import Table
 
     from sonde.cli.words import store_of
+    from sonde.console import err, print_symptoms, progress
     from sonde.console import out as console
-    from sonde.console import print_symptoms, progress
     from sonde.diagnosis import diagnose
     from sonde.embed import embed, texts_of
     from sonde.encoders import load
     from sonde.encoders.npy import write_vectors
-    from sonde.errors import UsageError
+    from sonde.errors import SondeError, UsageError
+    from sonde.request import check_writable
     from sonde.sources import find_sets
 
     if not paths:
         raise UsageError("Name the sets whose texts are to be encoded.")
     if batch is not None and batch < 1:
         raise UsageError(f"--batch {batch}: expected 1 or more.")
+    if out is not None:
+        check_writable(out)
     store = store_of(no_store, store_limit)
-    encoders = [(name, load(name)) for name in encoder]
     rows: dict[str, None] = {}  # texts of rows; the others are words that probes are given besides
 
     def sets() -> Iterator[Dataset]:
@@ -95,16 +117,25 @@ def encode(
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("encoder", "texts", "encoded", "layers", "dimension", "texts/s"):
         table.add_column(column, justify="left" if column == "encoder" else "right")
-    for name, loaded in encoders:
-        if getattr(loaded, "needs_fit", False):
-            loaded = loaded.fit(texts)  # type: ignore[attr-defined]
-        with progress() as tell:
-            found = embed(loaded, texts, store=store, batch=batch, half=half, tell=tell)
+    failed: list[str] = []
+    for name in encoder:
+        try:
+            loaded = load(name)
+            if getattr(loaded, "needs_fit", False):
+                loaded = loaded.fit(texts)  # type: ignore[attr-defined]
+            with progress() as tell:
+                found = embed(loaded, texts, store=store, batch=batch, half=half, tell=tell)
+        except SondeError as e:  # the others are still to be asked
+            failed.append(name)
+            err().print(f"not encoded: {name}: {e}", style="yellow", markup=False, soft_wrap=True)
+            continue
         rate = f"{found.encoded / found.seconds:,.0f}" if found.seconds else ""
         shape = (str(max(1, len(found.layers))), str(found.vectors.shape[-1]))
         print_symptoms(name, [(s.code, s.message) for s in diagnose(loaded, found, list(rows), half=half)])
         table.add_row(name, f"{len(texts):,}", f"{found.encoded:,}", *shape, rate)
         if out is not None:
             write_vectors(out / re.sub(r"[^\w.-]+", "-", name).strip("-"), texts, found.vectors)
+    if len(failed) == len(encoder):
+        return 1
     console().print(table)
-    return 0
+    return 2 if failed else 0

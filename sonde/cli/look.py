@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from sonde.testing.verdict import Verdict
 
 
 def check(what: str, /, *corpus: str) -> int:
@@ -23,7 +26,7 @@ def check(what: str, /, *corpus: str) -> int:
         from sonde.encoders import load as load_encoder
         from sonde.testing import examine_encoder
 
-        verdicts: Iterator[Any] = examine_encoder(load_encoder(what))
+        verdicts: Iterator[Verdict] = examine_encoder(load_encoder(what))
     else:
         from sonde.corpus.corpus import Corpus
         from sonde.tasks import load
@@ -31,7 +34,7 @@ def check(what: str, /, *corpus: str) -> int:
 
         verdicts = examine_task(load(what), Corpus.read(*corpus) if corpus else Corpus.synthetic(3000))
     failed = 0
-    for verdict in verdicts:
+    for verdict in _survived(verdicts):
         failed += not verdict.passed
         mark = "[green]ok[/green]    " if verdict.passed else "[red]failed[/red]"
         mark = "[yellow]warn[/yellow]  " if verdict.passed and verdict.warning else mark
@@ -39,6 +42,24 @@ def check(what: str, /, *corpus: str) -> int:
         if not verdict.passed or verdict.warning:
             out().print(f"       {verdict.detail}", markup=False)
     return 1 if failed else 0
+
+
+def _survived(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
+    """The verdicts, and one more if what is examined ends the examination."""
+    from sonde.errors import place_of, words_of
+    from sonde.testing.verdict import Verdict
+
+    while True:
+        try:
+            verdict = next(verdicts, None)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:
+            yield Verdict("it lets itself be examined", False, f"{words_of(e)}{place_of(e)}")
+            return
+        if verdict is None:
+            return
+        yield verdict
 
 
 def ls(what: Literal["tasks", "suites", "encoders", "probes", "controls", "measures", "store"], /) -> int:

@@ -53,7 +53,8 @@ def make(
     seed: int
         All random choices derive from it. Default: 1111.
     exclude: Path
-        A file of sentences to withhold, one a line; case, digits and punctuation do not count.
+        Sentences to withhold, and those they were made from: a file with one a line, or sets, as for `sonde audit`.
+        Case, digits and punctuation do not count.
     exclusive: bool
         Use a sentence in one task only.
     set_: tuple[str, ...]
@@ -76,11 +77,15 @@ def make(
     from sonde.dataset import MANIFEST, Dataset
     from sonde.errors import UsageError
     from sonde.make import make_sets
-    from sonde.request import check_jobs, check_writable, near_keys, wanted
+    from sonde.request import check_jobs, check_writable, wanted, withheld
     from sonde.sketch import WITHHELD
+    from sonde.withheld import Withheld
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Give corpus files, or --builtin N for the built-in corpus, not both and not neither.")
+    given = {"--trees": trees, "--name": name, "--language": language, "--format": format}
+    if builtin and (idle := [option for option, value in given.items() if value]):
+        raise UsageError(f"{idle[0]} is about corpus files, and has no effect on the built-in corpus: leave it out.")
     source = (
         Corpus.synthetic(builtin)
         if builtin
@@ -89,13 +94,13 @@ def make(
         )
     )
     jobs_wanted = wanted(suite, task, sizes=sizes, length=length, settings=set_)
-    withheld = near_keys(exclude) if exclude else frozenset()
+    excluded = withheld(exclude) if exclude else Withheld()
     check_writable(out)
     made: list[Any] = []
     unmade: list[Any] = []
     with progress() as tell:
         for found in make_sets(
-            source, jobs_wanted, seed=seed, jobs=check_jobs(jobs), exclude=withheld, exclusive=exclusive,
+            source, jobs_wanted, seed=seed, jobs=check_jobs(jobs), exclude=excluded, exclusive=exclusive,
             skip_bad=skip_bad, audit=audit, progress=tell,
         ):  # fmt: skip
             if isinstance(found, Dataset):
@@ -117,10 +122,10 @@ def make(
         spent = not any(m["stages"]["cells cut to their limit"] for m in short)
         if short:
             err().print(f"{len(short)} smaller than asked{': the corpus has no more to give' * spent}.")
-        if withheld and not any(WITHHELD in m["stages"]["rejected"] for m in made):
+        if excluded and not any(WITHHELD in m["stages"]["rejected"] for m in made):
             err().print(
                 f"None of the sentences of {exclude} was met: is it one sentence a line, without other columns?"
             )
     for lacking in unmade:
         err().print(f"not made: {lacking.name}: {lacking.reason}", style="yellow", markup=False, soft_wrap=True)
-    return 0 if not unmade else 2 if made else 1
+    return 0 if not unmade else 2 if made or any(found.kind == "failed" for found in unmade) else 1

@@ -175,6 +175,7 @@ def repeat(
     *,
     run: Path | None = None,
     data: Annotated[tuple[str, ...], Parameter(("--data", "-d"))] = (),
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = (),
     no_store: bool = False,
 ) -> int:
     """Do again what a signature says, and say whether the number came out the same.
@@ -189,6 +190,8 @@ def repeat(
         The run that has the number to compare with.
     data: tuple[str, ...]
         Where the set is. Default: where the run found it.
+    encoder: tuple[str, ...]
+        The encoder of the signature if it is a program (py:…) or a server (openai:…), which may then be used.
     no_store: bool
         Encode again instead of taking vectors from the store.
     """
@@ -199,7 +202,7 @@ def repeat(
 
     with telling_damage():
         there = Run.load(run) if run else None
-    found = again(signature, run=there, paths=data, store=store_of(no_store, None))
+    found = again(signature, run=there, paths=data, store=store_of(no_store, None), encoders=encoder)
     print_repeated(found)
     return 0 if found.then is None or found.same else 1
 

@@ -31,6 +31,7 @@ def serve(
     encoder: tuple[str, ...]
         An encoder of the run that is a program (py:…) and may be run to read sentences; may be repeated.
     """
+    from sonde.cli.ending import Terminated
     from sonde.console import err
     from sonde.serve import Server
 
@@ -44,6 +45,8 @@ def serve(
             webbrowser.open(server.url)
         try:
             server.serve_forever()
+        except Terminated:
+            raise
         except KeyboardInterrupt:  # which is how a server ends
             err().print("ended", markup=False)
     return 0

@@ -57,10 +57,16 @@ def show(
     if any((path / name).exists() for name in ("run.json", "results.jsonl")):
         if examples or baselines or task or seed:
             raise UsageError(f"--examples, --baselines, --task and --seed are about sets; {path} is a run.")
+        if signatures and (format != "table" or metric != "accuracy"):
+            raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
         _show_run(path, format, metric, signatures, published)
         return 0
     if format != "table" or metric != "accuracy" or signatures:
         raise UsageError(f"--format, --metric and --signatures are about runs; {path} has no run.json. Leave them out.")
+    if baselines and (examples or seed):
+        raise UsageError("--baselines prints no rows: leave out --examples and --seed.")
+    if seed and not examples:
+        raise UsageError(f"--seed {seed} picks other rows, and none are printed: add --examples, or leave it out.")
     if published and not baselines:
         raise UsageError("--published of sets stands beside --baselines; add that.")
     return _show_sets(path, examples, baselines, task, seed, published)

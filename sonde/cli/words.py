@@ -34,6 +34,8 @@ def store_of(no_store: bool, limit: float | None) -> Store | None:
     from sonde.errors import UsageError
     from sonde.store import Store, default_root
 
+    if no_store and limit is not None:
+        raise UsageError(f"--store-limit {limit:g} has no effect together with --no-store: leave one of them out.")
     if limit is not None and limit < 0:
         raise UsageError(f"--store-limit {limit:g}: expected a number of gigabytes, 0 or more.")
     return None if no_store else Store(default_root(), limit=None if limit is None else int(limit * 1e9))

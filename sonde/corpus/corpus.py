@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -21,6 +21,7 @@ from sonde.corpus.files import COMPRESSED, expand, kind, stem
 from sonde.corpus.plain import read_plain
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import CorpusError, DataError, UsageError
+from sonde.several import Text, Texts, several, texts
 
 READERS = {"conllu": read_conllu, "brackets": read_brackets, "text": read_plain}
 
@@ -54,11 +55,11 @@ class Corpus:
     @classmethod
     def read(
         cls,
-        *paths: str,
+        *paths: Text,
         name: str | None = None,
         language: str | None = None,
         format: str | None = None,
-        trees: str | Sequence[str] = (),
+        trees: Texts = (),
     ) -> Corpus:
         """Make a corpus of files, globs and directories; ``-`` is standard input.
 
@@ -70,7 +71,7 @@ class Corpus:
             near = difflib.get_close_matches(format, READERS, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise UsageError(f"there is no corpus format {format!r}; known are {', '.join(READERS)}{hint}")
-        typed = expand(paths)
+        typed = expand(texts(paths, "a path"))
         files = tuple(_spooled() if path == "-" else path for path in typed)
         if format is None:
             for file in files:
@@ -79,7 +80,7 @@ class Corpus:
         languages = {m[2] for m in guesses}
         if language is None and len(guesses) == len(typed) and len(languages) == 1:
             language = languages.pop()
-        brackets = expand([trees] if isinstance(trees, str) else trees) if trees else ()
+        brackets = expand(typed_trees) if (typed_trees := texts(trees, "a path")) else ()
         return cls(name or _name(typed), language, files, brackets, format)
 
     @classmethod
@@ -90,9 +91,9 @@ class Corpus:
         return cls("builtin", "en", builtin=n, seed=seed)
 
     @classmethod
-    def of(cls, sentences: Sequence[Sentence], name: str = "memory", language: str | None = None) -> Corpus:
+    def of(cls, sentences: Sentence | Iterable[Sentence], name: str = "memory", language: str | None = None) -> Corpus:
         """Make a corpus of sentences that are already in memory."""
-        return cls(name, language, held=tuple(sentences))
+        return cls(name, language, held=tuple(several(sentences, Sentence, "a Sentence")))
 
     @property
     def is_synthetic(self) -> bool:

@@ -7,6 +7,7 @@ import glob
 import gzip
 import lzma
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
@@ -79,7 +80,9 @@ def _below(directory: str) -> list[str]:
         for name in names:
             of = _kind_by_name(name)
             if of and not name.startswith(".") and _plain_name(name).lower() not in _NOT_A_CORPUS:
-                by_kind[of].append(str(Path(folder, name)))
+                place = Path(folder, name)
+                if place.is_file() or not place.exists():  # a pipe or a device is no corpus; a broken link is told
+                    by_kind[of].append(str(place))
     return sorted(by_kind["conllu"] + by_kind["brackets"]) or sorted(by_kind["text"])
 
 
@@ -217,6 +220,7 @@ def open_source(path: str, stack: ExitStack) -> Source:
     """A file, decompressed as its suffix says; the stack closes it."""
     if path == "-":
         return cast(Source, sys.stdin.buffer)
+    refuse_special(path)
     raw = stack.enter_context(Path(path).open("rb"))  # noqa: SIM115 - the stack closes it
     match Path(path).suffix.lower():
         case ".gz":
@@ -228,6 +232,16 @@ def open_source(path: str, stack: ExitStack) -> Source:
         case ".zst":
             return _Zstd(path, raw)
     return raw
+
+
+def refuse_special(path: str | Path) -> None:
+    """Raise DataError for a pipe, a device or a socket: to open one may wait for ever, and to read one may never end.
+
+    Nothing is read from a pipe by its name, as almost everything here is read twice.
+    """
+    mode = os.stat(path).st_mode  # noqa: PTH116 - takes what a Path refuses, and says what is wrong with it
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise DataError(f"{str(path)!r} is a pipe, a device or a socket; write what comes from it into a file first")
 
 
 class _Zstd:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 import numpy.typing as npt
 
 from sonde.downstream.folds import Ints, folds
-from sonde.probes import Features, Model, Probe, convex, network
+from sonde.probes import Features, Model, Probe, convex, fit, network
 
 OUTER = 1111
 """The seed of the nested folds, which in SentEval depends on nothing."""
@@ -46,8 +46,7 @@ def split(
     classes: int, *, seed: int, device: str | None = None,
 ) -> Outcome:  # fmt: skip
     """Learn, choose and test on parts that are given."""
-    work = convex.fit if probe.kind == "convex" else network.fit
-    found = work(probe, train, labels, dev, dev_labels, classes, seeds=(seed,), device=device)[0]
+    found = fit(probe, train, labels, dev, dev_labels, classes, seeds=(seed,), device=device)[0]
     scores = found.model.scores(test)
     return Outcome(_points(found.dev), _accuracy(scores, test_labels), scores, (found.chosen,))
 
@@ -91,10 +90,13 @@ def _choose(
     tried: list[Sequence[Mapping[str, Any]]] = []
     for inner, held in parts:
         given = (train.select(inner), labels[inner], train.select(held), labels[held], classes)
-        if probe.kind == "convex":
-            tried.append(convex.fit(probe, *given, seeds=(seed,), device=device)[0].tried)
-        else:
-            tried.append([fit.tried[0] for fit in network.fit_grid(probe, *given, seed=seed, device=device)])
+        match probe.kind:
+            case "convex":
+                tried.append(convex.fit(probe, *given, seeds=(seed,), device=device)[0].tried)
+            case "network":
+                tried.append([each.tried[0] for each in network.fit_grid(probe, *given, seed=seed, device=device)])
+            case _:
+                assert_never(probe.kind)
     means = [float(np.round(100 * np.mean([fold[i]["accuracy"] for fold in tried]), 2)) for i in range(len(tried[0]))]
     best = means.index(max(means))
     return means[best], {name: tried[0][best][name] for name in ("l2", "hidden", "dropout") if name in tried[0][best]}
@@ -106,18 +108,22 @@ def _refit(
     """One point of the grid on all training rows, but for the few that say when to stop."""
     only: dict[str, Any] = {name: (value,) for name, value in point.items()}
     one = replace(probe, **only)
-    if probe.kind == "convex":
-        first = slice(0, 1)  # there is nothing to choose
-        return convex.fit(
-            one, train, labels, train.select(first), labels[first], classes, seeds=(seed,), device=device
-        )[0].model
-    orders = np.random.RandomState(seed)
-    drawn = orders.permutation(len(train))
-    stop, learn = np.split(drawn, [int(HELD_OUT * len(train))])
-    return network.fit_grid(
-        one, train.select(learn), labels[learn], train.select(stop), labels[stop], classes, seed=seed, orders=orders,
-        device=device,
-    )[0].model  # fmt: skip
+    match probe.kind:
+        case "convex":
+            first = slice(0, 1)  # there is nothing to choose
+            return convex.fit(
+                one, train, labels, train.select(first), labels[first], classes, seeds=(seed,), device=device
+            )[0].model
+        case "network":
+            orders = np.random.RandomState(seed)
+            drawn = orders.permutation(len(train))
+            stop, learn = np.split(drawn, [int(HELD_OUT * len(train))])
+            return network.fit_grid(
+                one, train.select(learn), labels[learn], train.select(stop), labels[stop], classes, seed=seed,
+                orders=orders, device=device,
+            )[0].model  # fmt: skip
+        case _:
+            assert_never(probe.kind)
 
 
 def _accuracy(scores: npt.NDArray[np.float32], labels: Ints) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from sonde.errors import UsageError
+from sonde.several import Texts, texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +59,12 @@ def places() -> dict[str, Place]:
     return msgspec.convert({key: {"key": key, **said} for key, said in found.items()}, dict[str, Place])
 
 
-def wanted(names: Iterable[str], known: Mapping[str, Place]) -> list[Place]:
+def wanted(names: Texts, known: Mapping[str, Place]) -> list[Place]:
     """The places of these sets, each once; a name may be a key or the name of a set."""
     keys = {name: place.key for place in known.values() for name in (place.key, *place.sets)}
     folded = {name.lower(): key for name, key in keys.items()}
     found: dict[str, Place] = {}
-    for name in names:
+    for name in texts(names, "the name of a set"):
         key = keys.get(name) or folded.get(name.lower())
         if key is None:
             near = difflib.get_close_matches(name, keys, n=1)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from sonde.corpus.files import refuse_special
 from sonde.errors import DataError
 
 _PLAIN = re.compile(r"[fiu][1248]")
@@ -57,6 +58,7 @@ class Array:
 def load(path: Path) -> Any:
     """What a pickle holds: containers, strings and numbers, with an ``Array`` for every array."""
     try:
+        refuse_special(path)
         with path.open("rb") as file:
             return _Reader(path, file).load()
     except DataError:

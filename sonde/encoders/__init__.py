@@ -12,14 +12,16 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import UsageError
 
-__all__ = ["Encoder", "Identity", "Spec", "load", "schemes"]
+__all__ = ["Encoder", "Identity", "Spec", "load", "refuse_unnamed", "schemes"]
 
+CODE, REMOTE = "py", "openai"
+"""The scheme whose encoders are programs, and the one whose encoders send texts, and a key, to a server."""
 NOT_SCHEMES = frozenset({"checksums", "hub", "identity", "sources"})
 """Modules here that are no schemes."""
 
@@ -56,3 +58,18 @@ def load(text: str) -> Encoder:
         raise UsageError(f"There is no encoder scheme {spec.scheme!r}.{hint} The schemes are {', '.join(schemes())}.")
     found: Encoder = importlib.import_module(f"sonde.encoders.{spec.scheme}").load(spec)
     return found
+
+
+def refuse_unnamed(text: str, named: Collection[str], *, remote: bool = False) -> None:
+    """Raise UsageError if an encoder is a program, or with ``remote`` a server, and is not among those named by hand.
+
+    For names that come with a run or a signature, which somebody else may have written.
+    """
+    scheme = text.partition(":")[0]
+    if text in named or scheme not in ((CODE, REMOTE) if remote else (CODE,)):
+        return
+    what = "is a program" if scheme == CODE else "sends texts to a server"
+    raise UsageError(
+        f"{text} {what}, and is named by a file or text that may come from somebody else. To have it used, name it "
+        f"yourself: --encoder '{text}'."
+    )

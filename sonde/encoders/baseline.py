@@ -23,7 +23,7 @@ import numpy as np
 from sonde.digest import hash_64
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import UsageError
-from sonde.texts import listed
+from sonde.several import listed
 
 if TYPE_CHECKING:
     from sonde.encoders import Encoder

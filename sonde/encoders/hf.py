@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sonde.encoders import hub
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, UsageError
-from sonde.texts import listed
+from sonde.several import listed
 
 if TYPE_CHECKING:
     import numpy as np

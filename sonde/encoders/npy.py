@@ -23,8 +23,8 @@ from sonde.dataset import make_folder
 from sonde.encoders.checksums import NAME, check_hash, hash_file, lines_of
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import CorpusError, DataError, EncoderError, UsageError
+from sonde.several import listed
 from sonde.tables import TABLES, Columns, records, uncompressed
-from sonde.texts import listed
 
 Array = np.ndarray[Any, Any]
 

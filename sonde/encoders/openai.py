@@ -38,7 +38,7 @@ import numpy as np
 from sonde import __version__
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, Offline, ShapeError, UsageError
-from sonde.texts import listed
+from sonde.several import listed
 
 Array = np.ndarray[Any, Any]
 

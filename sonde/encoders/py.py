@@ -29,7 +29,7 @@ from typing import Any
 from sonde.encoders import sources
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, NotInstalled, UsageError
-from sonde.texts import listed
+from sonde.several import listed
 
 DEFAULT = "encode"
 
@@ -69,7 +69,9 @@ def load(spec: Spec) -> Function:
     if call == "1":
         try:
             found = found() if callable(found) else found
-        except Exception as e:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:
             raise _broken(spec, e, f"{attribute}() fails") from e
     elif isinstance(found, type):
         raise UsageError(f"{spec} names a class; add ?call=1 to have one made of it, or name a function.")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from sonde.encoders import hf, hub
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, UsageError
-from sonde.texts import listed
+from sonde.several import listed
 
 if TYPE_CHECKING:
     from sonde.encoders.hf import Vectors

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, NotInstalled, UsageError
-from sonde.texts import listed
+from sonde.several import listed
 from sonde.wordvectors import sum_rows
 
 MODEL = "l2_supercat"

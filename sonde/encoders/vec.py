@@ -48,7 +48,7 @@ from numpy.typing import NDArray
 from sonde.cache import cache_folder
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, UsageError
-from sonde.texts import listed
+from sonde.several import listed
 from sonde.wordvectors import (
     Frequencies,
     WordVectors,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -60,8 +60,11 @@ def fit(
     """
     from sonde.probes import convex, network
 
-    if probe.kind == "convex":
-        return convex.fit(
-            probe, train, labels, dev, dev_labels, classes, seeds=seeds, device=device, ground=ground
-        )  # fmt: skip
-    return network.fit(probe, train, labels, dev, dev_labels, classes, seeds=seeds, device=device)
+    given = (probe, train, labels, dev, dev_labels, classes)
+    match probe.kind:
+        case "convex":
+            return convex.fit(*given, seeds=seeds, device=device, ground=ground)
+        case "network":
+            return network.fit(*given, seeds=seeds, device=device)
+        case _:  # a kind that is new would be trained as another one under its name
+            assert_never(probe.kind)

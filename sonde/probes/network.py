@@ -22,7 +22,7 @@ from sonde.probes.features import Features
 from sonde.probes.fit import Fit
 from sonde.probes.group import Engine, Floats, Group, Ints, Setting, begin
 from sonde.probes.mersenne import SEEDS, layers
-from sonde.probes.probe import AS_INPUT, Probe
+from sonde.probes.probe import AS_INPUT, Activation, Probe
 from sonde.threads import one_thread
 
 Doubles = npt.NDArray[np.float64]
@@ -45,7 +45,7 @@ class Network:
     """A trained classifier: the weights of its layers, (out, in) and (out) in turn."""
 
     weights: tuple[Floats, ...]
-    activation: str
+    activation: Activation
     scale: Scale | None = None
 
     def scores(self, features: Features) -> Floats:

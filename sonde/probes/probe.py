@@ -6,32 +6,38 @@ import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal, assert_never, get_type_hints
 from urllib.parse import quote, unquote
 
 import msgspec
 
 from sonde.errors import UsageError
+from sonde.literals import check_words
 
 AS_INPUT = -1
 """As many hidden units as the vectors have dimensions."""
+
+
+Kind = Literal["convex", "network"]
+Activation = Literal["sigmoid", "relu"]
+Optimiser = Literal["adam", "adagrad", "rmsprop", "sgd"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
     """A classifier and how it is trained. Tuples are a grid: every combination is fitted, and dev decides."""
 
-    kind: Literal["convex", "network"] = "network"
+    kind: Kind = "network"
     """The optimum of a convex loss, found by L-BFGS; or minibatch descent that is stopped on dev."""
     hidden: tuple[int, ...] = (0,)
     """Units of the one hidden layer: 0 for none, which is logistic regression; -1 for as many as dimensions."""
     dropout: tuple[float, ...] = (0.0,)
     l2: tuple[float, ...] = (1e-5, 1e-4, 1e-3, 1e-2)
     """Weight of half the squared norm of the parameters, against the mean loss; a convex probe spares the biases."""
-    activation: Literal["sigmoid", "relu"] = "sigmoid"
+    activation: Activation = "sigmoid"
     drop: Literal["before", "after"] = "before"
     """Whether dropout comes before the activation, as in SentEval, or after it."""
-    optimiser: Literal["adam", "adagrad", "rmsprop", "sgd"] = "adam"
+    optimiser: Optimiser = "adam"
     rate: float = 1e-3
     batch: int = 64
     every: int = 4
@@ -53,6 +59,7 @@ class Probe:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained."""
+        check_words(self, "A probe")
         least = {"rate": 0, "batch": 1, "every": 1, "patience": 0, "passes": 0}
         for name, low in least.items():
             if getattr(self, name) < low:
@@ -93,6 +100,17 @@ epochs without gain in dev loss; they do not say the batch size. Şahin et al. (
 """
 
 
+def is_relu(activation: Activation) -> bool:
+    """Whether an activation is the one or the other; a third would have to be taught to every engine."""
+    match activation:
+        case "relu":
+            return True
+        case "sigmoid":
+            return False
+        case _:
+            assert_never(activation)
+
+
 def parse(text: str) -> tuple[str, Probe]:
     """``name[?field=value&…]``, such as ``senteval?hidden=50,100``: its canonical text, and the probe."""
     name, mark, query = text.partition("?")
@@ -108,8 +126,24 @@ def parse(text: str) -> tuple[str, Probe]:
             raise UsageError(f"{text!r} has the option {part!r}; expected field=value, each field once, joined by &.")
         changed[key] = _value(text, key, unquote(value))
     probe = replace(PROBES[name], **changed)
+    if idle := [key for key in changed if key in _idle(probe)]:
+        raise UsageError(f"{text!r} changes {idle[0]}, which has no effect: {_idle(probe)[idle[0]]}. Leave it out.")
     query = differences(probe, PROBES[name])
     return f"{name}?{query}" if query else name, probe
+
+
+def _idle(probe: Probe) -> dict[str, str]:
+    """The fields that do nothing for a probe, and why."""
+    if probe.kind == "convex":
+        why = "a convex probe is brought to its optimum, and has no hidden layer"
+        used = ("kind", "hidden", "l2", "watch", "standardise", "passes", "flat")
+        return {f.name: why for f in fields(Probe) if f.name not in used}
+    found = {}
+    if probe.hidden == (0,):
+        found = dict.fromkeys(("activation", "dropout", "drop", "flat"), "there is no hidden layer; add hidden=50")
+    elif not any(probe.dropout):
+        found["drop"] = "there is no dropout"
+    return found
 
 
 def differences(probe: Probe, other: Probe | None = None) -> str:

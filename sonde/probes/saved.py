@@ -7,7 +7,7 @@ rounding its weights would shift at ``centre``: vectors far from 0 cost no preci
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from sonde.errors import DataError
 from sonde.probes.convex import Linear
 from sonde.probes.fit import Model
 from sonde.probes.network import Network, Scale
+from sonde.probes.probe import Activation
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -69,8 +70,9 @@ def _network(arrays: Arrays) -> Network:
     pairs = zip(layers[::2], layers[1::2], strict=True)
     _check(all(weights.ndim == 2 and bias.shape == weights.shape[:1] for weights, bias in pairs), arrays)
     _check(len(layers) == 2 or layers[2].shape[1] == len(layers[0]), arrays)
-    activation = str(arrays["activation"])
-    _check(activation in ("sigmoid", "relu"), arrays)
+    said = str(arrays["activation"])
+    _check(said in get_args(Activation), arrays)
+    activation: Activation = "relu" if said == "relu" else "sigmoid"
     if "mean" not in arrays:
         return Network(layers, activation)
     _check("factor" in arrays and arrays["mean"].shape == arrays["factor"].shape == layers[0].shape[1:], arrays)

@@ -19,6 +19,7 @@ from numba.extending import intrinsic
 
 from sonde.probes.group import ALPHA, BETAS, EPSILON, Floats, Group, Ints
 from sonde.probes.masks import mix
+from sonde.probes.probe import is_relu
 from sonde.probes.steps_numpy import copy, hold, logits
 
 __all__ = ["copy", "hold", "logits", "train"]
@@ -62,7 +63,7 @@ def train(group: Group, xs: Floats, rows: Ints, ys: Ints, step: int) -> None:
         kernel(table, rows, ys, *arrays, *rule)
     else:
         dropout = np.array([setting.dropout for setting in group.settings], np.float64)
-        form = (dropout, mix(group.seed), probe.activation == "relu", probe.drop == "after")
+        form = (dropout, mix(group.seed), is_relu(probe.activation), probe.drop == "after")
         kernel = _hidden
         kernel(table, rows, ys, *arrays, *form, *rule)
 

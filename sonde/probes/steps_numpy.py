@@ -6,12 +6,13 @@ Arrays are units × rows, so that the members of a group stand below each other 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
 from sonde.probes.group import ALPHA, BETAS, EPSILON, Floats, Group, Ints
 from sonde.probes.masks import hashes, key, threshold
+from sonde.probes.probe import Activation, is_relu
 
 BLOCK = 1 << 15
 """Weights that are updated at a time: with their gradients and both memories they stay in a processor's cache."""
@@ -32,7 +33,7 @@ def logits(group: Group, xs: Floats) -> Floats:
     return forward(group.weights, group.probe.activation, xs)
 
 
-def forward(weights: Sequence[Any], activation: str, xs: Floats) -> Floats:
+def forward(weights: Sequence[Any], activation: Activation, xs: Floats) -> Floats:
     """The scores (members, n, classes) of rows (n, d) for weights as in ``Group``."""
     first, bias = weights[0], weights[1]
     sums = (xs @ first.reshape(-1, first.shape[2]).T).reshape(len(xs), *bias.shape)
@@ -55,8 +56,8 @@ def train(group: Group, xs: Floats, rows: Ints, ys: Ints, step: int) -> None:
             _update(group, i, gradient, l2, step)
 
 
-def _activate(scores: Floats, activation: str) -> None:
-    if activation == "relu":
+def _activate(scores: Floats, activation: Activation) -> None:
+    if is_relu(activation):
         np.maximum(scores, 0, out=scores)
     else:
         with np.errstate(over="ignore"):  # exp of much is infinite, and one over it is 0, as it should be
@@ -78,7 +79,7 @@ def _gradients(group: Group, x: Floats, y: Ints, step: int) -> list[Floats]:
     if probe.drop == "before":
         units *= factors
     _activate(units, probe.activation)
-    slopes = (units > 0) * factors if probe.activation == "relu" else units * (1 - units) * factors
+    slopes = (units > 0) * factors if is_relu(probe.activation) else units * (1 - units) * factors
     if probe.drop == "after":
         units *= factors
     last, last_bias = group.weights[2], group.weights[3]
@@ -133,22 +134,25 @@ def _move(group: Group, m: Floats, v: Floats, g: Floats, step: int) -> Floats:
     """What is taken from the weights; ``m`` and ``v`` are brought up to date, ``g`` is used up."""
     optimiser, rate = group.probe.optimiser, group.probe.rate
     top, root = g, np.float32(1)
-    if optimiser == "sgd":
-        return g * np.float32(rate)
-    if optimiser == "adam":
-        m *= np.float32(BETAS[0])
-        m += g * np.float32(1 - BETAS[0])
-        v *= np.float32(BETAS[1])
-        g *= g
-        g *= np.float32(1 - BETAS[1])
-        v += g
-        top, root = m, np.float32(1 / np.sqrt(1 - BETAS[1] ** step))
-        rate /= 1 - BETAS[0] ** step
-    elif optimiser == "adagrad":
-        v += g * g
-    else:
-        v *= np.float32(ALPHA)
-        v += g * g * np.float32(1 - ALPHA)
+    match optimiser:
+        case "sgd":
+            return g * np.float32(rate)
+        case "adam":
+            m *= np.float32(BETAS[0])
+            m += g * np.float32(1 - BETAS[0])
+            v *= np.float32(BETAS[1])
+            g *= g
+            g *= np.float32(1 - BETAS[1])
+            v += g
+            top, root = m, np.float32(1 / np.sqrt(1 - BETAS[1] ** step))
+            rate /= 1 - BETAS[0] ** step
+        case "adagrad":
+            v += g * g
+        case "rmsprop":
+            v *= np.float32(ALPHA)
+            v += g * g * np.float32(1 - ALPHA)
+        case _:
+            assert_never(optimiser)
     below = np.sqrt(v)
     below *= root
     below += np.float32(EPSILON[optimiser])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
 from sonde.errors import NotInstalled, UsageError
 from sonde.probes.group import ALPHA, BETAS, EPSILON, Floats, Group, Ints
 from sonde.probes.masks import hashes, key, threshold
+from sonde.probes.probe import is_relu
 
 
 def find(device: str) -> Torch:
@@ -73,7 +74,7 @@ class Torch:
         return (first.reshape(-1, first.shape[2]) @ x.T).reshape(*bias.shape, len(x)) + bias[:, :, None]
 
     def _activated(self, group: Group, units: Any) -> Any:
-        return self.torch.relu(units) if group.probe.activation == "relu" else self.torch.sigmoid(units)
+        return self.torch.relu(units) if is_relu(group.probe.activation) else self.torch.sigmoid(units)
 
     def _gradients(self, group: Group, x: Any, y: Any, step: int) -> list[Any]:
         """The gradient of the loss of one batch, without the penalty, in the shapes of the weights."""
@@ -84,7 +85,7 @@ class Torch:
             return [(excess.reshape(-1, rows) @ x).reshape(first.shape), excess.sum(dim=2)]
         factors = self._factors(group, units.shape[1], rows, step)
         units = self._activated(group, units * factors if probe.drop == "before" else units)
-        slopes = (units > 0) * factors if probe.activation == "relu" else units * (1 - units) * factors
+        slopes = (units > 0) * factors if is_relu(probe.activation) else units * (1 - units) * factors
         if probe.drop == "after":
             units = units * factors
         excess = self._excess(group.weights[2] @ units + group.weights[3][:, :, None], y, probe.reduction)
@@ -114,15 +115,18 @@ class Torch:
     def _move(self, group: Group, m: Any, v: Any, g: Any, step: int) -> Any:
         """What is taken from the weights; ``m`` and ``v`` are brought up to date."""
         optimiser, rate = group.probe.optimiser, group.probe.rate
-        if optimiser == "sgd":
-            return g * rate
         top, root = g, 1.0
-        if optimiser == "adam":
-            m.lerp_(g, 1 - BETAS[0])
-            v.mul_(BETAS[1]).addcmul_(g, g, value=1 - BETAS[1])
-            top, root, rate = m, (1 - BETAS[1] ** step) ** -0.5, rate / (1 - BETAS[0] ** step)
-        elif optimiser == "adagrad":
-            v.addcmul_(g, g)
-        else:
-            v.mul_(ALPHA).addcmul_(g, g, value=1 - ALPHA)
+        match optimiser:
+            case "sgd":
+                return g * rate
+            case "adam":
+                m.lerp_(g, 1 - BETAS[0])
+                v.mul_(BETAS[1]).addcmul_(g, g, value=1 - BETAS[1])
+                top, root, rate = m, (1 - BETAS[1] ** step) ** -0.5, rate / (1 - BETAS[0] ** step)
+            case "adagrad":
+                v.addcmul_(g, g)
+            case "rmsprop":
+                v.mul_(ALPHA).addcmul_(g, g, value=1 - ALPHA)
+            case _:
+                assert_never(optimiser)
         return top / (v.sqrt() * root + EPSILON[optimiser]) * rate

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -11,7 +9,7 @@ import msgspec
 
 from sonde.compare import LEVEL, MARGIN, Comparison, Ties
 from sonde.console import out, visible
-from sonde.report.escape import in_markdown
+from sonde.report.escape import csv_text, in_markdown
 
 if TYPE_CHECKING:
     from sonde.repeat import Repeated
@@ -45,9 +43,7 @@ def text_of(rows: Rows, names: Sequence[str], format: Literal["md", "csv", "json
         return msgspec.json.format(msgspec.json.encode(found)).decode() + "\n"
     cells = _cells(rows, names, margin)
     if format == "csv":
-        buffer = io.StringIO()
-        csv.writer(buffer, lineterminator="\n").writerows(cells)
-        return buffer.getvalue()
+        return csv_text(cells)
     head, *lines = ([in_markdown(c) for c in line] for line in cells)
     rule = ["---", *["---:"] * (len(head) - 1)]
     return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *lines)) + f"\n{_legend(rows, names, margin)}\n"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -17,8 +15,10 @@ from sonde.report import printed
 from sonde.report.charts import Options, chart
 from sonde.report.charts.look import ONE_COLUMN, TWO_COLUMNS, Row, Spec
 from sonde.report.charts.options import Lines, Mode
+from sonde.report.escape import csv_text as as_csv
 from sonde.report.names import set_names, short_names
 from sonde.report.verdict import BOLD, FILLED, MARKED
+from sonde.several import Texts, texts
 
 ENDINGS = (".pdf", ".svg", ".png", ".json", ".csv")
 """Kinds of files that a figure can be written as."""
@@ -47,8 +47,8 @@ def write(
     path: Path | str,
     *,
     columns: Literal[1, 2] = 1,
-    sets: Sequence[str] = (),
-    encoders: Sequence[str] = (),
+    sets: Texts = (),
+    encoders: Texts = (),
     mode: Mode = "absolute",
     relative_to: str | None = None,
     lines: Lines | None = None,
@@ -60,18 +60,36 @@ def write(
     """
     path = Path(path)
     check_ending(path)
+    _check_options(kind, mode, relative_to, lines)
     width = TWO_COLUMNS if columns == 2 else ONE_COLUMN
     options = Options(
-        sets=_found("set", sets, _names_of_sets(summary)),
-        columns=_found("encoder", encoders, _names_of_columns(summary)),
+        sets=_found("set", texts(sets, "a set"), _names_of_sets(summary)),
+        columns=_found("encoder", texts(encoders, "an encoder"), _names_of_columns(summary)),
         mode=mode,
         relative_to=None if relative_to is None else _reference(summary, relative_to),
         lines=lines,
         width=width,
     )
     rows, spec = chart(kind, summary, options)
-    write_atomically(path, _content(path.suffix.lower(), rows, spec, width))
-    return _caption(summary, kind, mode, rows)
+    caption = _caption(summary, kind, mode, rows)
+    write_atomically(path, _content(path.suffix.lower(), rows, spec, width))  # last: then nothing can go wrong any more
+    return caption
+
+
+def _check_options(kind: str, mode: Mode, relative_to: str | None, lines: Lines | None) -> None:
+    """Refuse what would have no effect on a figure of this kind."""
+    given = {
+        "mode": ("heatmap", "profiles") if mode != "absolute" else (),
+        "relative_to": ("heatmap", "profiles") if relative_to is not None else (),
+        "lines": ("layers", "dimensions", "epochs", "learning") if lines is not None else (),
+    }
+    for option, kinds in given.items():
+        if kinds and kind not in kinds:
+            known = ", ".join(k for k in kinds if k in CAPTIONS)
+            flag = option.replace("_", "-")
+            raise UsageError(f"--{flag} has no effect on a figure of the kind {kind}; it is for {known}.")
+    if relative_to is not None and mode != "relative":
+        raise UsageError(f"--relative-to {relative_to} has no effect without --mode relative.")
 
 
 def check_ending(path: Path) -> None:
@@ -156,8 +174,10 @@ def _content(ending: str, rows: Sequence[Row], spec: Spec, width: int) -> bytes:
             return fitted(svg, width, "pt").encode()
         case ".pdf":
             return bytes(vl_convert.svg_to_pdf(fitted(svg, width)))
-        case _:
+        case ".png":
             return bytes(vl_convert.svg_to_png(fitted(svg, width), ppi=PPI))
+        case _:
+            raise UsageError(f"No figure is written as {ending}.")
 
 
 def fitted(svg: str, width: int, unit: str = "") -> str:
@@ -176,9 +196,5 @@ def fitted(svg: str, width: int, unit: str = "") -> str:
 
 def csv_text(rows: Sequence[Row]) -> str:
     """The rows of a figure, without what is only shown when a mark is pointed at."""
-    buffer = io.StringIO()
     fields = [name for name in dict.fromkeys(name for row in rows for name in row) if name != "text"]
-    writer = csv.DictWriter(buffer, fields, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return buffer.getvalue()
+    return as_csv([fields, *([row.get(name, "") for name in fields] for row in rows)])

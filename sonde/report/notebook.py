@@ -61,8 +61,10 @@ class Report:
                 text = markdown(self.summary)
             case ".tex":
                 text = latex(self.summary)
-            case _:
+            case ".csv":
                 text = csv_text(self.run, self.summary)
+            case other:
+                raise UsageError(f"{path}: nothing is written as {other}.")
         write_atomically(path, text.encode(errors="backslashreplace"))
         return path
 

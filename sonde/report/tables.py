@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonde.console import out
 from sonde.report.columns import Column, Main, Words, layer_columns, main_columns
+from sonde.report.escape import csv_text as as_csv
 from sonde.report.escape import in_latex, in_markdown, plain
 from sonde.report.legend import failures, legend
 from sonde.report.meaning_columns import meaning_tables
@@ -50,12 +49,7 @@ def csv_text(run: Run, summary: Mapping[str, Any]) -> str:
     cells = [cell for said in summary["sets"] for cell in said["cells"] if cell]
     against = {line: cell["against"] for cell in cells for line in cell.get("signatures", ()) if cell["against"]}
     rows = [_with_verdict(flat(result), against) for result in run.results]
-    buffer = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    return buffer.getvalue()
+    return as_csv([list(rows[0]), *(list(row.values()) for row in rows)]) if rows else ""
 
 
 def _with_verdict(row: dict[str, Any], against: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from sonde import __version__
 from sonde.embed import Facts, checked, embed, facts
 from sonde.encoders import load
-from sonde.errors import DataError, UsageError
+from sonde.errors import DataError, UsageError, words_of
 from sonde.probes import Probe, parse
 from sonde.result import Cell, Failure
 from sonde.run.cells import Plain, Table, Unit, Vectors
@@ -42,9 +42,10 @@ class Wish:
     tell: Progress | None
     failed: list[Failure] = field(default_factory=list)
 
-    def fail(self, cell: Cell, error: Exception) -> None:
+    def fail(self, cell: Cell, error: BaseException) -> None:
         """Write down that something could not be done, and go on."""
-        said = (str(error) or repr(error)).encode(errors="backslashreplace").decode()
+        said = str(error) if isinstance(error, Exception) else ""
+        said = (said or words_of(error)).encode(errors="backslashreplace").decode()
         failure = Failure(key=cell.key, cell=cell, error=said, kind=type(error).__name__)
         self.failed.append(failure)
         self.log.add(failure)
@@ -84,7 +85,9 @@ def probe_encoder(
         if getattr(encoder, "needs_fit", False):  # on all sets, done or not, or a resumed run would have other vectors
             encoder = encoder.fit(list(dict.fromkeys(text for s in sets or extra for text in s.parts.texts())))
         about = facts(encoder)
-    except Exception as e:  # whatever an encoder does, the others are still to be asked
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:  # whatever an encoder does, the others are still to be asked
         for s in (*sets, *extra):
             wish.fail(_encoder_failure(name, s.parts), e)
         return
@@ -144,7 +147,9 @@ def _do(wish: Wish, one: _Encoder, sets: Sequence[Ready], known: Pool) -> Pool:
                     wish.log, wish.store, one.name, one.identity, one.encoder, new, parts, half=wish.half
                 )  # fmt: skip
         units = [unit for s in left for unit in _units(wish, one, s, found)]
-    except Exception as e:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:
         for s in left:
             wish.fail(_encoder_failure(one.name, s.parts), e)
         return known
@@ -161,7 +166,7 @@ def _finish(wish: Wish, units: Sequence[Unit]) -> None:
     if wish.tell:
         wish.tell("probe", 0, len(units))
     for done, (unit, outcome) in enumerate(_work(units, wish.jobs), 1):
-        if isinstance(outcome, Exception):
+        if isinstance(outcome, BaseException):
             for cell in unit.cells:
                 wish.fail(cell, outcome)
         else:
@@ -188,7 +193,9 @@ def _work(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, Any]]:
         try:
             with one_thread():
                 return unit, work_of(unit)(unit)
-        except Exception as e:  # out of memory, numbers without a solution: of this cell, not of the run
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:  # out of memory, numbers without a solution: of this cell, not of the run
             return unit, e
 
     with one_thread():

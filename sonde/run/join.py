@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from sonde.errors import UsageError
 from sonde.result import Failure, Result
 from sonde.run.folder import Run, asked, in_order
+from sonde.several import several
 
 
-def join(runs: Sequence[Run]) -> Run:
+def join(runs: Run | Iterable[Run]) -> Run:
     """Several runs as one. Of a cell that several have done, the first run's result counts.
 
     Lists of ``info`` grow by what each further run adds; predictions, rows and probes are found where they are.
     """
+    runs = several(runs, Run, "a run")
     if not runs:
         raise UsageError("No run was given; name at least one.")
     if len(runs) == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from sonde.run.parts import Parts, parts_of, sampled
 from sonde.run.resample import checked
 from sonde.run.transfer import nested_baseline
 from sonde.run.variants import Asked, asked_for, untrained, varied
+from sonde.several import Numbers, Texts, several, texts
 from sonde.sources import Source
 from sonde.store import Store
 
@@ -37,16 +39,17 @@ and shown beside the others. Where there are folds, a hundred fits would tell no
 BESIDE = "nb-uni"
 """The baseline whose learning curve is drawn beside those of encoders."""
 
-Encoders = Sequence[str] | Mapping[str, Callable[[Sequence[str]], Any]]
+Encoder = str | Callable[[Sequence[str]], Any]
+Encoders = Encoder | Iterable[Encoder] | Mapping[str, Callable[[Sequence[str]], Any]]
 
 
 def evaluate(
     encoders: Encoders,
-    datasets: Iterable[Dataset | Source],
+    datasets: Dataset | Source | Iterable[Dataset | Source],
     folder: Path | str,
     *,
-    probes: Sequence[str] = ("linear",),
-    seeds: Sequence[int] = (1111,),
+    probes: Texts = ("linear",),
+    seeds: Numbers = (1111,),
     limit: int | None = None,
     store: Store | None = None,
     half: bool = False,
@@ -54,16 +57,17 @@ def evaluate(
     device: str | None = None,
     jobs: int = 1,
     resample: int | None = None,
-    beside: Sequence[str] = (*BASELINES, *ALWAYS),
-    controls: Sequence[str] = (),
-    measures: Sequence[str] = (),
+    beside: Texts = (*BASELINES, *ALWAYS),
+    controls: Texts = (),
+    measures: Texts = (),
     tell: Progress | None = None,
     command: str | None = None,
 ) -> Run:
     """Probe encoders on sets and write every result to ``folder`` as it is finished; what is there is not done again.
 
-    ``encoders`` are texts such as ``st:all-MiniLM-L6-v2``, or callables by name. What fails is written down, and the
-    loop goes on: look at ``Run.failures``. The baselines of ``beside`` are run on every set. ``limit`` takes a balanced
+    ``encoders`` are texts such as ``st:all-MiniLM-L6-v2``, or callables, by name or called as they are themselves. Of
+    all that may be several, one alone means one. What fails is written down, and the loop goes on: look at
+    ``Run.failures``. The baselines of ``beside`` are run on every set. ``limit`` takes a balanced
     sample of each split and marks every number as partial. ``jobs`` probes are fitted at a time, each in one thread, so
     that results do not depend on it. ``resample`` probes are trained again without parts of the training rows, for an
     interval about the encoder and not only about the probe: a multiple of ten, 0 for none; by default 20 linear probes
@@ -71,10 +75,13 @@ def evaluate(
     results are ``Run.extras``. ``command`` is what was typed for all this, to be kept in run.json.
     """
     asked = asked_for(controls, measures)
-    named = dict.fromkeys(encoders) if not isinstance(encoders, Mapping) else dict(encoders)
-    wanted = dict(parse(text) for text in probes)
+    named = _named(encoders)
+    wanted = dict(parse(text) for text in texts(probes, "a probe"))
+    seeds, beside = several(seeds, int, "a seed"), texts(beside, "a baseline")
+    kinds: tuple[type[Dataset | Source], ...] = (Dataset, Source)
+    sources = several(datasets, kinds, "a Dataset, or a Source as find_sets gives them")
     if odd := [name for name in named if not _is_text(name)]:
-        raise UsageError(f"The encoder {odd[0]!r} has half a character in its name; expected UTF-8.")
+        raise UsageError(f"The encoder {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
     if not wanted or not seeds:
         raise UsageError("A run needs at least one probe and one seed.")
     with writing(folder) as log:
@@ -92,7 +99,7 @@ def evaluate(
         )
         if command is not None:
             log.describe(commands=[command.encode(errors="backslashreplace").decode()])
-        sets = [Ready(parts, scores) for parts, scores in _read_sets(wish, list(datasets), learners, asked)]
+        sets = [Ready(parts, scores) for parts, scores in _read_sets(wish, sources, learners, asked)]
         if not sets:
             raise _no_set(wish.failed)
         extra = list(_varied(wish, sets, asked))
@@ -107,6 +114,25 @@ def evaluate(
             linear = replace(wish, probes=dict([parse("linear")]), seeds=wish.seeds[:1], resample=0)
             probe_encoder(linear, name, None, some)
     return Run.load(folder)
+
+
+def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:
+    """Encoders by name; None for those that are to be loaded by it."""
+    if isinstance(encoders, Mapping):
+        return dict(encoders)
+    found: dict[str, Callable[..., Any] | None] = {}
+    for each in [encoders] if isinstance(encoders, str) or callable(encoders) else encoders:
+        if isinstance(each, str):
+            found.setdefault(each, None)
+            continue
+        if not callable(each):
+            raise UsageError(f"Expected an encoder, a text such as static: or a function, got {each!r:.80}.")
+        own = each.func if isinstance(each, partial) else each
+        name = str(getattr(own, "__name__", type(own).__name__))
+        if name in found:
+            raise UsageError(f"Two encoders are called {name}; give them names: evaluate({{'a': …, 'b': …}}, …).")
+        found[name] = each
+    return found
 
 
 def _is_text(name: str) -> bool:
@@ -144,8 +170,8 @@ def _read_sets(
     for i, given in enumerate(datasets):
         if wish.tell:
             wish.tell("sets", i, len(datasets))
-        if not _is_text(given.name):
-            raise UsageError(f"The set {given.name!r} has half a character in its name; expected UTF-8.")
+        if odd := [name for name in (given.name, given.task) if not _is_text(name)]:
+            raise UsageError(f"The set or task {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
         try:
             dataset = given if isinstance(given, Dataset) else given.load()
             parts = parts_of(dataset, wish.limit)
@@ -195,7 +221,9 @@ def _baselines(wish: Wish, dataset: Dataset, parts: Parts, learners: Sequence[st
             work = nested_baseline if parts.protocol == "nested" else baseline_result
             try:
                 done, arrays = work(cell, dataset, parts)
-            except Exception as e:  # the others, and the encoders, are still to be asked
+            except KeyboardInterrupt:
+                raise
+            except BaseException as e:  # the others, and the encoders, are still to be asked
                 wish.fail(cell, e)
                 continue
             wish.log.add(done, arrays)

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -47,8 +47,12 @@ def _one(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
             result, arrays = _related(unit, cell)
         case "similarity":
             result, arrays = _similar(unit, cell)
-        case _:
+        case "retrieval":
             result, arrays = _retrieved(unit, cell)
+        case "split":
+            raise ValueError("a set with splits is for probe_unit")
+        case _:
+            assert_never(unit.parts.protocol)
     spent = {"encode": unit.encode_seconds, "fit": time.perf_counter() - started, "score": 0.0}
     return replace(result, seconds=spent), arrays
 

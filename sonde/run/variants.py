@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from sonde.embed import facts
 from sonde.encoders import load, schemes
-from sonde.errors import EncoderError, SondeError, UsageError
+from sonde.errors import DataError, EncoderError, SondeError, UsageError, words_of
 from sonde.probes import Fit
 from sonde.probes.probe import AS_INPUT
 from sonde.result import Result
@@ -26,6 +26,7 @@ from sonde.run.measures import ERASED, GIVEN, MEASURES, measure_of
 from sonde.run.parts import Parts
 from sonde.run.shared import Places
 from sonde.run.transfer import transfer_unit
+from sonde.several import Texts, texts
 
 __all__ = ["Asked", "Variant", "asked_for", "base", "untrained", "varied", "work_of"]
 
@@ -59,14 +60,14 @@ class Variant:
     """What that encoder is."""
 
 
-def asked_for(controls: Sequence[str], measures: Sequence[str]) -> Asked:
+def asked_for(controls: Texts, measures: Texts) -> Asked:
     """The names that are meant, ``all`` spelt out."""
     return Asked(_names(controls, tuple(CONTROLS), "control"), _names(measures, tuple(MEASURES), "measure"))
 
 
-def _names(given: Sequence[str], known: Sequence[str], what: str) -> tuple[str, ...]:
+def _names(given: Texts, known: Sequence[str], what: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
-    for name in (part for text in given for part in text.split(",") if part):
+    for name in (part for text in texts(given, f"a {what}") for part in text.split(",") if part):
         if name == ALL:
             found |= dict.fromkeys(known)
         elif name in known or (what == "measure" and _takes_encoder(name)):
@@ -98,8 +99,10 @@ def varied(parts: Parts, asked: Asked, others: Sequence[Parts], seed: int) -> It
             continue
         try:
             made = control.parts(parts, seed) if control.parts is not None else parts
-        except SondeError as e:
-            yield Variant((name,), e)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:
+            yield Variant((name,), e if isinstance(e, SondeError) else DataError(words_of(e)))
             continue
         yield Variant((name,), replace(made, variant=name))
     for name in asked.measures:
@@ -110,8 +113,10 @@ def varied(parts: Parts, asked: Asked, others: Sequence[Parts], seed: int) -> It
         names = tuple(f"{ERASED}{other.name}#{other.digest}" for other in beside) if measure.erases else (name,)
         try:
             identity = "" if measure.given is None else _identity(measure.given)
-        except Exception as e:  # whatever an encoder does, the rest is still to be asked
-            yield Variant(names, e if isinstance(e, SondeError) else EncoderError(f"{measure.given}: {e}"))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:  # whatever an encoder does, the rest is still to be asked
+            yield Variant(names, e if isinstance(e, SondeError) else EncoderError(f"{measure.given}: {words_of(e)}"))
             continue
         yield Variant(names, replace(parts, variant=name), True, measure.across, beside, measure.given, identity)
 

@@ -7,15 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sonde.compare import best_layer
-from sonde.encoders import Spec
+from sonde.encoders import REMOTE, Spec
 from sonde.errors import SondeError, UsageError
 from sonde.report.grid import Column, Grid, Layers, Place, grid_of, labelled
 from sonde.report.names import set_names, short_names
 from sonde.result import Result
 from sonde.run.folder import Run
-
-REMOTE = "openai"
-"""The scheme that sends sentences to a server."""
 
 
 @dataclass(frozen=True)

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
 from sonde.embed import Embeddings, embed, facts
-from sonde.encoders import Spec, load, schemes
-from sonde.errors import EncoderError, SondeError, UsageError
+from sonde.encoders import Spec, load, refuse_unnamed, schemes
+from sonde.errors import EncoderError, SondeError, UsageError, words_of
 from sonde.result import HALF
-
-CODE = "py"
-"""The scheme whose encoders are programs: a run that was sent by somebody must not say which of them to run."""
+from sonde.several import Texts, texts
 
 
 class Encoders:
     """What a server holds in memory. ``named`` are the encoders of the scheme ``py:`` that may be loaded."""
 
-    def __init__(self, named: Collection[str] = ()) -> None:
-        self.named = frozenset(named)
+    def __init__(self, named: Texts = ()) -> None:
+        self.named = frozenset(texts(named, "an encoder"))
         self._lock = Lock()
         self._locks: dict[str, Lock] = {}
         self._loaded: dict[str, Any] = {}
 
-    def vectors(self, name: str, identity: str | None, texts: Sequence[str]) -> Embeddings:
+    def vectors(self, name: str, identity: str | None, asked: Sequence[str]) -> Embeddings:
         """The vectors of texts, from the very encoder that the run had: (n, d), or (layers, n, d)."""
         with self._lock:
             lock = self._locks.setdefault(name, Lock())
@@ -34,7 +32,7 @@ class Encoders:
             encoder = self._loaded[name]
             half = identity is not None and HALF in identity
             _check(name, encoder, identity, half=half)
-            return embed(encoder, texts, half=half)
+            return embed(encoder, asked, half=half)
 
     def _load(self, name: str) -> Any:
         try:
@@ -46,14 +44,13 @@ class Encoders:
                 f"{name} was given to the run as a function, not by a name such as st:all-MiniLM-L6-v2, so that it "
                 "cannot be loaded again."
             )
-        if scheme == CODE and name not in self.named:
-            raise UsageError(f"{name} is a program. To have it run, start the server with --encoder '{name}'.")
+        refuse_unnamed(name, self.named)  # a server is asked only if the user ticks it
         try:
             encoder = load(name)
-        except SondeError:
+        except (SondeError, KeyboardInterrupt):
             raise
-        except Exception as e:
-            raise EncoderError(f"{name} cannot be loaded: {type(e).__name__}: {e}") from e
+        except BaseException as e:
+            raise EncoderError(f"{name} cannot be loaded: {words_of(e)}") from e
         if getattr(encoder, "needs_fit", False):
             raise UsageError(
                 f"{name} is fitted on the texts of all sets of its run, so that it cannot be loaded by itself."

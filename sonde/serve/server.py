@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import socketserver
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,8 +20,9 @@ from typing import Any, cast
 
 import msgspec
 
-from sonde.errors import SondeError, UsageError
+from sonde.errors import SondeError, UsageError, words_of
 from sonde.serve.site import Site
+from sonde.several import Texts
 
 HOME = "127.0.0.1"
 """Not to be changed: there is no password, and encoders take all the time of a machine."""
@@ -44,9 +45,10 @@ HEADERS = {
 class Server(ThreadingHTTPServer):
     """A run at an address of this machine; ``port`` 0 takes any that is free. ``named``: see ``Encoders``."""
 
+    request_queue_size = 1024  # connections that wait to be taken up; of the usual five, a crowd would be turned away
     allow_reuse_address = os.name == "posix"  # elsewhere, two servers would share the port
 
-    def __init__(self, folder: Path | str, port: int = 0, named: Collection[str] = ()) -> None:
+    def __init__(self, folder: Path | str, port: int = 0, named: Texts = ()) -> None:
         if not 0 <= port < 1 << 16:
             raise UsageError(f"The port is {port}; expected a number from 1 to 65535, or 0 for any that is free.")
         self.site = Site(Path(folder), named)
@@ -113,8 +115,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._tell(HTTPStatus.INTERNAL_SERVER_ERROR, str(e))
         except (ConnectionError, TimeoutError):
             raise
-        except Exception as e:
-            self._tell(HTTPStatus.INTERNAL_SERVER_ERROR, f"This is a fault of sonde: {type(e).__name__}: {e}")
+        except BaseException as e:  # sys.exit in an encoder's own thread would leave the question without an answer
+            self._tell(HTTPStatus.INTERNAL_SERVER_ERROR, f"This is a fault of sonde: {words_of(e)}")
         else:
             self._send(HTTPStatus.OK, kind, content)
 

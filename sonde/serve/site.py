@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -18,6 +17,7 @@ from sonde.run.folder import INFO, RESULTS, Run
 from sonde.serve.choices import Offer, offer_of
 from sonde.serve.encoders import Encoders
 from sonde.serve.read import LONGEST, MOST, Reader, Request
+from sonde.several import Texts
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class State:
 class Site:
     """One run, which another process may be writing. Nothing is written here."""
 
-    def __init__(self, folder: Path, named: Collection[str] = ()) -> None:
+    def __init__(self, folder: Path, named: Texts = ()) -> None:
         self.folder = folder
         self.reader = Reader(Encoders(named))
         self._loading, self._making = Lock(), Lock()

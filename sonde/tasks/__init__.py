@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import os
 import pkgutil
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from sonde.errors import UsageError
+from sonde.errors import UsageError, place_of, words_of
+from sonde.several import Text
 from sonde.task import Task
 
 SUITES: dict[str, tuple[str, ...]] = {
@@ -44,20 +46,32 @@ def names() -> list[str]:
     return sorted({*built_in, *(e.name for e in entry_points(group="sonde.tasks"))})
 
 
-def load(name: str) -> Task:
+def load(name: Text) -> Task:
     """The task called ``name``: built in, installed, ``package.module[:attribute]``, or a path to a Python file."""
+    name = os.fspath(name)
     if name.endswith(".py") or "/" in name:
         return _checked(_from_file(Path(name)), name)
     if name in (m.name for m in pkgutil.iter_modules(__path__)):
         return _checked(importlib.import_module(f"sonde.tasks.{name}").task, name)
     for entry in entry_points(group="sonde.tasks", name=name):
-        return _checked(entry.load(), name)
+        try:
+            found = entry.load()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:
+            raise UsageError(
+                f"The task {name!r}, which an installed package offers, cannot be loaded: {words_of(e)}"
+            ) from e
+        return _checked(found, name)
     if "." in name or ":" in name:
         module, _, attribute = name.partition(":")
         try:
             found = importlib.import_module(module)
-        except (ImportError, ValueError, TypeError) as e:
-            raise UsageError(f"The task {name!r} names the module {module!r}, which cannot be imported: {e}.") from e
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:
+            said = str(e) if isinstance(e, ImportError) else words_of(e)
+            raise UsageError(f"The task {name!r} names the module {module!r}, which cannot be imported: {said}.") from e
         return _checked(getattr(found, attribute or "task", None), name)
     near = difflib.get_close_matches(name, names(), n=2)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
@@ -84,8 +98,10 @@ def _from_file(path: Path) -> object:
     sys.modules[path.stem] = module  # dataclasses look their module up while it runs
     try:
         spec.loader.exec_module(module)
-    except Exception as e:
-        raise UsageError(f"The task file {path} does not run: {type(e).__name__}: {e}") from e
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:  # sys.exit among them
+        raise UsageError(f"The task file {path} does not run: {words_of(e)}{place_of(e)}") from e
     finally:  # and out again, so that workers are sent the code and do not try to import it
         del sys.modules[path.stem]
         if before is not None:

@@ -8,8 +8,8 @@ out, as in the released SentEval set. Some exchanges remain good sentences, more
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import tags
-from sonde.edit import free_words, plain_words, replaced
-from sonde.task import Context, Policy, Proposal, Task
+from sonde.edit import free_words, plain_words, put_back, replaced
+from sonde.task import Context, Example, Policy, Proposal, Task
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -35,6 +35,16 @@ def propose(s: Sentence, context: Context) -> Proposal:
     return replaced(s, "O", {i: one, i + 1: two}) if context.draw(2) else replaced(s, "I", {i: two, i + 1: one})
 
 
+def original(row: Example) -> str | None:
+    """The two words exchanged again."""
+    if row.label != "I":
+        return row.text
+    if len(row.marks) != 2 or max(row.marks) >= len(row.tokens):
+        return None
+    i, j = row.marks
+    return put_back(row, {i: row.tokens[j], j: row.tokens[i]})
+
+
 NEVER = frozenset({"PUNCT", "SYM", "INTJ"})
 QUOTES = frozenset({'"', "``", "''", "“", "”", "„", "«", "»"})
 
@@ -44,7 +54,9 @@ task = Task(
     question="Were two adjacent words of the sentence exchanged?",
     paper="conneau2018",
     propose=propose,
+    settings=(),
     changes="order",
+    original=original,
     labels=("I", "O"),
     solved_by=frozenset({"bigrams", "characters"}),
     policies={"conneau2018": Policy(), "xprobe2019": Policy()},

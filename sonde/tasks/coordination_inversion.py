@@ -24,7 +24,7 @@ from sonde.corpus.syntax import (
     subtree,
     tags,
 )
-from sonde.edit import render, spaces
+from sonde.edit import render, spaces, spans
 from sonde.task import Context, Counts, Example, Policy, Proposal, Task, token_positions
 
 
@@ -71,6 +71,21 @@ def propose(s: Sentence, context: Context) -> Proposal:
     relation = "first longer" if len(one) > len(two) else "second longer" if len(one) < len(two) else "equal"
     marks = tuple(range(len(one), len(one) + second - middle))
     return Example("I" if inverted else "O", tuple(tokens), render(tokens, space), s.id, None, relation, marks)
+
+
+def original(row: Example) -> str | None:
+    """The clauses exchanged again; which letters were capital is lost, and the words are as they were."""
+    if row.label != "I":
+        return row.text
+    places = spans(row)
+    words = [i for i, token in enumerate(row.tokens) if any(map(str.isalnum, token))]
+    if places is None or not row.marks or not 0 < row.marks[0] <= row.marks[-1] < max(words, default=0):
+        return None
+    (first, last), text = (row.marks[0], row.marks[-1]), row.text
+    # SECOND between FIRST rest: what is between the clauses keeps its spaces
+    second, start, end = places[first - 1][1], places[last + 1][0], places[words[-1]][1]
+    found = text[start:end] + text[second:start] + text[:second] + text[end:]
+    return found[:1].upper() + found[1:]
 
 
 def _betrays_order(s: Sentence, capitals: Capitals) -> str | None:
@@ -188,7 +203,9 @@ task = Task(
     question="Were the two coordinated main clauses of the sentence exchanged?",
     paper="conneau2018",
     propose=propose,
+    settings=(),
     changes="order",
+    original=original,
     labels=("I", "O"),
     readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},
     tables=frozenset({"words"}),

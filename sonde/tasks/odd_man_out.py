@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import children, feature, tags
-from sonde.edit import free_words, replaced
-from sonde.task import Context, Counts, Policy, Proposal, Task, fold, targets
+from sonde.edit import free_words, put_back, replaced
+from sonde.task import TARGETED, Context, Counts, Example, Policy, Proposal, Task, fold, targets
 
 FRAME = frozenset({"obj", "iobj", "ccomp", "xcomp", "compound:prt"})
 """Complements that a verb takes or does not take."""
@@ -64,6 +64,14 @@ def propose(s: Sentence, context: Context) -> Proposal:
                 return replaced(s, "O", {i: s.forms[i]}, key=new, extra=extra)
             return replaced(s, "C", {i: plan.spelling[new]}, key=new, extra=extra)
     return "no word with a matching replacement"
+
+
+def original(row: Example) -> str | None:
+    """The original word in the place of its replacement."""
+    if row.label != "C":
+        return row.text
+    word = dict(row.extra).get("original")
+    return put_back(row, {row.marks[0]: word}) if word and len(row.marks) == 1 else None
 
 
 def candidates(
@@ -155,7 +163,9 @@ task = Task(
     question="Was a word of the sentence replaced by one that does not belong?",
     paper="conneau2018",
     propose=propose,
+    settings=(*TARGETED, "tolerance", "domain"),
     changes="words",
+    original=original,
     labels=("C", "O"),
     readings={"ud": frozenset({"upos"}), "penn": frozenset({"penn"})},
     tables=frozenset({"words", "bigrams"}),

@@ -8,7 +8,7 @@ an auxiliary, French *peut être utilisé*) are in neither class.
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import base, children, feature, finite, not_main, root
-from sonde.task import Context, Counts, Example, Policy, Proposal, Task, fold, targets
+from sonde.task import TARGETED, Context, Counts, Example, Policy, Proposal, Task, fold, targets
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -55,6 +55,7 @@ task = Task(
     question="Is the main clause passive?",
     paper="universal2019",
     propose=propose,
+    settings=TARGETED,
     labels=("0", "1"),
     solved_by=frozenset({"unigrams", "bigrams", "characters"}),
     readings={"ud": frozenset({"upos", "feats", "heads"})},

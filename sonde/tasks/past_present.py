@@ -19,7 +19,7 @@ from sonde.corpus.syntax import (
     sentence_node,
     tags,
 )
-from sonde.task import Context, Counts, Example, Policy, Proposal, Task, fold, targets
+from sonde.task import TARGETED, Context, Counts, Example, Policy, Proposal, Task, fold, targets
 from sonde.tasks.subj_number import redundancy
 
 PENN = {"VBD": "PAST", "VBP": "PRES", "VBZ": "PRES"}
@@ -132,6 +132,7 @@ task = Task(
     question="Is the main clause in the past or the present tense?",
     paper="conneau2018",
     propose=propose,
+    settings=(*TARGETED, "upos", "ud.tense"),
     labels=("PAST", "PRES"),
     solved_by=frozenset({"edges", "unigrams", "bigrams", "characters"}),
     readings={

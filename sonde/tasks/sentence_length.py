@@ -39,6 +39,7 @@ task = Task(
     question="How many words does the sentence have?",
     paper="conneau2018",
     propose=propose,
+    settings=("bins",),
     labels="the number of the length bin, from 0",
     policies={
         "conneau2018": Policy(bins=LENGTHS, strata=()),

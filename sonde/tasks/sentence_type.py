@@ -34,6 +34,7 @@ task = Task(
     question="Is the sentence a question, a command, or neither?",
     paper="universal2019",
     propose=propose,
+    settings=(),
     labels=("imper", "inter", "other"),
     readings={"ud": frozenset({"feats", "heads"})},
     policies={

@@ -21,7 +21,7 @@ from sonde.corpus.syntax import (
     sentence_node,
     tags,
 )
-from sonde.task import Context, Counts, Example, Policy, Proposal, Task, fold, targets
+from sonde.task import TARGETED, Context, Counts, Example, Policy, Proposal, Task, fold, targets
 
 PENN = {"NN": "NN", "NNS": "NNS"}
 UD = {"Sing": "NN", "Plur": "NNS"}
@@ -127,6 +127,7 @@ task = Task(
     question="Is the subject of the main clause singular or plural?",
     paper="conneau2018",
     propose=propose,
+    settings=TARGETED,
     labels=("NN", "NNS"),
     solved_by=frozenset({"edges", "unigrams", "bigrams", "characters"}),
     readings=READINGS,

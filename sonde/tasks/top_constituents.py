@@ -62,6 +62,7 @@ task = Task(
     question="Which phrases make up the sentence, from left to right?",
     paper="conneau2018",
     propose=propose,
+    settings=(),
     labels="the 19 most frequent sequences, and OTHER",
     solved_by=frozenset({"length", "punctuation", "edges", "unigrams", "bigrams", "characters"}),
     readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},

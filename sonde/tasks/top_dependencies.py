@@ -52,6 +52,7 @@ task = Task(
     question="Which dependents does the root have, order aside?",
     paper="universal2019",
     propose=propose,
+    settings=("subtypes",),
     labels="the 19 most frequent multisets of relations, and OTHER",
     solved_by=frozenset({"length", "punctuation", "edges", "unigrams", "bigrams", "characters"}),
     readings={"dependency": frozenset({"heads"})},

@@ -28,6 +28,7 @@ task = Task(
     question="How deep is the syntactic tree of the sentence?",
     paper="conneau2018",
     propose=propose,
+    settings=("constituency.depths",),
     labels="the depth in nodes, two digits",
     solved_by=frozenset({"punctuation", "unigrams", "bigrams", "characters"}),
     readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},

@@ -87,6 +87,7 @@ task = Task(
     question="Which of a list of mid-frequency words does the sentence contain?",
     paper="conneau2018",
     propose=propose,
+    settings=("ranks",),
     labels="the words, up to 1,000",
     tables=frozenset({"words"}),
     plan=plan,

@@ -53,6 +53,7 @@ task = Task(
     question="Does the first of two words come before the second in the sentence?",
     paper="adi2017",
     propose=propose,
+    settings=(),
     labels=("0", "1"),
     complete=complete,
     inputs=("word1", "word2"),

@@ -67,6 +67,7 @@ task = Task(
     question="Is this word in the sentence?",
     paper="adi2017",
     propose=propose,
+    settings=(),
     labels=("0", "1"),
     complete=complete,
     inputs=("word",),

@@ -10,7 +10,7 @@ import numpy as np
 from sonde.diagnosis import EQUAL, NOT_LOOKED_AT, SAMPLE, apart, of_vectors, unknown_tokens
 from sonde.embed import ask, facts
 from sonde.encoders.vec import Pooled
-from sonde.errors import SondeError
+from sonde.errors import SondeError, words_of
 from sonde.testing.verdict import Verdict
 
 TEXTS = (
@@ -153,8 +153,10 @@ def _words(encoder: Any) -> str:
         return ""  # they are encoded as texts then
     try:
         found = np.asarray(words(["river", "window"]), np.float64)
-    except Exception as e:
-        return f"met {type(e).__name__}: {e}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:
+        return f"got {words_of(e)}"
     if found.ndim != 2 or len(found) != 2 or not np.isfinite(found).all():
         return f"met an array of shape {found.shape} for two words"
     return ""

@@ -10,7 +10,7 @@ from itertools import islice
 from sonde.corpus.corpus import Corpus
 from sonde.corpus.sentence import COLUMNS, Sentence
 from sonde.digest import mix
-from sonde.errors import SondeError
+from sonde.errors import SondeError, place_of, words_of
 from sonde.make import Unmade, choose_reading, count, make_sets
 from sonde.sketch import near_key, unfit
 from sonde.task import Context, Example, Policy, Proposal, Task
@@ -34,13 +34,18 @@ def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
     for suite, policy in task.policies.items():
         try:
             counts, _ = count(corpus, [task])
+            if task.name in counts.failed:
+                yield Verdict(f"{suite}: it counts and plans", False, counts.failed[task.name])
+                continue
             reading = choose_reading(task, policy, counts)
             if not isinstance(reading, str):
                 yield Verdict(f"{suite}: the corpus has the columns it needs", False, str(reading))
                 continue
             context = Context(policy, reading, task.plan(counts, policy, reading) if task.plan else None)
-        except Exception as e:
-            yield Verdict(f"{suite}: it counts and plans", False, f"{type(e).__name__}: {e}")
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:
+            yield Verdict(f"{suite}: it counts and plans", False, f"{words_of(e)}{place_of(e)}")
             continue
         run = partial(_propose, task, context)
         yield _verdict(f"{suite}: each sentence gets an example or a reason", _shapes, task, run, sentences)
@@ -59,8 +64,10 @@ def _propose(task: Task, context: Context, s: Sentence) -> Proposal:
 def _verdict(rule: str, test: Callable[..., str], *arguments: object) -> Verdict:
     try:
         detail = test(*arguments)
-    except Exception as e:
-        detail = f"{type(e).__name__}: {e}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:
+        detail = f"{words_of(e)}{place_of(e)}"
     return Verdict(rule, not detail, detail)
 
 

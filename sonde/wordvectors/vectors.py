@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sonde.corpus.files import refuse_special
 from sonde.errors import DataError
 from sonde.wordvectors.fasttext import Blocks, Subwords, map_subwords
 from sonde.wordvectors.formats import explained, open_vectors
@@ -101,6 +102,7 @@ def fingerprint(path: Path) -> str:
     The time of the last change of any kind cannot be set by hand, unlike that of the content. It may miss a change that
     follows within a clock tick of another; a file that is read in so little time is small, and hashed as a whole.
     """
+    refuse_special(path)
     state = hashlib.blake2b(b"sonde vectors 2", digest_size=16)
     with path.open("rb") as file:
         about = os.fstat(file.fileno())

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from sonde.report import summarise, tables
 from sonde.report.columns import Column, Words
-from sonde.report.escape import in_latex, in_markdown
+from sonde.report.escape import in_csv, in_latex, in_markdown
 from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
 from sonde.result import Cell, Signature
 from sonde.run.folder import Run
@@ -185,7 +185,7 @@ def test_csv_has_a_line_per_result_and_the_signature_last(run):
         assert row["signature"] == own.signature
         assert Signature.parse(row["signature"]).enc == own.cell.encoder == row["encoder"]
         assert float(row["score"]) == own.accuracy
-        assert row["dataset"] == own.cell.dataset
+        assert row["dataset"] == in_csv(own.cell.dataset)
 
 
 def test_json_is_the_summary(run):

@@ -320,3 +320,23 @@ def test_ports(server, folder):
 def test_what_is_no_run(tmp_path):
     with pytest.raises(RunError, match="is no run"):
         Server(tmp_path)
+
+
+def test_two_hundred_requests_at_once_are_answered(server):
+    crowd = 200
+    ready, answers = threading.Barrier(crowd), [None] * crowd
+
+    def one(i):
+        asked = ("POST", "/read", OK, JSON) if i % 2 else ("GET", "/status")
+        ready.wait()
+        try:
+            answers[i] = ask(server, *asked)[0]
+        except OSError as e:
+            answers[i] = e
+
+    threads = [threading.Thread(target=one, args=(i,)) for i in range(crowd)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [HTTPStatus.OK] * crowd

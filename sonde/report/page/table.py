@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sonde.report.columns import Column, Words, main_columns
+from sonde.report.escape import csv_text
 from sonde.report.interval import ends_of
 from sonde.report.summary import done, value_of
 from sonde.report.verdict import mark_of
@@ -120,9 +119,7 @@ def _shown(cell: Mapping[str, Any] | None, words: Words) -> Shown:
 
 def table_csv(summary: Mapping[str, Any]) -> str:
     """A line per set and column, for a program that draws or counts; shares of one."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(CSV)
+    rows: list[Sequence[object]] = [CSV]
     columns = [*summary["columns"], *summary["baselines"]]
     for said in summary["sets"]:
         for column, cell in zip(columns, (*said["cells"], *said["baselines"]), strict=True):
@@ -134,5 +131,5 @@ def table_csv(summary: Mapping[str, Any]) -> str:
             )
             names = said["label"], said["language"], ", ".join(column["label"])
             more = cell["letters"], cell["partial"], against.get("baseline"), bar, against.get("verdict")
-            writer.writerow([*names, cell["n"], said["scored_by"], value, low, high, *more])
-    return buffer.getvalue()
+            rows.append([*names, cell["n"], said["scored_by"], value, low, high, *more])
+    return csv_text(rows)

@@ -1,0 +1,162 @@
+"""A setting that has no effect is refused, and no manifest says that it was applied."""
+
+import sys
+from dataclasses import fields, replace
+
+import pytest
+
+from sonde.cli import main
+from sonde.corpus import Corpus
+from sonde.errors import UsageError
+from sonde.make import Unmade, choose_reading, count, make_sets
+from sonde.probes import parse
+from sonde.report.figure import write
+from sonde.request import wanted
+from sonde.task import SPECIFIC, Context, Policy, effective
+from sonde.tasks import SUITES, load, names
+
+MEASURED = frozenset(f.name for f in fields(Policy))
+
+
+@pytest.mark.parametrize(
+    ("suites", "tasks", "setting", "message"),
+    [
+        ("universal2019", "tree_depth", "depths=[2,6]", r"depths is known to tree_depth \(constituency reading\)"),
+        ("universal2019", (), "depths=[2,6]", r"no effect on sentence_length, .*tree_depth \(constituency reading\)"),
+        ("conneau2018", "passive", "tree_depth.depths=[2,6]", "not in conneau2018"),
+        ((), "passive", "tolerance=0.5", "tolerance is known to odd_man_out"),
+        ((), "tree_depth", 'tree_depth.upos=["VERB"]', "upos is known to past_present"),
+        ((), "passive", "classes=3", "needs a task whose labels depend on the corpus"),
+        ((), "passive", "decorrelate=gaussian", 'needs balance=equal and strata="exact"'),
+        ("adi2017", (), "remainder=drop", "needs balance=equal"),
+        ("universal2019", "passive", "band_tokens=1000", "needs a band"),
+        ("conneau2018", "tree_depth", "cap=0.5", "cap is known to obj_number, odd_man_out, passive"),
+    ],
+)
+def test_a_setting_without_effect_is_refused(suites, tasks, setting, message):
+    with pytest.raises(UsageError, match=message):
+        wanted(suites, tasks, settings=setting)
+
+
+def test_a_setting_for_all_is_for_those_that_know_it():
+    found = {task.name: policy for _, task, policy in wanted("conneau2018", settings=["tolerance=0.5", "min_class=9"])}
+    assert found["odd_man_out"].tolerance == 0.5
+    assert {policy.tolerance for name, policy in found.items() if name != "odd_man_out"} == {1.0}
+    assert {policy.min_class for policy in found.values()} == {9}
+
+
+def test_a_reading_that_does_not_know_a_setting_makes_no_set(builtin):
+    # the built-in corpus has trees and heads; without the trees, the dependency reading is left
+    heads = Corpus.of([replace(s, tree=None) for s in builtin][:3000], name="heads", language="en")
+    (asked,) = wanted("conneau2018", "tree_depth", settings="depths=[2,6]", sizes="200/50/50")
+    (found,) = make_sets(heads, asked)
+    assert isinstance(found, Unmade)
+    assert found.kind == "setting"
+    assert found.reason == (
+        "the setting depths has no effect on the dependency reading, the one that is used on this corpus; "
+        "it has one on constituency. Leave it out"
+    )
+    (plain,) = wanted("conneau2018", "tree_depth", sizes="200/50/50", settings="min_classes=2")
+    (made,) = make_sets(heads, plain)
+    assert made.manifest["reading"]["name"] == "dependency"
+    assert "depths" not in made.manifest["policy"]
+
+
+def test_python_is_told_as_well(builtin):
+    odd = replace(load("passive").policies["universal2019"], ranks=(1, 5), sizes=(60, 20, 20))
+    (found,) = make_sets(builtin, ("mine", load("passive"), odd))
+    assert (found.kind, found.reason) == ("setting", "the setting ranks has no effect on passive. Leave it out")
+
+
+class Recording:
+    """A policy that remembers which of its fields were asked for."""
+
+    def __init__(self, policy, met):
+        self._policy, self._met = policy, met
+
+    def __getattr__(self, name):
+        if name in MEASURED:
+            self._met.add(name)
+        return getattr(self._policy, name)
+
+
+@pytest.mark.parametrize("name", sorted({name for suite in SUITES.values() for name in suite}))
+def test_a_task_declares_what_it_reads(name, builtin):
+    task = load(name)
+    assert task.settings is not None
+    sentences = list(builtin)[:400]
+    for policy in task.policies.values():
+        counts, _ = count(Corpus.of(sentences), [task])
+        for reading in task.readings:
+            if not isinstance(choose_reading(task, replace(policy, readings=(reading,)), counts), str):
+                continue
+            met = set()
+            own = Recording(policy, met)
+            context = Context(own, reading, task.plan(counts, own, reading) if task.plan else None)
+            for s in sentences:
+                task.propose(s, context)
+            declared = effective(task, replace(policy, band=policy.band or (1, 2), balance="equal"), {reading})
+            assert met & set(SPECIFIC) <= declared, (reading, met)
+            # and nothing is declared that is not read: what is left is used when the rows are chosen
+            assert declared & set(SPECIFIC) <= met | {"disjoint", "cap", "band_tokens"}, reading
+
+
+def test_every_built_in_task_is_in_a_suite():
+    assert set(names()) >= {name for suite in SUITES.values() for name in suite}
+
+
+@pytest.mark.parametrize(
+    ("probe", "message"),
+    [
+        ("linear?dropout=0.2", "convex probe is brought to its optimum"),
+        ("linear?optimiser=sgd", "convex probe"),
+        ("senteval?dropout=0.2", "no hidden layer"),
+        ("senteval?activation=relu", "no hidden layer"),
+        ("senteval?hidden=50&drop=after", "no dropout"),
+    ],
+)
+def test_an_option_of_a_probe_without_effect_is_refused(probe, message):
+    with pytest.raises(UsageError, match=message):
+        parse(probe)
+
+
+def test_options_of_a_probe_with_effect_are_taken():
+    for probe in (
+        "linear?l2=1",
+        "linear?watch=loss",
+        "senteval?drop=after&dropout=0.1&hidden=50",
+        "mlp?activation=relu",
+    ):
+        assert parse(probe)[0] == probe
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "make --builtin 9 --name x", "make --builtin 9 --language fr", "make --builtin 9 --trees x",
+        "make --builtin 9 --format conllu", "run own.txt --train x", "run own.txt --no-store --store-limit 1",
+        "encode own.txt --no-store --store-limit 1", "run own.txt --suite nonsense",
+        "show run --signatures --format csv", "show run --format csv --metric macro_f1",
+    ],
+)  # fmt: skip
+def test_an_option_of_a_command_without_effect_is_refused(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.txt").write_text("tr\ta\tone two\nva\tb\ttwo\nte\ta\tthree\n")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{}")
+    monkeypatch.setattr(sys, "argv", ["sonde", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    said = capsys.readouterr().err
+    assert any(word in said for word in ("no effect", "leave", "No set is of the suite nonsense")), said
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [("intervals", {"mode": "above"}), ("heatmap", {"lines": "set"}), ("layers", {"relative_to": "en"}),
+     ("heatmap", {"relative_to": "en"})],
+)  # fmt: skip
+def test_an_option_of_a_figure_without_effect_is_refused(kind, options, tmp_path):
+    with pytest.raises(UsageError, match="has no effect"):
+        write({}, kind, tmp_path / "x.csv", **options)
