@@ -1,7 +1,7 @@
 """How accurate a linear probe is that was trained on fewer rows: learning curves.
 
-Sizes are those of the online code, each about twice the one before. Several subsamples of every size are drawn from the
-training rows:
+Sizes are those of the online code, each about twice the one before, up to a half. Several subsamples of every size are
+drawn from the training rows:
 
 - By class: each has the classes' shares, as far as that goes.
 - In one piece: rows that share a target form, or a sentence, are drawn together. A curve over single rows of forms that
@@ -35,6 +35,10 @@ Truths = npt.NDArray[np.bool_]
 
 SUBSAMPLES = 4
 """Of each size but the last."""
+SMALLEST = 64
+"""The smallest size is this part of all rows, or a little more: what is below says nothing of where a curve ends."""
+TOLERANCE = 3e-5
+"""How near to an optimum is near enough, as in ``convex``; with a third of it, means differ by 0.2 points at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +83,15 @@ def subsample_order(labels: Ints, clusters: Sequence[Hashable] | None, rng: np.r
 def _cut(labels: Ints, may: Ints, rows: int) -> int:
     """How many rows to take: the cut nearest to what was asked for that leaves two classes."""
     both = int(np.flatnonzero(labels != labels[0])[0]) + 1
-    return int(min(may[may >= both], key=lambda end: (abs(int(end) - rows), end)))
+    found = may[may >= both]
+    return int(found[np.abs(found - rows).argmin()])
 
 
 def subsets(
     labels: Ints, clusters: Sequence[Hashable] | None, classes: int, *, seed: int, subsamples: int = SUBSAMPLES
 ) -> list[list[Ints]]:
     """The numbers of the rows of each subsample, by size, from few rows to all but the last point's."""
-    sizes = ends(len(labels), classes)[:-1]
+    sizes = [end for end in ends(len(labels), classes)[:-1] if SMALLEST * end >= len(labels)]
     found: list[list[Ints]] = [[] for _ in sizes]
     for i in range(subsamples):
         order, may = subsample_order(labels, clusters, np.random.default_rng([seed, i]))
@@ -117,8 +122,8 @@ def learning(
     ``l2`` is the grid, and ``plain`` the penalty and the probe of all rows. A dev or test label of -1 was never met in
     training, and is a miss.
     """
-    sizes, known = ends(len(train), classes), np.flatnonzero(dev_labels >= 0)
-    if len(sizes) < 2 or not len(known):
+    known = np.flatnonzero(dev_labels >= 0)
+    if len(ends(len(train), classes)) < 2 or not len(known):
         raise TooFewError(
             f"{len(train)} training rows of {classes} classes, and {len(known)} dev rows whose label is known, are too "
             f"few for a learning curve; expected at least {2 * max(LEAST, PER_CLASS * classes)} and 1."
@@ -129,7 +134,7 @@ def learning(
     with one_thread():  # with more, sums depend on how many
         ground = Ground.of(train, labels, classes, device) if ground is None else ground
         grid = tuple(sorted(l2, reverse=True))
-        work = Work(ground, dev.select(known), dev_labels[known], classes, grid, device, watch="accuracy")
+        work = Work(ground, dev.select(known), dev_labels[known], classes, grid, device, "accuracy", TOLERANCE)
         begin: list[int] = []
         for i in range(subsamples):
             order = drawn[-1][i]  # the smaller ones are its beginnings

@@ -192,6 +192,8 @@ class Work:
     device: str | None
     watch: Literal["loss", "accuracy"] = "loss"
     """What a penalty is chosen by on dev; of several as accurate, that with the lowest loss."""
+    tolerance: float | None = None
+    """How near to an optimum is near enough; None: as for a code."""
 
     def start(self, rows: int) -> int:
         """The place of the penalty where a search on so many rows begins."""
@@ -235,7 +237,7 @@ class Work:
         counts = np.bincount(labels, minlength=self.classes)
         found = convex.optima(
             self.ground, rows, labels, self.classes, [self.grid[place] for place in places],
-            start=model, tolerance=TOLERANCE * min(1.0, MANY / self.classes), device=self.device,
+            start=model, tolerance=(self.tolerance or TOLERANCE) * min(1.0, MANY / self.classes), device=self.device,
         )  # fmt: skip
         return [Sender.of(each, counts) for each in found]
 
