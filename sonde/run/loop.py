@@ -86,7 +86,7 @@ def evaluate(
         raise UsageError("A run needs at least one probe and one seed.")
     with writing(folder) as log:
         wish = Wish(
-            log, wanted, list(dict.fromkeys(seeds)), limit, device, store, half, batch, jobs, checked(resample), tell
+            log, wanted, sorted(set(seeds)), limit, device, store, half, batch, jobs, checked(resample), tell
         )
         always = [name for name in beside if name not in named and name not in BASELINES]
         learners = [name for name in BASELINES if name in beside]
