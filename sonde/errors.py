@@ -17,7 +17,7 @@ A message says what was met, what was expected and what to do, and names the thi
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from traceback import extract_tb
 
 
@@ -85,6 +85,6 @@ def words_of(error: BaseException) -> str:
 
 def place_of(error: BaseException) -> str:
     """Where code that is not ours went wrong, as `` (file:line)``; nothing if it was in ours or cannot be told."""
-    ours = str(Path(__file__).parent)
+    ours = os.path.dirname(__file__)  # noqa: PTH120 - the classes of this file are the tree that is drawn above
     frames = [f for f in extract_tb(error.__traceback__) if not f.filename.startswith((ours, "<"))]
     return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""

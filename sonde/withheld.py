@@ -7,7 +7,7 @@ case, digits, punctuation and spacing, it
 
 - is in the list,
 - has the same letters as one of the list, in whatever order, or
-- differs from one of the list in one word that is neither the first nor the last.
+- differs from one of the list in one word that is not the first.
 
 Lists may be of running text or of tokens (*don't* or *do n't*): what is compared by words is tried both ways.
 """
@@ -22,8 +22,8 @@ from sonde.digest import hash_64
 from sonde.several import Texts, texts
 from sonde.sketch import folded
 
-FEWEST = 5
-"""Words from which on letters and holes are compared: few words are too soon like others. No set has fewer."""
+FEWEST = 3
+"""Words from which on letters and holes are compared: fewer are too soon like others, and make no sentence of a set."""
 _BASE, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
 
@@ -64,7 +64,7 @@ def _letters(text: str) -> int:
 
 
 def _holes(tokens: Sequence[str]) -> Iterator[int]:
-    """A number for every word but the first and the last that stands for the sentence without that word.
+    """A number for every word but the first that stands for the sentence without that word.
 
     Sums of hashes times powers of a base, so that all of them together cost little more than one.
     """
@@ -77,7 +77,7 @@ def _holes(tokens: Sequence[str]) -> Iterator[int]:
         terms.append(h * power & _MASK)
         power = power * _BASE & _MASK
     whole = sum(terms)
-    for i in range(1, n - 1):
+    for i in range(1, n):
         yield (whole - terms[i] + i * 0xD1B54A32D192ED03) & _MASK
 
 

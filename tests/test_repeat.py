@@ -92,19 +92,19 @@ def test_a_set_that_has_changed_is_not_taken_for_the_old_one(run, tmp_path):
     text = (tmp_path / "task.txt").read_text()
     (tmp_path / "task.txt").write_text(text.replace("bal", "bil"))
     with pytest.raises(UsageError, match=r"was not found in .*task\.txt; met task#"):
-        repeat(run.results[0].signature, run=run)
+        repeat(run.results[0].signature, run=run, encoders=MINE)
 
 
 def test_a_signature_of_another_run(run):
     other = re.sub(r"seed=\d+", "seed=77", run.results[0].signature)
     with pytest.raises(UsageError, match="no result with this signature"):
-        repeat(other, run=run)
+        repeat(other, run=run, encoders=MINE)
     with pytest.raises(UsageError, match="no signature"):
         repeat("accuracy", run=run)
     with pytest.raises(UsageError, match="expected numbers"):
-        repeat(re.sub(r"seed=\d+", "seed=x", run.results[0].signature), paths=["task.txt"])
+        repeat(re.sub(r"seed=\d+", "seed=x", run.results[0].signature), paths=["task.txt"], encoders=MINE)
     with pytest.raises(UsageError, match="no folder"):
-        repeat(run.results[0].signature)
+        repeat(run.results[0].signature, encoders=MINE)
 
 
 def test_rounded_vectors_are_rounded_again(run):

@@ -1,9 +1,9 @@
 import pytest
 
 from sonde.errors import UsageError
-from sonde.request import check_jobs, near_keys, parse_length, parse_sizes, wanted
-from sonde.sketch import near_key
+from sonde.request import check_jobs, parse_length, parse_sizes, wanted, withheld
 from sonde.tasks import SUITES
+from sonde.withheld import Withheld
 
 
 def test_the_default_is_universal2019():
@@ -68,10 +68,10 @@ def test_unknown_names_get_a_suggestion():
         wanted([], ["subj_nummer"])
 
 
-def test_near_keys_of_a_file(tmp_path):
+def test_withheld_sentences_of_a_file(tmp_path):
     path = tmp_path / "held.txt"
     path.write_text("One sentence.\n\nAnother one!\n")
-    assert near_keys(path) == {near_key("one sentence"), near_key("another one")}
+    assert withheld(path) == Withheld.of(["one sentence", "another one"])
 
 
 def test_all_cores():
