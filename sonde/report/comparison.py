@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -18,48 +18,81 @@ Rows = Sequence[Comparison] | Sequence[Ties]
 
 
 def print_comparison(rows: Rows, names: Sequence[str], margin: float = MARGIN) -> None:
-    """A table on standard output, with what its columns mean below."""
+    """Tables on standard output, each with what its columns mean below."""
     from rich.table import Table
 
-    head, *lines = _cells(rows, names, margin)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for i, name in enumerate(head):
-        table.add_column(visible(name), justify="right" if i else "left")
-    for line in lines:
-        table.add_row(*map(visible, line))
     console = out()
-    console.print(table)
-    console.print("\n" + _legend(rows, names, margin), style="dim", markup=False, soft_wrap=True)
+    for (head, *lines), legend in _tables(rows, names, margin):
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for i, name in enumerate(head):
+            table.add_column(visible(name), justify="right" if i else "left", no_wrap=name == "95 %", overflow="fold")
+        for line in lines:
+            table.add_row(*map(visible, line))
+        console.print(table)
+        console.print(f"\n{legend}\n", style="dim", markup=False, soft_wrap=True)
 
 
 def text_of(rows: Rows, names: Sequence[str], format: Literal["md", "csv", "json"], margin: float = MARGIN) -> str:
-    """The same as a text."""
-    if format == "json":
-        sets = [
-            {**msgspec.to_builtins(row), **({"verdict": row.verdict(margin)} if isinstance(row, Comparison) else {})}
-            for row in rows
-        ]
-        found = {"version": 2, "encoders": list(names), "margin": margin, "sets": sets}
-        return msgspec.json.format(msgspec.json.encode(found)).decode() + "\n"
-    cells = _cells(rows, names, margin)
+    """The same as a text; as CSV and JSON with numbers as they are."""
+    if format == "md":
+        return "\n".join(f"{_in_markdown(cells)}\n{legend}\n" for cells, legend in _tables(rows, names, margin))
+    sets = [
+        {**msgspec.to_builtins(row), **({"verdict": row.verdict(margin)} if isinstance(row, Comparison) else {})}
+        for row in rows
+    ]
     if format == "csv":
-        return csv_text(cells)
+        plain = [{name: value for name, value in row.items() if name not in _NESTED} for row in sets]
+        nested = [[row[field].get(name) for field in _NESTED if field in row for name in names] for row in sets]
+        fields = [field for field in _NESTED if field in sets[0]]
+        head = [*plain[0], *(f"{field} {name}" for field in fields for name in names)]
+        return csv_text([head, *([*row.values(), *more] for row, more in zip(plain, nested, strict=True))])
+    found = {"version": 2, "encoders": list(names), "margin": margin, "sets": sets}
+    return msgspec.json.format(msgspec.json.encode(found)).decode() + "\n"
+
+
+_NESTED = ("accuracy", "letters")
+"""What several encoders have by name."""
+
+
+def _in_markdown(cells: Sequence[Sequence[str]]) -> str:
     head, *lines = ([in_markdown(c) for c in line] for line in cells)
     rule = ["---", *["---:"] * (len(head) - 1)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *lines)) + f"\n{_legend(rows, names, margin)}\n"
+    return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *lines))
 
 
-def _cells(rows: Rows, names: Sequence[str], margin: float) -> list[list[str]]:
-    first = rows[0]
-    if isinstance(first, Ties):
-        body = [[_name(r), f"{r.n:,}", *(_tied(r, name) for name in names)] for r in rows if isinstance(r, Ties)]
-        return [["set", "te", *names], *body]
-    one, two = names
-    head = [
-        "set", "te", one, two, "difference", "95 %", "p", "p Holm", "within", "verdict", "only first", "only second",
-        "McNemar", "mid-p", "t-test", "p probe", "detectable",
-    ]  # fmt: skip
-    return [head, *(_compared(r, margin) for r in rows if isinstance(r, Comparison))]
+def _tables(rows: Rows, names: Sequence[str], margin: float) -> Iterator[tuple[list[list[str]], str]]:
+    """Each table, its heading first, and what is to be said of it."""
+    partial = " * a sample of the set only (--limit)." if any(r.partial for r in rows) else ""
+    tied = [r for r in rows if isinstance(r, Ties)]
+    if tied:
+        body = [[_name(r), f"{r.n:,}", *(_tied(r, name) for name in names)] for r in tied]
+        yield (
+            [["set", "te", *names], *body],
+            "Accuracy in points. Encoders that share a letter do not differ significantly on that set, which is not to "
+            f"say that they are equal. {_tests(rows)} Holm over the pairs, at {LEVEL:.0%}.{partial}",
+        )
+        return
+    pairs = [r for r in rows if isinstance(r, Comparison)]
+    head = ["set", "te", *names, "difference", "95 %", "p Holm", "within", "verdict", "detectable"]
+    yield (
+        [head, *(_compared(r, margin) for r in pairs)],
+        f"{names[0]} less {names[1]}, in points; ! where p, adjusted by Holm over the sets, is at most {LEVEL:.0%}. "
+        f"{_tests(rows)} within: the smallest margin within which the two are equivalent (two one-sided tests at "
+        f"{LEVEL:.0%}). verdict: the better one; or equivalent if that margin is at most ±{100 * margin:g}; else "
+        f"undecided. detectable: the difference that a comparison like this shows four times out of five.{partial}",
+    )
+    yield (
+        [
+            ["set", "only first", "only second", "McNemar", "mid-p", "t-test", "exchange"],
+            *(
+                [_name(r), _count(r.only_one), _count(r.only_two), *map(_p, (r.p_exact, r.p_mid, r.p_t, r.p_probe))]
+                for r in pairs
+            ),
+        ],
+        "The trained probes alone: test rows that only one of them has right, and p-values, not adjusted: McNemar's "
+        "exact and mid-p tests and the paired t-test, which take rows as independent; and the exchange of what rows "
+        "share, if they share target forms or sentences, or else again the mid-p value.",
+    )
 
 
 def _name(row: Comparison | Ties) -> str:
@@ -74,8 +107,7 @@ def _compared(r: Comparison, margin: float) -> list[str]:
     found = "!" if r.p_holm <= LEVEL else ""
     return [
         _name(r), f"{r.n:,}", f"{100 * r.one:.1f}", f"{100 * r.two:.1f}", f"{100 * r.difference:+.1f}{found}",
-        f"{100 * r.low:+.1f} … {100 * r.high:+.1f}", _p(r.p), _p(r.p_holm), f"±{100 * r.within:.1f}", r.verdict(margin),
-        _count(r.only_one), _count(r.only_two), _p(r.p_exact), _p(r.p_mid), _p(r.p_t), _p(r.p_probe),
+        f"{100 * r.low:+.1f} … {100 * r.high:+.1f}", _p(r.p_holm), f"±{100 * r.within:.1f}", r.verdict(margin),
         f"{100 * r.detectable:.1f}",
     ]  # fmt: skip
 
@@ -88,24 +120,6 @@ def _p(value: float | None) -> str:
 
 def _count(rows: float) -> str:
     return f"{rows:,.0f}" if rows == int(rows) else f"{rows:,.1f}"
-
-
-def _legend(rows: Rows, names: Sequence[str], margin: float) -> str:
-    partial = " * a sample of the set only (--limit)." if any(r.partial for r in rows) else ""
-    if isinstance(rows[0], Ties):
-        return (
-            "Accuracy in points. Encoders that share a letter do not differ significantly on that set, which is not to "
-            f"say that they are equal. {_tests(rows)} Holm over the pairs, at {LEVEL:.0%}.{partial}"
-        )
-    return (
-        f"{names[0]} less {names[1]}, in points; ! where p Holm, over the sets, is at most {LEVEL:.0%}. {_tests(rows)} "
-        "within: the smallest margin within which the two are equivalent (two one-sided tests at "
-        f"{LEVEL:.0%}). verdict: the better one; or equivalent if that margin is at most ±{100 * margin:g}; else "
-        "undecided. About the trained probes alone are only first and only second (rows that one of them has right), "
-        "McNemar's exact and mid-p tests and the paired t-test over rows, which take rows as independent, and p probe, "
-        "which exchanges what rows share. "
-        f"detectable: the difference that a comparison like this shows four times out of five.{partial}"
-    )
 
 
 def _tests(rows: Rows) -> str:

@@ -85,9 +85,7 @@ def evaluate(
     if not wanted or not seeds:
         raise UsageError("A run needs at least one probe and one seed.")
     with writing(folder) as log:
-        wish = Wish(
-            log, wanted, sorted(set(seeds)), limit, device, store, half, batch, jobs, checked(resample), tell
-        )
+        wish = Wish(log, wanted, sorted(set(seeds)), limit, device, store, half, batch, jobs, checked(resample), tell)
         always = [name for name in beside if name not in named and name not in BASELINES]
         learners = [name for name in BASELINES if name in beside]
         log.begin([*named, *always, *learners])
