@@ -65,7 +65,8 @@ def test_an_encoder_of_the_label_is_always_right(run, task):
     assert result.accuracy == 1.0
     assert result.log2_loss < 0.5 * found(run, "baseline:random", task).log2_loss
     assert result.range[1] == 1.0
-    assert result.range[0] > 0.98
+    # the verbs of past_present count, and not its rows, as nothing is known of what rows of a verb share
+    assert result.range[0] > (0.98 if result.clusters is None else 0.95)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -49,7 +49,7 @@ def test_the_content_does_not_depend_on_how_a_set_is_stored(tmp_path):
         (tmp_path / "d").mkdir(exist_ok=True)
         (tmp_path / "d" / f"{split}.txt").write_text("".join(f"{text}\t{label}\n" for text, label in rows))
     assert content_of(loaded(tmp_path / "d")) == expected
-    manifest = dict.fromkeys(("question", "reading", "sizes", "majority", "label_length_correlation"), "")
+    manifest = {"question": "", "reading": {}, "sizes": {}, "majority": {}, "label_length_correlation": {}}
     made = replace(plain, manifest={**manifest, "name": plain.name, "task": plain.task, "version": 1, "language": None,
                                     "labels": list(plain.labels), "corpus": {}, "audit": []})  # fmt: skip
     made.save(tmp_path / "e")

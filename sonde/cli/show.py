@@ -80,13 +80,13 @@ def _show_run(path: Path, format: str, metric: str, with_signatures: bool, publi
     from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
     from sonde.run import Run
 
+    if format == "csv" and metric != "accuracy":
+        raise UsageError("--metric is about tables; --format csv has a column for each metric: leave it out.")
+    if published and (format == "csv" or metric != "accuracy" or with_signatures):
+        raise UsageError("--published is about tables of accuracy; leave --format csv, --metric and --signatures out.")
     as_table = format == "table" and not with_signatures  # the notes below it have all that is damaged
     with telling_damage(shown=not as_table):
         run = Run.load(path)
-    if format == "csv" and metric != "accuracy":
-        raise UsageError("--metric is about tables; --format csv has a column for each metric. Leave it out.")
-    if published and (format == "csv" or metric != "accuracy" or with_signatures):
-        raise UsageError("--published is about tables of accuracy; leave --format csv, --metric and --signatures out.")
     summary = summarise(run, metric=metric, published=published)
     check_published(summary, published)
     if with_signatures:

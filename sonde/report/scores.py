@@ -47,7 +47,8 @@ def checked(metric: str) -> Metric:
 
 def score(results: Sequence[Result], metric: Metric, ranges: Sequence[Range] = ()) -> Score:
     """The metric over results that differ in their seed, each with its own 95 % interval, if it has one."""
-    found = [getattr(result, metric) for result in results]
+    # the first column is what a set is scored by, which its ``scored_by`` names: an accuracy, or a correlation
+    found = [result.score if metric == "accuracy" else getattr(result, metric) for result in results]
     if any(value is None for value in found):
         return Score()
     return over_seeds(found, ranges, most=math.inf if metric in LOSSES else 1.0)

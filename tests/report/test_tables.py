@@ -183,7 +183,8 @@ def test_csv_has_a_line_per_result_and_the_signature_last(run):
     for row, own in zip(rows, run, strict=True):
         assert list(row)[-1] == "signature"
         assert row["signature"] == own.signature
-        assert Signature.parse(row["signature"]).enc == own.cell.encoder == row["encoder"]
+        assert Signature.parse(row["signature"]).enc == own.cell.encoder
+        assert row["encoder"] == in_csv(own.cell.encoder)
         assert float(row["score"]) == own.accuracy
         assert row["dataset"] == in_csv(own.cell.dataset)
 

@@ -1,6 +1,7 @@
 """Controls and measures as cells of the loop: beside the plain ones, which do not move, and never done twice."""
 
 import hashlib
+from collections import Counter
 from dataclasses import astuple, replace
 from zlib import crc32
 
@@ -217,19 +218,27 @@ def test_controls_of_a_finished_run_ask_for_new_texts_only(bare, whole, tmp_path
     }  # fmt: skip
 
 
+def twice(encoder):
+    """How many texts an encoder was asked for more than once."""
+    return sum(times > 1 for times in Counter(encoder.asked).values())
+
+
 def test_texts_are_asked_for_once(tmp_path):
-    """Those of the sets and those that controls make, which sets may share: none of them twice, be there no store."""
+    """Those of the sets and those that controls make, which sets may share: none of them twice, be there no store.
+
+    But for a handful that are asked for again to see whether vectors depend on the batch.
+    """
     shared = [keyed(), replace(keyed(), name="own/again", task="again"), keyed("own/three", classes=3)]
     controls = ["permuted", "permuted_test", "synthetic"]
     encoder = label()
     run = evaluate({"k": encoder}, shared, tmp_path / "run", controls=controls, measures=["erasure"], beside=())
     assert run.failures == ()
-    assert len(encoder.asked) == len(set(encoder.asked))
+    assert twice(encoder) <= 5
     # and once more where the plain results are there
     evaluate({"k": label()}, shared, tmp_path / "later", beside=())
     encoder = label()
     later = evaluate({"k": encoder}, shared, tmp_path / "later", controls=controls, measures=["erasure"], beside=())
-    assert len(encoder.asked) == len(set(encoder.asked))
+    assert twice(encoder) <= 5
     assert facts(later) == facts(run)
 
 
