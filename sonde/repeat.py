@@ -90,7 +90,7 @@ def repeat(
         again = evaluate(
             [] if learner else [said.enc], [dataset], folder, probes=[said.probe or "linear"], seeds=[seed],
             limit=limit, store=store, device=said.device, half=said.kept == "float16",
-            beside=[said.enc] if learner else [], controls=[v for v in variants if v in CONTROLS],
+            resample=0, beside=[said.enc] if learner else [], controls=[v for v in variants if v in CONTROLS],
             measures=[v for v in variants if v not in CONTROLS],
         )  # fmt: skip
         wanted = (said.enc, said.layer, said.variant)
