@@ -30,7 +30,8 @@ from sonde.run.resample import DRAWS, LINEAR, choices
 from sonde.stats.intervals import cluster_bootstrap, share_interval, wilson
 from sonde.stats.means import Rows
 from sonde.stats.paired import mcnemar
-from sonde.stats.training import GROUPS, Systems
+from sonde.stats.training import LINEAR as GROUPS
+from sonde.stats.training import Again, Systems
 
 TEST = (200, 1000, 10_000)
 SHARED = 0.5
@@ -92,7 +93,8 @@ def simulate(n, d, reps, separation, rng):
         for te in TEST:
             some = right[:, :, :te]
             rows = Rows.of(te)
-            systems = Systems(rows, some[:, 0], some[:, 1 : LINEAR + 1], some[:, LINEAR + 1 :], wide=(d > n,) * 2)
+            again = [Again(each[1 : LINEAR + 1], GROUPS, each[LINEAR + 1 :], d > n) for each in some]
+            systems = Systems(rows, some[:, 0], again)
             test = mcnemar(some[0, 0], some[1, 0])
             said[te].append(
                 (

@@ -14,13 +14,13 @@ one-sided tests at 5 % hold for every margin that is at least ``within``.
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from sonde.baselines import BASELINES
 from sonde.errors import UsageError
@@ -31,9 +31,9 @@ from sonde.run.parts import together
 from sonde.run.resample import resampled
 from sonde.several import Texts, texts
 from sonde.stats import clustered_p, holm, letters, mcnemar
-from sonde.stats.means import Rows, mean
+from sonde.stats.means import Estimate, Rows, mean, quantile
 from sonde.stats.paired import binomial_p
-from sonde.stats.training import Systems
+from sonde.stats.training import Again, Systems
 
 ONE_OF = ("probe", "limit", "device", "sonde", "id")
 """What an encoder is compared with one value of."""
@@ -42,11 +42,13 @@ LEVEL = 0.05
 MARGIN = 0.01
 """Share of rows within which two accuracies are called equivalent, unless another one is asked for."""
 
-DETECTED = 1.96 + 0.84
-"""Standard errors that a difference must have to be found four times out of five."""
+POWER = 0.8
+"""Of a difference that is called detectable."""
 
-About = Literal["encoder", "probe"]
-"""What an interval or a p-value is about: the encoder, with any probe trained like this one; or the trained probe."""
+About = Literal["encoder", "partly", "probe"]
+"""What an interval or a p-value is about: the encoder, with any probe trained like this one; or the trained probe; or
+something between: one of two was trained again, and the other is taken to vary as much, or seeds were all that varied.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +79,14 @@ class Comparison:
     p_exact: float | None
     p_mid: float | None
     """McNemar's test of these probes, rows taken as independent; None with several seeds."""
-    p_t: float
-    """The paired t-test over rows of these probes, rows taken as independent."""
+    p_t: float | None
+    """The paired t-test over rows of these probes, rows taken as independent; None if all rows differ alike."""
     p_probe: float
     """Of these probes: McNemar's mid-p; or where rows share target forms that of exchanging these, and with several
     seeds that of exchanging rows."""
-    detectable: float
-    """The difference that a comparison like this one shows four times out of five."""
+    detectable: float | None
+    """The difference that a comparison like this one shows four times out of five, not adjusted over sets; None if all
+    rows differ alike."""
     seeds: int
     partial: bool
 
@@ -103,7 +106,7 @@ class Ties:
     accuracy: dict[str, float]
     letters: dict[str, str]
     about: About
-    """What the letters are about: the encoders, if all were trained again."""
+    """What the letters are about."""
     partial: bool
 
 
@@ -181,40 +184,42 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
     clusters = forms(run, one[0])
     sides = _systems(run, (one, two), clusters)
     first, second = sides.right
+    found, apart = sides.difference(0, 1), first - second
     single = len(one) == len(two) == 1
-    test = mcnemar(first, second) if single else None
-    found = sides.difference(0, 1)
-    about: About = "encoder" if sides.known(0, 1) else "probe"
-    low, high = found.interval()
-    within = max(map(abs, found.interval(1 - 2 * LEVEL)))
-    if test is not None:  # which has a width even if the two are right on the same rows
-        low, high = min(low, test.low), max(high, test.high)
-        narrow = mcnemar(first, second, level=1 - 2 * LEVEL)
-        within = max(within, abs(narrow.low), abs(narrow.high))
-    apart = first - second
+    test, narrow = (mcnemar(first > 0.5, second > 0.5, level=level) for level in (1 - LEVEL, 1 - 2 * LEVEL))
+    # which has a width even if the two are right on the same rows
+    low, high = min(found.interval()[0], test.low), max(found.interval()[1], test.high)
+    within = max(map(abs, (*found.interval(1 - 2 * LEVEL), narrow.low, narrow.high)))
+    by_rows = mean(apart)
     return Comparison(
         dataset=one[0].cell.dataset,
         n=len(first),
         one=float(first.mean()),
         two=float(second.mean()),
         difference=found.value,
-        about=about,
-        low=low,
-        high=high,
+        about=_about(sides, 0, 1),
+        low=max(-1.0, low),
+        high=min(1.0, high),
         p=_p(sides, 0, 1),
         p_holm=1.0,
-        within=within,
+        within=min(1.0, within),
         clusters=len(set(clusters)) if clusters else None,
         only_one=float(apart.clip(min=0).sum()),
         only_two=float((-apart).clip(min=0).sum()),
-        p_exact=None if test is None else test.p_exact,
-        p_mid=None if test is None else test.p_mid,
-        p_t=mean(apart).p,
+        p_exact=test.p_exact if single else None,
+        p_mid=test.p_mid if single else None,
+        p_t=by_rows.p if by_rows.variance > 0 else None,
         p_probe=_p_probe(sides, 0, 1),
-        detectable=DETECTED * found.variance**0.5,
+        detectable=detectable_by(found) if found.variance > 0 else None,
         seeds=min(len(one), len(two)),
         partial=one[0].partial,
     )
+
+
+def detectable_by(found: Estimate) -> float:
+    """The difference that a test with this standard error shows with POWER."""
+    errors = quantile(1 - LEVEL, found.df) + quantile(2 * POWER - 1, found.df)
+    return errors * math.sqrt(found.variance)
 
 
 def difference_p(run: Run, one: Sequence[Result], two: Sequence[Result]) -> float:
@@ -222,11 +227,17 @@ def difference_p(run: Run, one: Sequence[Result], two: Sequence[Result]) -> floa
     return _p(_systems(run, (one, two), forms(run, one[0])), 0, 1)
 
 
+def _about(sides: Systems, *systems: int) -> About:
+    if sides.known(*systems):
+        return "encoder"
+    varied = any(sides.training_variance(i) is not None or sides.seeds[i][1] > 1 for i in systems)
+    return "partly" if varied else "probe"
+
+
 def _p(sides: Systems, one: int, two: int) -> float:
-    """About the encoders as far as they were trained again, or have several seeds; else about the trained probes."""
-    if sides.known(one) or sides.known(two) or max(sides.seeds[one][1], sides.seeds[two][1]) > 1:
-        return sides.difference(one, two).p
-    return _p_probe(sides, one, two)
+    """About the encoders as far as that is known, and never less than what the trained probes alone have."""
+    alone = _p_probe(sides, one, two)
+    return alone if _about(sides, one, two) == "probe" else max(alone, sides.difference(one, two).p)
 
 
 def _p_probe(sides: Systems, one: int, two: int) -> float:
@@ -241,27 +252,23 @@ def _p_probe(sides: Systems, one: int, two: int) -> float:
 def _systems(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[str] | None) -> Systems:
     """Encoders on the same test rows, each by its results of all seeds."""
     right = [np.array([run.right(result) for result in side], np.float64) for side in sides]
-    again = [[found for result in side if (found := resampled(run, result)) is not None] for side in sides]
-    trained = _stacked([[each.trained for each in side] for side in again])
-    chosen = _stacked([[each.chosen for each in side] for side in again])
     return Systems(
         Rows.of(right[0].shape[1], clusters),
         np.array([side.mean(axis=0) for side in right]),
-        trained,
-        chosen,
-        tuple((float(side.mean(axis=1).var(ddof=1)) if len(side) > 1 else 0.0, len(side)) for side in right),
-        tuple((side[0].dimension or 0) > side[0].n["tr"] for side in sides),
+        [_again([resampled(run, result) for result in side]) for side in sides],
+        [(float(side.mean(axis=1).var(ddof=1)) if len(side) > 1 else 0.0, len(side)) for side in right],
+        [side[0].constant for side in sides],
     )
 
 
-def _stacked(sides: Sequence[Sequence[npt.NDArray[np.bool_]]]) -> npt.NDArray[np.float64] | None:
-    """Which rows other probes of each encoder have right, means over its seeds, (encoders, K, n); NaN where unknown."""
-    there = [found for side in sides for found in side]
-    if not there:
+def _again(found: Sequence[Again | None]) -> Again | None:
+    """Which rows other probes have right, means over seeds; None unless those of all seeds are known."""
+    known = [each for each in found if each is not None]
+    if len(known) < len(found):
         return None
-    k = min(map(len, there))  # runs may have trained some of them more often
-    unknown = np.full((k, there[0].shape[1]), np.nan)
-    return np.array([np.mean([found[:k] for found in side], axis=0) if side else unknown for side in sides])
+    k = min(len(each.trained) for each in known)  # runs may have trained some of them more often
+    trained, chosen = (np.mean(each, axis=0) for each in zip(*((a.trained[:k], a.chosen) for a in known), strict=True))
+    return replace(known[0], trained=trained, chosen=chosen)
 
 
 def forms(run: Run, result: Result) -> list[str] | None:
@@ -284,7 +291,7 @@ def tied(run: Run, results: Mapping[str, Sequence[Result]]) -> tuple[dict[str, s
     pairs = list(combinations(order, 2))
     adjusted = holm([_p(found, one, two) for one, two in pairs]).tolist()
     values = {(given[one], given[two]): value for (one, two), value in zip(pairs, adjusted, strict=True)}
-    return letters([given[i] for i in order], values), "encoder" if found.known(*order) else "probe"
+    return letters([given[i] for i in order], values), _about(found, *order)
 
 
 def ties(run: Run, names: Texts) -> list[Ties]:

@@ -138,7 +138,7 @@ class Result:
     interval_kind: str = "wilson"
     """wilson, or for correlations bootstrap, or for folds nadeau-bengio; or constant."""
     cluster_interval: tuple[float, float] | None = None
-    """95 %, from resampling what rows share instead of rows: target forms, or sentences that are asked about twice."""
+    """95 %, where rows share target forms, or sentences that are asked about twice, and stand and fall together."""
     clusters: int | None = None
     encoder_interval: tuple[float, float] | None = None
     """95 %, about the encoder: training rows could have been others, too. The intervals above are about the one probe
@@ -147,6 +147,8 @@ class Result:
     """The standard deviation that the choice of training rows gives to the score."""
     resamples: int = 0
     """Probes that were trained again, without parts of the training rows, to know these."""
+    not_resampled: str | None = None
+    """Why none could be trained again, where that was to be done."""
     dev_score: float | None = None
     """What the choice was made by."""
     chosen: Mapping[str, Any] = field(default_factory=dict)

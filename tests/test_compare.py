@@ -143,3 +143,71 @@ def test_samples_of_two_sizes_are_not_the_same_rows(tmp_path):
 def test_a_name_with_a_bar_is_a_name(tmp_path):
     run = evaluate({"m|n": Knowing(noise=1.0), "py:b": Knowing()}, SETS[:1], tmp_path / "run", beside=[])
     assert len(compare(run, "m|n", "py:b")) == 1
+
+
+def test_what_a_comparison_is_about(run):
+    about = {name: [c.about for c in compare(run, "py:good", name)] for name in ("py:poor", "majority")}
+    assert about["py:poor"] == ["probe", "encoder", "encoder"]  # eight target forms are too few to leave out
+    assert about["majority"] == ["probe", "encoder", "encoder"]  # one answer for all rows varies with no training row
+
+
+def test_a_baseline_that_learns_is_taken_to_vary_as_much(tmp_path):
+    own = dataset("own/rows", n=(60, 40, 200))
+    run = evaluate({"py:fair": Knowing(noise=1.5, name="fair")}, [own], tmp_path / "run", beside=["length"])
+    (found,) = compare(run, "py:fair", "length")
+    assert found.about == "partly"
+    assert found.p >= found.p_probe
+    (alone,) = compare(
+        evaluate({"py:fair": Knowing(noise=1.5, name="fair")}, [own], tmp_path / "bare", beside=["length"], resample=0),
+        "py:fair", "length",
+    )  # fmt: skip
+    assert alone.about == "probe"
+    assert (alone.p, alone.p_probe) == (found.p_probe, found.p_probe)
+    assert found.high - found.low >= alone.high - alone.low
+
+
+def test_a_handful_of_rows_proves_nothing(tmp_path):
+    own = dataset("own/three", n=(120, 40, 3))
+
+    class Wrong(Knowing):
+        """Knows the label of all rows but those of the test, of which it has the other one."""
+
+        def __call__(self, texts):
+            known = super().__call__(texts)
+            other = np.array([text.split()[-2] == "2" for text in texts])
+            known[other, :2] = known[other, 1::-1]
+            return known
+
+    encoders = {"py:good": Knowing(name="good"), "py:wrong": Wrong(name="wrong")}
+    (found,) = compare(evaluate(encoders, [own], tmp_path / "run", beside=[]), "py:good", "py:wrong")
+    assert (found.one, found.two, found.difference) == (1.0, 0.0, 1.0)
+    assert found.p == found.p_mid == pytest.approx(0.125)  # half of two times one in eight
+    assert (found.p_t, found.detectable) == (None, None)
+    assert found.verdict() == "undecided"
+    assert found.high == 1.0
+
+
+def test_encoders_that_are_right_on_the_same_few_rows_are_not_proven_equivalent(tmp_path):
+    own = dataset("own/six", n=(120, 40, 6))
+    encoders = {"py:one": Knowing(name="one"), "py:two": Knowing(name="two")}
+    for seeds in ((1,), (1, 2)):
+        folder = tmp_path / str(len(seeds))
+        run = evaluate(encoders, [own], folder, beside=[], seeds=seeds, probes=["senteval?passes=8"], resample=0)
+        (found,) = compare(run, "py:one", "py:two")
+        assert found.difference == 0.0
+        assert found.within > 0.1
+        assert found.verdict(0.01) == "undecided"
+        assert found.low < 0 < found.high
+
+
+def test_the_order_of_seeds_changes_nothing(tmp_path):
+    own = dataset("own/rows", n=(120, 40, 80))
+    encoders = {"py:one": Knowing(noise=1.0, name="one"), "py:two": Knowing(noise=2.0, name="two")}
+    found = []
+    for seeds in ((3, 1, 2), (1, 2, 3)):
+        folder = tmp_path / "".join(map(str, seeds))
+        run = evaluate(encoders, [own], folder, beside=[], seeds=seeds, probes=["senteval?passes=8"], resample=10)
+        found.append((compare(run, "py:one", "py:two"), ties(run, ["py:one", "py:two"])))
+    assert found[0] == found[1]
+    assert found[0][0][0].seeds == 3
+    assert found[0][0][0].p_exact is None

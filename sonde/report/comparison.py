@@ -91,7 +91,8 @@ def _tables(rows: Rows, names: Sequence[str], margin: float) -> Iterator[tuple[l
         ],
         "The trained probes alone: test rows that only one of them has right, and p-values, not adjusted: McNemar's "
         "exact and mid-p tests and the paired t-test, which take rows as independent; and the exchange of what rows "
-        "share, if they share target forms or sentences, or else again the mid-p value.",
+        "share, if they share target forms or sentences; else again the mid-p value, or with several seeds an exchange "
+        "of rows.",
     )
 
 
@@ -108,7 +109,7 @@ def _compared(r: Comparison, margin: float) -> list[str]:
     return [
         _name(r), f"{r.n:,}", f"{100 * r.one:.1f}", f"{100 * r.two:.1f}", f"{100 * r.difference:+.1f}{found}",
         f"{100 * r.low:+.1f} … {100 * r.high:+.1f}", _p(r.p_holm), f"±{100 * r.within:.1f}", r.verdict(margin),
-        f"{100 * r.detectable:.1f}",
+        "–" if r.detectable is None else f"{100 * r.detectable:.1f}",
     ]  # fmt: skip
 
 
@@ -124,15 +125,21 @@ def _count(rows: float) -> str:
 
 def _tests(rows: Rows) -> str:
     """What intervals and p-values are about."""
-    about = {row.about for row in rows}
-    encoder = "Intervals and p are about the encoders: test rows, training rows and seeds could have been others."
-    probe = "about the trained probes alone, as none was trained again (--resample)"
-    if about == {"encoder"}:
-        return encoder
-    if about == {"probe"}:
-        return f"Intervals and p are {probe}."
-    sets = ", ".join(row.dataset for row in rows if row.about == "probe")
-    return f"{encoder} On {sets} they are {probe}."
+    found = []
+    for about, text in ABOUT.items():
+        sets = [row.dataset for row in rows if row.about == about]
+        if sets:
+            where = "" if len(sets) == len(rows) else f"On {', '.join(sets)}: "
+            found.append(f"{where}Intervals and p are {text}.")
+    return " ".join(found)
+
+
+ABOUT = {
+    "encoder": "about the encoders: test rows, training rows, dev rows and seeds could have been others",
+    "partly": "about the encoders as far as is known: what was not trained again (--resample) is taken to vary as much "
+    "as what was, or not at all if nothing was",
+    "probe": "about the trained probes alone, as none was trained again (--resample)",
+}
 
 
 def print_repeated(found: Repeated) -> None:

@@ -64,8 +64,8 @@ def _metric(metric: str, kinds: set[str]) -> str:
         drawn = f"over {forms}, else rows" if "cluster" in kinds else "over rows"
         which = " at the temperature that is best on dev" if metric == "log2_loss_calibrated" else ""
         return (
-            f"Mean loss on te in bits{which}, lower is better; ± is half the width of the 95 % bootstrap interval "
-            f"{drawn}."
+            f"Mean loss on te in bits{which}, lower is better; ± is half the width of the 95 % interval {drawn}, of "
+            "the trained probe."
         )
     wilson = f"Wilson's, with that over {forms}" if "cluster" in kinds else "Wilson's"
     more = [text for kind, text in KINDS.items() if kind in kinds]
@@ -82,9 +82,9 @@ def _about(metric: str, cells: Sequence[Mapping[str, Any]], beside: bool) -> Ite
     if set(scored) == {"encoder"}:
         yield f"{encoder}{f'; that of a baseline is {probe}' if beside else ''}."
     elif set(scored) == {"probe"}:
-        yield f"± is {probe}: other training rows would give another probe (--resample)."
+        yield f"± is {probe}: other training rows would give another probe."
     else:
-        yield f"{encoder}; where a probe was not trained again (--resample), and for baselines, ± is {probe}."
+        yield f"{encoder}; where a probe was not trained again, and for baselines, ± is {probe}."
 
 
 def _constant(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -143,9 +143,12 @@ def _letters(summary: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> 
     if any(cell["letters"] for cell in cells):
         apart = len({(c["limit"], c["sonde"]) for c in summary["columns"]}) > 1
         only = "; only columns of the same sample and version are compared" if apart else ""
+        about = {said["letters_about"] for said in summary["sets"] if "letters_about" in said}
+        whose = "the encoders" if about == {"encoder"} else "the encoders as far as probes were trained again"
+        tests = "the trained probes alone" if about == {"probe"} else whose
         yield (
             "Encoders that share a letter on a set are not significantly different on it, which does not show that "
-            f"they are equal (paired tests, as sonde compare makes them; Holm over pairs, 5 %){only}."
+            f"they are equal (paired tests about {tests}, as sonde compare makes them; Holm over pairs, 5 %){only}."
         )
 
 

@@ -14,8 +14,7 @@ from sonde.errors import UsageError
 from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.stats.classification import MOST_BITS
-from sonde.stats.intervals import Z
-from sonde.stats.means import mean
+from sonde.stats.means import mean, quantile
 from sonde.stats.seeds import spread
 
 Metric = Literal["accuracy", "macro_f1", "log2_loss", "log2_loss_calibrated"]
@@ -61,17 +60,18 @@ def over_seeds(
 
     A single seed keeps its interval. Over several, two things vary, each with its own half width: which rows were drawn
     (the mean of the seeds' half widths, no narrower than for one seed, as all seeds were tested on the same rows) and
-    which seeds (z · sd / √seeds). They are squared and added on either side, as Zou and Donner (2008, Stat. Med.
-    27:1693) do. As with any interval over a handful of seeds, the part of the seeds comes out somewhat too small.
+    which seeds (t · sd / √seeds, with one degree of freedom less than there are seeds). They are squared and added on
+    either side, as Zou and Donner (2008, Stat. Med. 27:1693) do.
     """
     over = spread(values)
     if not ranges:
         return Score(over.mean, sd=over.deviation)
-    seeds = Z * (over.deviation or 0.0) / math.sqrt(len(values))
+    many = len(values)
+    seeds = quantile(0.95, many - 1) * (over.deviation or 0.0) / math.sqrt(many) if many > 1 else 0.0
     below = float(np.mean([value - low for value, (low, _) in zip(values, ranges, strict=True)]))
     above = float(np.mean([high - value for value, (_, high) in zip(values, ranges, strict=True)]))
     low, high = over.mean - math.hypot(below, seeds), over.mean + math.hypot(above, seeds)
-    if len(values) == 1:
+    if many == 1:
         low, high = ranges[0]  # and not what rounding made of it
     return Score(over.mean, max(least, low), min(most, high), over.deviation)
 

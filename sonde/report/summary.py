@@ -11,7 +11,8 @@
                synthetic, question, corpus, source (where it came from, in a few words), inputs (what the probe is given
                besides the sentence), audit (how many findings of each severity, and these; null: none was made),
                printed_for (this set, the whole of which it is a part, or another; null: nothing was), human and
-               printed (what papers printed), cells and baselines (a cell per column)
+               printed (what papers printed), letters_about (what letters are about, as in ``sonde.compare``; absent
+               where there are none), cells and baselines (a cell per column)
     transfer   per column the mean over transfer tasks, or null
     layers     for columns with several: column (its number), names, and cells by layer and set
     meaning    controls and measures, as ``meaning`` describes them; null if none were asked for
@@ -230,7 +231,7 @@ def _judge(run: Run, grid: Grid, place: Place, said: Mapping[str, Any], metric: 
             said["cells"][i]["against"] = against and asdict(against)
 
 
-def _tie(run: Run, grid: Grid, place: Place, said: Mapping[str, Any], notes: list[str]) -> None:
+def _tie(run: Run, grid: Grid, place: Place, said: dict[str, Any], notes: list[str]) -> None:
     """Letters for columns on the same rows: those that share one do not differ significantly."""
     shown = {i: best_layer(found) for i, c in enumerate(grid.columns) if (found := grid.layers(c, place))}
     for sample in dict.fromkeys(grid.columns[i].sample for i in shown):
@@ -239,10 +240,11 @@ def _tie(run: Run, grid: Grid, place: Place, said: Mapping[str, Any], notes: lis
         if len(rivals) < 2:
             continue
         try:
-            letters, _ = tied(run, rivals)
+            letters, about = tied(run, rivals)
         except SondeError as e:
             notes.append(f"The letters of {place.name} are missing: {e}")
             continue
+        said["letters_about"] = about
         top = set(next(iter(letters.values())))
         for i, own in letters.items():
             cell = said["cells"][int(i)]

@@ -3,7 +3,8 @@
 The best baseline is the one with the best score on the same test rows, of all that were run: majority, length, nb-uni,
 nb-bi, baseline:random and baseline:hash. The two are compared on the same rows as ``sonde.compare`` compares encoders,
 and for losses by exchanging rows, or target forms or sentences that rows share; over several seeds by the mean of each
-row. What other training rows would do to the encoder counts where it is known; the baseline is taken as it is.
+row. What other training rows would do to the encoder counts where it is known; a baseline that learns is taken to vary
+as much.
 p-values are two-sided, adjusted by Holm over the encoders that were tested on the same rows of a set, and significant
 up to 5 %. That the baseline is picked as the best of several needs no adjustment: it only raises the bar.
 
@@ -46,7 +47,8 @@ FILLED = (
 SHORT = "not significantly better than the best baseline"
 """What the mark says, where there is little room."""
 MARKED = (
-    f"{MARK} {SHORT} on the same rows (paired test, as sonde compare makes it; Holm over the encoders of a set, 5 %)."
+    f"{MARK} {SHORT} on the same rows (paired test, as sonde compare makes it, with the baseline taken to vary as much "
+    "with training rows as the encoder; Holm over the encoders of a set, 5 %)."
 )
 
 

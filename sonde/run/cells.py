@@ -20,23 +20,23 @@ from sonde.downstream.pairs import compare, juxtapose
 from sonde.probes import Features, Fit, Model, Probe, fit
 from sonde.probes.calibrate import scaled, temperature
 from sonde.probes.convex import Ground
-from sonde.probes.left_out import left_out
 from sonde.probes.saved import LARGEST, from_arrays, to_arrays
 from sonde.result import CONSTANT as NO_INTERVAL
 from sonde.result import Cell, Result
 from sonde.run.folder import WHOLE, Arrays
 from sonde.run.parts import Part, Parts, sampled, together
-from sonde.run.resample import Again, Bools, about_encoder, choices, deal, how_many, packed, right_again
+from sonde.run.resample import about_encoder, how_many, packed, train_again
 from sonde.run.shared import Places, Shared
 from sonde.stats.classification import accuracy, log2_loss, macro_f1
 from sonde.stats.information import Information, information, prior
 from sonde.stats.intervals import share_interval, wilson
 from sonde.stats.means import Rows
-from sonde.stats.training import GROUPS
+from sonde.stats.training import Again
 
 T = TypeVar("T")
 Logs = npt.NDArray[np.float32]
 """Log-probabilities, (n, classes)."""
+Bools = npt.NDArray[np.bool_]
 
 PAIRS = {
     **dict.fromkeys(("MRPC", "SICKEntailment", "SICKRelatedness", "STSBenchmark", "STSBenchmark-fix"), compare),
@@ -176,11 +176,11 @@ def probe_unit(
         ground=ground_of(unit, train) if ground and unit.probe.kind == "convex" else None,
     )  # fmt: skip
     fitted = (time.perf_counter() - started) / len(fits)
-    again: Again | None = None
+    again: Again | str | None = None
     found: list[tuple[Result, Arrays, Arrays | None]] = []
     for cell, one in zip(unit.cells, fits, strict=True):
         if trained is None and (again is None or unit.probe.kind != "convex"):  # which is the same for every seed
-            again = _trained_again(unit, one, train, dev, test)
+            again = _trained_again(unit, one, (train, dev, test))
         started = time.perf_counter()
         saved = _saved(one.model, train)
         model = one.model if saved is None else from_arrays(saved)  # what is scored is what is kept
@@ -188,16 +188,16 @@ def probe_unit(
         arrays = kept(logs, parts.test.labels)
         result = classified(cell, parts, arrays["predicted"], parts.test.labels, unit.baselines)
         if again is not None:
-            n, d = train.shape
-            arrays |= packed(again)
-            result = _about_encoder(result, arrays["predicted"] == arrays["truth"], again, parts, d > n)
+            result = _about_encoder(result, arrays["predicted"] == arrays["truth"], again, parts)
+            arrays |= packed(again) if isinstance(again, Again) else {}
         known = {}
         # of rows that were learned from, labels are known by heart
         if (parts.test.labels >= 0).any() and parts.test is not parts.train:
             calibrated, t = calibrate(logs, model.scores(dev), parts.dev.labels)
             known = {"log2_loss_calibrated": log2_loss(calibrated, parts.test.labels), "temperature": t}
             arrays["log2_calibrated"] = log2_of_true(calibrated, parts.test.labels).astype(np.float32)
-            if len(set(clusters_of(parts.test) or range(len(parts.test)))) > 1:
+            shared = clusters_of(parts.test) or range(len(parts.test))
+            if len({shared[i] for i in np.flatnonzero(parts.test.labels >= 0)}) > 1:
                 said = informed(calibrated, parts)
                 arrays["pointwise"] = said.pointwise.astype(np.float32)
                 known |= {
@@ -224,29 +224,20 @@ def probe_unit(
     return found
 
 
-def _trained_again(unit: Unit, one: Fit, train: Features, dev: Features, test: Features) -> Again | None:
-    """The test rows that probes trained without some of the training rows have right, if there are to be any."""
-    parts, classes = unit.parts, len(unit.parts.labels)
-    many = how_many(unit.resample, unit.probe, *train.shape, classes)
-    groups = deal(parts.train, many // GROUPS) if many and parts.test is not parts.train else None
-    if groups is None:
+def _trained_again(unit: Unit, one: Fit, features: Sequence[Features]) -> Again | str | None:
+    """The test rows that other probes have right; or why there are none, if there were to be any."""
+    parts = unit.parts
+    many = how_many(unit.resample, unit.probe, *features[0].shape, len(parts.labels))
+    if not many or parts.test is parts.train:
         return None
-    device = unit.cells[0].device
-    models = left_out(
-        unit.probe, one, train, parts.train.labels, dev, parts.dev.labels, classes, groups, device=device
-    )  # fmt: skip
-    rivals = right_again(one.rivals, test, parts.test.labels)
-    return Again(
-        right_again(list(models), test, parts.test.labels),
-        rivals[choices(unit.probe, one.rivals, dev, parts.dev)],
-    )
+    return train_again(unit.probe, one, many, parts, features, unit.cells[0].device)
 
 
-def _about_encoder(result: Result, right: Bools, again: Again, parts: Parts, wide: bool) -> Result:
-    said = about_encoder(right, again, clusters_of(parts.test), wide)
-    if said is None:
-        return result
-    return replace(result, encoder_interval=said[0], training_sd=said[1], resamples=len(again.trained))
+def _about_encoder(result: Result, right: Bools, again: Again | str, parts: Parts) -> Result:
+    if isinstance(again, str):
+        return replace(result, not_resampled=again)
+    interval, deviation = about_encoder(right, again, clusters_of(parts.test))
+    return replace(result, encoder_interval=interval, training_sd=deviation, resamples=len(again.trained))
 
 
 def calibrate(logs: Logs, dev_logs: Logs, dev_labels: npt.NDArray[np.int64]) -> tuple[Logs, float]:

@@ -17,6 +17,7 @@ from sonde.run.cells import Plain, Table, Unit, Vectors
 from sonde.run.diagnosed import write_diagnosis
 from sonde.run.log import Log
 from sonde.run.parts import Parts
+from sonde.run.resample import enough
 from sonde.run.shared import Places, Pool, Shared
 from sonde.run.variants import Variant, work_of
 from sonde.store import Store
@@ -251,10 +252,10 @@ def _left(wish: Wish, name: str, s: Ready, identity: str | None, layers: Sequenc
 
 
 def _done(wish: Wish, s: Ready, cell: Cell) -> bool:
-    """Whether a cell has its result, trained again at least as often as was asked for."""
+    """Whether a cell has its result, trained again as often as was asked for."""
     found = wish.log.done.get(cell.key)
-    wanted = wish.resample if s.plain is None and s.parts.protocol == "split" else 0
-    return found is not None and (not wanted or found.resamples >= wanted)
+    plain = s.plain is None and s.parts.protocol == "split"
+    return found is not None and (not plain or enough(found, wish.resample))
 
 
 def _units(wish: Wish, one: _Encoder, s: Ready, known: Pool) -> Iterator[Unit]:

@@ -151,12 +151,16 @@ class Run:
 
 
 def flat(result: Result) -> dict[str, Any]:
-    """A result as one row of a table."""
-    cell, (low, high) = result.cell, (None, None) if result.constant else result.range
+    """A result as one row of a table; ``low`` and ``high`` are about the encoder, where that is known."""
+    cell, about = result.cell, "probe" if result.encoder_interval is None else "encoder"
+    probe_low, probe_high = (None, None) if result.constant else result.range
+    low, high = result.encoder_interval or (probe_low, probe_high)
     return {
         "dataset": cell.dataset, "task": cell.task, "language": result.language, "encoder": cell.encoder,
         "layer": cell.layer, "probe": cell.probe, "seed": cell.seed, "metric": result.metric, "score": result.score,
-        "low": low, "high": high, "interval": result.interval_kind, "clusters": result.clusters,
+        "low": low, "high": high, "about": about, "probe_low": probe_low, "probe_high": probe_high,
+        "interval": result.interval_kind, "clusters": result.clusters, "training_sd": result.training_sd,
+        "resamples": result.resamples,
         **{name: result.scores.get(name) for name in SCORES},
         "dev_score": result.dev_score,
         **{name: result.baselines.get(name) for name in ("majority", "length", "nb-uni", "nb-bi")},

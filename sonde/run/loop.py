@@ -100,6 +100,11 @@ def evaluate(
         sets = [Ready(parts, scores) for parts, scores in _read_sets(wish, sources, learners, asked)]
         if not sets:
             raise _no_set(wish.failed)
+        if resample and all(s.parts.protocol != "split" for s in sets):
+            raise UsageError(
+                f"--resample {resample} has no effect on {sets[0].parts.name}: only sets that are trained on one part "
+                "and tested on another are trained again. Leave it out."
+            )
         extra = list(_varied(wish, sets, asked))
         for name, given in named.items():
             probe_encoder(wish, name, given, sets, extra)

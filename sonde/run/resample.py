@@ -9,21 +9,24 @@ test rows each of these probes has right, a bit a row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import assert_never
 
 import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import UsageError
-from sonde.probes import Features, Model, Probe
+from sonde.probes import Features, Fit, Model, Probe, parse
 from sonde.probes.choice import choice
 from sonde.probes.convex import Linear, logits
+from sonde.probes.left_out import left_out
 from sonde.result import Result
 from sonde.run.folder import OTHER, Run
-from sonde.run.parts import Part, together
+from sonde.run.parts import Part, Parts, together
+from sonde.stats import training
 from sonde.stats.intervals import share_interval
 from sonde.stats.means import Rows
-from sonde.stats.training import GROUPS, Systems
+from sonde.stats.resample import cluster_numbers
+from sonde.stats.training import Again, Systems
 
 RESAMPLED, CHOSEN = f"{OTHER}resampled", f"{OTHER}chosen"
 """What the bits are called among the predictions: of probes trained again, and of those that other dev rows choose."""
@@ -31,21 +34,23 @@ DRAWS = 20
 """Of dev rows."""
 LINEAR, NETWORK = 20, 10
 """Probes that are trained again by default. Twenty linear ones take half as long as the grid they come after; of
-networks, each takes as long as one point of the grid."""
+networks, each takes half as long as one point of the grid."""
+STEP = 10
+"""What numbers of probes are multiples of, so that they make whole rounds of any kind of probe."""
 MOST = 10**8
 """Training rows times dimensions times classes up to which that is done by default."""
 
 Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
-class Again(NamedTuple):
-    """Which test rows other probes have right."""
-
-    trained: Bools
-    """(K, n): those that were trained without parts of the training rows."""
-    chosen: Bools
-    """(DRAWS, n): those that other draws of dev rows choose."""
+def checked(asked: int | None) -> int | None:
+    """A number of probes that makes whole rounds."""
+    if asked is not None and (asked < 0 or asked % STEP):
+        raise UsageError(
+            f"--resample {asked}: expected 0, {STEP}, {2 * STEP}, …: a probe is trained without each group of training "
+            "rows, in one round or several."
+        )
+    return asked
 
 
 def how_many(asked: int | None, probe: Probe, rows: int, dimensions: int, classes: int) -> int:
@@ -58,23 +63,33 @@ def how_many(asked: int | None, probe: Probe, rows: int, dimensions: int, classe
     return LINEAR if probe.kind == "convex" else NETWORK
 
 
-def checked(asked: int | None) -> int | None:
-    """A number of probes that makes whole rounds."""
-    if asked is not None and (asked < 0 or asked % GROUPS):
-        raise UsageError(
-            f"--resample {asked}: expected 0, {GROUPS}, {2 * GROUPS}, …: the probe is trained without each of {GROUPS} "
-            "groups of training rows, in one round or several."
-        )
-    return asked
+def enough(found: Result, asked: int | None) -> bool:
+    """Whether a finished probe was trained again as often as was asked for, or cannot be."""
+    if found.not_resampled is not None or found.cell.probe is None:
+        return True
+    _, probe = parse(found.cell.probe)
+    wanted = how_many(asked, probe, found.n["tr"], found.dimension or 0, len(found.labels))
+    return found.resamples >= wanted
 
 
-def deal(train: Part, rounds: int) -> Ints | None:
-    """Groups (rounds, n) of the training rows; None if there are too few for every class to be in two groups."""
+def groups_of(probe: Probe) -> int:
+    """Into how many groups training rows are dealt."""
+    match probe.kind:
+        case "convex":
+            return training.LINEAR
+        case "network":
+            return training.NETWORK
+        case kind:
+            assert_never(kind)
+
+
+def deal(train: Part, rounds: int, groups: int) -> Ints | str:
+    """Groups (rounds, n) of the training rows, 0 … groups - 1; or why there are none."""
     shared = together(train.keys, train.texts)
-    unit = np.arange(len(train)) if shared is None else np.unique(np.array(shared, np.str_), return_inverse=True)[1]
+    unit = np.arange(len(train)) if shared is None else cluster_numbers(shared, len(train))
     units = int(unit.max()) + 1
-    if units < 2 * GROUPS:
-        return None
+    if units < 2 * groups:
+        return f"the training rows have {units} target forms or sentences, and {2 * groups} are needed"
     # rows of a unit stay together; units of one class, by their first row, are dealt in turn
     label = train.labels[np.unique(unit, return_index=True)[1]]
     found = np.empty((rounds, len(train)), np.int64)
@@ -82,16 +97,41 @@ def deal(train: Part, rounds: int) -> Ints | None:
         order = np.random.default_rng([i, units]).permutation(units)
         order = order[np.argsort(label[order], kind="stable")]
         group = np.empty(units, np.int64)
-        group[order] = np.arange(units) % GROUPS
+        group[order] = np.arange(units) % groups
         found[i] = group[unit]
     met = np.unique(train.labels)
-    spread = all(len(np.unique(dealt[train.labels == each])) > 1 for dealt in found for each in met)
-    return found if spread else None
+    if any(len(np.unique(dealt[train.labels == each])) < 2 for dealt in found for each in met):
+        return "all training rows of a class may be left out at once"
+    return found
 
 
-def right_again(models: Sequence[Model], test: Features, labels: Ints) -> Bools:
+def train_again(
+    probe: Probe, one: Fit, many: int, parts: Parts, features: Sequence[Features], device: str | None
+) -> Again | str:
+    """The test rows that other probes have right; or why there are none. ``features`` are of train, dev and test."""
+    train, dev, test = features
+    shared = together(parts.test.keys, parts.test.texts)
+    if len(set(shared or range(len(parts.test)))) < 2:
+        return "there is one test row only, or one target form or sentence that all test rows share"
+    groups = groups_of(probe)
+    dealt = deal(parts.train, many // groups, groups)
+    if isinstance(dealt, str):
+        return dealt
+    models = left_out(
+        probe, one, train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), dealt, device=device,
+    )  # fmt: skip
+    rivals = _right(one.rivals, test, parts.test.labels)
+    return Again(
+        _right(list(models), test, parts.test.labels),
+        groups,
+        rivals[choices(probe, one.rivals, dev, parts.dev)],
+        wide=train.shape[1] > len(train),
+    )
+
+
+def _right(models: Sequence[Model], test: Features, labels: Ints) -> npt.NDArray[np.float64]:
     """Which test rows each probe has right, (probes, n)."""
-    found = np.empty((len(models), len(labels)), np.bool_)
+    found = np.empty((len(models), len(labels)))
     linear = [model for model in models if isinstance(model, Linear)]
     if len(linear) == len(models):  # which share a reading of the rows
         for part, scores in logits(linear, test):
@@ -104,7 +144,7 @@ def right_again(models: Sequence[Model], test: Features, labels: Ints) -> Bools:
 
 def choices(probe: Probe, rivals: Sequence[Model], dev: Features, part: Part) -> list[int]:
     """Which of the rivals is chosen each time that dev rows, or what they share, are drawn with replacement."""
-    right = np.empty((len(rivals), len(part)), np.float64)
+    right = np.empty((len(rivals), len(part)))
     losses = np.empty_like(right)
     known = part.labels >= 0
     for i, model in enumerate(rivals):
@@ -112,7 +152,7 @@ def choices(probe: Probe, rivals: Sequence[Model], dev: Features, part: Part) ->
         right[i] = logs.argmax(axis=1) == part.labels
         losses[i] = np.where(known, -logs[np.arange(len(part)), part.labels], 0.0)
     shared = together(part.keys, part.texts)
-    unit = np.arange(len(part)) if shared is None else np.unique(np.array(shared, np.str_), return_inverse=True)[1]
+    unit = np.arange(len(part)) if shared is None else cluster_numbers(shared, len(part))
     units = int(unit.max()) + 1
     found = []
     for i in range(DRAWS):
@@ -123,18 +163,14 @@ def choices(probe: Probe, rivals: Sequence[Model], dev: Features, part: Part) ->
 
 
 def about_encoder(
-    right: Bools, again: Again, clusters: Sequence[str] | None, wide: bool
-) -> tuple[tuple[float, float], float] | None:
+    right: npt.NDArray[np.bool_], again: Again, clusters: Sequence[str] | None
+) -> tuple[tuple[float, float], float]:
     """The 95 % interval of the encoder's accuracy, and the standard deviation that training and dev rows give it.
 
-    From the test rows (n) that the probe has right, and those of other probes; ``wide`` if there are more dimensions
-    than training rows. None where all rows share one cluster.
+    From the test rows (n) that the probe has right, and those of other probes.
     """
-    if clusters is not None and len(set(clusters)) < 2:
-        return None
     rows = Rows.of(len(right), clusters)
-    one, trained, chosen = (each[None].astype(np.float64) for each in (right, again.trained, again.chosen))
-    system = Systems(rows, one, trained, chosen, wide=(wide,))
+    system = Systems(rows, right[None].astype(np.float64), [again])
     variance = system.training_variance(0)
     assert variance is not None
     return share_interval(system.score(0), rows), variance**0.5
@@ -142,13 +178,14 @@ def about_encoder(
 
 def packed(again: Again) -> dict[str, npt.NDArray[np.uint8]]:
     """As it is kept beside the predictions."""
-    return {RESAMPLED: np.packbits(again.trained, axis=1), CHOSEN: np.packbits(again.chosen, axis=1)}
+    return {name: np.packbits(bits > 0, axis=1) for name, bits in ((RESAMPLED, again.trained), (CHOSEN, again.chosen))}
 
 
 def resampled(run: Run, result: Result) -> Again | None:
     """Which test rows other probes like this one have right; None if there are none."""
-    if not result.resamples:
+    if not result.resamples or result.cell.probe is None:
         return None
     found, n = run.predictions(result, RESAMPLED, CHOSEN), result.n["te"]
-    trained, chosen = (np.unpackbits(found[name], axis=1, count=n).astype(np.bool_) for name in (RESAMPLED, CHOSEN))
-    return Again(trained, chosen)
+    trained, chosen = (np.unpackbits(found[name], axis=1, count=n).astype(np.float64) for name in (RESAMPLED, CHOSEN))
+    wide = (result.dimension or 0) > result.n["tr"]
+    return Again(trained, groups_of(parse(result.cell.probe)[1]), chosen, wide)

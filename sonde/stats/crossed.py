@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from sonde.errors import UsageError
 from sonde.stats import inputs
-from sonde.stats.resample import Clusters, Floats, add_up
+from sonde.stats.means import Rows
+from sonde.stats.resample import Clusters
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,11 @@ def crossed(
         raise UsageError(f"share must be 0 or more and below 1, got {share}.")
     k, mean = len(table), float(table.mean())
     of_rows = table.mean(axis=0)
-    rows, pieces = _of_mean(of_rows, clusters)
+    drawn = Rows.of(table.shape[1], clusters)
+    tested = drawn.mean(of_rows)
+    rows = tested.variance
     if k > 1:
-        chance = float(np.mean([_of_mean(each - of_rows, clusters)[0] for each in table])) * k / (k - 1)
+        chance = float(np.square(drawn.influence(table - of_rows)).sum(axis=1).mean()) * k / (k - 1)
         over = float(table.mean(axis=1).var(ddof=1))
         between, sets = max(0.0, over - chance), k
     else:
@@ -71,12 +74,6 @@ def crossed(
         return Crossed(mean, mean, mean, between, sets)
     # as uncertain as a variance is from which nothing was subtracted
     seen = over / k + over * share / (1 - share)
-    freedom = total**2 / (rows**2 / (pieces - 1) + seen**2 / max(1, sets - 1))
+    freedom = total**2 / (rows**2 / tested.df + seen**2 / max(1, sets - 1))
     half = float(stdtrit(freedom, (1 + inputs.share(level, "level")) / 2)) * math.sqrt(total)
     return Crossed(mean, mean - half, mean + half, between, sets)
-
-
-def _of_mean(values: Floats, clusters: Clusters | None) -> tuple[float, int]:
-    """The variance of the mean of values (n), if clusters are drawn, and how many there are."""
-    sums = add_up((values - values.mean())[None, :], clusters)[:, 0]
-    return float(np.square(sums).sum()) * len(sums) / (len(sums) - 1) / len(values) ** 2, len(sums)

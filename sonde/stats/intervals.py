@@ -32,11 +32,14 @@ def share_interval(found: Estimate, rows: Rows, level: float = 0.95) -> tuple[fl
 
     As many rows as would give this variance if they were independent, no more than there are, made fewer where the
     variance itself is uncertain (Franco et al. 2019, J. Surv. Stat. Methodol. 7:334, find it to cover best). Where all
-    rows are right, or all wrong, they count as one for each cluster: nothing is known of what rows of a cluster share.
+    rows are right, or all wrong, they count as one for each cluster at most: nothing is known of what rows of a cluster
+    share.
     """
     p, z = found.value, NormalDist().inv_cdf((1 + inputs.share(level, "level")) / 2)
-    some = 0 < p < 1 and found.variance > 0
-    size = min(len(rows.number), p * (1 - p) / found.variance) if some else len(rows.sizes)
+    n = len(rows.number)
+    most = n if 0 < p < 1 else len(rows.sizes)
+    inner = (p * n + 0.5) / (n + 1) if not 0 < p < 1 else p
+    size = min(most, inner * (1 - inner) / found.variance) if found.variance > 0 else most
     size *= (z / quantile(level, found.df)) ** 2
     return wilson(p * size, size, z)
 

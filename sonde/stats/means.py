@@ -1,9 +1,9 @@
 """Means of rows that may come in clusters: their variance, and how many degrees of freedom that variance has.
 
 Rows that share a target form, or a sentence, are right or wrong together. The variance of a mean is therefore estimated
-by leaving out one cluster after the other (the jackknife, "CR3" among the cluster-robust estimators: Bell and McCaffrey
-2002, Surv. Methodol. 28:169), which does not come out too small where clusters are few or of uneven size, as the usual
-sandwich does. With every row a cluster of its own it is s² / n.
+from the sums of clusters, each corrected for its own share in the mean ("CR2" among the cluster-robust estimators: Bell
+and McCaffrey 2002, Surv. Methodol. 28:169), which does not come out too small where clusters are few or of uneven size,
+as the usual sandwich does. With every row a cluster of its own it is s² / n.
 
 Degrees of freedom are Satterthwaite's: clusters count by what they contribute to the variance if rows of a cluster
 correlate as they were found to. A hundred forms of which five have half of the rows are worth about a dozen.

@@ -1,20 +1,23 @@
 """What another sample of training rows would have done to a score: systems trained again without parts of their rows.
 
 A test-set interval is about one trained probe. Readers take it for one about the encoder, whose score varies for a
-second reason: from other training rows another probe is learned. To see how much, the training rows are dealt into
-``GROUPS`` groups, and the probe is trained without each of them in turn (the delete-a-group jackknife; several rounds
-deal anew). With a_1 … a_g the accuracies of these probes, J = (g - 1) / g · Σ (a_i - ā)².
+second reason: from other training rows another probe is learned. To see how much, the training rows are dealt into g
+groups, and the probe is trained without each of them in turn (the delete-a-group jackknife; several rounds deal anew).
+With a_1 … a_g the accuracies of these probes, J = (g - 1) / g · Σ (a_i - ā)².
 
 - J is not too small on average (Efron and Stein 1981, Ann. Stat. 9:586). It is the variance where the score is linear
   in what the rows contribute, and twice the variance where it is quadratic, as an accuracy is near its maximum. Which
   it is, depends on how many rows there are for each dimension. So J / √2 is taken, whose root is off by a fifth at most
   in either case; but J itself where there are fewer rows than dimensions, and a probe is far from its maximum.
+- Linear probes have ten groups. Networks have two: the luck of their training is counted about (g - 1) times, and
+  with ten groups it would be most of J. With two, J is the variance that half-samples have, and is taken as it is.
 - The a_i are measured on a finite test set, whose noise would be counted twice: that of the test rows has its own
   place. It is estimated from the rows on which the probes differ, and taken off.
 - The penalty, or whatever else dev chooses, is another one with other dev rows. These are drawn again, with
   replacement, and each draw chooses among the probes that were tuned on all training rows.
 - The same groups are left out, and the same dev rows drawn, for every encoder, so that what a difference owes to them
-  is seen in the differences.
+  is seen in the differences. Of two systems of which only one was trained again, the other is taken to vary as much;
+  but one that gives all rows the same answer does not vary.
 
 ``benchmarks/coverage.py`` shows how often the intervals cover.
 """
@@ -22,7 +25,7 @@ deal anew). With a_1 … a_g the accuracies of these probes, J = (g - 1) / g · 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -31,10 +34,31 @@ from sonde.errors import DataError
 from sonde.stats.means import Estimate, Rows, combined
 from sonde.stats.resample import Floats
 
-GROUPS = 10
-"""Into which training rows are dealt; one after the other is left out."""
+LINEAR, NETWORK = 10, 2
+"""Groups into which training rows are dealt; one after the other is left out."""
 BOUND = 2**0.5
-"""J is between one and two times the variance."""
+"""With many groups J is between one and two times the variance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Again:
+    """Which test rows other probes like one have right."""
+
+    trained: Floats
+    """(K, n): those that were trained without each of ``groups`` groups of training rows, in rounds."""
+    groups: int
+    chosen: Floats
+    """(B, n): those that other draws of dev rows choose."""
+    wide: bool = False
+    """Whether there are more dimensions than training rows."""
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not belong together."""
+        if self.trained.ndim != 2 or len(self.trained) % self.groups or self.chosen.shape[1:] != self.trained.shape[1:]:
+            raise DataError(
+                f"trained must be (a multiple of {self.groups}, rows) and chosen (draws, rows), got "
+                f"{self.trained.shape} and {self.chosen.shape}."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,28 +68,26 @@ class Systems:
     rows: Rows
     right: Floats
     """(systems, n): whether each row is right, as a mean over seeds."""
-    resampled: Floats | None = None
-    """(systems, K, n): the same of probes trained without each of GROUPS groups, in K / GROUPS rounds; NaN for systems
-    that were not trained again."""
-    chosen: Floats | None = None
-    """(systems, B, n): the same of the probes that were chosen when dev rows were drawn again; NaN likewise."""
-    seeds: tuple[tuple[float, int], ...] = ()
+    again: Sequence[Again | None] = ()
+    """Of each system; None if it was not trained again."""
+    seeds: Sequence[tuple[float, int]] = ()
     """Of each system, the variance of the score between seeds, and how many there are."""
-    wide: tuple[bool, ...] = ()
-    """Whether each system has more dimensions than training rows."""
+    constant: Sequence[bool] = ()
+    """Whether each system gives all rows the same answer."""
+    _spreads: dict[int, _Spread] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together."""
         n = len(self.rows.number)
-        again = self.resampled
         if self.right.ndim != 2 or self.right.shape[1] != n:
             raise DataError(f"right must be (systems, {n}), got {self.right.shape}.")
-        if again is not None and (again.shape != (len(self.right), again.shape[1], n) or again.shape[1] % GROUPS):
-            raise DataError(f"resampled must be ({len(self.right)}, a multiple of {GROUPS}, {n}), got {again.shape}.")
+        for each in self.again:
+            if each is not None and each.trained.shape[1] != n:
+                raise DataError(f"There are {n} test rows, and {each.trained.shape[1]} of the probes trained again.")
 
     def known(self, *systems: int) -> bool:
-        """Whether all of these systems were trained again."""
-        return self.resampled is not None and not np.isnan(self.resampled[list(systems), 0, 0]).any()
+        """Whether all of these systems were trained again, or would not vary."""
+        return all(self._again(i) is not None or self._constant(i) for i in systems)
 
     def score(self, system: int) -> Estimate:
         """The accuracy of a system, with the variance of its training rows and seeds where that is known."""
@@ -76,13 +98,14 @@ class Systems:
     def difference(self, one: int, two: int) -> Estimate:
         """The accuracy of one system less that of another."""
         apart = self.right[one] - self.right[two]
-        tested = _of_difference(self._tested, one, two)
+        products = self._tested
+        tested = max(0.0, float(products[one, one] + products[two, two] - 2 * products[one, two]))
         parts = [(tested, self.rows.df(apart)), *self._of_seeds(one), *self._of_seeds(two)]
         return combined(float(apart.mean()), *parts, *self._trained(one, two))
 
     def training_variance(self, system: int) -> float | None:
         """Of the accuracy, from one sample of training rows to the next; None if it is not known."""
-        return sum(variance for variance, _ in self._trained(system)) if self.known(system) else None
+        return sum(variance for variance, _ in self._trained(system)) if self._again(system) is not None else None
 
     @cached_property
     def sums(self) -> Floats:
@@ -95,43 +118,31 @@ class Systems:
         found = self.rows.influence(self.right)
         return np.asarray(found @ found.T)
 
-    @cached_property
-    def _left_out(self) -> tuple[Floats, Floats]:
-        """Of probes trained again: scores (systems, K) about the mean of their round, and the products of noise."""
-        assert self.resampled is not None
-        systems, _, n = self.resampled.shape
-        return self._about(self.resampled.reshape(systems, -1, GROUPS, n))
+    def _again(self, system: int) -> Again | None:
+        return self.again[system] if self.again else None
 
-    @cached_property
-    def _redrawn(self) -> tuple[Floats, Floats]:
-        """The same of probes chosen again, about the mean of all."""
-        assert self.chosen is not None
-        return self._about(self.chosen[:, None])
-
-    def _about(self, rounds: Floats) -> tuple[Floats, Floats]:
-        """Scores (systems, K) about the mean of their round, of right and wrong (systems, rounds, g, n)."""
-        systems, _, _, n = rounds.shape
-        known = np.nan_to_num(rounds)
-        apart = (known - known.mean(axis=2, keepdims=True)).reshape(systems, -1, n)
-        noise = self.rows.influence(apart).reshape(systems, -1)
-        return apart.mean(axis=2), np.asarray(noise @ noise.T)
+    def _constant(self, system: int) -> bool:
+        return bool(self.constant) and self.constant[system]
 
     def _trained(self, *systems: int) -> list[tuple[float, float]]:
-        """The variance that training rows add to a score, or to the difference of two, and its degrees of freedom.
+        """The variances that training and dev rows add to a score, or to a difference, with degrees of freedom."""
+        known = [(i, found) for i in systems if (found := self._again(i)) is not None]
+        if len(known) == 2 and known[0][1].groups == known[1][1].groups:
+            (one, first), (two, second) = known
+            return _parts(self._spread(one) - self._spread(two), first.groups, wide=first.wide or second.wide)
+        parts = [part for i, found in known for part in _parts(self._spread(i), found.groups, wide=found.wide)]
+        other = [i for i in systems if self._again(i) is None and not self._constant(i)]
+        return [(2 * variance, df) for variance, df in parts] if known and other else parts
 
-        A system that was not trained again is taken as it is.
-        """
-        known = [system for system in systems if self.known(system)]
-        if not known:
-            return []
-        k = self._left_out[0].shape[1]
-        jackknife = (GROUPS - 1) / k * _spread(*self._left_out, known)
-        bound = 1.0 if any(self.wide[system] for system in known if self.wide) else BOUND
-        parts = [(max(0.0, jackknife) / bound, k * (GROUPS - 1) / GROUPS)]
-        if self.chosen is not None:
-            draws = self._redrawn[0].shape[1]
-            parts.append((max(0.0, _spread(*self._redrawn, known)) / (draws - 1), draws - 1.0))
-        return parts
+    def _spread(self, system: int) -> _Spread:
+        if system not in self._spreads:
+            found = self._again(system)
+            assert found is not None
+            n = found.trained.shape[1]
+            self._spreads[system] = _Spread(
+                _about(self.rows, found.trained.reshape(-1, found.groups, n)), _about(self.rows, found.chosen[None])
+            )
+        return self._spreads[system]
 
     def _of_seeds(self, system: int) -> list[tuple[float, float]]:
         if not self.seeds or self.seeds[system][1] < 2:
@@ -140,14 +151,43 @@ class Systems:
         return [(variance / seeds, seeds - 1.0)]
 
 
-def _spread(scores: Floats, products: Floats, systems: Sequence[int]) -> float:
-    """The sum of squares of the scores (systems, K) of a system, or of the differences of two, less that of noise."""
-    first, *rest = systems
-    apart = scores[first] - (scores[rest[0]] if rest else 0.0)
-    noise = _of_difference(products, first, rest[0]) if rest else float(products[first, first])
-    return float(np.square(apart).sum()) - noise
+_Scores = tuple[Floats, Floats]
+"""Scores (K,) about the mean of their round, and what leaving out clusters of test rows does to each, (K, m)."""
 
 
-def _of_difference(products: Floats, one: int, two: int) -> float:
-    """The squared length of a difference, from products (systems, systems); rounding may leave less than nothing."""
-    return max(0.0, float(products[one, one] + products[two, two] - 2 * products[one, two]))
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    """How the scores of other probes lie."""
+
+    trained: _Scores
+    chosen: _Scores
+
+    def __sub__(self, other: _Spread) -> _Spread:
+        return _Spread(_minus(self.trained, other.trained), _minus(self.chosen, other.chosen))
+
+
+def _about(rows: Rows, rounds: Floats) -> _Scores:
+    """Of right and wrong (rounds, g, n)."""
+    apart = (rounds - rounds.mean(axis=1, keepdims=True)).reshape(-1, rounds.shape[-1])
+    return apart.mean(axis=1), rows.influence(apart)
+
+
+def _minus(one: _Scores, two: _Scores) -> _Scores:
+    k = min(len(one[0]), len(two[0]))  # runs may have trained some of them more often
+    return one[0][:k] - two[0][:k], one[1][:k] - two[1][:k]
+
+
+def _parts(spread: _Spread, groups: int, *, wide: bool) -> list[tuple[float, float]]:
+    """The variance of training rows and that of dev rows, each with its degrees of freedom."""
+    k, draws = len(spread.trained[0]), len(spread.chosen[0])
+    jackknife = (groups - 1) / k * _beyond_noise(*spread.trained)
+    bound = BOUND if groups == LINEAR and not wide else 1.0
+    return [
+        (jackknife / bound, k * (groups - 1) / groups),
+        (_beyond_noise(*spread.chosen) / (draws - 1), draws - 1.0),
+    ]
+
+
+def _beyond_noise(scores: Floats, noise: Floats) -> float:
+    """The sum of squares of scores (K,), less what the test rows make of it."""
+    return max(0.0, float(np.square(scores).sum()) - float(np.square(noise).sum()))

@@ -280,7 +280,7 @@ def test_the_interval_covers_what_it_should():
         sizes = rng.integers(1, 10, 40)
         chances = [np.repeat(rng.beta(4 * mean, 4 * (1 - mean), 40), sizes) for mean in (0.7, 0.55)]
         task, control = (rng.random(len(chance)) < chance for chance in chances)
-        found = selectivity(task, control, np.repeat([f"k{k}" for k in range(40)], sizes).tolist(), draws=300)
+        found = selectivity(task, control, np.repeat([f"k{k}" for k in range(40)], sizes).tolist())
         covered += found.low <= 0.15 <= found.high
     assert 180 <= covered <= 198  # of 190, give or take three deviations
 

@@ -10,7 +10,7 @@ from sonde.probes import parse
 from sonde.run import Run, evaluate
 from sonde.run.parts import parts_of
 from sonde.run.resample import DRAWS, LINEAR, MOST, NETWORK, checked, deal, how_many, resampled
-from sonde.stats.training import GROUPS
+from sonde.stats.training import LINEAR as GROUPS
 from tests.run.sets import Knowing, dataset
 
 FORMS = dataset("own/forms", n=(200, 40, 80), keys=30)
@@ -26,7 +26,7 @@ def run(tmp_path_factory):
 
 def test_every_row_is_left_out_once_a_round_and_classes_are_dealt_evenly():
     train = parts_of(ROWS).train
-    groups = deal(train, 2)
+    groups = deal(train, 2, GROUPS)
     assert groups.shape == (2, 120)
     assert not np.array_equal(groups[0], groups[1])
     for dealt in groups:
@@ -37,18 +37,36 @@ def test_every_row_is_left_out_once_a_round_and_classes_are_dealt_evenly():
 
 def test_rows_of_one_target_form_are_left_out_together():
     train = parts_of(FORMS).train
-    for dealt in deal(train, 2):
+    for dealt in deal(train, 2, GROUPS):
         assert all(len({g for g, k in zip(dealt, train.keys, strict=True) if k == key}) == 1 for key in set(train.keys))
 
 
 def test_too_few_forms_or_a_class_in_one_group_only_are_not_resampled():
     train = parts_of(FORMS).train
-    assert deal(replace(train, keys=[f"k{i % 19}" for i in range(len(train))]), 1) is None
-    assert deal(replace(train, keys=[f"k{i % 20}" for i in range(len(train))]), 1) is not None
-    lonely = train.labels.copy()
-    lonely[:] = 0
+    few = [f"k{i % 19}" for i in range(len(train))]
+    assert "19 target forms or sentences, and 20 are needed" in deal(replace(train, keys=few), 1, GROUPS)
+    assert not isinstance(deal(replace(train, keys=few), 1, 2), str)
+    lonely = np.zeros_like(train.labels)
     lonely[5] = 1
-    assert deal(replace(train, keys=[None] * len(train), labels=lonely), 1) is None
+    assert "of a class" in deal(replace(train, keys=[None] * len(train), labels=lonely), 1, GROUPS)
+
+
+def test_what_cannot_be_resampled_says_why_and_is_not_tried_again(tmp_path):
+    few = dataset("own/few", n=(120, 40, 60), keys=8)
+    for asked in (20, 20, None):
+        encoder = Knowing(noise=1.0)
+        (found,) = evaluate({"py:k": encoder}, [few], tmp_path / "run", beside=[], resample=asked).results
+        assert (found.resamples, found.encoder_interval) == (0, None)
+        assert "8 target forms" in found.not_resampled
+        assert bool(encoder.asked) == (asked == 20 and not (tmp_path / "again").exists())
+        (tmp_path / "again").touch()
+
+
+def test_a_test_set_of_one_row_is_scored(tmp_path):
+    one = dataset("own/one", n=(120, 40, 1))
+    (found,) = evaluate({"py:k": Knowing()}, [one], tmp_path / "run", beside=[]).results
+    assert (found.score, found.resamples) == (1.0, 0)
+    assert "one test row" in found.not_resampled
 
 
 def test_results_have_an_interval_about_the_encoder_that_is_no_narrower(run):
@@ -65,8 +83,9 @@ def test_results_have_an_interval_about_the_encoder_that_is_no_narrower(run):
 
 def test_what_was_right_is_kept_a_bit_a_row(run):
     result = next(r for r in run if r.cell.encoder == "py:poor" and r.cell.dataset == "own/rows")
-    again, chosen = resampled(run, result)
-    assert again.shape == (LINEAR, 80)
+    found = resampled(run, result)
+    again, chosen = found.trained, found.chosen
+    assert (again.shape, found.groups, found.wide) == ((LINEAR, 80), GROUPS, False)
     assert chosen.shape == (DRAWS, 80)
     assert 1 <= len({row.tobytes() for row in chosen}) <= len(result.tried)
     right = run.right(result)
@@ -89,6 +108,24 @@ def test_more_resamples_are_done_in_place_and_fewer_are_enough(tmp_path):
     assert more.resamples == 30
     assert done(20) == (more,)
     assert done(0) == (more,)
+    assert done(None) == (more,)
+
+
+def test_the_default_makes_up_for_what_was_left_out(tmp_path):
+    encoder = {"py:poor": Knowing(3, noise=3.0, name="poor")}
+    evaluate(encoder, [ROWS], tmp_path / "run", beside=[], resample=0)
+    (found,) = evaluate(encoder, [ROWS], tmp_path / "run", beside=[]).results
+    assert found.resamples == LINEAR
+
+
+def test_networks_are_trained_on_halves(tmp_path):
+    run = evaluate(
+        {"py:poor": Knowing(3, noise=2.0)}, [ROWS], tmp_path / "run", beside=[], probes=["senteval?passes=4"]
+    )  # fmt: skip
+    (found,) = run.results
+    assert found.resamples == NETWORK
+    assert resampled(run, found).groups == 2
+    assert found.encoder_interval[1] - found.encoder_interval[0] >= found.range[1] - found.range[0]
 
 
 def test_the_default_is_by_probe_and_size():

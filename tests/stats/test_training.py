@@ -5,7 +5,8 @@ import pytest
 
 from sonde.errors import DataError
 from sonde.stats.means import Rows
-from sonde.stats.training import BOUND, GROUPS, Systems
+from sonde.stats.training import BOUND, NETWORK, Again, Systems
+from sonde.stats.training import LINEAR as GROUPS
 
 N = 4000
 
@@ -16,11 +17,17 @@ def again(rng, shares, k=2 * GROUPS):
     return (luck[None, None] < np.asarray(shares).reshape(-1, k)[:, :, None]).astype(float)
 
 
+def systems_of(right, n=N, wide=False, groups=GROUPS, **more):
+    """Systems (systems, K, n) whose own rows are those of their first probe; dev always chooses that."""
+    again = [Again(each, groups, np.repeat(each[:1], 5, axis=0), wide) for each in right]
+    return Systems(Rows.of(n), right[:, 0], again, **more)
+
+
 def test_it_is_the_delete_a_group_jackknife_less_the_noise_of_the_test_rows():
     rng = np.random.default_rng(0)
     shares = 0.7 + 0.03 * rng.standard_normal((1, 2 * GROUPS))
     right = again(rng, shares)
-    found = Systems(Rows.of(N), right[:, 0], right).training_variance(0)
+    found = systems_of(right).training_variance(0)
     total = 0.0
     for dealt in right[0].reshape(2, GROUPS, N):
         apart = dealt - dealt.mean(axis=0)
@@ -33,13 +40,13 @@ def test_it_is_the_delete_a_group_jackknife_less_the_noise_of_the_test_rows():
 def test_with_more_dimensions_than_rows_the_jackknife_is_taken_whole():
     rng = np.random.default_rng(7)
     right = again(rng, 0.7 + 0.03 * rng.standard_normal((1, 2 * GROUPS)))
-    narrow, wide = (Systems(Rows.of(N), right[:, 0], right, wide=(w,)).training_variance(0) for w in (False, True))
+    narrow, wide = (systems_of(right, wide=w).training_variance(0) for w in (False, True))
     assert wide == pytest.approx(BOUND * narrow)
 
 
 def test_probes_that_are_all_alike_add_nothing():
     right = np.repeat((np.random.default_rng(1).random((1, 1, N)) < 0.7).astype(float), 2 * GROUPS, axis=1)
-    systems = Systems(Rows.of(N), right[:, 0], right)
+    systems = systems_of(right)
     assert systems.training_variance(0) == 0.0
     assert systems.score(0).variance == pytest.approx(right[0, 0].var(ddof=1) / N)
 
@@ -50,9 +57,8 @@ def test_noise_of_test_rows_is_not_taken_for_training():
     found = []
     for _ in range(60):
         right = (rng.random((1, GROUPS, 500)) < 0.7).astype(float)
-        systems = Systems(Rows.of(500), right[:, 0], right)
-        apart = right[0] - right[0].mean(axis=0)
-        found.append((float(np.square(apart.mean(axis=1)).sum()), systems._left_out[1][0, 0]))
+        scores, noise = systems_of(right, 500)._spread(0).trained
+        found.append((float(np.square(scores).sum()), float(np.square(noise).sum())))
     met, taken = np.mean(found, axis=0)
     assert taken == pytest.approx(met, rel=0.15)
 
@@ -61,7 +67,7 @@ def test_what_two_encoders_owe_to_the_same_rows_cancels():
     rng = np.random.default_rng(3)
     shares = 0.7 + 0.03 * rng.standard_normal(2 * GROUPS)
     right = again(rng, [shares, shares + 0.05])
-    systems = Systems(Rows.of(N), right[:, 0], right)
+    systems = systems_of(right)
     apart = systems.difference(1, 0)
     assert apart.value == pytest.approx(0.05, abs=0.015)
     assert apart.variance < 0.2 * systems.score(0).variance
@@ -69,17 +75,52 @@ def test_what_two_encoders_owe_to_the_same_rows_cancels():
     assert (mirrored.value, mirrored.variance, mirrored.p) == pytest.approx((-apart.value, apart.variance, apart.p))
 
 
-def test_a_system_that_was_not_trained_again_is_taken_as_it_is():
+def test_of_two_the_one_that_was_not_trained_again_is_taken_to_vary_as_much():
     rng = np.random.default_rng(4)
-    right = again(rng, 0.7 + 0.03 * rng.standard_normal((2, 2 * GROUPS)))
-    right[1] = np.nan
-    plain = np.array([right[0, 0], right[0, 1]])
-    systems = Systems(Rows.of(N), plain, right)
-    assert systems.known(0)
-    assert not systems.known(0, 1)
-    assert systems.training_variance(1) is None
-    expected = (plain[0] - plain[1]).var(ddof=1) / N + systems.training_variance(0)
-    assert systems.difference(0, 1).variance == pytest.approx(expected)
+    right = again(rng, 0.7 + 0.03 * rng.standard_normal((1, 2 * GROUPS)))
+    own = systems_of(right).again[0]
+    both = np.array([right[0, 0], right[0, 1]])
+    tested = (both[0] - both[1]).var(ddof=1) / N
+    mixed = Systems(Rows.of(N), both, [own, None])
+    assert not mixed.known(0, 1)
+    assert mixed.training_variance(1) is None
+    assert mixed.difference(0, 1).variance == pytest.approx(tested + 2 * mixed.training_variance(0))
+    # but an answer that is the same for all rows does not vary
+    fixed = Systems(Rows.of(N), both, [own, None], constant=[False, True])
+    assert fixed.known(0, 1)
+    assert fixed.difference(0, 1).variance == pytest.approx(tested + fixed.training_variance(0))
+
+
+def test_two_groups_are_half_samples_taken_as_they_are():
+    rng = np.random.default_rng(8)
+    right = again(rng, 0.7 + 0.03 * rng.standard_normal((1, 10)), k=10)
+    expected = 0.0
+    for one, two in right[0].reshape(5, 2, N):
+        g = one - two
+        expected += (g.mean() ** 2 - g.var(ddof=1) / N) / 4 / 5
+    assert systems_of(right, groups=NETWORK).training_variance(0) == pytest.approx(expected)
+
+
+def test_probes_of_different_kinds_are_not_paired():
+    rng = np.random.default_rng(9)
+    ten, two = again(rng, 0.7 + 0.03 * rng.standard_normal((2, 2 * GROUPS)))
+    other = Again(two[:10], NETWORK, np.repeat(two[:1], 5, axis=0))
+    first = systems_of(ten[None]).again[0]
+    found = Systems(Rows.of(N), np.array([ten[0], two[0]]), [first, other])
+    tested = (ten[0] - two[0]).var(ddof=1) / N
+    parts = found.training_variance(0) + found.training_variance(1)
+    assert found.difference(0, 1).variance == pytest.approx(tested + parts)
+
+
+def test_what_dev_chooses_adds_its_variance():
+    rng = np.random.default_rng(10)
+    right = again(rng, np.full((1, 2 * GROUPS), 0.7))
+    choices = again(rng, 0.7 + 0.03 * rng.standard_normal((1, 5)), k=5)[0]
+    found = Systems(Rows.of(N), right[:, 0], [Again(right[0], GROUPS, choices)]).training_variance(0)
+    apart = choices - choices.mean(axis=0)
+    noise = (apart.var(axis=1, ddof=1) / N).sum()
+    assert found == pytest.approx((np.square(apart.mean(axis=1)).sum() - noise) / 4)
+    assert found > 0
 
 
 def test_seeds_add_their_spread_and_their_order_changes_nothing():
@@ -93,7 +134,9 @@ def test_seeds_add_their_spread_and_their_order_changes_nothing():
 
 def test_arrays_that_do_not_belong_together_are_refused():
     with pytest.raises(DataError, match="multiple of 10"):
-        Systems(Rows.of(20), np.zeros((1, 20)), np.zeros((1, 7, 20)))
+        Again(np.zeros((7, 20)), GROUPS, np.zeros((5, 20)))
+    with pytest.raises(DataError, match="20 test rows, and 21"):
+        Systems(Rows.of(20), np.zeros((1, 20)), [Again(np.zeros((10, 21)), GROUPS, np.zeros((5, 21)))])
     with pytest.raises(DataError, match=r"\(systems, 20\)"):
         Systems(Rows.of(20), np.zeros((1, 21)))
 
@@ -122,7 +165,8 @@ def test_intervals_about_the_encoder_cover_and_equal_encoders_rarely_differ():
             right.append(np.sign(lines @ test.T) == held)
         right = np.array(right, float)
         rows = Rows.of(te)
-        systems = Systems(rows, right[:, 0], right[:, 1:])
+        again = [Again(each[1:], GROUPS, np.repeat(each[:1], 5, axis=0)) for each in right]
+        systems = Systems(rows, right[:, 0], again)
         ranges.append(share_interval(systems.score(0), rows))
         plain.append(wilson(right[0, 0].sum(), te))
         scores.append(right[:, 0].mean(axis=1))

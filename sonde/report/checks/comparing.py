@@ -59,9 +59,9 @@ def _apart(one: Number, two: Number) -> bool:
 
 
 def _inflation(cell: Mapping[str, Any]) -> float:
-    """How many rows are worth one independent one: by how much the probe's interval is wider than if all were."""
+    """How many rows are worth one independent one: by how much the interval is wider than if all were."""
     low, high = wilson(cell["accuracy"] * cell["n"], cell["n"])
-    return float(((cell["probe_high"] - cell["probe_low"]) / (high - low)) ** 2)
+    return float(((cell["high"] - cell["low"]) / (high - low)) ** 2)
 
 
 def not_apart(summary: Summary) -> Entry | None:

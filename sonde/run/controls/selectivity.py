@@ -3,11 +3,10 @@
 The control deals the rows of a set anew, so that every test word is in train. The task is scored on that same deal:
 the same vectors, the same train, dev and test rows, the same probe with the same settings, and only the labels differ.
 Every test row is thus right or wrong twice, which makes the difference a paired one. Rows of one key have one control
-label and stand and fall together, so the interval draws keys again, not rows.
+label and stand and fall together, so the interval is over keys, not rows.
 
-Where hardly a row differs, drawing again tells nothing. So the interval is never narrower than Newcombe's for paired
-shares of independent rows. Drawing keys shows what other keys and control labels would do; what another training set
-would do it does not show.
+Where hardly a row differs, rows tell little. So the interval is never narrower than Newcombe's for paired shares of
+independent rows. It says what other keys and control labels would do, and not what another training set would do.
 """
 
 from __future__ import annotations
@@ -25,7 +24,8 @@ from sonde.run.controls.control import as_chosen
 from sonde.run.folder import Arrays
 from sonde.run.parts import Parts
 from sonde.run.shared import Shared
-from sonde.stats.paired import mcnemar, paired_bootstrap
+from sonde.stats.means import mean
+from sonde.stats.paired import mcnemar
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,6 @@ def selectivity(
     control_right: npt.ArrayLike,
     keys: Sequence[str],
     *,
-    seed: int = 0,
-    draws: int = 2000,
     level: float = 0.95,
 ) -> Selectivity:
     """The difference from the test rows (n) that are right with either labels; ``keys`` (n) are those of the rows."""
@@ -58,8 +56,8 @@ def selectivity(
         raise DataError(f"There are {said.n} rows and {len(keys)} keys; expected the key of each row.")
     task, control, low, high = np.asarray(task_right), np.asarray(control_right), said.low, said.high
     if len(set(keys)) > 1:
-        drawn = paired_bootstrap(task, control, clusters=keys, seed=seed, draws=draws, level=level)
-        low, high = min(low, drawn.low), max(high, drawn.high)
+        by_keys = mean(task.astype(np.float64) - control, keys).interval(level)
+        low, high = max(-1.0, min(low, by_keys[0])), min(1.0, max(high, by_keys[1]))
     return Selectivity(said.difference, low, high, float(task.mean()), float(control.mean()), len(set(keys)))
 
 
@@ -78,9 +76,7 @@ def selective_unit(unit: Unit, same_rows: Parts) -> list[tuple[Result, Arrays, N
         ((task, kept, _),) = probe_unit(replace(one, parts=same_rows), ground=True)
         ((result, arrays, _),) = probe_unit(replace(one, probe=as_chosen(unit.probe, task)), ground=True)
         keys = [str(key) for key in unit.parts.test.keys]
-        said = selectivity(
-            kept["predicted"] == kept["truth"], arrays["predicted"] == arrays["truth"], keys, seed=0
-        )  # fmt: skip
+        said = selectivity(kept["predicted"] == kept["truth"], arrays["predicted"] == arrays["truth"], keys)
         scores = {
             **result.scores, "task": said.task, "control": said.control, "selectivity": said.value,
             "selectivity_low": said.low, "selectivity_high": said.high, "keys": said.keys,
