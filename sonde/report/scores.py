@@ -14,13 +14,17 @@ from sonde.errors import UsageError
 from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.stats.classification import MOST_BITS
-from sonde.stats.means import mean, quantile
+from sonde.stats.intervals import Z
+from sonde.stats.means import combined, mean
 from sonde.stats.seeds import spread
 
 Metric = Literal["accuracy", "macro_f1", "log2_loss", "log2_loss_calibrated"]
 METRICS: tuple[str, ...] = get_args(Metric)
 LOSSES: Mapping[str, str] = {"log2_loss": "log2", "log2_loss_calibrated": "log2_calibrated"}
 """Metrics in bits, of which less is better, and what they are the mean of among the predictions."""
+MANY = 1e9
+"""Degrees of freedom of what is taken for known."""
+
 Range = tuple[float, float]
 
 
@@ -60,19 +64,21 @@ def over_seeds(
 
     A single seed keeps its interval. Over several, two things vary, each with its own half width: which rows were drawn
     (the mean of the seeds' half widths, no narrower than for one seed, as all seeds were tested on the same rows) and
-    which seeds (t · sd / √seeds, with one degree of freedom less than there are seeds). They are squared and added on
-    either side, as Zou and Donner (2008, Stat. Med. 27:1693) do.
+    which seeds (sd / √seeds). On either side variances are added, as Zou and Donner (2008, Stat. Med. 27:1693) do,
+    and the quantile is that of t with Satterthwaite's degrees of freedom: a handful of seeds says little of how they
+    vary.
     """
     over = spread(values)
     if not ranges:
         return Score(over.mean, sd=over.deviation)
-    many = len(values)
-    seeds = quantile(0.95, many - 1) * (over.deviation or 0.0) / math.sqrt(many) if many > 1 else 0.0
+    if len(values) == 1:
+        return Score(over.mean, *ranges[0])
+    seeds = (over.deviation or 0.0) ** 2 / len(values), len(values) - 1.0
     below = float(np.mean([value - low for value, (low, _) in zip(values, ranges, strict=True)]))
     above = float(np.mean([high - value for value, (_, high) in zip(values, ranges, strict=True)]))
-    low, high = over.mean - math.hypot(below, seeds), over.mean + math.hypot(above, seeds)
-    if many == 1:
-        low, high = ranges[0]  # and not what rounding made of it
+    low, high = (
+        combined(over.mean, ((half / Z) ** 2, MANY), seeds).interval()[end] for end, half in enumerate((below, above))
+    )
     return Score(over.mean, max(least, low), min(most, high), over.deviation)
 
 

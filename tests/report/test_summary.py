@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from sonde.errors import DamageWarning, UsageError
 from sonde.report import summarise
@@ -263,8 +264,10 @@ def test_information_and_temperature_are_of_all_seeds(tmp_path):
     run = written(tmp_path / "run", *found)
     said = cells(summarise(run))["st:a"]
     assert said["information"]["bits"] == pytest.approx(0.3)
-    # 0.1 for rows, and 1.96 · 0.2 / √3 for seeds
-    assert said["information"]["high"] - 0.3 == pytest.approx(np.hypot(0.1, 1.959964 * 0.2 / np.sqrt(3)))
+    # variances of rows, whose half width is 0.1, and of seeds; Satterthwaite's degrees of freedom (scipy's quantile)
+    rows, seeds = (0.1 / 1.959964) ** 2, 0.2**2 / 3
+    half = student.ppf(0.975, (rows + seeds) ** 2 / (seeds**2 / 2)) * np.sqrt(rows + seeds)
+    assert said["information"]["high"] - 0.3 == pytest.approx(half)
     assert said["information"]["low"] + said["information"]["high"] == pytest.approx(0.6)
     assert said["temperature"] == pytest.approx(3.0)
     turned = cells(summarise(replace(run, results=run.results[::-1])))["st:a"]
