@@ -15,15 +15,16 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from sonde.baselines import BASELINES
-from sonde.errors import UsageError
+from sonde.errors import DamageWarning, RunError, UsageError
 from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.run.loop import ALWAYS
@@ -34,6 +35,8 @@ from sonde.stats import clustered_p, holm, letters, mcnemar
 from sonde.stats.means import Estimate, Rows, mean, quantile
 from sonde.stats.paired import binomial_p
 from sonde.stats.training import Again, Systems
+
+T = TypeVar("T")
 
 ONE_OF = ("probe", "limit", "device", "sonde", "id")
 """What an encoder is compared with one value of."""
@@ -175,9 +178,34 @@ def compare(run: Run, one: str, two: str) -> list[Comparison]:
     shared = [place for place in first.results if place in second.results]
     if not shared:
         raise UsageError(f"{one} and {two} have no set in common in {run.folder}.")
-    found = [_pair(run, first.results[place], second.results[place]) for place in shared]
+    found = _readable(shared, lambda place: _pair(run, first.results[place], second.results[place]))
     adjusted = holm([c.p for c in found]).tolist()
-    return [replace(c, p_holm=p) for c, p in zip(found, adjusted, strict=True)]
+    named = _apart([c.dataset for c in found], [first.results[place][0] for place in shared])
+    return [replace(c, p_holm=p, dataset=name) for c, p, name in zip(found, adjusted, named, strict=True)]
+
+
+def _readable(places: list[str], look: Callable[[str], T]) -> list[T]:
+    """What is found at places; those with a file that is lost or damaged are told and taken off the list."""
+    found, lost = [], []
+    for place in places:
+        try:
+            found.append(look(place))
+        except RunError as e:
+            lost.append((place, e))
+    if not found:
+        raise lost[0][1]
+    for place, error in lost:
+        warnings.warn(f"{place.partition('#')[0]} is not compared: {error}", DamageWarning, stacklevel=3)
+        places.remove(place)
+    return found
+
+
+def _apart(names: Sequence[str], results: Sequence[Result]) -> list[str]:
+    """Names of sets, with the digest of their rows where two have one name."""
+    return [
+        f"{name} #{result.cell.data[:8]}" if names.count(name) > 1 else name
+        for name, result in zip(names, results, strict=True)
+    ]
 
 
 def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
@@ -302,20 +330,20 @@ def ties(run: Run, names: Texts) -> list[Ties]:
     shared = [place for place in columns[0].results if all(place in c.results for c in columns)]
     if not shared:
         raise UsageError(f"{', '.join(c.name for c in columns)} have no set in common in {run.folder}.")
-    found = []
-    for place in shared:
+
+    def look(place: str) -> Ties:
         of_set = {c.name: c.results[place] for c in columns}
         found_letters, about = tied(run, of_set)
         first = of_set[columns[0].name][0]
-        means = {name: sum(r.score for r in of_set[name]) / len(of_set[name]) for name in found_letters}
-        found.append(
-            Ties(
-                dataset=first.cell.dataset,
-                n=first.n["te"],
-                accuracy=means,
-                letters=found_letters,
-                about=about,
-                partial=first.partial,
-            )
+        return Ties(
+            dataset=first.cell.dataset,
+            n=first.n["te"],
+            accuracy={name: sum(r.score for r in of_set[name]) / len(of_set[name]) for name in found_letters},
+            letters=found_letters,
+            about=about,
+            partial=first.partial,
         )
-    return found
+
+    found = _readable(shared, look)
+    names = _apart([t.dataset for t in found], [columns[0].results[place][0] for place in shared])
+    return [replace(t, dataset=name) for t, name in zip(found, names, strict=True)]

@@ -24,20 +24,30 @@ def texts(given: Texts, what: str = "a text") -> list[str]:
 
 def several(given: object, kinds: type[T] | tuple[type[T], ...], what: str) -> list[T]:
     """What is given as a list: one of these kinds alone means one, even if it could be gone through itself."""
-    if isinstance(given, kinds):
+    if isinstance(given, kinds) and not isinstance(given, bool):
         return [given]
     found: list[T] = []
-    for each in given if isinstance(given, Iterable) else (given,):
-        if not isinstance(each, kinds):
+    # a text that should have been something else is one wrong thing, and not several letters
+    for each in given if isinstance(given, Iterable) and not isinstance(given, str | bytes) else (given,):
+        if not isinstance(each, kinds) or isinstance(each, bool):
             raise UsageError(f"Expected {what}, or several, got {each!r:.80} of type {type(each).__name__}.")
         found.append(each)
     return found
+
+
+def whole(given: object, what: str, least: int) -> int:
+    """A whole number; True and False are none, nor are texts."""
+    if isinstance(given, bool) or not isinstance(given, int) or given < least:
+        raise UsageError(f"Expected {what} of {least} or more, got {given!r:.80} of type {type(given).__name__}.")
+    return given
 
 
 def listed(given: str | Iterable[str]) -> list[str]:
     """Sentences as a list, of which one alone is one; none of them is a path."""
     if isinstance(given, str):
         return [given]
+    if not isinstance(given, Iterable):
+        raise UsageError(f"Expected a text, or several, got {given!r:.80} of type {type(given).__name__}.")
     found = list(given)
     if (odd := next((i for i, text in enumerate(found) if not isinstance(text, str)), None)) is not None:
         raise UsageError(f"Text {odd + 1} of {len(found)} is of type {type(found[odd]).__name__}; expected a string.")

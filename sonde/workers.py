@@ -39,6 +39,11 @@ def in_workers(
             "A worker process ended before its work was done: it ran out of memory, or something in it ended it. "
             "Try again with fewer workers, or with --jobs 1."
         ) from e
+    except BaseException:
+        # the pool is torn down while its own threads still use it, and what they say of that is of no use
+        said = threading.excepthook
+        threading.excepthook = lambda args: None if "Executor" in type(args.thread).__name__ else said(args)
+        raise
     finally:
         results.close()
 

@@ -8,7 +8,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from sonde.compare import column, compare, others, ties
-from sonde.errors import UsageError
+from sonde.errors import DamageWarning, UsageError
 from sonde.run import evaluate
 from tests.run.sets import Knowing, dataset
 
@@ -211,3 +211,21 @@ def test_the_order_of_seeds_changes_nothing(tmp_path):
     assert found[0] == found[1]
     assert found[0][0][0].seeds == 3
     assert found[0][0][0].p_exact is None
+
+
+def test_a_set_whose_files_are_damaged_does_not_stop_the_others(tmp_path):
+    encoders = {"py:one": Knowing(noise=1.0, name="one"), "py:two": Knowing(noise=2.0, name="two")}
+    run = evaluate(encoders, SETS[1:], tmp_path / "run", beside=[])
+    (tmp_path / "run" / "predictions" / f"{run.results[0].key}.npz").unlink()
+    with pytest.warns(DamageWarning, match="own/rows is not compared"):
+        found = compare(run, "py:one", "py:two")
+    assert [c.dataset for c in found] == ["own/many"]
+    with pytest.warns(DamageWarning, match="own/rows is not compared"):
+        assert [t.dataset for t in ties(run, ["py:one", "py:two"])] == ["own/many"]
+
+
+def test_two_states_of_a_set_are_told_apart(tmp_path):
+    encoders = {"py:one": Knowing(noise=1.0, name="one"), "py:two": Knowing(noise=2.0, name="two")}
+    sets = [dataset("own/rows", n=(120, 40, 80)), dataset("own/rows", n=(120, 40, 90))]
+    found = compare(evaluate(encoders, sets, tmp_path / "run", beside=[]), "py:one", "py:two")
+    assert [c.dataset for c in found] == [f"own/rows #{each.digest[:8]}" for each in sets]

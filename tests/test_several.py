@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from sonde.corpus import Corpus
 from sonde.dataset import Dataset
 from sonde.downstream import places
 from sonde.embed import texts_of
+from sonde.encoders import load as load_encoder
 from sonde.errors import SondeError, UsageError
 from sonde.repeat import repeat
 from sonde.run import evaluate, join
@@ -186,3 +188,39 @@ def test_no_public_function_that_takes_several_is_forgotten():
             if any(word in hints for word in ("Sequence", "Iterable", "Texts", "list[", "Collection")):
                 met.add(name)
     assert met == TAKES_ONE
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"seeds": True}, "Expected a seed, or several, got True"),
+        ({"limit": "50"}, "Expected a limit of 2 or more, got '50' of type str"),
+        ({"limit": 2.5}, "got 2.5 of type float"),
+        ({"resample": "10"}, "got '10' of type str"),
+        ({"jobs": "2"}, "Expected a number of jobs of 1 or more, got '2'"),
+        ({"jobs": 0}, "got 0 of type int"),
+        ({"batch": 0}, "Expected a batch of 1 or more, got 0"),
+        ({"half": "no"}, "half must be True or False, got 'no'"),
+    ],
+)
+def test_numbers_that_are_none(wrong, words, tmp_path):
+    with pytest.raises(UsageError, match=re.escape(words)):
+        evaluate(lengths, dataset(), tmp_path / "run", **wrong)
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_is_no_set_no_run_and_no_text(tmp_path):
+    with pytest.raises(UsageError, match="got 'probes/x' of type str"):
+        evaluate(lengths, "probes/x", tmp_path / "run")
+    with pytest.raises(UsageError, match="Expected a run, or several, got 'run1'"):
+        join("run1")
+    with pytest.raises(UsageError, match="Expected a text, or several, got None"):
+        sonde.embed_texts(lengths, None)
+    with pytest.raises(UsageError, match="Expected an encoder as text"):
+        load_encoder(tmp_path)
+
+
+def test_an_array_that_a_run_does_not_keep(tmp_path):
+    run = evaluate(lengths, dataset(), tmp_path / "run", beside=[])
+    with pytest.raises(UsageError, match="has no array predictd; it has predicted, truth"):
+        run.predictions(run.results[0], "predictd")

@@ -20,6 +20,11 @@ PATIENCE = 30
 """Seconds that a busy machine may take for what takes a fraction of one; nothing is said about speed."""
 
 
+def _listen():
+    """Whoever runs the tests in the background has told their children to take no interrupts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Command:
     """A sonde command in a session of its own; it and all that it starts have a mark in their environment."""
 
@@ -27,7 +32,8 @@ class Command:
         self.mark = f"SONDE_TEST_MARK={uuid.uuid4()}"
         self.parent = subprocess.Popen(
             [sys.executable, "-m", "sonde", *map(str, arguments)],
-            cwd=cwd, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            cwd=cwd, start_new_session=True, preexec_fn=_listen, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env={**os.environ, **environment, "PYTHONPATH": os.pathsep.join(sys.path),
                  "SONDE_TEST_MARK": self.mark.partition("=")[2]},
         )  # fmt: skip

@@ -160,8 +160,8 @@ def compare(
         raise UsageError(f"--margin {margin:g}: expected points of accuracy, above 0 and below 100.")
     with telling_damage():
         found = Run.load(folder)
-    names = encoders or others(found)
-    rows = compare_two(found, *names) if len(names) == 2 else ties(found, names)
+        names = encoders or others(found)
+        rows = compare_two(found, *names) if len(names) == 2 else ties(found, names)
     if format == "table":
         print_comparison(rows, names, margin / 100)
     else:

@@ -51,6 +51,8 @@ def schemes() -> list[str]:
 
 def load(text: str) -> Encoder:
     """The encoder that ``scheme:name[@revision][?key=value&…]`` names."""
+    if not isinstance(text, str):
+        raise UsageError(f"Expected an encoder as text, scheme:name, got {text!r:.80} of type {type(text).__name__}.")
     spec = Spec.parse(text)
     if spec.scheme not in schemes():
         near = difflib.get_close_matches(spec.scheme, schemes(), n=1)

@@ -24,6 +24,9 @@ from sonde.threads import one_thread
 
 Ints = npt.NDArray[np.int64]
 
+PASSES = 40
+"""Readings after which a search gives up; from the optimum on all rows, five to fifteen are usual."""
+
 
 def left_out(
     probe: Probe,
@@ -101,7 +104,7 @@ def _linear(
         start = point_of(parts[0], model, counts)
         known = answer(dict.fromkeys(range(len(parts)), start))
         searches = {
-            each: descend(start, known[each], np.append(penalty, 0.0), solve, tolerance=promised, limit=probe.passes)
+            each: descend(start, known[each], np.append(penalty, 0.0), solve, tolerance=promised, limit=PASSES)
             for each in range(len(parts))
         }
         ends = run(searches, answer)

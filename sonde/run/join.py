@@ -15,7 +15,9 @@ from sonde.several import several
 def join(runs: Run | Iterable[Run]) -> Run:
     """Several runs as one. Of a cell that several have done, the first run's result counts.
 
-    Lists of ``info`` grow by what each further run adds; predictions, rows and probes are found where they are.
+    Lists of ``info`` grow by what each further run adds; predictions, rows and probes are found where they are. Where
+    runs have other numbers for one cell, that is said in ``damaged``; of an encoder that does not say what it is, so
+    that they may be of two encoders, it is refused.
     """
     runs = several(runs, Run, "a run")
     if not runs:
@@ -25,11 +27,14 @@ def join(runs: Run | Iterable[Run]) -> Run:
     results: dict[str, Result] = {}
     homes: dict[str, Path] = {}
     failures: dict[str, Failure] = {}
+    notes: list[str] = []
     for run in runs:
         for result in (*run.results, *run.extras):
-            if result.key not in results:
-                results[result.key] = result
+            first = results.setdefault(result.key, result)
+            if first is result:
                 homes[result.key] = run.home(result)
+            elif _differ(first, result):
+                notes.append(_conflict(first, homes[result.key], result, run.home(result)))
         for failure in run.failures:
             failures.setdefault(failure.key, failure)
     done = {asked(result.cell) for result in results.values()}
@@ -41,8 +46,26 @@ def join(runs: Run | Iterable[Run]) -> Run:
         in_order((f for f in failures.values() if asked(f.cell) not in done), info),
         {key: folder for key, folder in homes.items() if folder != runs[0].folder},
         in_order((r for r in results.values() if r.cell.variant is not None), info),
-        tuple(dict.fromkeys(note for run in runs for note in run.damaged)),
+        tuple(dict.fromkeys([*(note for run in runs for note in run.damaged), *notes])),
     )
+
+
+def _differ(one: Result, two: Result) -> bool:
+    """Whether two results of one cell are not the same; of an encoder that may be two, their predictions too."""
+    if one.cell.identity is not None or one.resamples != two.resamples:
+        return one.score != two.score
+    return (one.score, one.files.get("predictions")) != (two.score, two.files.get("predictions"))
+
+
+def _conflict(one: Result, here: Path, two: Result, there: Path) -> str:
+    cell = one.cell
+    what = f"{cell.encoder} on {cell.dataset} has {one.score:.4f} in {here} and {two.score:.4f} in {there}"
+    if cell.identity is None:
+        raise UsageError(
+            f"{what}, and the encoder does not say what it is, so that these may be two encoders. Look at the runs one "
+            "by one, or give the encoder an identity (py:…?version=…) and run again."
+        )
+    return f"{what}, though it is the same encoder on the same rows. The first is shown."
 
 
 def _merged(infos: Sequence[Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from sonde.run.parts import Parts, parts_of, sampled
 from sonde.run.resample import checked
 from sonde.run.transfer import nested_baseline
 from sonde.run.variants import Asked, asked_for, untrained, varied
-from sonde.several import Numbers, Texts, several, texts
+from sonde.several import Numbers, Texts, several, texts, whole
 from sonde.sources import Source
 from sonde.store import Store
 
@@ -78,6 +78,12 @@ def evaluate(
     named = _named(encoders)
     wanted = dict(parse(text) for text in texts(probes, "a probe"))
     seeds, beside = several(seeds, int, "a seed"), texts(beside, "a baseline")
+    for number, what, least in ((limit, "a limit", 2), (batch, "a batch", 1), (resample, "a number of resamples", 0)):
+        if number is not None:
+            whole(number, what, least)
+    jobs = whole(jobs, "a number of jobs", 1)
+    if not isinstance(half, bool):
+        raise UsageError(f"half must be True or False, got {half!r:.80}.")
     kinds: tuple[type[Dataset | Source], ...] = (Dataset, Source)
     sources = several(datasets, kinds, "a Dataset, or a Source as find_sets gives them")
     if odd := [name for name in named if not _is_text(name)]:

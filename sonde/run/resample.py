@@ -37,8 +37,9 @@ LINEAR, NETWORK = 20, 10
 networks, each takes half as long as one point of the grid."""
 STEP = 10
 """What numbers of probes are multiples of, so that they make whole rounds of any kind of probe."""
-MOST = 10**8
-"""Training rows times dimensions times classes up to which that is done by default."""
+MOST = 10**9
+"""Training rows times dimensions times the square of the classes up to which that is done by default: with many
+classes there are more numbers to find, and the search for them is longer."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -58,7 +59,7 @@ def how_many(asked: int | None, probe: Probe, rows: int, dimensions: int, classe
     if asked is not None:
         return asked
     outputs = 1 if classes == 2 else classes
-    if rows * dimensions * outputs > MOST:
+    if rows * dimensions * outputs**2 > MOST:
         return 0
     return LINEAR if probe.kind == "convex" else NETWORK
 

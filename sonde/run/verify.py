@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.checksum import digest
-from sonde.errors import DataError, RunError
+from sonde.errors import DataError, RunError, UsageError
 from sonde.parquet import decode_rows
 from sonde.probes.fit import Model
 from sonde.probes.saved import LARGEST, from_arrays, shape
@@ -112,7 +112,12 @@ def read_predictions(folder: Path, result: Result, names: Sequence[str] = ()) ->
     """The arrays of a result, or only these; if they are what was written, and the score follows from them."""
     path = predictions_path(folder, result)
     try:
-        arrays = _arrays(_content(path, result.files.get("predictions")), names)
+        content = _content(path, result.files.get("predictions"))
+        arrays = _arrays(content, names)
+    except KeyError as e:
+        there = _arrays(content)
+        missing = ", ".join(name for name in names if name not in there)
+        raise UsageError(f"{path} has no array {missing}; it has {', '.join(there)}.") from e
     except _UNREADABLE as e:
         raise RunError(f"{path} cannot be read: {e}. {AGAIN}") from e
     short = any(len(a) != result.n["te"] for name, a in arrays.items() if not name.startswith(OTHER))

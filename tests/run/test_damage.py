@@ -195,7 +195,7 @@ def test_missing_predictions_and_rows_are_told(made, run):
     found = damaged(run.folder, "with predictions cannot be found")
     assert found.results == run.results
     with pytest.raises(RunError, match="cannot be read"):
-        compare(found, "good", "fair")
+        found.right(victim)
     again, named = command(run.folder)
     assert [name for name, encoder in named.items() if encoder.asked] == ["good"]
     assert same(made, again)

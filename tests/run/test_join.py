@@ -92,3 +92,28 @@ def test_nothing_is_changed(runs):
     before = [(run.info, run.results) for run in map(Run.load, (run.folder for run in runs))]
     join(runs)
     assert [(run.info, run.results) for run in runs] == before
+
+
+def test_runs_that_disagree_about_an_encoder_without_an_identity_are_not_joined(tmp_path):
+    def scored(noise):
+        encoder = Knowing(noise=noise)
+        encoder.identity = None
+        return evaluate({"mine": encoder}, [dataset()], tmp_path / str(noise), beside=[])
+
+    with pytest.raises(UsageError, match=r"mine on own/task has [\d.]+ in .* and [\d.]+ in .* may be two encoders"):
+        join([scored(0.0), scored(4.0)])
+    assert len(join([scored(1.0), evaluate({"other": Knowing()}, [dataset()], tmp_path / "other", beside=[])])) == 2
+
+
+def test_runs_that_disagree_about_a_known_encoder_say_so(tmp_path):
+    def scored(noise):
+        encoder = Knowing(noise=noise)
+        encoder.identity = Knowing().identity  # which is not true
+        return evaluate({"mine": encoder}, [dataset()], tmp_path / str(noise), beside=[])
+
+    one, two = scored(0.0), scored(4.0)
+    both = join([one, two])
+    assert both.results == one.results
+    assert len(both.damaged) == 1
+    assert "The first is shown" in both.damaged[0]
+    assert join([one, one]).damaged == ()

@@ -134,7 +134,7 @@ def test_the_default_is_by_probe_and_size():
     assert how_many(None, linear, 1000, 300, 2) == LINEAR
     assert how_many(None, network, 1000, 300, 2) == NETWORK
     assert how_many(None, linear, MOST, 1, 2) == LINEAR
-    assert how_many(None, linear, MOST // 10, 10, 1000) == 0
+    assert how_many(None, linear, MOST // 10**6, 10, 1000) == 0
     assert how_many(40, linear, MOST, 10, 1000) == 40
 
 
