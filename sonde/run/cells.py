@@ -44,8 +44,6 @@ PAIRS = {
     "CDSRelatedness": compare,
 }
 """What the probe reads of two sentences, by task."""
-DRAWS = 2000
-"""Resamples of target forms, or sentences, for the interval of a difference."""
 AMID = 512
 """Rows whose mean is near enough to the centre of all."""
 

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes import Probe, fit
-from sonde.run.cells import DRAWS, Unit, classified, clusters_of, features_of, kept
+from sonde.run.cells import Unit, classified, clusters_of, features_of, kept
 from sonde.run.measures.measure import Finished, Measure, learned, plain_probe
 from sonde.stats.classification import accuracy
-from sonde.stats.paired import mcnemar, paired_bootstrap
+from sonde.stats.means import mean
+from sonde.stats.paired import mcnemar
 
 WIDTHS = (4, 16, 64)
 PROBE = Probe(
@@ -46,10 +47,10 @@ def work(unit: Unit) -> list[Finished]:
     said = mcnemar(bent, straight)
     clusters = clusters_of(parts.test)
     several = clusters is not None and len(set(clusters)) > 1
-    wider = paired_bootstrap(bent, straight, clusters=clusters, seed=0, draws=DRAWS) if several else None
+    wider = mean(bent.astype(np.float64) - straight, clusters).interval() if several else None
     result = replace(
         result, dimension=train.shape[1], metric="gap", score=said.difference, interval=(said.low, said.high),
-        interval_kind="newcombe", cluster_interval=(wider.low, wider.high) if wider is not None else None,
+        interval_kind="newcombe", cluster_interval=wider,
         scores={"accuracy": result.score, "linear": float(straight.mean())}, dev_score=points[best]["dev"],
         chosen={"hidden": WIDTHS[best]}, tried=tuple(points),
         seconds={"encode": 0.0, "fit": time.perf_counter() - started},
