@@ -70,6 +70,7 @@ def test_version():
         ("show", "gone"),
         ("check", "gone.py"),
         ("ls", "everything"),
+        ("make", "--builtin", "100", "--skip-bad"),
     ],
 )
 def test_wrong_use_ends_with_one_and_a_plain_message(words, tmp_path, snapshot):
