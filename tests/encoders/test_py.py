@@ -285,7 +285,7 @@ def test_what_is_not_there_is_named(written, spec, message):
     [
         ("x = 1\nencode = 1 / 0\n", r"mine\.py:2\): ZeroDivisionError: division by zero"),
         ("def encode(texts:\n    pass\n", r"mine\.py:1\): SyntaxError"),
-        ("\n\nimport sys\nsys.exit('bye')\n", r"mine\.py:4\): SystemExit: bye"),
+        ("\n\nimport sys\nsys.exit('bye')\n", r"mine\.py:4\): it called sys\.exit\('bye'\)"),
         ("import json\n\njson.loads('{')\n", r"mine\.py:3\): JSONDecodeError"),
         ("def f():\n    raise ValueError('no weights')\nf()\n", r"mine\.py:2\): ValueError: no weights"),
     ],
