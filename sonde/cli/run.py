@@ -61,7 +61,7 @@ def run(
     jobs: int
         Probes to fit at a time; 0 means one per core. Default: 0.
     resample: int
-        Train each probe so many times again, without parts of the training rows, for intervals and tests about the
+        Retrain each probe this many times, without parts of the training rows, for intervals and tests about the
         encoder and not only about the probe: 0, 10, 20, … Default: 20 linear probes, 10 networks.
     half: bool
         Round vectors to float16.

@@ -98,8 +98,9 @@ def _described(
         identity = Identity.of("py", name, **facts, call=call if call == "1" else None)
         stated = f"version={version}" if version is not None else "the identity that it states"
         trust = (
-            f"Its vectors are kept by {stated} and the source of {source.names}. That nothing else moves them, such as "
-            "files it reads or installed packages, is your word: change the version when they do."
+            f"Its vectors are kept by {stated} and the source of {source.names}; imports made while encoding are not "
+            "seen, unless their names are written out. That nothing else moves them, such as files it reads or "
+            "installed packages, is your word: change the version when they do."
         )
     layers, batch, words = (getattr(found, key, None) for key in ("layers", "batch", "words"))
     return Function(

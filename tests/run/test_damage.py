@@ -200,7 +200,7 @@ def test_a_swapped_probe_is_told_and_done_again(made, run):
 def test_missing_predictions_and_rows_are_told(made, run):
     victim = of(run, "good")
     (run.folder / "predictions" / f"{victim.key}.npz").unlink()
-    found = damaged(run.folder, "with predictions cannot be found")
+    found = damaged(run.folder, "predictions .*missing")
     assert found.results == run.results
     with pytest.raises(RunError, match="cannot be read"):
         compare(found, "good", "fair")
