@@ -21,6 +21,7 @@ from sonde.cache import cache_folder
 from sonde.dataset import Dataset
 from sonde.encoders import Identity
 from sonde.errors import EncoderError, ShapeError, SondeError, UsageError, words_of
+from sonde.foreign import foreign_code
 from sonde.several import listed
 from sonde.store import Store
 
@@ -82,7 +83,8 @@ def embed(
     texts = listed(texts)
     if getattr(encoder, "needs_fit", False) and texts:
         # idf weights, a common component: from these texts, and so in the identity
-        encoder = encoder.fit(texts)  # type: ignore[attr-defined]
+        with foreign_code:
+            encoder = encoder.fit(texts)  # type: ignore[attr-defined]
     about = facts(encoder)
     identity, layers = about.identity, about.layers
     if half and identity is not None:
@@ -168,7 +170,8 @@ def ask(encoder: Callable[[Sequence[str]], Any], texts: Sequence[str], layers: S
     """Call the encoder and make sure that what comes back are vectors of these texts: (layers or 1, n, d), float32."""
     texts = listed(texts)
     try:
-        answer = encoder(list(texts))
+        with foreign_code:
+            answer = encoder(list(texts))
     except (SondeError, KeyboardInterrupt):
         raise
     except BaseException as e:  # sys.exit, too, is a failure of the encoder and no end of the program
@@ -279,7 +282,8 @@ def _batches(about: Facts, texts: Sequence[str], missing: Sequence[int], size: i
     for a in range(0, len(missing), COSTED):
         some = [texts[i] for i in missing[a : a + COSTED]]
         try:
-            costs += about.cost(some) if about.cost is not None else map(len, some)
+            with foreign_code:
+                costs += about.cost(some) if about.cost is not None else map(len, some)
         except (SondeError, KeyboardInterrupt):
             raise
         except BaseException as e:

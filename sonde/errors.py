@@ -11,7 +11,8 @@
     │   └── Offline           … it needs the network and there is none
     └── RunError              a run folder cannot be used
 
-A DamageWarning is none of these: something is not as it was written, and is left out.
+A SondeWarning is none of these: the work goes on. A DamageWarning is one: something is not as it was written, and is
+left out.
 A message says what was met, what was expected and what to do, and names the thing the user typed.
 """
 
@@ -68,14 +69,23 @@ class RunError(SondeError):
     """A run folder cannot be used."""
 
 
-class DamageWarning(UserWarning):
+class SondeWarning(UserWarning):
+    """Something is wrong that the work goes on without; the command line prints it as ``warning: …``."""
+
+
+class DamageWarning(SondeWarning):
     """Something is not as it was written, and is left out: which file and line, and what to do."""
 
 
+class HardExit(SystemExit):
+    """Code that is not ours called ``os._exit``."""
+
+
 def words_of(error: BaseException) -> str:
-    """What code that is not ours raised, in a few words; `sys.exit` is an error as well, where nobody asked for it."""
+    """What code that is not ours raised, in a few words; to exit is an error as well, where nobody asked for it."""
     if isinstance(error, SystemExit):
-        return f"it called sys.exit({'' if error.code is None else repr(error.code)})"
+        call = "os._exit" if isinstance(error, HardExit) else "sys.exit"
+        return f"it called {call}({'' if error.code is None else repr(error.code)})"
     try:
         said = str(error)
     except Exception:  # of an exception that cannot even say what it is

@@ -18,6 +18,7 @@ from sonde.corpus.corpus import Corpus, no_cycle_search
 from sonde.dataset import Dataset
 from sonde.digest import mix
 from sonde.errors import TooFewError, UsageError, place_of, words_of
+from sonde.foreign import foreign_code
 from sonde.several import Texts
 from sonde.sketch import (
     Candidate,
@@ -150,7 +151,8 @@ def _planned(suite: str, task: Task, policy: Policy, counts: Counts, seed: int) 
     if task.name in counts.failed:
         return Unmade(name, task.name, counts.failed[task.name], "failed")
     try:
-        plan = task.plan(counts, policy, reading) if task.plan else None
+        with foreign_code:
+            plan = task.plan(counts, policy, reading) if task.plan else None
     except KeyboardInterrupt:
         raise
     except BaseException as e:  # whatever a task does, the others are still to be made
@@ -184,7 +186,8 @@ def _finished(
     if pool.failed:
         return Unmade(name, job.task.name, pool.failed, "failed")
     try:
-        return finish(job, pool, corpus, facts, used, audit)
+        with foreign_code:
+            return finish(job, pool, corpus, facts, used, audit)
     except KeyboardInterrupt:
         raise
     except BaseException as e:

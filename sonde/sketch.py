@@ -25,6 +25,7 @@ from sonde.corpus.syntax import PENN_TAGS, tags
 from sonde.damage import invisible, markup
 from sonde.digest import hash_64, mix
 from sonde.errors import CorpusError, place_of, words_of
+from sonde.foreign import fenced
 from sonde.task import Context, Counts, Example, Policy, Task
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def count_shard(
     """Count what the tasks need in one shard."""
     counts, seen = Counts(), Seen()
     tables = frozenset().union(*(t.tables for t in tasks))
-    own = [(t.name, t.count) for t in {t.name: t for t in tasks}.values() if t.count is not None]
+    own = [(t.name, fenced(t.count)) for t in {t.name: t for t in tasks}.values() if t.count is not None]
     tallies: dict[str, Counter[Any]] = {name: Counter() for name, _ in own}
     total = 0
     for s in corpus.sentences(shard, of, on_bad=seen.note if skip_bad else None):
@@ -192,7 +193,7 @@ def propose_shard(
     """Fill an empty pool per job from one shard."""
     work = [
         (
-            j.task.propose,
+            fenced(j.task.propose),
             Context(j.policy, j.reading, j.plan),
             j.salt,
             p,

@@ -36,6 +36,10 @@ _SENTEVAL = re.compile(rf"({'|'.join(SPLITS)})\t[^\t]+\t")
 _SNIFFED, _SHOWN = 10, 60
 _CODE = re.compile(r"[a-z]{2,3}")
 _NO_CODE = re.compile(r"all|bin|csv|dev|in|lib|mnt|my|new|old|opt|out|raw|run|set|src|tmp|tsv|txt|usr|val|var")
+_PSEUDO = (Path("/proc"), Path("/sys"), Path("/dev"))
+"""File systems of the kernel: they hold no sets, and to read some of their files takes for ever."""
+_MEMORY = Path("/dev/shm")  # noqa: S108 - nothing is written there
+"""But here people keep data."""
 _NO_DATA = re.compile(r"\.|(readme|licen[cs]e|copying|changelog)\b", re.IGNORECASE)
 
 
@@ -162,7 +166,7 @@ def _expand(typed: str) -> list[str]:
 def _existing(path: str) -> Path:
     place = Path(path)
     try:
-        if place.is_dir() or place.is_file():
+        if place.is_dir() or _is_file(place):
             return place
         special = place.exists()
     except (OSError, ValueError):
@@ -174,21 +178,40 @@ def _existing(path: str) -> Path:
 
 def _below(root: Path, columns: Columns | None) -> list[_Met]:
     """The sets in and below a folder. A set is not searched for others; links to folders are not followed."""
+    if _is_pseudo(root):
+        raise UsageError(f"{root} belongs to the kernel and is not searched for sets; name a folder that holds some.")
     top = root.resolve().parts
     met: list[_Met] = []
     refused: list[OSError] = []
     other: str | None = None
     for folder, folders, names in os.walk(root, onerror=refused.append):
         trail = (*top, *Path(folder).relative_to(root).parts)
-        files = [str(Path(folder, n)) for n in sorted(names) if not _NO_DATA.match(n) and Path(folder, n).is_file()]
-        found = list(_inside(Path(folder), trail, files, columns))
+        files = [str(Path(folder, n)) for n in sorted(names) if not _NO_DATA.match(n) and _is_file(Path(folder, n))]
+        try:
+            found = list(_inside(Path(folder), trail, files, columns))
+        except OSError as e:  # a folder whose files may be listed and not looked at
+            refused.append(e)
+            found = []
         whole = any(m.kind not in ("senteval", "table", "xprobe") for m in found)
-        folders[:] = [] if whole else sorted(f for f in folders if not f.startswith("."))
+        folders[:] = [] if whole else sorted(f for f in folders if f[0] != "." and not _is_pseudo(Path(folder, f)))
         met += found
         other = other or next(iter(files), None)
     if not met:
         raise _unrecognised(str(root), other, columns, refused)
     return sorted((replace(m, shown=max(1, len(m.trail) - len(top))) for m in met), key=lambda m: m.trail)
+
+
+def _is_pseudo(folder: Path) -> bool:
+    place = folder.resolve()
+    return any(place.is_relative_to(each) for each in _PSEUDO) and not place.is_relative_to(_MEMORY)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a path, or what it links to, is a plain file; one that may not be looked at is none."""
+    try:
+        return path.is_file() and not _is_pseudo(path)
+    except OSError:
+        return False
 
 
 def _inside(folder: Path, trail: tuple[str, ...], files: list[str], columns: Columns | None) -> Iterator[_Met]:
@@ -231,10 +254,10 @@ def _files(files: list[str]) -> Iterator[_Met]:
 
 
 def _is_made(folder: Path) -> bool:
-    if not (folder / MANIFEST).is_file():
+    if not _is_file(folder / MANIFEST):
         return False
     try:
-        return (folder / ROWS).is_file() or bool(read_manifest(folder))
+        return _is_file(folder / ROWS) or bool(read_manifest(folder))
     except DataError:
         return False  # others write files of this name, too
 

@@ -40,7 +40,7 @@ import numpy.typing as npt
 
 from sonde.cache import cache_folder
 from sonde.encoders.identity import Identity
-from sonde.errors import ShapeError, UsageError
+from sonde.errors import ShapeError, SondeWarning, UsageError
 from sonde.several import listed
 
 MAGIC = b"sonde\0\0\1"
@@ -66,7 +66,7 @@ Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
 
-class StoreWarning(UserWarning):
+class StoreWarning(SondeWarning):
     """The store is damaged or cannot be written to; the work goes on without what is lost."""
 
 

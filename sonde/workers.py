@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from os import _exit  # which foreign code does not take from us: see sonde/foreign.py
 from typing import Any, TypeVar
 
 from sonde.errors import RunError
@@ -76,11 +77,11 @@ def _watch(parent: int) -> None:
 
         if (mother := parent_process()) is not None:
             mother.join()
-            os._exit(1)
+            _exit(1)
         return
     while os.getppid() == parent:
         time.sleep(LOOK)
-    os._exit(1)  # without the clean-up of a process that is still wanted, which could wait for the parent
+    _exit(1)  # without the clean-up of a process that is still wanted, which could wait for the parent
 
 
 @contextmanager

@@ -70,6 +70,7 @@ def test_version():
         ("show", "gone"),
         ("check", "gone.py"),
         ("ls", "everything"),
+        ("make", "--builtin", "100", "--skip-bad"),
     ],
 )
 def test_wrong_use_ends_with_one_and_a_plain_message(words, tmp_path, snapshot):
@@ -427,6 +428,42 @@ def test_the_schemes_and_the_store_are_listed(tmp_path, monkeypatch):
     listed = sonde("ls", "store").stdout
     assert "static:l2_supercat" in listed
     assert " 64 " in listed
+
+
+def test_a_set_that_cannot_be_read_does_not_stop_the_others(tmp_path, monkeypatch):
+    monkeypatch.setitem(ENVIRONMENT, "SONDE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "sets").mkdir()
+    (tmp_path / "sets/good.txt").write_text("tr\tA\tIt rains .\nva\tB\tIt snows .\nte\tA\tIt hails .\n")
+    (tmp_path / "sets/bad.txt").write_text("tr\tA\tIt rains .\nva\tB\tIt snows .\nte and no more\n")
+    done = sonde("sentences", "sets", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "It rains .\nIt snows .\nIt hails .\n")
+    assert done.stderr.startswith("not read: bad: ")
+    assert "bad.txt:3" in done.stderr
+    done = sonde("encode", "sets", "-e", "static:?dim=64", cwd=tmp_path)
+    assert (done.returncode, done.stdout.splitlines()[1].split()[1]) == (2, "3")
+    assert "not read: bad: " in done.stderr
+    for verb in ("sentences", "encode"):
+        done = sonde(verb, "sets/bad.txt", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.count("not read: bad: ") == 1
+
+
+def test_warnings_of_ours_are_told_as_such(tmp_path, monkeypatch):
+    monkeypatch.setitem(ENVIRONMENT, "SONDE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "own.txt").write_text("tr\tA\tIt rains .\nva\tB\tIt snows .\nte\tA\tIt hails .\n")
+    (tmp_path / "own.vec").write_text("it 1 2 3\nrains 4 5 6\nsnows 7 8 9\nhails 1 1 0\n. 0 0 1\n")
+    words = ("encode", "own.txt", "-e", "static:?dim=64", "-e", "vec:own.vec")
+    assert "warning: " not in sonde(*words, cwd=tmp_path).stderr.replace("warning: vec:own.vec", "")
+    for path in (tmp_path / "cache").rglob("*"):
+        if path.is_file():
+            path.write_bytes(path.read_bytes()[:-9])
+    done = sonde(*words, cwd=tmp_path)
+    assert done.returncode == 0
+    told = [line for line in done.stderr.splitlines() if str(tmp_path / "cache") in line]
+    assert len(told) >= 2, done.stderr
+    assert all(line.startswith("warning: ") for line in told), done.stderr
+    assert ".py:" not in done.stderr
+    assert "Warning" not in done.stderr
 
 
 def test_encode_keeps_vectors_and_writes_them_down(probes, tmp_path, monkeypatch):

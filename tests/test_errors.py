@@ -16,7 +16,9 @@ def test_the_tree_is_as_drawn():
         "RunError": "SondeError",
     }
     found = {c.__name__: c.__base__.__name__ for c in vars(errors).values() if isinstance(c, type)}
-    assert found.pop("DamageWarning") == "UserWarning"
+    assert found.pop("SondeWarning") == "UserWarning"
+    assert found.pop("DamageWarning") == "SondeWarning"
+    assert found.pop("HardExit") == "SystemExit"
     assert found == drawn | {"SondeError": "Exception"}
     for name in drawn:
         assert name in errors.__doc__

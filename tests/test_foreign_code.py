@@ -1,13 +1,18 @@
 """Whatever an encoder or a task does is a failure of its own, named, with exit code 2; Ctrl-C is still Ctrl-C."""
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from sonde.cli import main
 from sonde.corpus import Corpus
 from sonde.embed import embed
+from sonde.encoders import load as load_encoder
 from sonde.errors import EncoderError, UsageError
+from sonde.foreign import foreign_code
 from sonde.make import Unmade, make_sets
 from sonde.run import Run, evaluate
 from sonde.task import Example, Policy, Task
@@ -21,6 +26,10 @@ class Rude(BaseException):
 
 def exits(texts):
     sys.exit(0)
+
+
+def exits_hard(texts):
+    os._exit(0)
 
 
 def is_rude(texts):
@@ -67,7 +76,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("encoder", "error"),
-    [(exits, "sys.exit(0)"), (is_rude, "Rude: no"), (Words(), "sys.exit(0)")],
+    [(exits, "sys.exit(0)"), (exits_hard, "os._exit(0)"), (is_rude, "Rude: no"), (Words(), "sys.exit(0)")],
 )
 def test_an_encoder_that_ends_the_program_is_a_failure_of_its_cells(tmp_path, encoder, error):
     run = evaluate(
@@ -115,6 +124,10 @@ def quits(*arguments):
     sys.exit(0)
 
 
+def exits_hard_on(*arguments):
+    os._exit(0)
+
+
 def rude(*arguments):
     raise Rude("no")
 
@@ -131,7 +144,8 @@ def task(**changed):
 @pytest.mark.parametrize(
     "changed",
     [
-        {"propose": quits}, {"propose": rude}, {"propose": lambda s, c: 7}, {"count": quits}, {"plan": rude},
+        {"propose": quits}, {"propose": exits_hard_on}, {"count": exits_hard_on}, {"complete": exits_hard_on},
+        {"propose": rude}, {"propose": lambda s, c: 7}, {"count": quits}, {"plan": rude},
         {"complete": quits}, {"doubts": quits},
     ],
     ids=lambda changed: "-".join(changed),
@@ -179,3 +193,90 @@ def test_nothing_ends_a_command_with_zero_by_itself(monkeypatch, capsys):
 
     assert ended(lambda: sys.exit(0), debug=False) == 2
     assert "it called sys.exit(0)" in capsys.readouterr().err
+
+
+# what they do to the process
+
+MEDDLING = """
+import os, sys
+def fine(texts): return [[float(len(t)), 1.0] for t in texts]
+def dies(texts): os._exit(0)
+def moves(texts):
+    os.chdir("/")
+    return fine(texts)
+def closes(texts):
+    sys.stdout.close()
+    sys.stderr.close()
+    return fine(texts)
+def closes_files(texts):
+    os.close(1)
+    os.close(2)
+    return fine(texts)
+def replaces(texts):
+    sys.stdout = sys.stderr = open(os.devnull, "w")
+    return fine(texts)
+def forks(texts):
+    child = os.fork()
+    if not child:
+        os._exit(3)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    return fine(texts)
+"""
+
+
+def test_what_encoders_do_to_the_process_harms_nobody_else(here):
+    (here / "meddling.py").write_text(MEDDLING)
+    names = ("dies", "moves", "closes", "closes_files", "replaces", "forks", "fine")
+    words = ["own.txt", *(word for name in names for word in ("-e", f"py:meddling.py:{name}"))]
+    done = subprocess.run(
+        [sys.executable, "-m", "sonde", "run", *words, "-o", "run", "--resample", "0"],
+        capture_output=True, text=True, cwd=here, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "written to run/" in done.stderr
+    assert "fine" in done.stdout.splitlines()[1]
+    run = Run.load(here / "run")
+    assert [f.cell.encoder for f in run.failures] == ["py:meddling.py:dies"]
+    assert "it called os._exit(0)" in run.failures[0].error
+    scores = {r.cell.encoder: r.score for r in run if r.cell.encoder.startswith("py:")}
+    assert list(scores) == [f"py:meddling.py:{name}" for name in names[1:]]
+    assert len(set(scores.values())) == 1
+    assert sorted(path.name for path in here.iterdir()) == ["enc.py", "meddling.py", "own.txt", "run"]
+
+
+def test_modules_that_meddle_when_they_are_imported(here):
+    for name in ("encoder", "task"):
+        (here / f"{name}.py").write_text("import os\nos.chdir('/')\nos._exit(0)\n")
+    with pytest.raises(EncoderError, match=r"encoder\.py:3\): it called os\._exit\(0\)"):
+        load_encoder("py:encoder.py")
+    with pytest.raises(UsageError, match=r"it called os\._exit\(0\) \(.*task\.py:3\)"):
+        load("task.py")
+    assert Path.cwd() == here
+
+
+def test_a_task_that_changes_the_directory_does_not_lose_the_corpus(here):
+    for name in ("one", "two"):  # the second file is opened after the first was gone through
+        lines = (
+            " ".join([name, *format(i, "09b").replace("0", "no ").replace("1", "yes ").split()]) for i in range(512)
+        )
+        (here / f"{name}.txt").write_text("".join(f"{line}{' so so' * (i % 2)} .\n" for i, line in enumerate(lines)))
+
+    def moves(s, context):
+        os.chdir("/")
+        return Example.of(s, "long" if len(s.tokens) > 11 else "short")
+
+    corpus = Corpus.read("one.txt", "two.txt")
+    (made,) = make_sets(corpus, [("own", task(propose=moves), Policy(sizes=(20, 10, 10), strata=()))])
+    assert not isinstance(made, Unmade), made
+    assert made.manifest["corpus"]["sentences"] == 1024
+    assert Path.cwd() == here
+
+
+def test_the_fence_leaves_nothing_behind():
+    before, spare = os._exit, os.dup(0)
+    os.close(spare)
+    with foreign_code, foreign_code, pytest.raises(SystemExit):
+        os._exit(0)
+    assert os._exit is before
+    assert os.dup(0) == spare  # the first number that is free
+    os.close(spare)

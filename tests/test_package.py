@@ -16,6 +16,7 @@ LINE = [
         "digest",
         "checksum",
         "damage",
+        "foreign",
         "cache",
         "literals",
         "several",

@@ -4,6 +4,7 @@ import gzip
 import io
 import pickle
 from contextlib import suppress
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sonde import sources
 from sonde.errors import CorpusError, DataError, SondeError, UsageError
 from sonde.sources import find_sets
 from sonde.tables import Columns
@@ -326,3 +328,33 @@ def test_no_folder_raises_anything_but_a_sonde_error(tmp_path_factory, name, con
         with suppress(SondeError):
             for source in find_sets([str(typed)], columns):
                 source.load()
+
+
+def test_file_systems_of_the_kernel_are_not_searched(tmp_path, monkeypatch):
+    write(
+        tmp_path, {"data/past_present.txt": SENTEVAL, "proc/1/past_present.txt": SENTEVAL, "proc/shm/own.txt": SENTEVAL}
+    )
+    (tmp_path / "data/link.txt").symlink_to(tmp_path / "proc/1/past_present.txt")
+    (tmp_path / "other").symlink_to(tmp_path / "proc")
+    monkeypatch.setattr(sources, "_PSEUDO", (tmp_path / "proc",))
+    monkeypatch.setattr(sources, "_MEMORY", tmp_path / "proc/shm")
+    assert names(tmp_path) == ["data/past_present"]
+    assert names(tmp_path / "proc/shm") == ["own"]
+    for typed in ("proc", "proc/1", "other"):
+        with pytest.raises(UsageError, match="belongs to the kernel and is not searched"):
+            names(tmp_path / typed)
+    with pytest.raises(UsageError, match="neither a file nor a folder"):
+        names(tmp_path / "proc/1/past_present.txt")
+
+
+def test_a_file_that_may_not_be_looked_at_does_not_stop_the_search(tmp_path, monkeypatch):
+    write(tmp_path, {"a/closed.txt": SENTEVAL, "b/open.txt": SENTEVAL, "c/tr.txt": XPROBE})
+    real = Path.stat
+
+    def stat(path, **more):  # as in a folder without the right to enter, which does not bind root
+        if path.name == "closed.txt" or path.parent.name == "c":
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, **more)
+
+    monkeypatch.setattr(Path, "stat", stat)
+    assert names(tmp_path) == ["b/open"]

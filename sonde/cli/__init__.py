@@ -22,7 +22,7 @@ from sonde.cli.run import compare, demo, repeat, run
 from sonde.cli.senteval import senteval
 from sonde.cli.serve import serve
 from sonde.cli.show import show
-from sonde.cli.words import STDIN
+from sonde.cli.words import STDIN, telling_warnings
 
 app = cyclopts.App(
     name="sonde",
@@ -49,4 +49,9 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a file's name may have bytes that are no text
     arguments = [STDIN if a == "-" else a for a in sys.argv[1:] if a != "--debug"]
     debug = len(arguments) < len(sys.argv) - 1
-    sys.exit(ended(lambda: app(arguments, result_action="return_value", exit_on_error=False), debug=debug))
+
+    def command() -> object:
+        with telling_warnings():
+            return app(arguments, result_action="return_value", exit_on_error=False)
+
+    sys.exit(ended(command, debug=debug))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,11 +33,13 @@ def sentences(*paths: str, sources: bool = False) -> int:
     from sonde.encoders.npy import to_line
     from sonde.errors import UsageError
     from sonde.origins import origins
-    from sonde.sources import find_sets
 
     if not paths:
         raise UsageError("Name the sets whose texts are wanted.")
-    datasets = [source.load() for source in find_sets(paths)]
+    unread: list[str] = []
+    datasets = list(_readable(paths, unread))
+    if not datasets:
+        return 1
     texts = dict.fromkeys(texts_of(datasets))
     silent: Counter[str] = Counter()
     for dataset in datasets if sources else ():
@@ -54,7 +56,24 @@ def sentences(*paths: str, sources: bool = False) -> int:
             f"{name}: {rows:,} rows are changed sentences and do not tell which; only sets that `sonde make` wrote do.",
             style="yellow", markup=False, soft_wrap=True,
         )  # fmt: skip
-    return 2 if silent else 0
+    return 2 if silent or unread else 0
+
+
+def _readable(paths: Sequence[str], unread: list[str]) -> Iterator[Dataset]:
+    """The sets that can be read; the names of the others are told, and put into ``unread``."""
+    from sonde.console import err, visible
+    from sonde.errors import SondeError
+    from sonde.sources import find_sets
+
+    for source in find_sets(paths):
+        try:
+            dataset = source.load()
+        except SondeError as e:  # the others are still to be read
+            unread.append(source.name)
+            said = visible(f"not read: {source.name}: {e}")
+            err().print(said, style="yellow", markup=False, soft_wrap=True)
+            continue
+        yield dataset
 
 
 def encode(
@@ -96,7 +115,6 @@ def encode(
     from sonde.encoders.npy import write_vectors
     from sonde.errors import SondeError, UsageError
     from sonde.request import check_writable
-    from sonde.sources import find_sets
 
     if not paths:
         raise UsageError("Name the sets whose texts are to be encoded.")
@@ -107,13 +125,16 @@ def encode(
     store = store_of(no_store, store_limit)
     rows: dict[str, None] = {}  # texts of rows; the others are words that probes are given besides
 
+    unread: list[str] = []
+
     def sets() -> Iterator[Dataset]:
-        for source in find_sets(paths):
-            dataset = source.load()
+        for dataset in _readable(paths, unread):
             rows.update(dict.fromkeys(row.text for _, row in dataset))
             yield dataset
 
     texts = texts_of(sets())
+    if unread and not texts:
+        return 1
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("encoder", "texts", "encoded", "layers", "dimension", "texts/s"):
         table.add_column(column, justify="left" if column == "encoder" else "right")
@@ -138,4 +159,4 @@ def encode(
     if len(failed) == len(encoder):
         return 1
     console().print(table)
-    return 2 if failed else 0
+    return 2 if failed or unread else 0

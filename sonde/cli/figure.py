@@ -72,7 +72,7 @@ def figure(
         Of intervals: show what papers printed of the same tasks for other sets, too. Default: only what is of these
         very sets.
     """
-    from sonde.cli.words import telling_damage
+    from sonde.cli.words import telling_warnings
     from sonde.console import err
     from sonde.errors import UsageError
     from sonde.report.figure import check_ending, write
@@ -86,7 +86,7 @@ def figure(
         raise UsageError(f"--adjust is about --kind correlation; {kind} has no p-values.")
     if published and kind != "intervals":
         raise UsageError(f"--published is about --kind intervals; {kind} shows nothing that papers printed.")
-    with telling_damage():
+    with telling_warnings():
         runs = [Run.load(folder) for folder in (run, *more)]
     summary = whole(join(runs), adjust=adjust or "holm", published=published)
     check_published(summary, published)

@@ -83,7 +83,7 @@ def make(
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Give corpus files, or --builtin N for the built-in corpus, not both and not neither.")
-    given = {"--trees": trees, "--name": name, "--language": language, "--format": format}
+    given = {"--trees": trees, "--name": name, "--language": language, "--format": format, "--skip-bad": skip_bad}
     if builtin and (idle := [option for option, value in given.items() if value]):
         raise UsageError(f"{idle[0]} is about corpus files, and has no effect on the built-in corpus: leave it out.")
     source = (

@@ -40,7 +40,7 @@ def report(
     published: bool
         Show what papers printed of the same tasks for other sets, too. Default: only what is of these very sets.
     """
-    from sonde.cli.words import telling_damage
+    from sonde.cli.words import telling_warnings
     from sonde.errors import UsageError
     from sonde.report.notebook import Report, check_ending
     from sonde.report.printed import check_published
@@ -54,7 +54,7 @@ def report(
     pages = [path for path in files if path.suffix.lower() == ".html"]
     if open and not pages:
         raise UsageError("--open shows a page, and none is written; add -o report.html.")
-    with telling_damage():
+    with telling_warnings():
         runs = [Run.load(folder) for folder in (run, *more)]
     found = Report.of(join(runs), title=title, adjust=adjust or "holm", published=published)
     if adjust and found.summary["correlations"] is None:

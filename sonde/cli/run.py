@@ -61,7 +61,7 @@ def run(
     jobs: int
         Probes to fit at a time; 0 means one per core. Default: 0.
     resample: int
-        Train each probe so many times again, without parts of the training rows, for intervals and tests about the
+        Retrain each probe this many times, without parts of the training rows, for intervals and tests about the
         encoder and not only about the probe: 0, 10, 20, … Default: 20 linear probes, 10 networks.
     half: bool
         Round vectors to float16.
@@ -94,7 +94,7 @@ def run(
     measures: tuple[str, ...]
         Other questions to the same vectors: names as `sonde ls measures` lists them, set off by commas, or all.
     """
-    from sonde.cli.words import STDIN, columns_of, store_of, telling_damage
+    from sonde.cli.words import STDIN, columns_of, store_of, telling_warnings
     from sonde.console import err, print_symptoms, progress
     from sonde.errors import UsageError
     from sonde.report.summary import summarise
@@ -114,7 +114,7 @@ def run(
     )  # fmt: skip
     if suite:
         sources = of_suites(sources, suite)
-    with telling_damage(), progress() as tell:
+    with telling_warnings(), progress() as tell:
         found = evaluate(
             encoder, sources, out, probes=probe, seeds=range(seed, seed + seeds), limit=limit,
             store=store_of(no_store, store_limit), half=half, batch=batch, device=device, jobs=check_jobs(jobs),
@@ -149,7 +149,7 @@ def compare(
     format: str
         table, md (Markdown), csv or json. Default: table.
     """
-    from sonde.cli.words import telling_damage
+    from sonde.cli.words import telling_warnings
     from sonde.compare import compare as compare_two
     from sonde.compare import others, ties
     from sonde.errors import UsageError
@@ -158,7 +158,7 @@ def compare(
 
     if not 0 < margin < 100:
         raise UsageError(f"--margin {margin:g}: expected points of accuracy, above 0 and below 100.")
-    with telling_damage():
+    with telling_warnings():
         found = Run.load(folder)
         names = encoders or others(found)
         rows = compare_two(found, *names) if len(names) == 2 else ties(found, names)
@@ -195,12 +195,12 @@ def repeat(
     no_store: bool
         Encode again instead of taking vectors from the store.
     """
-    from sonde.cli.words import store_of, telling_damage
+    from sonde.cli.words import store_of, telling_warnings
     from sonde.repeat import repeat as again
     from sonde.report.comparison import print_repeated
     from sonde.run import Run
 
-    with telling_damage():
+    with telling_warnings():
         there = Run.load(run) if run else None
     found = again(signature, run=there, paths=data, store=store_of(no_store, None), encoders=encoder)
     print_repeated(found)

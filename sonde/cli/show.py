@@ -73,7 +73,7 @@ def show(
 
 
 def _show_run(path: Path, format: str, metric: str, with_signatures: bool, published: bool) -> None:
-    from sonde.cli.words import telling_damage
+    from sonde.cli.words import telling_warnings
     from sonde.errors import UsageError
     from sonde.report.printed import check_published
     from sonde.report.summary import summarise
@@ -85,7 +85,7 @@ def _show_run(path: Path, format: str, metric: str, with_signatures: bool, publi
     if published and (format == "csv" or metric != "accuracy" or with_signatures):
         raise UsageError("--published is about tables of accuracy; leave --format csv, --metric and --signatures out.")
     as_table = format == "table" and not with_signatures  # the notes below it have all that is damaged
-    with telling_damage(shown=not as_table):
+    with telling_warnings(damage=not as_table):
         run = Run.load(path)
     summary = summarise(run, metric=metric, published=published)
     check_published(summary, published)

@@ -42,10 +42,9 @@ def store_of(no_store: bool, limit: float | None) -> Store | None:
 
 
 @contextmanager
-def telling_damage(shown: bool = True) -> Iterator[None]:
-    """Print what is not as it was written, a line each, unless what is shown has it anyway."""
-    from sonde.console import err, visible
-    from sonde.errors import DamageWarning
+def telling_warnings(damage: bool = True) -> Iterator[None]:
+    """Print our warnings, a line each; those about damaged runs only if what is shown does not have them anyway."""
+    from sonde.errors import DamageWarning, SondeWarning
 
     told: dict[str, None] = {}
     before = warnings.showwarning
@@ -58,13 +57,15 @@ def telling_damage(shown: bool = True) -> Iterator[None]:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        if not issubclass(category, DamageWarning):
+        if not issubclass(category, SondeWarning):
             before(message, category, filename, lineno, file, line)
-        elif shown and str(message) not in told:
+        elif (damage or not issubclass(category, DamageWarning)) and str(message) not in told:
+            from sonde.console import err, visible
+
             told[str(message)] = None
             err().print(visible(f"warning: {message}"), style="yellow", markup=False, soft_wrap=True)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("always", DamageWarning)
+        warnings.simplefilter("always", SondeWarning)
         warnings.showwarning = tell
         yield

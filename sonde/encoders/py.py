@@ -28,7 +28,8 @@ from typing import Any
 
 from sonde.encoders import sources
 from sonde.encoders.identity import Identity, Spec
-from sonde.errors import EncoderError, NotInstalled, UsageError
+from sonde.errors import EncoderError, NotInstalled, UsageError, words_of
+from sonde.foreign import foreign_code
 from sonde.several import listed
 
 DEFAULT = "encode"
@@ -68,7 +69,8 @@ def load(spec: Spec) -> Function:
     found = _attribute(spec, module, attribute)
     if call == "1":
         try:
-            found = found() if callable(found) else found
+            with foreign_code:
+                found = found() if callable(found) else found
         except KeyboardInterrupt:
             raise
         except BaseException as e:
@@ -96,8 +98,9 @@ def _described(
         identity = Identity.of("py", name, **facts, call=call if call == "1" else None)
         stated = f"version={version}" if version is not None else "the identity that it states"
         trust = (
-            f"Its vectors are kept by {stated} and the source of {source.names}. That nothing else moves them, such as "
-            "files it reads or installed packages, is your word: change the version when they do."
+            f"Its vectors are kept by {stated} and the source of {source.names}; imports made while encoding are not "
+            "seen, unless their names are written out. That nothing else moves them, such as files it reads or "
+            "installed packages, is your word: change the version when they do."
         )
     layers, batch, words = (getattr(found, key, None) for key in ("layers", "batch", "words"))
     return Function(
@@ -162,7 +165,8 @@ def _from_file(spec: Spec, path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(made)
     sys.modules[name] = module  # dataclasses look their module up while it runs
     try:
-        loader.exec_module(module)
+        with foreign_code:
+            loader.exec_module(module)
     except (Exception, SystemExit) as e:
         raise _broken(spec, e, f"the file {path} does not run") from e
     finally:  # and out again, so that workers are sent the code and do not try to import it
@@ -174,7 +178,8 @@ def _imported(spec: Spec, name: str, attribute: str) -> ModuleType:
     if not all(part.isidentifier() for part in name.split(".")):
         raise UsageError(f"{spec}: {name!r} is no name of a module; expected package.module or path/to/file.py.")
     try:
-        return importlib.import_module(name)
+        with foreign_code:
+            return importlib.import_module(name)
     except (Exception, SystemExit) as e:
         if isinstance(e, ModuleNotFoundError) and e.name and f"{name}.".startswith(f"{e.name}."):
             file = Path(*name.split(".")).with_suffix(".py")
@@ -208,4 +213,4 @@ def _broken(spec: Spec, error: BaseException, what: str) -> EncoderError:
     if isinstance(error, ModuleNotFoundError):
         hint = "Install it, or put the folder that holds it on PYTHONPATH."
         return NotInstalled(f"{spec}: {what}{where}: it needs the module {error.name!r}, which is not here. {hint}")
-    return EncoderError(f"{spec}: {what}{where}: {type(error).__name__}: {error}")
+    return EncoderError(f"{spec}: {what}{where}: {words_of(error)}")

@@ -100,7 +100,7 @@ def check_loaded(found: Sources, hashes: Mapping[str, str], first: str | None) -
     for name, path in found.items():
         module = sys.modules.get(name or first or "")
         if module is not None and _seen.setdefault(module, hashes[name]) != hashes[name]:
-            raise EncoderError(f"{path} changed since it was imported. Start Python anew, so that it is read again.")
+            raise EncoderError(f"{path} changed since it was imported. Restart Python, so that it is read again.")
 
 
 def _imports(path: Path, name: str | None) -> Iterator[str]:

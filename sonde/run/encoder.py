@@ -11,6 +11,7 @@ from sonde import __version__
 from sonde.embed import Facts, checked, embed, facts
 from sonde.encoders import load
 from sonde.errors import DataError, UsageError, words_of
+from sonde.foreign import foreign_code
 from sonde.probes import Probe, parse
 from sonde.result import Cell, Failure
 from sonde.run.cells import Plain, Table, Unit, Vectors
@@ -82,10 +83,11 @@ def probe_encoder(
     not know, or would encode in other batches.
     """
     try:
-        encoder: Any = given if given is not None else load(other or name)
-        if getattr(encoder, "needs_fit", False):  # on all sets, done or not, or a resumed run would have other vectors
-            encoder = encoder.fit(list(dict.fromkeys(text for s in sets or extra for text in s.parts.texts())))
-        about = facts(encoder)
+        with foreign_code:
+            encoder: Any = given if given is not None else load(other or name)
+            if getattr(encoder, "needs_fit", False):  # on all sets, or a resumed run would have other vectors
+                encoder = encoder.fit(list(dict.fromkeys(text for s in sets or extra for text in s.parts.texts())))
+            about = facts(encoder)
     except KeyboardInterrupt:
         raise
     except BaseException as e:  # whatever an encoder does, the others are still to be asked
@@ -312,4 +314,6 @@ def _words(encoder: Any, parts: Parts) -> list[Table]:
         return []
     inputs = (values for part in (parts.train, parts.dev, parts.test) for values in part.inputs.values())
     words = list(dict.fromkeys(word for values in inputs for word in values))
-    return [(checked(own(words), words)[0], Places(words))]
+    with foreign_code:
+        answer = own(words)
+    return [(checked(answer, words)[0], Places(words))]

@@ -194,7 +194,7 @@ def writing(folder: Path | str) -> Iterator[Log]:
     except OSError as e:
         raise RunError(f"The folder {folder} cannot be used: {e.strerror}. Choose another one.") from e
     with _locked(folder):
-        log = Log(folder)
+        log = Log(folder.absolute())  # whatever the working directory is meanwhile
         try:
             yield log
         except BaseException:

@@ -63,10 +63,11 @@ class Records:
     def tell_moved(self, path: Path, expected: int, found: int) -> None:
         """Tell that lines are missing, or not where they were written; one of them may have superseded something."""
         self._drop(self._unnamed())
-        self.damaged.append(
-            f"{path} is not as it was written: expected {expected} lines, got {found}. Lines were removed, repeated or "
-            f"moved. {AGAIN}"
-        )
+        if expected == found:
+            what = "its lines are not those that were written, or not in the order in which they were written."
+        else:
+            what = f"expected {expected} lines, got {found}. Lines were removed, repeated or moved."
+        self.damaged.append(f"{path} is not as it was written: {what} {AGAIN}")
 
     def drop_foreign(self, own: Callable[[Result], bool]) -> None:
         """Drop the results that are not this run's own, of a file that is not as it was written."""

@@ -93,9 +93,9 @@ def checked(folder: Path, results: Iterable[Result], *, foreign: bool = False) -
                 state = "missing" if rows[path] is None else "not what was written"
                 notes[f"{path}, the test rows of {r.cell.dataset}, is {state}. {REWRITE}"] = None
     if missing:
-        more = f" and {len(missing) - 1} more files" if len(missing) > 1 else ""
-        told = "with predictions cannot be found: what follows from them is left out."
-        notes[f"{missing[0]}{more} {told} {AGAIN}"] = None
+        more = f"{len(missing)} files of predictions are missing, {missing[0]} first"
+        told = more if len(missing) > 1 else f"The file of predictions {missing[0]} is missing"
+        notes[f"{told}: what is computed from predictions is left out. {AGAIN}"] = None
     return wrong, list(notes)
 
 

@@ -12,6 +12,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from sonde.errors import UsageError, place_of, words_of
+from sonde.foreign import foreign_code
 from sonde.several import Text
 from sonde.task import Task
 
@@ -55,7 +56,8 @@ def load(name: Text) -> Task:
         return _checked(importlib.import_module(f"sonde.tasks.{name}").task, name)
     for entry in entry_points(group="sonde.tasks", name=name):
         try:
-            found = entry.load()
+            with foreign_code:
+                found = entry.load()
         except KeyboardInterrupt:
             raise
         except BaseException as e:
@@ -66,7 +68,8 @@ def load(name: Text) -> Task:
     if "." in name or ":" in name:
         module, _, attribute = name.partition(":")
         try:
-            found = importlib.import_module(module)
+            with foreign_code:
+                found = importlib.import_module(module)
         except KeyboardInterrupt:
             raise
         except BaseException as e:
@@ -97,7 +100,8 @@ def _from_file(path: Path) -> object:
     before = sys.modules.get(path.stem)
     sys.modules[path.stem] = module  # dataclasses look their module up while it runs
     try:
-        spec.loader.exec_module(module)
+        with foreign_code:
+            spec.loader.exec_module(module)
     except KeyboardInterrupt:
         raise
     except BaseException as e:  # sys.exit among them

@@ -11,6 +11,7 @@ from sonde.diagnosis import EQUAL, NOT_LOOKED_AT, SAMPLE, apart, of_vectors, unk
 from sonde.embed import ask, facts
 from sonde.encoders.vec import Pooled
 from sonde.errors import SondeError, words_of
+from sonde.foreign import foreign_code
 from sonde.testing.verdict import Verdict
 
 TEXTS = (
@@ -52,7 +53,8 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
     own = getattr(encoder, "texts", None)  # vectors made elsewhere are of these texts and no others
     texts = tuple(own[: len(TEXTS)]) if isinstance(own, list | tuple) and own else TEXTS
     if getattr(encoder, "needs_fit", False):
-        encoder = encoder.fit(texts)  # type: ignore[attr-defined]
+        with foreign_code:
+            encoder = encoder.fit(texts)  # type: ignore[attr-defined]
     layers = facts(encoder).layers
 
     def vectors(texts: Sequence[str]) -> np.ndarray:
@@ -152,7 +154,8 @@ def _words(encoder: Any) -> str:
     if words is None:
         return ""  # they are encoded as texts then
     try:
-        found = np.asarray(words(["river", "window"]), np.float64)
+        with foreign_code:
+            found = np.asarray(words(["river", "window"]), np.float64)
     except KeyboardInterrupt:
         raise
     except BaseException as e:

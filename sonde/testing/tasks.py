@@ -11,6 +11,7 @@ from sonde.corpus.corpus import Corpus
 from sonde.corpus.sentence import COLUMNS, Sentence
 from sonde.digest import mix
 from sonde.errors import SondeError, place_of, words_of
+from sonde.foreign import foreign_code
 from sonde.make import Unmade, choose_reading, count, make_sets
 from sonde.sketch import near_key, unfit
 from sonde.task import Context, Example, Policy, Proposal, Task
@@ -41,7 +42,8 @@ def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
             if not isinstance(reading, str):
                 yield Verdict(f"{suite}: the corpus has the columns it needs", False, str(reading))
                 continue
-            context = Context(policy, reading, task.plan(counts, policy, reading) if task.plan else None)
+            with foreign_code:
+                context = Context(policy, reading, task.plan(counts, policy, reading) if task.plan else None)
         except KeyboardInterrupt:
             raise
         except BaseException as e:
@@ -63,7 +65,8 @@ def _propose(task: Task, context: Context, s: Sentence) -> Proposal:
 
 def _verdict(rule: str, test: Callable[..., str], *arguments: object) -> Verdict:
     try:
-        detail = test(*arguments)
+        with foreign_code:
+            detail = test(*arguments)
     except KeyboardInterrupt:
         raise
     except BaseException as e:

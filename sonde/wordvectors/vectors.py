@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sonde.corpus.files import refuse_special
-from sonde.errors import DataError
+from sonde.errors import DataError, SondeWarning
 from sonde.wordvectors.fasttext import Blocks, Subwords, map_subwords
 from sonde.wordvectors.formats import explained, open_vectors
 from sonde.wordvectors.kept import Damaged, Kept, Origin, Writer, open_kept
@@ -30,7 +30,7 @@ SMALL = 1 << 25
 ROWS = 1024
 
 
-class CacheWarning(UserWarning):
+class CacheWarning(SondeWarning):
     """A file of the cache was damaged; it is thrown away and made again."""
 
 

@@ -185,11 +185,11 @@ def test_letters_need_predictions_and_their_lack_is_told(tmp_path):
     run = written(tmp_path / "run", result("st:a"), result("st:b"))
     for path in (run.folder / "predictions").iterdir():
         path.unlink()
-    with pytest.warns(DamageWarning, match="and 1 more files with predictions cannot be found"):
+    with pytest.warns(DamageWarning, match="2 files of predictions are missing, .* first"):
         summary = summarise(Run.load(run.folder))
     assert [one["letters"] for one in cells(summary).values()] == [None, None]
     lost, letters = summary["notes"]
-    assert "with predictions cannot be found" in lost
+    assert "files of predictions are missing" in lost
     assert f"The letters of {SUBJ} are missing" in letters
 
 

@@ -100,11 +100,19 @@ def test_an_edited_record_is_told_left_out_and_done_again(made, run, old, new):
     put_right(made, run.folder, [victim])
 
 
-@pytest.mark.parametrize("change", [lambda x: x[:2] + x[3:], lambda x: [*x, x[0]], lambda x: x[::-1], lambda x: x[:-1]])
-def test_lines_that_are_removed_repeated_or_moved_are_told(made, run, change):
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda x: x[:2] + x[3:], "expected 6 lines, got 5"),
+        (lambda x: [*x, x[0]], "expected 6 lines, got 7"),
+        (lambda x: x[:-1], "expected 6 lines, got 5"),
+        (lambda x: x[::-1], "not in the order in which they were written"),
+    ],
+)
+def test_lines_that_are_removed_repeated_or_moved_are_told(made, run, change, what):
     path = run.folder / "results.jsonl"
     path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
-    found = damaged(run.folder, r"results\.jsonl is not as it was written: expected 6 lines")
+    found = damaged(run.folder, rf"results\.jsonl is not as it was written: .*{what}")
     lost = [r for r in run if r.key not in {other.key for other in found}]
     put_right(made, run.folder, lost)
 
@@ -192,7 +200,7 @@ def test_a_swapped_probe_is_told_and_done_again(made, run):
 def test_missing_predictions_and_rows_are_told(made, run):
     victim = of(run, "good")
     (run.folder / "predictions" / f"{victim.key}.npz").unlink()
-    found = damaged(run.folder, "with predictions cannot be found")
+    found = damaged(run.folder, "predictions .*missing")
     assert found.results == run.results
     with pytest.raises(RunError, match="cannot be read"):
         found.right(victim)

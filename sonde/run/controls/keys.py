@@ -83,7 +83,7 @@ def _bare(word: str) -> list[str]:
 
 
 def key_control(parts: Parts, seed: int) -> Parts:
-    """The set with labels drawn at random for each key, and its rows dealt anew; ``Part.keys`` are the keys.
+    """The set with labels drawn at random for each key, and its rows re-split; ``Part.keys`` are the keys.
 
     ``Parts.same_rows`` is what is dealt, with the labels of the task.
     """
