@@ -194,7 +194,7 @@ def test_no_public_function_that_takes_several_is_forgotten():
     ("wrong", "words"),
     [
         ({"seeds": True}, "Expected a seed, or several, got True"),
-        ({"limit": "50"}, "Expected a limit of 2 or more, got '50' of type str"),
+        ({"limit": "50"}, "Expected a limit of 1 or more, got '50' of type str"),
         ({"limit": 2.5}, "got 2.5 of type float"),
         ({"resample": "10"}, "got '10' of type str"),
         ({"jobs": "2"}, "Expected a number of jobs of 1 or more, got '2'"),

@@ -78,7 +78,7 @@ def evaluate(
     named = _named(encoders)
     wanted = dict(parse(text) for text in texts(probes, "a probe"))
     seeds, beside = several(seeds, int, "a seed"), texts(beside, "a baseline")
-    for number, what, least in ((limit, "a limit", 2), (batch, "a batch", 1), (resample, "a number of resamples", 0)):
+    for number, what, least in ((limit, "a limit", 1), (batch, "a batch", 1), (resample, "a number of resamples", 0)):
         if number is not None:
             whole(number, what, least)
     jobs = whole(jobs, "a number of jobs", 1)
