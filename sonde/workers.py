@@ -94,10 +94,25 @@ def _without_interrupts() -> Iterator[None]:
 
     from joblib.externals.loky.backend import resource_tracker as own_tracker
 
-    for tracker in (resource_tracker, own_tracker):
-        tracker.ensure_running()  # now: to start one lets signals through again
+    with _quietly():
+        for tracker in (resource_tracker, own_tracker):
+            tracker.ensure_running()  # now: to start one lets signals through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Processes that are started here do not complain of what is left to them to clean up when a command is ended."""
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (before, "ignore:resource_tracker")))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before

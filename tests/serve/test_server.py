@@ -330,7 +330,8 @@ def test_two_hundred_requests_at_once_are_answered(server):
         asked = ("POST", "/read", OK, JSON) if i % 2 else ("GET", "/status")
         ready.wait()
         try:
-            answers[i] = ask(server, *asked)[0]
+            status, *_, said = ask(server, *asked)
+            answers[i] = status if status == HTTPStatus.OK else said
         except OSError as e:
             answers[i] = e
 
@@ -339,4 +340,4 @@ def test_two_hundred_requests_at_once_are_answered(server):
         thread.start()
     for thread in threads:
         thread.join()
-    assert answers == [HTTPStatus.OK] * crowd
+    assert [answer for answer in answers if answer != HTTPStatus.OK] == []
