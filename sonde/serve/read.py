@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -45,6 +46,8 @@ class Reader:
     def __init__(self, encoders: Encoders) -> None:
         self.encoders = encoders
         self._bins: dict[tuple[str, int | None], dict[str, tuple[int, int]]] = {}
+        self._reading = Lock()
+        """Held while probes are read and asked: two requests would change each other's number of threads."""
 
     def read(self, run: Run, offer: Offer, request: Request) -> dict[str, Any]:
         """The answer to a request: ``encoders``, ``sentences``, ``cosines``, ``problems`` and ``left_out``."""
@@ -54,11 +57,12 @@ class Reader:
             raise UsageError("No encoder is chosen; choose at least one.")
         problems: list[dict[str, str]] = []
         vectors = self._vectors(wanted, sentences, problems)
-        tables = [
-            (offer.sets[place], key, self._readings(run, place, key, wanted, vectors, problems))
-            for place in offer.sets
-            if (key := self._key(run, place, wanted))
-        ]
+        with self._reading:
+            tables = [
+                (offer.sets[place], key, self._readings(run, place, key, wanted, vectors, problems))
+                for place in offer.sets
+                if (key := self._key(run, place, wanted))
+            ]
         tokens = [tokenise(text)[0] for text in sentences]
         return {
             "encoders": [{"name": choice.name, "short": choice.short, "layer": choice.layer} for choice in wanted],
