@@ -19,9 +19,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
 from sonde.audit import audit_set
-from sonde.audit.rows import Rows, known
+from sonde.audit.rows import Rows
 from sonde.audit.shortcuts import _plan
-from sonde.sources import find_sets
+from sonde.data.expected import known
+from sonde.data.sources import find_sets
 
 BAGS = [
     {"lowercase": True}, {"lowercase": False}, {"lowercase": True, "ngram_range": (1, 2)},

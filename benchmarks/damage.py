@@ -36,11 +36,11 @@ import numpy as np
 
 from sonde import Corpus, Run, SondeError, evaluate, find_sets, make_sets, wanted
 from sonde.compare import compare
-from sonde.dataset import Dataset, read_manifest
+from sonde.data.dataset import Dataset, read_manifest
 from sonde.encoders import Identity, load
+from sonde.encoders.store import Store
 from sonde.report.whole import whole
 from sonde.result import to_line
-from sonde.store import Store
 
 Numbers = Mapping[str, Any]
 """What is read, by what it is about."""

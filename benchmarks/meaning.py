@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.encoders import Identity
 from sonde.run import Run, encoder, evaluate
 from sonde.run.cells import Unit

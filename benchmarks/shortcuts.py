@@ -18,7 +18,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from sonde.dataset import Dataset, find
+from sonde.data.dataset import Dataset, find
 from sonde.stats.intervals import wilson
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from sonde.checksum import is_sealed, seal_line
+from sonde.core.checksum import is_sealed, seal_line
 from sonde.errors import DataError, UsageError
 
 CHOSEN = ("l2", "hidden", "dropout")

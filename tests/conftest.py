@@ -3,7 +3,7 @@ from hypothesis import settings
 
 from sonde.corpus import Corpus
 from sonde.make import make_sets
-from sonde.request import wanted
+from sonde.make.request import wanted
 
 # a busy machine is no failure: the suite asserts no wall time
 settings.register_profile("sonde", deadline=None)

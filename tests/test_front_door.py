@@ -12,7 +12,7 @@ import pytest
 from sonde.cli import main
 from sonde.cli.figure import figure
 from sonde.corpus import Corpus
-from sonde.dataset import write_atomically
+from sonde.data.dataset import write_atomically
 from sonde.errors import DataError
 from sonde.report.charts import KINDS
 from sonde.report.figure import CAPTIONS

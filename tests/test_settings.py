@@ -9,9 +9,9 @@ from sonde.cli import main
 from sonde.corpus import Corpus
 from sonde.errors import UsageError
 from sonde.make import Unmade, choose_reading, count, make_sets
+from sonde.make.request import wanted
 from sonde.probes import parse
 from sonde.report.figure import write
-from sonde.request import wanted
 from sonde.task import SPECIFIC, Context, Policy, effective
 from sonde.tasks import SUITES, load, names
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sonde.corpus import Sentence
 from sonde.corpus.brackets import parse_tree
-from sonde.edit import render, spaces
+from sonde.task.edit import render, spaces
 
 
 def sentence(

@@ -9,8 +9,9 @@ from typing import Any
 
 from sonde.audit import copies, labels, size, targets
 from sonde.audit.finding import SEVERITIES, Code, Finding
-from sonde.audit.rows import Known, Rows, known
-from sonde.dataset import Dataset
+from sonde.audit.rows import Rows
+from sonde.data.dataset import Dataset
+from sonde.data.expected import Known, known
 from sonde.errors import UsageError
 
 __all__ = ["Audit", "Code", "Finding", "audit_quickly", "audit_set", "codes", "explain"]

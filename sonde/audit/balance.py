@@ -11,7 +11,8 @@ from scipy.special import chdtrc, fdtrc
 
 from sonde.audit.finding import Code, Finding, Severity
 from sonde.audit.labels import unusual
-from sonde.audit.rows import Known, Rows
+from sonde.audit.rows import Rows
+from sonde.data.expected import Known
 from sonde.task import LENGTHS
 
 SURE = 1e-3

@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from sonde.audit import Audit, audit_rows
 from sonde.audit.finding import Code, Finding
-from sonde.audit.rows import Rows, known
+from sonde.audit.rows import Rows
+from sonde.core.args import several
+from sonde.core.workers import in_workers
+from sonde.data.expected import known
+from sonde.data.sources import Source
 from sonde.errors import SondeError
-from sonde.several import several
-from sonde.sources import Source
 from sonde.task import SPLITS, Task
-from sonde.workers import in_workers
 
 CODES = (
     Code(

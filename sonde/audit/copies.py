@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from sonde.audit.finding import GRAVE, Code, Finding, Severity, by_share, some
-from sonde.audit.rows import Known, Rows
-from sonde.sketch import near_key
+from sonde.audit.rows import Rows
+from sonde.corpus.near_duplicates import near_key
+from sonde.data.expected import Known
 
 SAME = 0.9
 """Two splits that share this much of the smaller one are the same set."""

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from sonde.audit.bayes import Bag
-from sonde.audit.rows import Known, Rows
+from sonde.audit.rows import Rows
+from sonde.data.expected import Known
 
 HASHED = 18
 """Bits of the table of character n-grams."""

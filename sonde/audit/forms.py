@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.audit.finding import Code, Finding, by_share, some
-from sonde.audit.rows import Known, Rows
-from sonde.digest import hash_64
+from sonde.audit.rows import Rows
+from sonde.core.digest import hash_64
+from sonde.data.expected import Known
 
 Hashes = npt.NDArray[np.uint64]
 

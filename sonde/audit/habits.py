@@ -9,7 +9,8 @@ from typing import NamedTuple
 from unicodedata import category
 
 from sonde.audit.finding import Code, Finding, around, some
-from sonde.audit.rows import Known, Rows
+from sonde.audit.rows import Rows
+from sonde.data.expected import Known
 
 CODES: tuple[Code, ...] = (
     Code(

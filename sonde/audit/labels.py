@@ -7,7 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from sonde.audit.finding import EXAMPLES, Code, Finding, Severity, by_share, some
-from sonde.audit.rows import Known, Rows
+from sonde.audit.rows import Rows
+from sonde.data.expected import Known
 
 CODES = (
     Code(

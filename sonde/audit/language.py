@@ -9,9 +9,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from sonde.audit.finding import GRAVE, Code, Finding, some
-from sonde.audit.rows import Known, Rows
+from sonde.audit.rows import Rows
 from sonde.audit.text import UNSPACED
-from sonde.digest import hash_64
+from sonde.core.digest import hash_64
+from sonde.data.expected import Known
 
 CODES: tuple[Code, ...] = (
     Code(

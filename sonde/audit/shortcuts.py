@@ -11,8 +11,9 @@ import numpy as np
 from sonde.audit.bayes import predict
 from sonde.audit.features import bags
 from sonde.audit.finding import Code, Finding, Severity
-from sonde.audit.rows import Known, Rows
-from sonde.digest import mix
+from sonde.audit.rows import Rows
+from sonde.core.digest import mix
+from sonde.data.expected import Known
 from sonde.stats.intervals import wilson
 
 TRAIN, TEST = 40_000, 20_000

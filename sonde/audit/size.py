@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 
 from sonde.audit.finding import Code, Finding, Severity, some
-from sonde.audit.rows import Known, Rows
+from sonde.audit.rows import Rows
+from sonde.data.expected import Known
 
 CONFIDENCE, POWER = 1.959964, 0.841621
 """Normal quantiles of 0.975 and 0.80."""

@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from sonde.audit.finding import Code, Finding, some
-from sonde.audit.rows import Known, Rows
+from sonde.audit.rows import Rows
+from sonde.data.expected import Known
 from sonde.task import fold
 
 OFTEN = 8

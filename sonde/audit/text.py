@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from sonde.audit.finding import Code, Finding, around, by_share, some
 from sonde.audit.habits import difference
-from sonde.audit.rows import Known, Rows
-from sonde.damage import invisible, lost, markup
+from sonde.audit.rows import Rows
+from sonde.corpus.damage import invisible, lost, markup
+from sonde.data.expected import Known
 
 CODES: tuple[Code, ...] = (
     Code(

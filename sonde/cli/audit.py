@@ -76,8 +76,8 @@ def audit(
         raise UsageError("Name a set to audit, or a code: sonde audit --explain CODE.")
     from sonde.audit.collection import Unread, audit_sources, shared
     from sonde.audit.finding import SEVERITIES
-    from sonde.request import check_jobs
-    from sonde.sources import find_sets
+    from sonde.data.sources import find_sets
+    from sonde.make.request import check_jobs
     from sonde.tasks import load
 
     columns = columns_of(text, label, split, target, no_header)

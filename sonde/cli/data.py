@@ -10,7 +10,7 @@ import cyclopts
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
-    from sonde.downstream.places import Place
+    from sonde.transfer.places import Place
 
 data = cyclopts.App(
     name="data", help="Fetch the data of SentEval's and other transfer sets, check it, convert it.", version_flags=()
@@ -41,12 +41,12 @@ def get(
         Do not use the network, as if SONDE_OFFLINE were set.
     """
     from sonde.console import err, progress
-    from sonde.downstream import places as known
-    from sonde.downstream.check import check
-    from sonde.downstream.download import offline as is_offline
-    from sonde.downstream.get import get as fetch
-    from sonde.downstream.get import is_there
-    from sonde.downstream.show import print_by_hand, print_licence, print_places, print_reports
+    from sonde.transfer import places as known
+    from sonde.transfer.check import check
+    from sonde.transfer.download import offline as is_offline
+    from sonde.transfer.get import get as fetch
+    from sonde.transfer.get import is_there
+    from sonde.transfer.show import print_by_hand, print_licence, print_places, print_reports
 
     table = known.places()
     if not names:
@@ -107,8 +107,8 @@ def check(path: str, /, *, format: Literal["table", "json"] = "table") -> int:
     format: str
         table or json. Default: table.
     """
-    from sonde.downstream.check import check as examined
-    from sonde.downstream.show import as_json, print_reports
+    from sonde.transfer.check import check as examined
+    from sonde.transfer.show import as_json, print_reports
 
     reports, absent = examined(path)
     if format == "json":
@@ -134,7 +134,7 @@ def convert_coco(train: Path, valid: Path, test: Path, /, *, out: Annotated[Path
         The folder for train.npy, train.json and so on: `downstream/COCO` in the folder of all data.
     """
     from sonde.console import out as console
-    from sonde.downstream.coco import convert
+    from sonde.transfer.coco import convert
 
     for path, images, width in convert((train, valid, test), out):
         console().print(f"{path}: {images:,} images, {width:,} features each", markup=False, soft_wrap=True)

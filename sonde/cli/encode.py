@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
-    from sonde.dataset import Dataset
+    from sonde.data.dataset import Dataset
 
 
 def sentences(*paths: str, sources: bool = False) -> int:
@@ -29,10 +29,10 @@ def sentences(*paths: str, sources: bool = False) -> int:
         in the text that an encoder is trained on. Exit code 2 if a set does not tell them all.
     """
     from sonde.console import err
-    from sonde.embed import texts_of
-    from sonde.encoders.npy import to_line
+    from sonde.data.origins import origins
+    from sonde.encoders.embed import texts_of
+    from sonde.encoders.schemes.npy import to_line
     from sonde.errors import UsageError
-    from sonde.origins import origins
 
     if not paths:
         raise UsageError("Name the sets whose texts are wanted.")
@@ -62,8 +62,8 @@ def sentences(*paths: str, sources: bool = False) -> int:
 def _readable(paths: Sequence[str], unread: list[str]) -> Iterator[Dataset]:
     """The sets that can be read; the names of the others are told, and put into ``unread``."""
     from sonde.console import err, visible
+    from sonde.data.sources import find_sets
     from sonde.errors import SondeError
-    from sonde.sources import find_sets
 
     for source in find_sets(paths):
         try:
@@ -109,12 +109,12 @@ def encode(
     from sonde.cli.words import store_of
     from sonde.console import err, print_symptoms, progress
     from sonde.console import out as console
-    from sonde.diagnosis import diagnose
-    from sonde.embed import embed, texts_of
     from sonde.encoders import load
-    from sonde.encoders.npy import write_vectors
+    from sonde.encoders.diagnosis import diagnose
+    from sonde.encoders.embed import embed, texts_of
+    from sonde.encoders.schemes.npy import write_vectors
     from sonde.errors import SondeError, UsageError
-    from sonde.request import check_writable
+    from sonde.make.request import check_writable
 
     if not paths:
         raise UsageError("Name the sets whose texts are to be encoded.")

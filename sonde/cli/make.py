@@ -74,12 +74,12 @@ def make(
     """
     from sonde.console import err, print_sets, progress
     from sonde.corpus.corpus import Corpus
-    from sonde.dataset import MANIFEST, Dataset
+    from sonde.data.dataset import MANIFEST, Dataset
     from sonde.errors import UsageError
     from sonde.make import make_sets
-    from sonde.request import check_jobs, check_writable, wanted, withheld
-    from sonde.sketch import WITHHELD
-    from sonde.withheld import Withheld
+    from sonde.make.request import check_jobs, check_writable, wanted, withheld
+    from sonde.make.sketch import WITHHELD
+    from sonde.make.withheld import Withheld
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Give corpus files, or --builtin N for the built-in corpus, not both and not neither.")

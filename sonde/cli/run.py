@@ -96,13 +96,13 @@ def run(
     """
     from sonde.cli.words import STDIN, columns_of, store_of, telling_warnings
     from sonde.console import err, print_symptoms, progress
+    from sonde.data.sources import find_sets, of_suites
     from sonde.errors import UsageError
+    from sonde.make.request import check_jobs
     from sonde.report.summary import summarise
     from sonde.report.tables import print_table
-    from sonde.request import check_jobs
     from sonde.run import evaluate
     from sonde.run.diagnosed import read_diagnoses
-    from sonde.sources import find_sets, of_suites
 
     if not (paths or data):
         raise UsageError("Name the sets to probe on: sonde run -e ENCODER -d FOLDER.")
@@ -196,9 +196,9 @@ def repeat(
         Encode again instead of taking vectors from the store.
     """
     from sonde.cli.words import store_of, telling_warnings
-    from sonde.repeat import repeat as again
     from sonde.report.comparison import print_repeated
     from sonde.run import Run
+    from sonde.run.repeat import repeat as again
 
     with telling_warnings():
         there = Run.load(run) if run else None
@@ -215,8 +215,8 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
     out: Path
         The folder to write to. Default: demo.
     """
+    from sonde.cli.demo import demo as show_off
     from sonde.console import err, print_sets, progress
-    from sonde.demo import demo as show_off
     from sonde.report import Report
     from sonde.report.summary import summarise
     from sonde.report.tables import print_table

@@ -104,7 +104,7 @@ def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...]
     from random import Random
 
     from sonde.console import err, example_line, out, print_sets, visible
-    from sonde.dataset import Dataset, find, read_manifest
+    from sonde.data.dataset import Dataset, find, read_manifest
     from sonde.errors import DataError, UsageError
 
     unread: list[DataError] = []

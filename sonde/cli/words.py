@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from sonde.store import Store
-    from sonde.tables import Columns
+    from sonde.data.tables import Columns
+    from sonde.encoders.store import Store
 
 STDIN = "<standard input>"
 """What a lone dash becomes before cyclopts sees it, which would take it for an option."""
@@ -19,8 +19,8 @@ def columns_of(
     text: tuple[str, ...], label: str | None, split: str | None, target: str | None, no_header: bool
 ) -> Columns | None:
     """Which columns of a table are meant, if a table is."""
+    from sonde.data.tables import Columns
     from sonde.errors import UsageError
-    from sonde.tables import Columns
 
     if (split or target or no_header) and not (text and label):
         raise UsageError("--split, --target and --no-header are about tables: give --text and --label too.")
@@ -31,8 +31,8 @@ def columns_of(
 
 def store_of(no_store: bool, limit: float | None) -> Store | None:
     """The store, of at most so many gigabytes, or none."""
+    from sonde.encoders.store import Store, default_root
     from sonde.errors import UsageError
-    from sonde.store import Store, default_root
 
     if no_store and limit is not None:
         raise UsageError(f"--store-limit {limit:g} has no effect together with --no-store: leave one of them out.")

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TextIO
 
+from sonde.core.files import open_bytes, undecodable
 from sonde.corpus.conllu import RUN
-from sonde.corpus.files import open_bytes, stem, undecodable
+from sonde.corpus.files import stem
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import CorpusError, DataError
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TextIO
 
+from sonde.core.files import open_bytes, undecodable
 from sonde.corpus.faults import EMPTY_NODE, FEATS, RANGE, find_fault
-from sonde.corpus.files import open_bytes, stem, undecodable
+from sonde.corpus.files import stem
 from sonde.corpus.sentence import Sentence
 from sonde.errors import CorpusError, DataError
 

@@ -15,13 +15,14 @@ from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
+from sonde.core.args import Text, Texts, several, texts
+from sonde.core.files import COMPRESSED
 from sonde.corpus.brackets import read_brackets
 from sonde.corpus.conllu import RUN, read_conllu
-from sonde.corpus.files import COMPRESSED, expand, kind, stem
+from sonde.corpus.files import expand, kind, stem
 from sonde.corpus.plain import read_plain
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import CorpusError, DataError, UsageError
-from sonde.several import Text, Texts, several, texts
 
 READERS = {"conllu": read_conllu, "brackets": read_brackets, "text": read_plain}
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import groupby
 
+from sonde.core.files import open_bytes, undecodable
 from sonde.corpus.conllu import RUN
-from sonde.corpus.files import open_bytes, stem, undecodable
+from sonde.corpus.files import stem
 from sonde.corpus.sentence import Sentence
 from sonde.errors import CorpusError
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sonde.core.threads import one_thread
 from sonde.errors import ShapeError, UsageError
 from sonde.probes import convex
 from sonde.probes.calibrate import temperature
@@ -28,7 +29,6 @@ from sonde.probes.convex import Ground, Linear
 from sonde.probes.features import Features
 from sonde.stats import inputs
 from sonde.stats.classification import MOST_BITS
-from sonde.threads import one_thread
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]

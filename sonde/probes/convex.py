@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sonde.core.threads import one_thread
 from sonde.errors import DataError, ShapeError
 from sonde.probes.choice import choice
 from sonde.probes.convex_numpy import Doubles, Engine, Floats, Numpy
@@ -35,7 +36,6 @@ from sonde.probes.convex_search import End, Search, Value, descend, in_line, inv
 from sonde.probes.features import Features
 from sonde.probes.fit import Fit
 from sonde.probes.probe import Probe
-from sonde.threads import one_thread
 
 Ints = npt.NDArray[np.int64]
 

@@ -28,9 +28,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
+from sonde.core.threads import one_thread
 from sonde.errors import DataError, ShapeError, UsageError
 from sonde.probes.features import Features
-from sonde.threads import one_thread
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]

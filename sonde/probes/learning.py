@@ -23,12 +23,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sonde.core.threads import one_thread
 from sonde.errors import TooFewError
 from sonde.probes import convex
 from sonde.probes.convex import Ground, Linear
 from sonde.probes.features import Features
 from sonde.probes.online import LEAST, PER_CLASS, Sender, Work, ends, judge
-from sonde.threads import one_thread
 
 Ints = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from sonde.core.threads import one_thread
 from sonde.probes import network
 from sonde.probes.convex import KEPT, TOLERANCE, Data, Ground, Linear, curvature_of, engine_of, model_at, point_of
 from sonde.probes.convex_numpy import Doubles
@@ -20,7 +21,6 @@ from sonde.probes.convex_search import Value, descend, run, solver
 from sonde.probes.features import Features
 from sonde.probes.fit import Fit, Model
 from sonde.probes.probe import Probe
-from sonde.threads import one_thread
 
 Ints = npt.NDArray[np.int64]
 

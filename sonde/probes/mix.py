@@ -26,12 +26,12 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
 
+from sonde.core.threads import one_thread
 from sonde.errors import DataError, ShapeError, UsageError
 from sonde.probes.convex import TOLERANCE
 from sonde.probes.convex_search import descend, in_line, run, solver
 from sonde.probes.features import Features
 from sonde.probes.warm import PASSES, held, spread, values
-from sonde.threads import one_thread
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sonde.core.threads import one_thread
 from sonde.errors import DataError, ShapeError, TooFewError, UsageError
 from sonde.probes import steps_numpy
 from sonde.probes.choice import choice
@@ -23,7 +24,6 @@ from sonde.probes.fit import Fit
 from sonde.probes.group import Engine, Floats, Group, Ints, Setting, begin
 from sonde.probes.mersenne import SEEDS, layers
 from sonde.probes.probe import AS_INPUT, Activation, Probe
-from sonde.threads import one_thread
 
 Doubles = npt.NDArray[np.float64]
 

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
+from sonde.core.threads import one_thread
 from sonde.errors import ShapeError
 from sonde.probes.convex import TOLERANCE, log_probabilities
 from sonde.probes.erase import Eraser
 from sonde.probes.features import Features
 from sonde.probes.warm import Rows, refit
-from sonde.threads import one_thread
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -28,6 +28,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from sonde.core.threads import one_thread
 from sonde.errors import ShapeError, TooFewError, UsageError
 from sonde.probes import convex
 from sonde.probes.convex import Ground, Linear
@@ -35,7 +36,6 @@ from sonde.probes.features import Features
 from sonde.stats.classification import MOST_BITS
 from sonde.stats.description import Description, describe
 from sonde.stats.resample import Clusters
-from sonde.threads import one_thread
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]

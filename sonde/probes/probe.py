@@ -11,8 +11,8 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from sonde.core.literals import check_words
 from sonde.errors import UsageError
-from sonde.literals import check_words
 
 AS_INPUT = -1
 """As many hidden units as the vectors have dimensions."""

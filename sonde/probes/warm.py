@@ -18,13 +18,13 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
+from sonde.core.threads import one_thread
 from sonde.errors import DataError, ShapeError
 from sonde.probes.convex import FACTORED, KEPT, TOGETHER, TOLERANCE, WIDEST, Linear
 from sonde.probes.convex_numpy import Numpy
 from sonde.probes.convex_search import End, Search, Value, descend, in_line, run, solver
 from sonde.probes.erase import Eraser, Moments, reinjected
 from sonde.probes.features import Features
-from sonde.threads import one_thread
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]

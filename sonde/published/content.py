@@ -18,8 +18,8 @@ import zlib
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 
-from sonde.corpus.files import PIECE, open_source
-from sonde.dataset import Dataset
+from sonde.core.files import PIECE, open_source
+from sonde.data.dataset import Dataset
 from sonde.errors import SondeError
 from sonde.task import Example
 

@@ -12,7 +12,7 @@ from sonde.console import out, visible
 from sonde.report.escape import csv_text, in_markdown
 
 if TYPE_CHECKING:
-    from sonde.repeat import Repeated
+    from sonde.run.repeat import Repeated
 
 Rows = Sequence[Comparison] | Sequence[Ties]
 

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sonde.downstream.pairs import compare
 from sonde.report.summary import done
 from sonde.run.cells import PAIRS
+from sonde.transfer.pairs import compare
 
 SIZES = ("dim", "dimensions")
 """What the schemes of encoders call the size of their vectors."""

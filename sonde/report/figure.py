@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from sonde.dataset import write_atomically
+from sonde.core.args import Texts, texts
+from sonde.data.dataset import write_atomically
 from sonde.errors import NotInstalled, UsageError
 from sonde.report import printed
 from sonde.report.charts import Options, chart
@@ -18,7 +19,6 @@ from sonde.report.charts.options import Lines, Mode
 from sonde.report.escape import csv_text as as_csv
 from sonde.report.names import set_names, short_names
 from sonde.report.verdict import BOLD, FILLED, MARKED
-from sonde.several import Texts, texts
 
 ENDINGS = (".pdf", ".svg", ".png", ".json", ".csv")
 """Kinds of files that a figure can be written as."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sonde.dataset import write_atomically
+from sonde.data.dataset import write_atomically
 from sonde.errors import UsageError
 from sonde.report.page import fragment, render
 from sonde.report.tables import csv_text, json_text, latex, markdown

@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sonde.encoders import schemes
+from sonde.encoders import scheme_names
 from sonde.report.curves import curves
 from sonde.report.escape import plain
 from sonde.report.grid import KNOWN
@@ -69,7 +69,7 @@ def _commands(run: Run) -> Iterator[str]:
     """Commands that ask for what a run holds, in a line each; what no command can ask for stands in a comment."""
     asked = [name for name in run.info.get("encoders", ()) if name not in KNOWN]
     datasets = run.info.get("datasets", ())
-    own = [name for name in asked if ":" not in name or name.partition(":")[0] not in schemes()]
+    own = [name for name in asked if ":" not in name or name.partition(":")[0] not in scheme_names()]
     ways: dict[Way, list[Cell]] = {}
     for r in run.results:
         if r.cell.encoder in asked:

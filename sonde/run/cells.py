@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from sonde import __version__
 from sonde.baselines import CONSTANT, baseline
-from sonde.dataset import Dataset
-from sonde.downstream.pairs import compare, juxtapose
+from sonde.data.dataset import Dataset
 from sonde.probes import Features, Fit, Model, Probe, fit
 from sonde.probes.calibrate import scaled, temperature
 from sonde.probes.convex import Ground
@@ -32,6 +31,7 @@ from sonde.stats.information import Information, information, prior
 from sonde.stats.intervals import share_interval, wilson
 from sonde.stats.means import Rows
 from sonde.stats.training import Again
+from sonde.transfer.pairs import compare, juxtapose
 
 T = TypeVar("T")
 Logs = npt.NDArray[np.float32]

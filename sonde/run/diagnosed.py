@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sonde.dataset import write_atomically
-from sonde.diagnosis import OF_CALLS, Symptom, diagnose
-from sonde.embed import Embeddings
+from sonde.data.dataset import write_atomically
+from sonde.encoders.diagnosis import OF_CALLS, Symptom, diagnose
+from sonde.encoders.embed import Embeddings
 from sonde.errors import DataError, RunError
 from sonde.run.folder import INFO, Run, read_info
 
 if TYPE_CHECKING:
+    from sonde.encoders.store import Store
     from sonde.run.log import Log
     from sonde.run.parts import Parts
-    from sonde.store import Store
 
 NAME = "diagnoses"
 

@@ -8,10 +8,12 @@ from functools import partial
 from typing import Any
 
 from sonde import __version__
-from sonde.embed import Facts, checked, embed, facts
+from sonde.core.third_party import foreign_code
+from sonde.core.threads import one_thread
 from sonde.encoders import load
+from sonde.encoders.embed import Facts, checked, embed, facts
+from sonde.encoders.store import Store
 from sonde.errors import DataError, UsageError, words_of
-from sonde.foreign import foreign_code
 from sonde.probes import Probe, parse
 from sonde.result import Cell, Failure
 from sonde.run.cells import Plain, Table, Unit, Vectors
@@ -21,8 +23,6 @@ from sonde.run.parts import Parts
 from sonde.run.resample import enough
 from sonde.run.shared import Places, Pool, Shared
 from sonde.run.variants import Variant, work_of
-from sonde.store import Store
-from sonde.threads import one_thread
 
 Progress = Callable[[str, int, int | None], None]
 

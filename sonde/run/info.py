@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sonde.checksum import CHECKSUM, is_intact, read_document
+from sonde.core.checksum import CHECKSUM, is_intact, read_document
 from sonde.errors import RunError
 from sonde.result import Cell, Failure, Result
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from sonde.core.args import several
 from sonde.errors import UsageError
 from sonde.result import Failure, Result
 from sonde.run.folder import Run, asked, in_order
-from sonde.several import several
 
 
 def join(runs: Run | Iterable[Run]) -> Run:

@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sonde.checksum import digest, seal_document
-from sonde.dataset import Dataset, write_atomically
+from sonde.core.checksum import digest, seal_document
+from sonde.data.dataset import Dataset, write_atomically
+from sonde.data.parquet import encode_rows
 from sonde.errors import DamageWarning, DataError, RunError
-from sonde.parquet import encode_rows
 from sonde.probes.fit import Model
 from sonde.result import Failure, Result, to_line
 from sonde.run.info import FORMAT, INFO, info_or_damage, is_bare, read_info, recovered

@@ -12,9 +12,12 @@ from typing import Any
 import msgspec
 
 from sonde import __version__
-from sonde.audit.rows import known
 from sonde.baselines import BASELINES
-from sonde.dataset import Dataset
+from sonde.core.args import Numbers, Texts, several, texts, whole
+from sonde.data.dataset import Dataset
+from sonde.data.expected import known
+from sonde.data.sources import Source
+from sonde.encoders.store import Store
 from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
 from sonde.published.content import content_of
@@ -28,9 +31,6 @@ from sonde.run.parts import Parts, parts_of, sampled
 from sonde.run.resample import checked
 from sonde.run.transfer import nested_baseline
 from sonde.run.variants import Asked, asked_for, untrained, varied
-from sonde.several import Numbers, Texts, several, texts, whole
-from sonde.sources import Source
-from sonde.store import Store
 
 ALWAYS = ("baseline:random", "baseline:hash")
 """Encoders that know nothing, or words only: run with the probe ``linear`` on all sets that are learned from in one go,

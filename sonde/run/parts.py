@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from sonde.audit.rows import known
-from sonde.dataset import Dataset
-from sonde.digest import hash_64
-from sonde.downstream.coco import images
+from sonde.core.digest import hash_64
+from sonde.corpus.near_duplicates import near_key
+from sonde.data.dataset import Dataset
+from sonde.data.expected import known
+from sonde.data.protocol import Protocol
 from sonde.errors import DataError, UsageError
-from sonde.sketch import near_key
 from sonde.task import SPLITS, Example
+from sonde.transfer.coco import images
 
-Protocol = Literal["split", "kfold", "nested", "relatedness", "similarity", "retrieval"]
 SCORED = ("relatedness", "similarity")
 """Protocols of sets whose labels are numbers."""
 REPEATED = 0.1

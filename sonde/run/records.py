@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sonde.checksum import digest
+from sonde.core.checksum import digest
 from sonde.errors import RunError
 from sonde.result import Failure, Result, from_line
 

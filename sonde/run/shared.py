@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sonde.embed import Embeddings
+from sonde.encoders.embed import Embeddings
 from sonde.errors import ShapeError
 
 T = TypeVar("T")

@@ -13,12 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.baselines import baseline
-from sonde.dataset import Dataset
-from sonde.downstream.classify import OUTER, Outcome, kfold, nested
-from sonde.downstream.folds import folds
-from sonde.downstream.rank import Gallery, rank
-from sonde.downstream.relate import relate
-from sonde.downstream.similar import correlations, similarity
+from sonde.data.dataset import Dataset
 from sonde.errors import UsageError
 from sonde.probes import Features
 from sonde.result import Cell, Result
@@ -26,6 +21,11 @@ from sonde.run.cells import Unit, classified, features_of, kept, versions, witho
 from sonde.run.folder import Arrays
 from sonde.run.parts import Parts, sampled
 from sonde.stats import corrected_t, log2_loss, wilson
+from sonde.transfer.classify import OUTER, Outcome, kfold, nested
+from sonde.transfer.folds import folds
+from sonde.transfer.rank import Gallery, rank
+from sonde.transfer.relate import relate
+from sonde.transfer.similar import correlations, similarity
 
 FOLDS = 10
 """SentEval's default configuration."""

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from sonde.embed import facts
-from sonde.encoders import load, schemes
+from sonde.core.args import Texts, texts
+from sonde.encoders import load, scheme_names
+from sonde.encoders.embed import facts
 from sonde.errors import DataError, EncoderError, SondeError, UsageError, words_of
 from sonde.probes import Fit
 from sonde.probes.probe import AS_INPUT
@@ -26,7 +27,6 @@ from sonde.run.measures import ERASED, GIVEN, MEASURES, measure_of
 from sonde.run.parts import Parts
 from sonde.run.shared import Places
 from sonde.run.transfer import transfer_unit
-from sonde.several import Texts, texts
 
 __all__ = ["Asked", "Variant", "asked_for", "base", "untrained", "varied", "work_of"]
 
@@ -83,7 +83,7 @@ def _names(given: Texts, known: Sequence[str], what: str) -> tuple[str, ...]:
 def _takes_encoder(name: str) -> bool:
     """Whether a measure names an encoder that is taken for given."""
     scheme, colon, _ = name.removeprefix(GIVEN).partition(":")
-    return name.startswith(GIVEN) and bool(colon) and scheme in schemes()
+    return name.startswith(GIVEN) and bool(colon) and scheme in scheme_names()
 
 
 def base(variant: str) -> str:

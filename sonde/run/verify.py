@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sonde.checksum import digest
+from sonde.core.checksum import digest
+from sonde.data.parquet import decode_rows
 from sonde.errors import DataError, RunError, UsageError
-from sonde.parquet import decode_rows
 from sonde.probes.fit import Model
 from sonde.probes.saved import LARGEST, from_arrays, shape
 from sonde.result import Result

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from sonde.corpus.files import stem
+from sonde.data.tables import there
 from sonde.errors import DataError, UsageError
 from sonde.senteval import binary, mrpc, probing, rank, sick, snli, sst, sts, trec
 from sonde.senteval.batches import Batcher, Prepare
 from sonde.senteval.utils import dotdict
-from sonde.tables import there
 
 __all__ = ["SE", "register_task"]
 

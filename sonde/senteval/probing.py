@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sonde.dataset import check_beside
+from sonde.data.dataset import check_beside
 from sonde.errors import CorpusError, DataError
 from sonde.senteval.batches import Batcher, Prepare, by_length, encode
 from sonde.senteval.config import protocol_of

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from sonde.layouts import scan
-from sonde.layouts.captions import images_of, load_features
+from sonde.data.layouts import scan
+from sonde.data.layouts.captions import images_of, load_features
 from sonde.senteval.batches import Batcher, Prepare, encode
 from sonde.senteval.tools.ranking import ImageSentenceRankingPytorch
 from sonde.senteval.utils import dotdict

@@ -6,10 +6,10 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from sonde.corpus.files import open_bytes, undecodable
+from sonde.core.files import open_bytes, undecodable
+from sonde.data.tables import there
 from sonde.errors import CorpusError, DataError
 from sonde.senteval.batches import Sentence
-from sonde.tables import there
 
 log = logging.getLogger("senteval")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from sonde.data.layouts.lines import NO_GOLD
 from sonde.errors import DataError
-from sonde.layouts.lines import NO_GOLD
 from sonde.senteval.batches import Array, Batcher, Prepare, Sentence, by_length, check_finite, matrix
 from sonde.senteval.config import protocol_of
 from sonde.senteval.read import text_of

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
-from sonde.embed import Embeddings, embed, facts
-from sonde.encoders import Spec, load, refuse_unnamed, schemes
+from sonde.core.args import Texts, texts
+from sonde.encoders import Spec, load, refuse_unnamed, scheme_names
+from sonde.encoders.embed import Embeddings, embed, facts
 from sonde.errors import EncoderError, SondeError, UsageError, words_of
 from sonde.result import HALF
-from sonde.several import Texts, texts
 
 
 class Encoders:
@@ -39,7 +39,7 @@ class Encoders:
             scheme = Spec.parse(name).scheme
         except SondeError:
             scheme = ""
-        if scheme not in schemes():
+        if scheme not in scheme_names():
             raise UsageError(
                 f"{name} was given to the run as a function, not by a name such as st:all-MiniLM-L6-v2, so that it "
                 "cannot be loaded again."

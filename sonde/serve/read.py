@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.corpus.plain import tokenise
-from sonde.embed import Embeddings
+from sonde.encoders.embed import Embeddings
 from sonde.errors import SondeError, UsageError
 from sonde.probes import Features
 from sonde.report.grid import Place

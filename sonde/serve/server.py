@@ -20,9 +20,9 @@ from typing import Any, cast
 
 import msgspec
 
+from sonde.core.args import Texts
 from sonde.errors import SondeError, UsageError, words_of
 from sonde.serve.site import Site
-from sonde.several import Texts
 
 HOME = "127.0.0.1"
 """Not to be changed: there is no password, and encoders take all the time of a machine."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from sonde.core.args import Texts
 from sonde.errors import UsageError
 from sonde.report.page import Extra, render
 from sonde.report.whole import whole
@@ -17,7 +18,6 @@ from sonde.run.folder import INFO, RESULTS, Run
 from sonde.serve.choices import Offer, offer_of
 from sonde.serve.encoders import Encoders
 from sonde.serve.read import LONGEST, MOST, Reader, Request
-from sonde.several import Texts
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from sonde.core.args import Text
+from sonde.core.third_party import foreign_code
 from sonde.errors import UsageError, place_of, words_of
-from sonde.foreign import foreign_code
-from sonde.several import Text
 from sonde.task import Task
 
 SUITES: dict[str, tuple[str, ...]] = {

@@ -8,8 +8,8 @@ out, as in the released SentEval set. Some exchanges remain good sentences, more
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import tags
-from sonde.edit import free_words, plain_words, put_back, replaced
 from sonde.task import Context, Example, Policy, Proposal, Task
+from sonde.task.edit import free_words, plain_words, put_back, replaced
 
 
 def propose(s: Sentence, context: Context) -> Proposal:

@@ -24,8 +24,8 @@ from sonde.corpus.syntax import (
     subtree,
     tags,
 )
-from sonde.edit import render, spaces, spans
 from sonde.task import Context, Counts, Example, Policy, Proposal, Task, token_positions
+from sonde.task.edit import render, spaces, spans
 
 
 @dataclass(frozen=True, slots=True)

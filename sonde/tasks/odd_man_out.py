@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import children, feature, tags
-from sonde.edit import free_words, put_back, replaced
 from sonde.task import TARGETED, Context, Counts, Example, Policy, Proposal, Task, fold, targets
+from sonde.task.edit import free_words, put_back, replaced
 
 FRAME = frozenset({"obj", "iobj", "ccomp", "xcomp", "compound:prt"})
 """Complements that a verb takes or does not take."""

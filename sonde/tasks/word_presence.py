@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from random import Random
 
 from sonde.corpus.sentence import Sentence
-from sonde.edit import plain_words
 from sonde.task import Context, Doubt, Example, Policy, Proposal, Task, token_positions
+from sonde.task.edit import plain_words
 
 
 def propose(s: Sentence, context: Context) -> Proposal:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sonde.diagnosis import EQUAL, NOT_LOOKED_AT, SAMPLE, apart, of_vectors, unknown_tokens
-from sonde.embed import ask, facts
-from sonde.encoders.vec import Pooled
+from sonde.core.third_party import foreign_code
+from sonde.encoders.diagnosis import EQUAL, NOT_LOOKED_AT, SAMPLE, apart, of_vectors, unknown_tokens
+from sonde.encoders.embed import ask, facts
+from sonde.encoders.schemes.vec import Pooled
 from sonde.errors import SondeError, words_of
-from sonde.foreign import foreign_code
 from sonde.testing.verdict import Verdict
 
 TEXTS = (

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 
+from sonde.core.digest import mix
+from sonde.core.third_party import foreign_code
 from sonde.corpus.corpus import Corpus
+from sonde.corpus.near_duplicates import near_key
 from sonde.corpus.sentence import COLUMNS, Sentence
-from sonde.digest import mix
 from sonde.errors import SondeError, place_of, words_of
-from sonde.foreign import foreign_code
 from sonde.make import Unmade, choose_reading, count, make_sets
-from sonde.sketch import near_key, unfit
+from sonde.make.sketch import unfit
 from sonde.task import Context, Example, Policy, Proposal, Task
 from sonde.testing.verdict import Verdict
 

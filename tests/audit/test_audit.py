@@ -11,10 +11,11 @@ from scipy import stats
 
 from sonde.audit import audit_quickly, audit_set, codes, explain
 from sonde.audit.finding import brief, some
-from sonde.audit.rows import Rows, known
+from sonde.audit.rows import Rows
 from sonde.audit.shortcuts import Plan, _needed, shortcuts
 from sonde.audit.size import resolution
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
+from sonde.data.expected import known
 from sonde.errors import DataError, UsageError
 from sonde.task import Example
 from tests.audit.plants import COUNTED, NOUNS, TOLD, UNCOUNTED, example, of_words, sentences, sound

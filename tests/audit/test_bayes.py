@@ -9,7 +9,8 @@ from sklearn.naive_bayes import MultinomialNB
 from sonde.audit import bayes
 from sonde.audit.balance import chi_square, correlation_ratio
 from sonde.audit.features import bags
-from sonde.audit.rows import Known, Rows
+from sonde.audit.rows import Rows
+from sonde.data.expected import Known
 from tests.audit.plants import sound
 
 

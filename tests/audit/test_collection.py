@@ -8,7 +8,7 @@ import pytest
 from sonde.audit.collection import Sentences, Unread, audit_sources, shared
 from sonde.audit.rows import Rows
 from sonde.audit.show import as_json, markdown, tally
-from sonde.sources import find_sets
+from sonde.data.sources import find_sets
 from sonde.tasks import load
 from tests.audit.plants import copies_across, sound
 

@@ -14,8 +14,9 @@ from sonde.audit import habits as ways
 from sonde.audit import text as damage
 from sonde.audit.finding import EXAMPLES, around
 from sonde.audit.habits import APART, HABITS, MANY_GROUPS, SURE, difference
-from sonde.audit.rows import Known, Rows
-from sonde.dataset import Dataset
+from sonde.audit.rows import Rows
+from sonde.data.dataset import Dataset
+from sonde.data.expected import Known
 from sonde.task import Example
 
 CODES = (*damage.CODES, *ways.CODES)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sonde.corpus.files import expand, kind, open_bytes, open_text, stem
+from sonde.core.files import open_bytes, open_text
+from sonde.corpus.files import expand, kind, stem
 from sonde.errors import CorpusError, DataError, UsageError
 
 TEXT = "one\ntwo ümläut\nthree"
@@ -129,7 +130,7 @@ def test_undecodable_bytes_are_an_error_at_their_line(tmp_path):
 
 
 def test_a_line_beyond_all_measure_is_not_gathered_up(tmp_path, monkeypatch):
-    monkeypatch.setattr("sonde.corpus.files.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("sonde.core.files.LONGEST_LINE", 1 << 20)
     file = tmp_path / "x.txt"
     file.write_bytes(b"a\n" + b"x" * (3 << 20))
     with pytest.raises(CorpusError, match=r"x\.txt:2: met a line of more than 1 MiB"):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import ndtri
 
-from sonde.digest import hash_64, mix
+from sonde.core.digest import hash_64, mix
 from sonde.encoders import load
-from sonde.encoders.baseline import LONGEST, Hash, Length, Random, Words, quantiles, tokens
+from sonde.encoders.schemes.baseline import LONGEST, Hash, Length, Random, Words, quantiles, tokens
 from sonde.errors import UsageError
 
 

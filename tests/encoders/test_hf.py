@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sonde.encoders import Spec, hf, load
+from sonde.encoders import Spec, load
+from sonde.encoders.schemes import hf
 from sonde.errors import EncoderError, NotInstalled, UsageError
 
 torch = pytest.importorskip("torch")
@@ -608,7 +609,7 @@ def test_pickled_code_is_not_run(copy, tmp_path):
 
 
 def test_importing_the_schemes_imports_nothing_heavy():
-    code = "import sys, sonde.encoders.hf, sonde.encoders.st; print(*(m.split('.')[0] for m in sys.modules))"
+    code = "import sys\nfrom sonde.encoders.schemes import hf, st\nprint(*(m.split('.')[0] for m in sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     heavy = {"torch", "transformers", "sentence_transformers", "huggingface_hub", "numpy"}
     assert heavy.isdisjoint(loaded)

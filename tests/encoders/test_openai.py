@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.encoders import load
-from sonde.encoders.openai import MOST_TOKENS, TRIES
+from sonde.encoders.schemes.openai import MOST_TOKENS, TRIES
 from sonde.errors import EncoderError, Offline, ShapeError, UsageError
 
 KEY = "sk-a-secret-that-nobody-may-see"
@@ -216,7 +216,7 @@ def test_texts_are_sent_in_batches(server, encoder):
 
 @given(st.lists(st.sampled_from([1, 100, MOST_TOKENS, 3 * MOST_TOKENS, 4 * MOST_TOKENS]), max_size=8))
 def test_a_request_stays_within_the_budget_of_tokens_unless_it_is_one_text(sizes):
-    from sonde.encoders.openai import _within_budget
+    from sonde.encoders.schemes.openai import _within_budget
 
     texts = ["x" * size for size in sizes]
     while texts:

@@ -228,7 +228,7 @@ def test_a_module_is_known_by_its_package_too(importable):
 
 
 def test_installed_packages_and_strangers_are_not_in_the_identity(importable):
-    importable("import numpy, json, sonde.embed, absent_package.part\n" + ENCODE)
+    importable("import numpy, json, sonde.encoders.embed, absent_package.part\n" + ENCODE)
     importable("x = 1\n", "stranger.py")
     found = sources.find_sources(Path("mine.py").resolve(), None)
     assert list(found) == [""]

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde import encoders
-from sonde.cache import cache_folder
-from sonde.embed import embed
-from sonde.encoders import vec
+from sonde.core.cache import cache_folder
+from sonde.encoders.embed import embed
 from sonde.encoders.identity import Spec
-from sonde.encoders.vec import Pooled, split_punctuation
+from sonde.encoders.schemes import vec
+from sonde.encoders.schemes.vec import Pooled, split_punctuation
+from sonde.encoders.store import Store
+from sonde.encoders.wordvectors import CacheWarning, WordVectors, read_frequencies, read_vectors
 from sonde.errors import CorpusError, DataError, EncoderError, UsageError
-from sonde.store import Store
-from sonde.wordvectors import CacheWarning, WordVectors, read_frequencies, read_vectors
 
 WORDS = ["the", "cat", "sat", "Paris", "on", "mat", ".", "a", "NASA", "don't"]
 MATRIX = np.random.default_rng(5).normal(size=(len(WORDS), 8)).astype(np.float32)

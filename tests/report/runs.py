@@ -4,7 +4,7 @@ from zlib import crc32
 
 import numpy as np
 
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.result import Cell, Failure, Result
 from sonde.run.cells import without_interval
 from sonde.run.folder import Run

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.report import summarise
 from sonde.report.mistakes import BINS, CUT, ERRORS, LABELS, LEAST, LETTERS, PAIRS, WINDOW, _bins, _window, mistakes
 from sonde.result import Result

@@ -320,7 +320,7 @@ def hostile_run(folder):
     """A run whose every name, label and error tries something."""
     import numpy as np
 
-    from sonde.dataset import Dataset
+    from sonde.data.dataset import Dataset
     from sonde.run.log import writing
     from sonde.task import Example
 

@@ -6,13 +6,13 @@ import shlex
 import msgspec
 import pytest
 
+from sonde.data.sources import find_sets
+from sonde.data.tables import Columns
 from sonde.report import summarise
 from sonde.report.whole import VERSION, whole
 from sonde.result import HALF
 from sonde.run import Run, join
 from sonde.run.log import writing
-from sonde.sources import find_sets
-from sonde.tables import Columns
 from tests.report.runs import SUBJ, beside, cell, failure, result, written
 
 SENTEVAL = "tr\ta\tone two\nva\tb\ttwo one\nte\ta\ttwo\n"

@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.dataset import Dataset
-from sonde.encoders import load, vec
-from sonde.encoders.baseline import tokens
+from sonde.corpus.near_duplicates import near_key
+from sonde.data.dataset import Dataset
+from sonde.encoders import load
+from sonde.encoders.schemes import vec
+from sonde.encoders.schemes.baseline import tokens
+from sonde.encoders.wordvectors import WordVectors
 from sonde.errors import DataError, TooFewError
 from sonde.probes import Features, fit, parse
 from sonde.run.cells import Vectors
@@ -20,10 +23,8 @@ from sonde.run.controls.keys import FEWEST
 from sonde.run.controls.vectors import to_direction, to_gaussian, to_norm, to_nothing
 from sonde.run.parts import parts_of
 from sonde.run.shared import Places
-from sonde.sketch import near_key
 from sonde.stats.intervals import wilson
 from sonde.task import Example
-from sonde.wordvectors import WordVectors
 from tests.run.sets import WORDS, Knowing, dataset
 
 SPLITS = ("tr", "va", "te")

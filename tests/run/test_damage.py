@@ -8,8 +8,8 @@ import warnings
 import numpy as np
 import pytest
 
-from sonde.checksum import digest, seal_document
 from sonde.compare import compare
+from sonde.core.checksum import digest, seal_document
 from sonde.errors import DamageWarning, RunError, UsageError
 from sonde.report.summary import summarise
 from sonde.result import Failure

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from sonde.cli import app
+from sonde.encoders.store import Store
 from sonde.errors import RunError
 from sonde.report.checks import checks
 from sonde.report.summary import summarise
 from sonde.run import Run, evaluate
 from sonde.run.diagnosed import read_diagnoses
 from sonde.run.join import join
-from sonde.store import Store
 from tests.run.sets import Knowing, dataset
 
 

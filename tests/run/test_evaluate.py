@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde.diagnosis import AGAIN
 from sonde.encoders import Identity
+from sonde.encoders.diagnosis import AGAIN
+from sonde.encoders.store import Store
 from sonde.errors import EncoderError, UsageError
 from sonde.run import Run, evaluate, variants
 from sonde.run import evaluate as evaluate_module
-from sonde.store import Store
 from tests.run.sets import Knowing, dataset, same
 
 MLP = "mlp?hidden=50&dropout=0&l2=0&rate=0.02&patience=50&passes=60"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sonde.checksum import seal_line
+from sonde.core.checksum import seal_line
 from sonde.errors import DamageWarning
 from sonde.result import from_line
 from sonde.run import Run

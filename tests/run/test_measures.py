@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.run import evaluate
 from sonde.run.measures import MEASURES, measure_of
 from sonde.task import Example

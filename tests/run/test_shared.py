@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from sonde.embed import Embeddings
+from sonde.encoders.embed import Embeddings
 from sonde.errors import ShapeError
 from sonde.run.cells import Vectors
 from sonde.run.parts import Part

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.encoders import Identity
 from sonde.errors import UsageError
 from sonde.probes import Features, parse

@@ -11,7 +11,6 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 import sonde.senteval as senteval
-from sonde.downstream import classify
 from sonde.errors import NotInstalled, UsageError
 from sonde.probes import Probe
 from sonde.senteval.config import probe_of
@@ -24,6 +23,7 @@ from sonde.senteval.tools.validation import (
     SplitClassifier,
     get_classif_name,
 )
+from sonde.transfer import classify
 from tests.senteval.sets import QUICK, batcher
 
 torch = pytest.importorskip("torch")

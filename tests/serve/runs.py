@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.run import evaluate
 from sonde.serve import Server
 from sonde.task import Example

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from sonde.encoders import load
-from sonde.encoders.npy import write_vectors
-from sonde.encoders.vec import Pooled
+from sonde.encoders.schemes.npy import write_vectors
+from sonde.encoders.schemes.vec import Pooled
+from sonde.encoders.wordvectors import WordVectors
 from sonde.testing import examine_encoder
 from sonde.testing.encoders import LANGUAGES
-from sonde.wordvectors import WordVectors
 
 
 def good(texts):

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from sonde.data.layouts import LAYOUTS
 from sonde.errors import SondeError
-from sonde.layouts import LAYOUTS
 from sonde.probes import Probe, parse
 from sonde.report.checks.entry import MARGIN, Entry, Number, Summary, entry, numbers, points, sure
 from sonde.result import Signature

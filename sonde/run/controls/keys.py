@@ -34,12 +34,12 @@ from typing import Literal
 
 import numpy as np
 
-from sonde.digest import hash_64
-from sonde.encoders.baseline import tokens
+from sonde.core.digest import hash_64
+from sonde.corpus.near_duplicates import near_key
+from sonde.encoders.schemes.baseline import tokens
 from sonde.errors import TooFewError
 from sonde.run.controls.control import Control, learned
 from sonde.run.parts import Part, Parts
-from sonde.sketch import near_key
 from sonde.task import fold
 
 FEWEST = 10

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sonde.digest import hash_64
+from sonde.core.digest import hash_64
 from sonde.run.controls.control import Control, learned
 from sonde.run.parts import Part, Parts
 

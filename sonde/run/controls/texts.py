@@ -31,7 +31,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sonde.encoders.baseline import draw, tokens
+from sonde.encoders.schemes.baseline import draw, tokens
 from sonde.errors import DataError
 from sonde.run.controls.control import Control, any_set
 from sonde.run.parts import Part, Parts

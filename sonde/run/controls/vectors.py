@@ -55,7 +55,7 @@ def _blocks(n: int) -> Iterator[slice]:
 
 def to_gaussian(table: Table, texts: Sequence[str], seed: int) -> Floats:
     """A Gaussian vector for each text, (n, d), drawn by its hash: equal for equal texts and otherwise unrelated."""
-    from sonde.encoders.baseline import Random
+    from sonde.encoders.schemes.baseline import Random
 
     made: Floats = Random(table.shape[1], seed)(texts)
     return made

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.baselines import bayes_curve
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.probes.learning import Point, learning, majority, subsets
 from sonde.result import Cell, Result
 from sonde.run.cells import Unit, clusters_of, features_of, ground_of

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sonde.downstream.rank import Gallery, rank
 from sonde.probes import Features
+from sonde.transfer.rank import Gallery, rank
 
 __all__ = ["ImageSentenceRankingPytorch"]
 

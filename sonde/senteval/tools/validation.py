@@ -1,6 +1,6 @@
 """SentEval's three ways to train and test a classifier, as classes: on given splits, by folds, and by nested folds.
 
-SentEval's own classifier goes to ``sonde.downstream.classify``, which fits the whole grid at once. scikit-learn's, and
+SentEval's own classifier goes to ``sonde.transfer.classify``, which fits the whole grid at once. scikit-learn's, and
 optimisers that torch alone has, are fitted one by one here.
 """
 
@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from sonde.downstream import classify
-from sonde.downstream.folds import Ints, folds
 from sonde.errors import NotInstalled
 from sonde.probes import Features
 from sonde.senteval.config import grid_of, is_fast, probe_of, warn_of_unknown
 from sonde.senteval.tools.classifier import MLP, Array, floats, integers
+from sonde.transfer import classify
+from sonde.transfer.folds import Ints, folds
 
 __all__ = ["InnerKFoldClassifier", "KFoldClassifier", "SplitClassifier", "get_classif_name"]
 

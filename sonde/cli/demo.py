@@ -1,0 +1,36 @@
+"""The whole line on what comes with the package: built-in corpus → sets → built-in encoder → results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sonde.corpus.corpus import Corpus
+from sonde.data.dataset import Dataset
+from sonde.data.sources import find_sets
+from sonde.encoders.store import Store, default_root
+from sonde.make import make_sets
+from sonde.make.request import check_jobs, check_writable, wanted
+from sonde.run import Run, evaluate
+
+SENTENCES, SIZES = 12_000, "1200/240/240"
+"""Enough for every task of both suites, and for two minutes on two cores."""
+SUITES = ("conneau2018", "universal2019")
+
+
+def demo(
+    folder: Path, *, tell: Callable[[str, int, int | None], None] | None = None
+) -> tuple[list[Mapping[str, Any]], Run]:
+    """Make the sets, probe ``static:`` on them, and give the sets' manifests and the run."""
+    check_writable(folder)
+    corpus = Corpus.synthetic(SENTENCES)
+    manifests: list[Mapping[str, Any]] = []
+    for found in make_sets(corpus, wanted(SUITES, (), sizes=SIZES), jobs=check_jobs(0), progress=tell):
+        if isinstance(found, Dataset):
+            found.save(folder / "probes" / found.name)
+            manifests.append(found.manifest)
+    sources = find_sets([os.fspath(folder / "probes")])
+    run = evaluate(["static:"], sources, folder / "run", store=Store(default_root()), jobs=check_jobs(0), tell=tell)
+    return manifests, run
