@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from sonde.encoders.embed import Embeddings as Embeddings
     from sonde.encoders.embed import embed as embed_texts
     from sonde.errors import SondeError as SondeError
-    from sonde.make import Unmade as Unmade
+    from sonde.make import SkippedTask as SkippedTask
     from sonde.make import make_sets as make_sets
-    from sonde.make.request import wanted as wanted
+    from sonde.make.request import select_tasks as select_tasks
     from sonde.probes import Probe as Probe
     from sonde.report import Report as Report
     from sonde.result import Result as Result
@@ -53,7 +53,7 @@ _HOMES = {
     "SondeError": "sonde.errors",
     "Task": "sonde.task",
     "Tree": "sonde.corpus",
-    "Unmade": "sonde.make",
+    "SkippedTask": "sonde.make",
     "audit_set": "sonde.audit",
     "embed_texts": "sonde.encoders.embed:embed",
     "evaluate": "sonde.run",
@@ -63,7 +63,7 @@ _HOMES = {
     "make_sets": "sonde.make",
     "read_senteval": "sonde.data.tables",
     "read_xprobe": "sonde.data.tables",
-    "wanted": "sonde.make.request",
+    "select_tasks": "sonde.make.request",
 }
 
 __all__ = [
@@ -79,10 +79,10 @@ __all__ = [
     "Result",
     "Run",
     "Sentence",
+    "SkippedTask",
     "SondeError",
     "Task",
     "Tree",
-    "Unmade",
     "audit_set",
     "embed_texts",
     "evaluate",
@@ -92,7 +92,7 @@ __all__ = [
     "make_sets",
     "read_senteval",
     "read_xprobe",
-    "wanted",
+    "select_tasks",
 ]
 
 

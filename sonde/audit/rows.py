@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from sonde.corpus.near_duplicates import near_key
+from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.data.dataset import Dataset
 from sonde.task import SPLITS, Example
 
@@ -61,14 +61,14 @@ class Rows:
     @cached_property
     def sentence(self) -> tuple[int, ...]:
         """The same number for sentences that differ in case, digits, punctuation and spacing only."""
-        keys = {text: near_key(text) for text in dict.fromkeys(self.text)}
+        keys = {text: near_duplicate_key(text) for text in dict.fromkeys(self.text)}
         return tuple(keys[t] for t in self.text)
 
     @cached_property
     def near(self) -> tuple[int, ...]:
         """The same for all that the probe is given."""
         return tuple(
-            hash((key, *map(near_key, more))) if more else key
+            hash((key, *map(near_duplicate_key, more))) if more else key
             for key, more in zip(self.sentence, self.inputs, strict=True)
         )
 

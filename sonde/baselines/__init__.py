@@ -29,19 +29,19 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from sonde.audit.bayes import predict
-from sonde.core.args import several
+from sonde.core.arguments import as_list
 from sonde.data.dataset import Dataset
-from sonde.data.expected import known
+from sonde.data.expected import expectations_for
 from sonde.errors import DataError, UsageError
 from sonde.task import Example
 
 BASELINES = ("majority", "length", "nb-uni", "nb-bi")
 """The names, as in the papers' tables from top to bottom."""
-CONSTANT = ("majority",)
+CONSTANT_BASELINES = ("majority",)
 """Those that look at no row: what they reach is the share of one label among the test rows, a fact of the set."""
 ALPHAS = (1.0, 0.01, 0.1, 10.0, 100.0)
 """What naive Bayes adds to every weight. The first is used if there is nothing to choose on, or if all are as good."""
-STRENGTHS = (512.0, 64.0, 8.0, 1.0, 0.25)
+L2_STRENGTHS = (512.0, 64.0, 8.0, 1.0, 0.25)
 """What the likelihood is multiplied by against the L2 penalty, scikit-learn's C. One number per row is hard to overfit,
 so the weakest penalty stands first."""
 
@@ -87,7 +87,7 @@ def baseline(name: str, dataset: Dataset) -> Prediction:
         case "length":
             found, settings = _length(parts)
         case "nb-uni" | "nb-bi":
-            found, settings = _bayes(parts, known(dataset).inputs, pairs=name == "nb-bi")
+            found, settings = _bayes(parts, expectations_for(dataset).inputs, pairs=name == "nb-bi")
         case _:
             near = difflib.get_close_matches(name, BASELINES, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
@@ -146,7 +146,7 @@ def _length(parts: _Parts) -> tuple[np.ndarray, dict[str, object]]:
         # classes as frequent and as long on average have one score: the first by name, not the last bit, decides
         return np.asarray(scores.round(6).argmax(axis=1)[where])
 
-    strength = _choose(STRENGTHS, guess, parts, _sizes(parts.choose))
+    strength = _choose(L2_STRENGTHS, guess, parts, _sizes(parts.choose))
     return guess(strength, _sizes(parts.test)), {"C": strength, "feature": "tokens, standardised"}
 
 
@@ -209,7 +209,7 @@ def bayes_curve(dataset: Dataset, subsets: Iterable[np.ndarray]) -> Iterator[np.
 
     All of va is chosen on. Words are counted once, and of all rows together this is the baseline.
     """
-    parts, inputs = _parts(dataset), known(dataset).inputs
+    parts, inputs = _parts(dataset), expectations_for(dataset).inputs
     ids: dict[str, int] = {}
     train = _counts(parts.train, ids, inputs, pairs=False, grow=True)
     dev, test = (_counts(rows, ids, inputs, pairs=False) for rows in (parts.choose, parts.test))
@@ -240,7 +240,7 @@ def _bayes(parts: _Parts, inputs: tuple[str, ...], *, pairs: bool) -> tuple[np.n
     return predict(learned.train, learned.label, learned.test, len(parts.labels), learned.alpha), settings
 
 
-def telling(dataset: Dataset, name: str = "nb-uni", each: int = 10) -> dict[str, list[tuple[str, float]]]:
+def top_features(dataset: Dataset, name: str = "nb-uni", top: int = 10) -> dict[str, list[tuple[str, float]]]:
     """What speaks most for each label to naive Bayes: up to ``each`` features with their log-odds, highest first.
 
     The log-odds of a feature are ln p(feature | label) - ln p(feature | any other label), smoothed as the baseline is.
@@ -250,7 +250,7 @@ def telling(dataset: Dataset, name: str = "nb-uni", each: int = 10) -> dict[str,
     if name not in ("nb-uni", "nb-bi"):
         raise UsageError(f"{name!r} has no features to tell; expected nb-uni or nb-bi.")
     parts = _parts(dataset)
-    learned = _learn(parts, known(dataset).inputs, name == "nb-bi")
+    learned = _learn(parts, expectations_for(dataset).inputs, name == "nb-bi")
     n, width, alpha = len(learned.label), learned.train.shape[1], learned.alpha
     owner = sparse.csr_array((np.ones(n), (learned.label, np.arange(n))), shape=(len(parts.labels), n))
     weights = (owner @ learned.train).tocsr()
@@ -263,7 +263,7 @@ def telling(dataset: Dataset, name: str = "nb-uni", each: int = 10) -> dict[str,
         rest = np.maximum(whole[here] - mine, 0.0)
         odds = np.log((mine + alpha) / (mine.sum() + alpha * width))
         odds -= np.log((rest + alpha) / (total - mine.sum() + alpha * width))
-        best = sorted(zip((-odds).tolist(), [features[j] for j in here.tolist()], strict=True))[:each]
+        best = sorted(zip((-odds).tolist(), [features[j] for j in here.tolist()], strict=True))[:top]
         found[label] = [(feature, -odd) for odd, feature in best if odd < -1e-9]  # what is less, rounding may make
     return found
 
@@ -316,7 +316,7 @@ def print_baselines(datasets: Dataset | Iterable[Dataset], *, published: bool = 
     others = ("nb-uni (another set)", "human (another set)") if published else ()
     for column in ("set", "te", *BASELINES, "±", *others):
         table.add_column(column, justify="left" if column == "set" else "right")
-    for dataset in several(datasets, Dataset, "a set"):
+    for dataset in as_list(datasets, Dataset, "a set"):
         found = [baseline(name, dataset) for name in BASELINES]
         best = max(found, key=lambda p: p.accuracy)
         low, high = wilson(best.accuracy * best.rows, best.rows)
@@ -328,7 +328,7 @@ def print_baselines(datasets: Dataset | Iterable[Dataset], *, published: bool = 
             dataset.name,
             f"{best.rows:,}",
             *(f"{100 * p.accuracy:.1f}" for p in found),
-            "" if best.name in CONSTANT else f"{50 * (high - low):.1f}",
+            "" if best.name in CONSTANT_BASELINES else f"{50 * (high - low):.1f}",
             *(f"{100 * row.value:.1f}" if row else "" for row in beside if published),
         )
     out().print(table)

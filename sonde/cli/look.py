@@ -46,7 +46,7 @@ def check(what: str, /, *corpus: str) -> int:
 
 def _survived(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
     """The verdicts, and one more if what is examined ends the examination."""
-    from sonde.errors import place_of, words_of
+    from sonde.errors import describe_error, error_location
     from sonde.testing.verdict import Verdict
 
     while True:
@@ -55,7 +55,7 @@ def _survived(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
         except KeyboardInterrupt:
             raise
         except BaseException as e:
-            yield Verdict("it lets itself be examined", False, f"{words_of(e)}{place_of(e)}")
+            yield Verdict("it lets itself be examined", False, f"{describe_error(e)}{error_location(e)}")
             return
         if verdict is None:
             return
@@ -102,7 +102,7 @@ def ls(what: Literal["tasks", "suites", "encoders", "probes", "controls", "measu
         for column in (what.removesuffix("s"), "how to read it"):
             table.add_column(column)
         for each in (CONTROLS if what == "controls" else MEASURES).values():
-            table.add_row(each.name, each.reading)
+            table.add_row(each.name, each.interpretation)
     elif what == "store":
         from sonde.encoders.store import Store, default_root
 

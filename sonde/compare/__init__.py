@@ -24,31 +24,31 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from sonde.baselines import BASELINES
-from sonde.core.args import Texts, texts
-from sonde.errors import DamageWarning, RunError, UsageError
+from sonde.core.arguments import StringsOrPaths, as_strings
+from sonde.errors import CorruptionWarning, RunError, UsageError
 from sonde.result import Result
 from sonde.run.folder import Run
-from sonde.run.loop import ALWAYS
-from sonde.run.parts import together
-from sonde.run.resample import resampled
+from sonde.run.loop import ENCODER_BASELINES
+from sonde.run.parts import cluster_ids
+from sonde.run.resample import read_resamples
 from sonde.stats import clustered_p, holm, letters, mcnemar
 from sonde.stats.means import Estimate, Rows, mean, quantile
 from sonde.stats.paired import binomial_p
-from sonde.stats.training import Again, Systems
+from sonde.stats.training import Retrained, Systems
 
 T = TypeVar("T")
 
 ONE_OF = ("probe", "limit", "device", "sonde", "id")
 """What an encoder is compared with one value of."""
-LEVEL = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 """Of tests; intervals are at 95 %."""
-MARGIN = 0.01
+EQUIVALENCE_MARGIN = 0.01
 """Share of rows within which two accuracies are called equivalent, unless another one is asked for."""
 
 POWER = 0.8
 """Of a difference that is called detectable."""
 
-About = Literal["encoder", "partly", "probe"]
+InferenceTarget = Literal["encoder", "partly", "probe"]
 """What an interval or a p-value is about: the encoder, with any probe trained like this one; or the trained probe; or
 something between: one of two was trained again, and the other is taken to vary as much, or seeds were all that varied.
 """
@@ -64,7 +64,7 @@ class Comparison:
     two: float
     """Accuracies, means over seeds."""
     difference: float
-    about: About
+    about: InferenceTarget
     """What the next four are about."""
     low: float
     high: float
@@ -72,12 +72,12 @@ class Comparison:
     p: float
     p_holm: float
     """``p``, adjusted over the sets compared."""
-    within: float
+    equivalence_margin: float
     """The smallest margin within which the two are equivalent, by two one-sided tests at 5 %."""
     clusters: int | None
     """Target forms, or sentences, that rows share; None: rows are taken as independent."""
-    only_one: float
-    only_two: float
+    only_first: float
+    only_second: float
     """Test rows that only one of the two has right, means over seeds."""
     p_exact: float | None
     p_mid: float | None
@@ -93,28 +93,28 @@ class Comparison:
     seeds: int
     partial: bool
 
-    def verdict(self, margin: float = MARGIN) -> Literal["first", "second", "equivalent", "undecided"]:
+    def verdict(self, margin: float = EQUIVALENCE_MARGIN) -> Literal["first", "second", "equivalent", "undecided"]:
         """Which one is significantly better; or that they are equivalent within a margin; or that nothing is known."""
-        if self.p_holm <= LEVEL:
+        if self.p_holm <= SIGNIFICANCE_LEVEL:
             return "first" if self.difference > 0 else "second"
-        return "equivalent" if self.within <= margin else "undecided"
+        return "equivalent" if self.equivalence_margin <= margin else "undecided"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ties:
+class TieGroups:
     """Several encoders on one set, the best first."""
 
     dataset: str
     n: int
     accuracy: dict[str, float]
     letters: dict[str, str]
-    about: About
+    about: InferenceTarget
     """What the letters are about."""
     partial: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Side:
     """One side of a comparison: an encoder with a probe, by the sets it has results for."""
 
     name: str
@@ -122,7 +122,7 @@ class Column:
     """By set, one per seed; of several layers the one that dev chose."""
 
 
-def column(run: Run, text: str) -> Column:
+def select_side(run: Run, text: str) -> Side:
     """The results that ``encoder[|layer=L][|probe=P]…`` names; an encoder may be shortened to a part of its name."""
     name, *parts = [text] if text in run.encoders else text.split("|")
     encoder = _encoder(run, name)
@@ -148,7 +148,7 @@ def column(run: Run, text: str) -> Column:
             groups.setdefault(f"{r.cell.dataset}#{r.cell.data} {r.cell.limit}", {}).setdefault(r.cell.layer, []).append(
                 r
             )
-    return Column(text, {place: best_layer(by_layer) for place, by_layer in groups.items()})
+    return Side(text, {place: best_layer(by_layer) for place, by_layer in groups.items()})
 
 
 def best_layer(by_layer: dict[str | None, list[Result]]) -> list[Result]:
@@ -156,9 +156,9 @@ def best_layer(by_layer: dict[str | None, list[Result]]) -> list[Result]:
     return max(by_layer.values(), key=lambda rs: sum(r.dev_score or 0.0 for r in rs) / len(rs))
 
 
-def others(run: Run) -> tuple[str, ...]:
+def non_baseline_encoders(run: Run) -> tuple[str, ...]:
     """The encoders of a run that are no baselines."""
-    return tuple(name for name in run.encoders if name not in (*BASELINES, *ALWAYS))
+    return tuple(name for name in run.encoders if name not in (*BASELINES, *ENCODER_BASELINES))
 
 
 def _encoder(run: Run, name: str) -> str:
@@ -174,7 +174,7 @@ def _encoder(run: Run, name: str) -> str:
 
 def compare(run: Run, one: str, two: str) -> list[Comparison]:
     """Compare two encoders on every set that both have results for."""
-    first, second = column(run, one), column(run, two)
+    first, second = select_side(run, one), select_side(run, two)
     shared = [place for place in first.results if place in second.results]
     if not shared:
         raise UsageError(f"{one} and {two} have no set in common in {run.folder}.")
@@ -195,7 +195,7 @@ def _readable(places: list[str], look: Callable[[str], T]) -> list[T]:
     if not found:
         raise lost[0][1]
     for place, error in lost:
-        warnings.warn(f"{place.partition('#')[0]} is not compared: {error}", DamageWarning, stacklevel=3)
+        warnings.warn(f"{place.partition('#')[0]} is not compared: {error}", CorruptionWarning, stacklevel=3)
         places.remove(place)
     return found
 
@@ -209,15 +209,18 @@ def _apart(names: Sequence[str], results: Sequence[Result]) -> list[str]:
 
 
 def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
-    clusters = forms(run, one[0])
+    clusters = row_clusters(run, one[0])
     sides = _systems(run, (one, two), clusters)
-    first, second = sides.right
+    first, second = sides.correct
     found, apart = sides.difference(0, 1), first - second
     single = len(one) == len(two) == 1
-    test, narrow = (mcnemar(first > 0.5, second > 0.5, level=level) for level in (1 - LEVEL, 1 - 2 * LEVEL))
+    test, narrow = (
+        mcnemar(first > 0.5, second > 0.5, level=level)
+        for level in (1 - SIGNIFICANCE_LEVEL, 1 - 2 * SIGNIFICANCE_LEVEL)
+    )
     # which has a width even if the two are right on the same rows
     low, high = min(found.interval()[0], test.low), max(found.interval()[1], test.high)
-    within = max(map(abs, (*found.interval(1 - 2 * LEVEL), narrow.low, narrow.high)))
+    equivalence_margin = max(map(abs, (*found.interval(1 - 2 * SIGNIFICANCE_LEVEL), narrow.low, narrow.high)))
     by_rows = mean(apart)
     return Comparison(
         dataset=one[0].cell.dataset,
@@ -230,10 +233,10 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
         high=min(1.0, high),
         p=_p(sides, 0, 1),
         p_holm=1.0,
-        within=min(1.0, within),
+        equivalence_margin=min(1.0, equivalence_margin),
         clusters=len(set(clusters)) if clusters else None,
-        only_one=float(apart.clip(min=0).sum()),
-        only_two=float((-apart).clip(min=0).sum()),
+        only_first=float(apart.clip(min=0).sum()),
+        only_second=float((-apart).clip(min=0).sum()),
         p_exact=test.p_exact if single else None,
         p_mid=test.p_mid if single else None,
         p_t=by_rows.p if by_rows.variance > 0 else None,
@@ -246,16 +249,16 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
 
 def detectable_by(found: Estimate) -> float:
     """The difference that a test with this standard error shows with POWER."""
-    errors = quantile(1 - LEVEL, found.df) + quantile(2 * POWER - 1, found.df)
+    errors = quantile(1 - SIGNIFICANCE_LEVEL, found.df) + quantile(2 * POWER - 1, found.df)
     return errors * math.sqrt(found.variance)
 
 
 def difference_p(run: Run, one: Sequence[Result], two: Sequence[Result]) -> float:
     """The two-sided p-value that two encoders differ on the same test rows, each by its results of all seeds."""
-    return _p(_systems(run, (one, two), forms(run, one[0])), 0, 1)
+    return _p(_systems(run, (one, two), row_clusters(run, one[0])), 0, 1)
 
 
-def _about(sides: Systems, *systems: int) -> About:
+def _about(sides: Systems, *systems: int) -> InferenceTarget:
     if sides.known(*systems):
         return "encoder"
     varied = any(sides.training_variance(i) is not None or sides.seeds[i][1] > 1 for i in systems)
@@ -279,17 +282,17 @@ def _p_probe(sides: Systems, one: int, two: int) -> float:
 
 def _systems(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[str] | None) -> Systems:
     """Encoders on the same test rows, each by its results of all seeds."""
-    right = [np.array([run.right(result) for result in side], np.float64) for side in sides]
+    correct = [np.array([run.correct(result) for result in side], np.float64) for side in sides]
     return Systems(
-        Rows.of(right[0].shape[1], clusters),
-        np.array([side.mean(axis=0) for side in right]),
-        [_again([resampled(run, result) for result in side]) for side in sides],
-        [(float(side.mean(axis=1).var(ddof=1)) if len(side) > 1 else 0.0, len(side)) for side in right],
+        Rows.of(correct[0].shape[1], clusters),
+        np.array([side.mean(axis=0) for side in correct]),
+        [_retrained([read_resamples(run, result) for result in side]) for side in sides],
+        [(float(side.mean(axis=1).var(ddof=1)) if len(side) > 1 else 0.0, len(side)) for side in correct],
         [side[0].constant for side in sides],
     )
 
 
-def _again(found: Sequence[Again | None]) -> Again | None:
+def _retrained(found: Sequence[Retrained | None]) -> Retrained | None:
     """Which rows other probes have right, means over seeds; None unless those of all seeds are known."""
     known = [each for each in found if each is not None]
     if len(known) < len(found):
@@ -299,43 +302,43 @@ def _again(found: Sequence[Again | None]) -> Again | None:
     return replace(known[0], trained=trained, chosen=chosen)
 
 
-def forms(run: Run, result: Result) -> list[str] | None:
+def row_clusters(run: Run, result: Result) -> list[str] | None:
     """The target form of each test row, or its sentence, where rows share them."""
     if result.clusters is None or result.clusters < 2:
         return None
     rows = run.rows(result)
-    return together([row.key for row in rows], [row.text for row in rows])
+    return cluster_ids([row.key for row in rows], [row.text for row in rows])
 
 
-def tied(run: Run, results: Mapping[str, Sequence[Result]]) -> tuple[dict[str, str], About]:
+def tie_letters(run: Run, results: Mapping[str, Sequence[Result]]) -> tuple[dict[str, str], InferenceTarget]:
     """Letters of encoders on the same test rows, the best first, and what they are about.
 
     Those that share a letter do not differ significantly. Each has its results of all seeds.
     """
     given = list(results)
-    clusters = forms(run, results[given[0]][0])
+    clusters = row_clusters(run, results[given[0]][0])
     found = _systems(run, list(results.values()), clusters)
-    order = sorted(range(len(given)), key=lambda i: (-float(found.right[i].sum()), given[i]))
+    order = sorted(range(len(given)), key=lambda i: (-float(found.correct[i].sum()), given[i]))
     pairs = list(combinations(order, 2))
     adjusted = holm([_p(found, one, two) for one, two in pairs]).tolist()
     values = {(given[one], given[two]): value for (one, two), value in zip(pairs, adjusted, strict=True)}
     return letters([given[i] for i in order], values), _about(found, *order)
 
 
-def ties(run: Run, names: Texts) -> list[Ties]:
+def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
     """Letters for several encoders on every set that all of them have results for."""
-    columns = [column(run, name) for name in dict.fromkeys(texts(names, "an encoder"))]
+    columns = [select_side(run, name) for name in dict.fromkeys(as_strings(names, "an encoder"))]
     if len(columns) < 2:
         raise UsageError("A comparison needs two encoders or more.")
     shared = [place for place in columns[0].results if all(place in c.results for c in columns)]
     if not shared:
         raise UsageError(f"{', '.join(c.name for c in columns)} have no set in common in {run.folder}.")
 
-    def look(place: str) -> Ties:
+    def look(place: str) -> TieGroups:
         of_set = {c.name: c.results[place] for c in columns}
-        found_letters, about = tied(run, of_set)
+        found_letters, about = tie_letters(run, of_set)
         first = of_set[columns[0].name][0]
-        return Ties(
+        return TieGroups(
             dataset=first.cell.dataset,
             n=first.n["te"],
             accuracy={name: sum(r.score for r in of_set[name]) / len(of_set[name]) for name in found_letters},

@@ -19,7 +19,7 @@ from sonde.errors import CorpusError, DataError, UsageError
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
-PIECE = 1 << 18
+CHUNK_BYTES = 1 << 18
 """Bytes read at a time: large enough that the loop costs nothing, small enough to stay in the processor's cache."""
 
 
@@ -52,7 +52,7 @@ def open_text(path: str) -> Iterator[str]:
         try:
             text = piece.decode()
         except UnicodeDecodeError as error:
-            raise undecodable(path, line, error) from None
+            raise encoding_error(path, line, error) from None
         lines = text.split("\n")
         last = lines.pop()
         for each in lines:
@@ -62,7 +62,7 @@ def open_text(path: str) -> Iterator[str]:
         line += len(lines)
 
 
-def undecodable(path: str, first_line: int, error: UnicodeDecodeError) -> CorpusError:
+def encoding_error(path: str, first_line: int, error: UnicodeDecodeError) -> CorpusError:
     """The error for bytes that are no UTF-8, at the line on which they stand."""
     line = first_line + error.object.count(b"\n", 0, error.start)
     bad = error.object[error.start : error.start + 4].hex(" ")
@@ -79,7 +79,7 @@ def open_bytes(path: str) -> Iterator[bytes]:
     try:
         with ExitStack() as stack:
             source = open_source(path, stack)
-            while piece := source.read1(PIECE):  # not read(), which would lose what precedes a broken place
+            while piece := source.read1(CHUNK_BYTES):  # not read(), which would lose what precedes a broken place
                 if first:
                     piece = piece.removeprefix(b"\xef\xbb\xbf")
                     first = False
@@ -127,7 +127,7 @@ def open_source(path: str, stack: ExitStack) -> Source:
     """A file, decompressed as its suffix says; the stack closes it."""
     if path == "-":
         return cast(Source, sys.stdin.buffer)
-    refuse_special(path)
+    reject_special_file(path)
     raw = stack.enter_context(Path(path).open("rb"))  # noqa: SIM115 - the stack closes it
     match Path(path).suffix.lower():
         case ".gz":
@@ -141,7 +141,7 @@ def open_source(path: str, stack: ExitStack) -> Source:
     return raw
 
 
-def refuse_special(path: str | Path) -> None:
+def reject_special_file(path: str | Path) -> None:
     """Raise DataError for a pipe, a device or a socket: to open one may wait for ever, and to read one may never end.
 
     Nothing is read from a pipe by its name, as almost everything here is read twice.

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-def check_words(value: DataclassInstance, what: str) -> None:
+def check_literals(value: DataclassInstance, what: str) -> None:
     """Raise UsageError if a field of a dataclass whose type is a ``Literal`` has another value; ``what`` it is."""
     for name, words in _words(type(value)).items():
-        met = getattr(value, name)
-        if isinstance(met, str) and met not in words:
-            raise UsageError(f"{what}'s {name} must be {' or '.join(words)}, got {met!r}.")
+        got = getattr(value, name)
+        if isinstance(got, str) and got not in words:
+            raise UsageError(f"{what}'s {name} must be {' or '.join(words)}, got {got!r}.")
 
 
 @cache

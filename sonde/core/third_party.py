@@ -18,7 +18,7 @@ from sonde.errors import HardExit
 C = TypeVar("C", bound=Callable[..., Any])
 
 
-class _Fence:
+class _Isolation:
     """May be entered again, and by several threads at once: the first puts it up, the last takes it down."""
 
     def __init__(self) -> None:
@@ -42,17 +42,17 @@ class _Fence:
                 self._undo.close()
 
 
-foreign_code = _Fence()
+third_party_code = _Isolation()
 """``with foreign_code:`` around every call of what is not ours."""
 
 
-def fenced(call: C) -> C:
+def isolated(call: C) -> C:
     """A function that is called for every sentence, within the fence; those of this package need none."""
     if str(getattr(call, "__module__", "")).startswith("sonde."):
         return call
 
     def within(*arguments: Any) -> Any:
-        with foreign_code:
+        with third_party_code:
             return call(*arguments)
 
     return within  # type: ignore[return-value]

@@ -24,7 +24,7 @@ _here = _Here()
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def single_threaded() -> Iterator[None]:
     """Tell BLAS and OpenMP to take one thread, until the outermost that asked for it is done.
 
     It is cheap to ask within: to look for the libraries takes as long as a small fit, and is done again only if modules

@@ -16,11 +16,11 @@ from sonde.errors import RunError
 
 T = TypeVar("T")
 
-LOOK = 0.2
+POLL_SECONDS = 0.2
 """Seconds between two looks of a worker at its parent."""
 
 
-def in_workers(
+def map_in_workers(
     call: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int, *, in_order: bool = True
 ) -> Iterator[T]:
     """The results of calls made in ``jobs`` worker processes, in order or as they come.
@@ -80,7 +80,7 @@ def _watch(parent: int) -> None:
             _exit(1)
         return
     while os.getppid() == parent:
-        time.sleep(LOOK)
+        time.sleep(POLL_SECONDS)
     _exit(1)  # without the clean-up of a process that is still wanted, which could wait for the parent
 
 

@@ -25,7 +25,7 @@ SUFFIXES = {
 """What a file holds, by the suffix that is left when the compression suffix is taken off."""
 
 _NOT_A_CORPUS = frozenset({"readme.txt", "license.txt", "licence.txt", "copying.txt", "changelog.txt", "stats.txt"})
-_SNIFFED = 1 << 16
+_SNIFFED_CHARACTERS = 1 << 16
 
 
 def expand(paths: Sequence[str]) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def stem(path: str) -> str:
     return "stdin" if name == "-" else name
 
 
-def kind(path: str) -> str:
+def detect_format(path: str) -> str:
     """Tell ``conllu``, ``brackets`` or ``text`` by the suffix, else the first two by a line that is no comment."""
     if known := _kind_by_name(path):
         return known
@@ -94,7 +94,7 @@ def kind(path: str) -> str:
         seen = 0
         for line in open_text(path):
             seen += len(line)
-            if seen > _SNIFFED:
+            if seen > _SNIFFED_CHARACTERS:
                 break
             if line.strip() and not line.startswith("#"):
                 if line.count("\t") >= 7 and line.split("\t", 1)[0].replace("-", "").replace(".", "").isdigit():

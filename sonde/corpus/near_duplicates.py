@@ -6,12 +6,12 @@ import re
 from functools import cache
 from unicodedata import category
 
-from sonde.core.digest import hash_64
+from sonde.core.hashing import hash_64
 
 ZEROS = re.compile("00+")
 
 
-def near_key(text: str) -> int:
+def near_duplicate_key(text: str) -> int:
     """The same number for texts that differ only in case, digits, punctuation and spacing."""
     return hash_64(folded(text))
 

@@ -20,7 +20,7 @@ from sonde.data.parquet import decode_rows, encode_rows
 from sonde.errors import DataError
 from sonde.task import SPLITS, Example
 
-MANIFEST, ROWS = "manifest.json", "rows.parquet"
+MANIFEST_FILE, ROWS_FILE = "manifest.json", "rows.parquet"
 
 
 @dataclass(frozen=True)
@@ -46,20 +46,20 @@ class Dataset:
         """Sixteen hexadecimal digits over all that can move a number: every field of every row, in order, the labels,
         and what the manifest says about how the set is to be used. Its name, task, version and language are no part of
         it: a result is identified by these as well."""
-        state = hashlib.blake2b(_injective((self.labels, _use(self.manifest))), digest_size=8)
+        state = hashlib.blake2b(_canonical_json((self.labels, _use(self.manifest))), digest_size=8)
         for split, row in self:
-            state.update(_injective((split, *row[:-1], sorted(row.extra))))
+            state.update(_canonical_json((split, *row[:-1], sorted(row.extra))))
         return state.hexdigest()
 
     def save(self, folder: Path) -> None:
         """Write the SentEval file, the Parquet file and, last, the manifest that marks the folder as complete."""
         make_folder(folder)
-        (folder / MANIFEST).unlink(missing_ok=True)
+        (folder / MANIFEST_FILE).unlink(missing_ok=True)
         text = "".join(_senteval(split, row) for split, row in self).encode()
         write_atomically(folder / f"{self.task}.txt", text)
-        files = {f"{self.task}.txt": digest(text), ROWS: write_rows(self, folder / ROWS)}
+        files = {f"{self.task}.txt": digest(text), ROWS_FILE: write_rows(self, folder / ROWS_FILE)}
         manifest = seal_document({**self.manifest, "digest": self.digest, "files": files})
-        write_atomically(folder / MANIFEST, manifest)
+        write_atomically(folder / MANIFEST_FILE, manifest)
 
     @classmethod
     def load(cls, folder: Path | str) -> Dataset:
@@ -72,18 +72,19 @@ class Dataset:
             version=manifest["version"],
             language=manifest["language"],
             labels=tuple(manifest["labels"]),
-            rows=read_rows(folder / ROWS, manifest["files"].get(ROWS)),
+            rows=read_rows(folder / ROWS_FILE, manifest["files"].get(ROWS_FILE)),
             manifest=manifest,
         )
         if found.digest != manifest["digest"]:
             raise DataError(
-                f"{folder / ROWS} is not what the manifest describes: expected the digest {manifest['digest']}, got "
+                f"{folder / ROWS_FILE} is not what the manifest describes: expected the digest {manifest['digest']}, "
+                f"got "
                 f"{found.digest}. The file was altered or is damaged; make the set again."
             )
         return found
 
 
-def _injective(values: Sequence[Any]) -> bytes:
+def _canonical_json(values: Sequence[Any]) -> bytes:
     """Values as one line of JSON, which no others have."""
     try:
         return msgspec.json.encode(values) + b"\n"
@@ -124,21 +125,23 @@ def make_folder(folder: Path) -> None:
         raise DataError(f"The folder {folder} cannot be made: {e.strerror}. Choose another one.") from e
 
 
-def find(path: Path | str) -> list[Path]:
+def find_set_folders(path: Path | str) -> list[Path]:
     """The folders of sets under a path, sorted; the path may itself be one."""
     path = Path(path)
     if not path.exists():
         raise DataError(f"There is no {path}; expected a folder that `sonde make` wrote.")
-    places = [path / MANIFEST] if (path / MANIFEST).exists() else path.rglob(MANIFEST)
+    places = [path / MANIFEST_FILE] if (path / MANIFEST_FILE).exists() else path.rglob(MANIFEST_FILE)
     found = sorted(p.parent for p in places if p.is_file())  # and no pipe
     if not found:
-        raise DataError(f"{path} holds no probing set: expected a {MANIFEST} in it or below. `sonde make` writes one.")
+        raise DataError(
+            f"{path} holds no probing set: expected a {MANIFEST_FILE} in it or below. `sonde make` writes one."
+        )
     return found
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of one set, if it is as it was written."""
-    path = folder / MANIFEST
+    path = folder / MANIFEST_FILE
     try:
         found = read_document(path.read_bytes())
     except FileNotFoundError:
@@ -183,7 +186,7 @@ class _Manifest(msgspec.Struct):
     checksum: str
 
 
-def check_beside(path: Path) -> None:
+def check_against_manifest(path: Path) -> None:
     """Make sure that a SentEval file beside a manifest is the one that was written with it."""
     try:
         files = read_manifest(path.parent)["files"]

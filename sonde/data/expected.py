@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from sonde.data.dataset import Dataset
 from sonde.errors import DataError
-from sonde.task import Doubt, Example, Task
+from sonde.task import Example, LabelIssue, Task
 from sonde.tasks import load, names
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Expectations:
     """What a set should be, as far as its manifest or a task of its name tells."""
 
     task: str | None = None
@@ -22,29 +22,29 @@ class Known:
     """Target forms must not be shared between splits."""
     changes: str = ""
     inputs: tuple[str, ...] = ()
-    asked: tuple[str, ...] | None = None
+    declared_inputs: tuple[str, ...] | None = None
     """The further inputs that the task of that name has, whatever they are called here."""
-    natural: bool = False
+    natural_balance: bool = False
     """Classes are left as the corpus has them."""
-    doubts: Callable[[Sequence[Example]], list[Doubt]] | None = None
+    label_issues: Callable[[Sequence[Example]], list[LabelIssue]] | None = None
     """What the tokens alone say against the labels."""
     language: str | None = None
     classes: bool = True
     """Whether labels are classes, and not scores or numbers of images."""
 
 
-def expected(task: Task, disjoint: bool, language: str | None, natural: bool = False) -> Known:
+def expected(task: Task, disjoint: bool, language: str | None, natural_balance: bool = False) -> Expectations:
     """What the task says of every set made for it."""
-    return Known(
+    return Expectations(
         task=task.name,
         labels=task.labels if isinstance(task.labels, tuple) else None,
         solved_by=task.solved_by,
         disjoint=disjoint,
         changes=task.changes,
         inputs=task.inputs,
-        asked=task.inputs,
-        natural=natural,
-        doubts=task.doubts,
+        declared_inputs=task.inputs,
+        natural_balance=natural_balance,
+        label_issues=task.label_issues,
         language=language,
     )
 
@@ -53,13 +53,13 @@ NUMBERED = ("relatedness", "similarity", "retrieval")
 """Protocols of transfer sets whose labels are no classes."""
 
 
-def known(dataset: Dataset, task: Task | None = None) -> Known:
+def expectations_for(dataset: Dataset, task: Task | None = None) -> Expectations:
     """What a task says, given or of the set's name, and the manifest."""
     manifest = dataset.manifest
     if task is None and dataset.task in names():  # never a path or a module: the name comes with the data
         task = load(dataset.task)
     if task is None:
-        found = Known(language=dataset.language)
+        found = Expectations(language=dataset.language)
     else:
         found = expected(task, any(p.disjoint for p in task.policies.values()), dataset.language)
     policy = manifest.get("policy", {})
@@ -71,6 +71,6 @@ def known(dataset: Dataset, task: Task | None = None) -> Known:
         solved_by=frozenset(map(str, solved_by)),
         disjoint=bool(policy.get("disjoint", found.disjoint)),
         inputs=tuple(map(str, inputs)),
-        natural=policy.get("balance") == "natural",
+        natural_balance=policy.get("balance") == "natural",
         classes=manifest.get("protocol") not in NUMBERED,
     )

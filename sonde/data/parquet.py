@@ -10,7 +10,7 @@ from typing import Any
 from sonde.errors import DataError
 from sonde.task import SPLITS, Example
 
-COLUMNS = ("split", "label", "text", "tokens", "source", "key", "stratum", "marks")
+ROW_COLUMNS = ("split", "label", "text", "tokens", "source", "key", "stratum", "marks")
 
 
 def encode_rows(name: str, splits: Mapping[str, Sequence[Example]]) -> memoryview:
@@ -20,7 +20,7 @@ def encode_rows(name: str, splits: Mapping[str, Sequence[Example]]) -> memoryvie
 
     rows = [(split, row) for split in SPLITS for row in splits.get(split, ())]
     extra = dict.fromkeys(column for _, row in rows for column, _ in row.extra)
-    if reserved := sorted(extra.keys() & set(COLUMNS)):
+    if reserved := sorted(extra.keys() & set(ROW_COLUMNS)):
         raise DataError(f"{name}: a task's own column cannot be called {reserved[0]}, which every set has.")
     table = {
         "split": _names([split for split, _ in rows]),
@@ -77,7 +77,7 @@ def decode_rows(content: bytes) -> dict[str, list[Example]]:
         with pq.ParquetFile(pa.BufferReader(content)) as file:
             table = file.read()
         extra = _check(table)
-        columns = [_plain(table[name]).to_pylist() for name in (*COLUMNS, *extra)]
+        columns = [_plain(table[name]).to_pylist() for name in (*ROW_COLUMNS, *extra)]
     except (pa.ArrowException, OSError, OverflowError, MemoryError) as e:
         raise ValueError(str(e).partition("\n")[0]) from e
     rows: dict[str, list[Example]] = {split: [] for split in SPLITS}
@@ -93,7 +93,7 @@ def _check(table: Any) -> list[str]:
     """The further columns of a table whose columns hold what they should."""
     import pyarrow as pa
 
-    if missing := set(COLUMNS) - set(table.column_names):
+    if missing := set(ROW_COLUMNS) - set(table.column_names):
         raise ValueError(f"it lacks the column {', '.join(sorted(missing))}")
     if len(set(table.column_names)) < len(table.column_names):
         raise ValueError("it has two columns of one name")
@@ -103,11 +103,11 @@ def _check(table: Any) -> list[str]:
         found = kind.value_type if pa.types.is_dictionary(kind) else kind
         if found != expected:
             raise ValueError(f"the column {name} holds {kind}; expected {expected}")
-        if name in COLUMNS and name != "key" and table[name].null_count:
+        if name in ROW_COLUMNS and name != "key" and table[name].null_count:
             raise ValueError(f"the column {name} has rows without a value")
         if name in lists and any(chunk.flatten().null_count for chunk in table[name].chunks):
             raise ValueError(f"the column {name} has lists with empty places")
-    return [name for name in table.column_names if name not in COLUMNS]
+    return [name for name in table.column_names if name not in ROW_COLUMNS]
 
 
 def _plain(column: Any) -> Any:

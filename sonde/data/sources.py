@@ -11,30 +11,30 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sonde.core.args import Text, Texts, several, texts
-from sonde.core.files import open_bytes, refuse_special
-from sonde.data.dataset import MANIFEST, ROWS, Dataset, read_manifest
-from sonde.data.layouts import LAYOUTS, languages_of, layout_of, read_layout
+from sonde.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings
+from sonde.core.files import open_bytes, reject_special_file
+from sonde.data.dataset import MANIFEST_FILE, ROWS_FILE, Dataset, read_manifest
+from sonde.data.layouts import LAYOUTS, languages_of, layouts_in, read_layout
 from sonde.data.tables import (
-    TABLES,
-    WORDS,
+    SPLIT_NAMES,
+    TABLE_SUFFIXES,
     Columns,
-    family,
-    lonely,
+    common_name,
+    only_file_split,
     read_parts,
     read_senteval,
     read_table,
     split_of,
-    uncompressed,
+    without_compression_suffix,
     xprobe_parts,
 )
 from sonde.errors import DataError, SondeError, UsageError
 from sonde.task import SPLITS
 
-_PARTS = tuple(f"{split}.txt" for split in SPLITS)
+_XPROBE_FILES = tuple(f"{split}.txt" for split in SPLITS)
 _SENTEVAL = re.compile(rf"({'|'.join(SPLITS)})\t[^\t]+\t")
-_SNIFFED, _SHOWN = 10, 60
-_CODE = re.compile(r"[a-z]{2,3}")
+_SNIFFED_LINES, _SHOWN_CHARACTERS = 10, 60
+_LANGUAGE_CODE = re.compile(r"[a-z]{2,3}")
 _NO_CODE = re.compile(r"all|bin|csv|dev|in|lib|mnt|my|new|old|opt|out|raw|run|set|src|tmp|tsv|txt|usr|val|var")
 _PSEUDO = (Path("/proc"), Path("/sys"), Path("/dev"))
 """File systems of the kernel: they hold no sets, and to read some of their files takes for ever."""
@@ -67,7 +67,7 @@ class Source:
         match self.kind:
             case "made":
                 with suppress(FileNotFoundError):  # which is told better below
-                    refuse_special(Path(self.paths[0], ROWS))
+                    reject_special_file(Path(self.paths[0], ROWS_FILE))
                 return Dataset.load(self.paths[0])
             case "senteval":
                 return read_senteval(self.paths[0])
@@ -84,7 +84,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class _Met:
+class _FoundSet:
     """A set on the way to its name: where it stands, from the root of the disk, and how much of that is shown."""
 
     kind: str
@@ -100,36 +100,38 @@ class _Met:
 
 
 def find_sets(
-    paths: Texts,
+    paths: StringsOrPaths,
     columns: Columns | None = None,
     *,
     name: str | None = None,
     task: str | None = None,
     language: str | None = None,
-    train: Text | None = None,
+    train: StrOrPath | None = None,
 ) -> list[Source]:
     """The sets in these files and folders, or this one, and below them, sorted within each folder that was typed.
 
     With ``columns`` every file is a table; only sets made here are still known as such. ``train`` is a file of English
     pairs for XNLI to be trained on.
     """
-    met: list[_Met] = []
+    candidates: list[_FoundSet] = []
     files: list[str] = []
-    for path in (found for typed in texts(paths, "a path") for found in _expand(typed)):
+    for path in (found for typed in as_strings(paths, "a path") for found in _expand(typed)):
         place = _existing(path)
-        if place.name in (MANIFEST, ROWS) and _is_made(place.parent):
+        if place.name in (MANIFEST_FILE, ROWS_FILE) and _is_made(place.parent):
             place = place.parent
         if place.is_dir():
-            met += _below(place, columns)
+            candidates += _below(place, columns)
         else:
             files.append(path)
-    met = _distinct([*met, *(_tables(files, columns, typed=True) if columns else _files(files))])
-    if not met:
+    candidates = _distinct([*candidates, *(_tables(files, columns, typed=True) if columns else _files(files))])
+    if not candidates:
         raise UsageError("No set was given; name a file or a folder.")
-    if train is not None and not any(m.kind == "XNLI" for m in met):
+    if train is not None and not any(m.kind == "XNLI" for m in candidates):
         raise UsageError(f"--train {os.fspath(train)} is for XNLI, and none of the sets is XNLI: leave it out.")
-    if name and len(met) > 1:
-        raise UsageError(f"One name cannot be given to {len(met)} sets: {', '.join(m.name for m in met[:3])}, …")
+    if name and len(candidates) > 1:
+        raise UsageError(
+            f"One name cannot be given to {len(candidates)} sets: {', '.join(m.name for m in candidates[:3])}, …"
+        )
     return [
         Source(
             name or m.name,
@@ -141,13 +143,13 @@ def find_sets(
             part=m.language if m.kind == "XNLI" else None,
             train=os.fspath(train) if train is not None and m.kind == "XNLI" else None,
         )
-        for m in met
+        for m in candidates
     ]
 
 
-def of_suites(sources: Source | Iterable[Source], suites: Texts) -> list[Source]:
+def filter_by_suite(sources: Source | Iterable[Source], suites: StringsOrPaths) -> list[Source]:
     """The sets of these suites: SentEval's transfer tasks are ``transfer``, others have the suite in their name."""
-    sources, suites = several(sources, Source, "a set"), texts(suites, "the name of a suite")
+    sources, suites = as_list(sources, Source, "a set"), as_strings(suites, "the name of a suite")
     suite_of = ["transfer" if s.kind in LAYOUTS else s.name.split("/")[0] for s in sources]
     for suite in suites:
         if suite not in suite_of:
@@ -176,12 +178,12 @@ def _existing(path: str) -> Path:
     raise UsageError(f"{path} is neither a file nor a folder; write what comes from it into a file first.")
 
 
-def _below(root: Path, columns: Columns | None) -> list[_Met]:
+def _below(root: Path, columns: Columns | None) -> list[_FoundSet]:
     """The sets in and below a folder. A set is not searched for others; links to folders are not followed."""
     if _is_pseudo(root):
         raise UsageError(f"{root} belongs to the kernel and is not searched for sets; name a folder that holds some.")
     top = root.resolve().parts
-    met: list[_Met] = []
+    candidates: list[_FoundSet] = []
     refused: list[OSError] = []
     other: str | None = None
     for folder, folders, names in os.walk(root, onerror=refused.append):
@@ -194,11 +196,11 @@ def _below(root: Path, columns: Columns | None) -> list[_Met]:
             found = []
         whole = any(m.kind not in ("senteval", "table", "xprobe") for m in found)
         folders[:] = [] if whole else sorted(f for f in folders if f[0] != "." and not _is_pseudo(Path(folder, f)))
-        met += found
+        candidates += found
         other = other or next(iter(files), None)
-    if not met:
+    if not candidates:
         raise _unrecognised(str(root), other, columns, refused)
-    return sorted((replace(m, shown=max(1, len(m.trail) - len(top))) for m in met), key=lambda m: m.trail)
+    return sorted((replace(m, shown=max(1, len(m.trail) - len(top))) for m in candidates), key=lambda m: m.trail)
 
 
 def _is_pseudo(folder: Path) -> bool:
@@ -214,7 +216,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _inside(folder: Path, trail: tuple[str, ...], files: list[str], columns: Columns | None) -> Iterator[_Met]:
+def _inside(folder: Path, trail: tuple[str, ...], files: list[str], columns: Columns | None) -> Iterator[_FoundSet]:
     """The sets whose files stand in this very folder."""
     if _is_made(folder):
         try:
@@ -223,12 +225,12 @@ def _inside(folder: Path, trail: tuple[str, ...], files: list[str], columns: Col
             manifest = {}
         language = manifest.get("language")
         known = language if isinstance(language, str) else None
-        yield _Met("made", (str(folder),), trail, str(manifest.get("task", trail[-1])), known)
+        yield _FoundSet("made", (str(folder),), trail, str(manifest.get("task", trail[-1])), known)
         return
     if columns:
         yield from _tables(_table_files(files), columns, typed=False)
         return
-    parts, layouts = xprobe_parts(folder), layout_of(folder)
+    parts, layouts = xprobe_parts(folder), layouts_in(folder)
     if parts:
         yield _xprobe(parts)
     for name in layouts:
@@ -240,13 +242,13 @@ def _inside(folder: Path, trail: tuple[str, ...], files: list[str], columns: Col
                     yield _senteval(path)
 
 
-def _files(files: list[str]) -> Iterator[_Met]:
+def _files(files: list[str]) -> Iterator[_FoundSet]:
     """The sets in files that were typed, which are SentEval's or parts of X-Probe's."""
     parts: defaultdict[Path, list[str]] = defaultdict(list)
     for path in files:
         if _is_senteval(_peek(path)):
             yield _senteval(path)
-        elif uncompressed(path).name in _PARTS:
+        elif without_compression_suffix(path).name in _XPROBE_FILES:
             parts[Path(path).parent].append(path)
         else:
             raise _unrecognised(path, path, None)
@@ -254,37 +256,37 @@ def _files(files: list[str]) -> Iterator[_Met]:
 
 
 def _is_made(folder: Path) -> bool:
-    if not _is_file(folder / MANIFEST):
+    if not _is_file(folder / MANIFEST_FILE):
         return False
     try:
-        return _is_file(folder / ROWS) or bool(read_manifest(folder))
+        return _is_file(folder / ROWS_FILE) or bool(read_manifest(folder))
     except DataError:
         return False  # others write files of this name, too
 
 
-def _senteval(path: str) -> _Met:
-    file = uncompressed(path)
+def _senteval(path: str) -> _FoundSet:
+    file = without_compression_suffix(path)
     task = file.name.removesuffix(".txt").removesuffix(".tsv")
-    return _Met("senteval", (path,), (*Path(path).parent.resolve().parts, task), task)
+    return _FoundSet("senteval", (path,), (*Path(path).parent.resolve().parts, task), task)
 
 
-def _xprobe(parts: Sequence[str]) -> _Met:
+def _xprobe(parts: Sequence[str]) -> _FoundSet:
     trail = Path(parts[0]).parent.resolve().parts
-    return _Met("xprobe", tuple(parts), trail, trail[-1], _code(trail[:-1]))
+    return _FoundSet("xprobe", tuple(parts), trail, trail[-1], _code(trail[:-1]))
 
 
-def _layout(name: str, folder: Path, trail: tuple[str, ...]) -> Iterator[_Met]:
+def _layout(name: str, folder: Path, trail: tuple[str, ...]) -> Iterator[_FoundSet]:
     """A transfer set, in each language that is there; its name stands for its folder."""
     home = tuple(LAYOUTS[name].home.split("/"))
     above = trail[: -len(home)] if trail[-len(home) :] == home else trail
     for language in languages_of(name, folder):
         if LAYOUTS[name].read == "nli":
-            yield _Met(name, (str(folder),), (*above, language or "", name), name, language)
+            yield _FoundSet(name, (str(folder),), (*above, language or "", name), name, language)
         else:
-            yield _Met(name, (str(folder),), (*above, name), name, language or _code(above))
+            yield _FoundSet(name, (str(folder),), (*above, name), name, language or _code(above))
 
 
-def _tables(files: Sequence[str], columns: Columns, *, typed: bool) -> Iterator[_Met]:
+def _tables(files: Sequence[str], columns: Columns, *, typed: bool) -> Iterator[_FoundSet]:
     """Files whose names tell different splits are one set, others are one each.
 
     Where a split is told twice, the rest of the names says what belongs together: ``dev-en``, ``dev-fr``, ``test-en``.
@@ -292,32 +294,32 @@ def _tables(files: Sequence[str], columns: Columns, *, typed: bool) -> Iterator[
     told = [] if columns.split else [path for path in files if split_of(path)]
     silent = [path for path in files if path not in told]
     if typed and told and silent:
-        lonely(silent[0], files)
+        only_file_split(silent[0], files)
     groups: defaultdict[tuple[Path, str], list[str]] = defaultdict(list)
     twice = len({split_of(path) for path in told}) < len(told)
     for path in told:
-        groups[(Path(path).parent, family(path)) if twice else (Path(), "")].append(path)
+        groups[(Path(path).parent, common_name(path)) if twice else (Path(), "")].append(path)
     for group in (*groups.values(), *([path] for path in silent)):
         above = Path(group[0]).parent.resolve().parts
-        families = {family(path) for path in group} - {""}
+        families = {common_name(path) for path in group} - {""}
         trail = (*above, *families) if len(families) == 1 else above
-        yield _Met("table", tuple(group), trail, trail[-1], _code(trail) if twice and group[0] in told else None)
+        yield _FoundSet("table", tuple(group), trail, trail[-1], _code(trail) if twice and group[0] in told else None)
 
 
 def _table_files(files: Iterable[str]) -> list[str]:
     """The tables among the files of a folder, by suffix; text files only if there is nothing better."""
-    suffixes = {path: uncompressed(path).suffix.lower() for path in files}
-    return [path for path, suffix in suffixes.items() if suffix in TABLES] or [
+    suffixes = {path: without_compression_suffix(path).suffix.lower() for path in files}
+    return [path for path, suffix in suffixes.items() if suffix in TABLE_SUFFIXES] or [
         path
         for path, suffix in suffixes.items()
-        if suffix == ".txt" or (split_of(path) and (suffix == "" or suffix[1:] in WORDS))
+        if suffix == ".txt" or (split_of(path) and (suffix == "" or suffix[1:] in SPLIT_NAMES))
     ]
 
 
 def _peek(path: str) -> list[str]:
     """The first lines of a file that are not empty."""
     start = next(open_bytes(path), b"")[: 1 << 14]
-    return [line for line in start.decode(errors="replace").split("\n") if line][:_SNIFFED]
+    return [line for line in start.decode(errors="replace").split("\n") if line][:_SNIFFED_LINES]
 
 
 def _is_senteval(lines: Sequence[str]) -> bool:
@@ -326,13 +328,13 @@ def _is_senteval(lines: Sequence[str]) -> bool:
 
 def _code(trail: Sequence[str]) -> str | None:
     """The last folder, if it may be a language code."""
-    return trail[-1] if trail and _CODE.fullmatch(trail[-1]) and not _NO_CODE.fullmatch(trail[-1]) else None
+    return trail[-1] if trail and _LANGUAGE_CODE.fullmatch(trail[-1]) and not _NO_CODE.fullmatch(trail[-1]) else None
 
 
-def _distinct(met: Iterable[_Met]) -> list[_Met]:
+def _distinct(candidates: Iterable[_FoundSet]) -> list[_FoundSet]:
     """Each set once, with so much of its path shown that no two have the same name."""
-    once: dict[tuple[str, ...], _Met] = {}
-    for m in met:
+    once: dict[tuple[str, ...], _FoundSet] = {}
+    for m in candidates:
         key = (m.kind, *m.trail, *(Path(p).resolve().name for p in m.paths))
         once[key] = max(once.get(key, m), m, key=lambda each: each.shown)
     trails = Counter(m.trail for m in once.values())
@@ -352,13 +354,13 @@ def _unrecognised(path: str, other: str | None, columns: Columns | None, refused
     if other is not None:
         try:
             first = next(iter(_peek(other)), "")
-            seen = f"{other}, which begins with {first[:_SHOWN]!r}" if first else f"{other}, which is empty"
+            seen = f"{other}, which begins with {first[:_SHOWN_CHARACTERS]!r}" if first else f"{other}, which is empty"
         except SondeError as error:
             seen = str(error)
     elif refused:
         seen = f"{refused[0].filename}, which may not be read: {refused[0].strerror}"
     if columns:
-        known = " ".join((*TABLES, ".txt"))
+        known = " ".join((*TABLE_SUFFIXES, ".txt"))
         return DataError(f"{path} holds no table: met {seen}; looked for {known}, compressed or not.")
     return DataError(
         f"{path} holds no set of a known form: met {seen}. Looked for folders that `sonde make` wrote, SentEval's "

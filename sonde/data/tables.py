@@ -16,21 +16,23 @@ import msgspec
 
 from sonde.core.files import COMPRESSED, open_text
 from sonde.corpus.files import stem
-from sonde.data.dataset import Dataset, check_beside
+from sonde.data.dataset import Dataset, check_against_manifest
 from sonde.errors import CorpusError, DataError, UsageError
 from sonde.task import SPLITS, Example
 
-TABLES = {".tsv": "tsv", ".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
+TABLE_SUFFIXES = {".tsv": "tsv", ".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
 """What a table holds, by its suffix before that of the compression; a file with any other is read as TSV."""
-WORDS = {
+SPLIT_NAMES = {
     **dict.fromkeys(("tr", "train", "training"), "tr"),
     **dict.fromkeys(("va", "dev", "val", "valid", "validation", "trial"), "va"),
     **dict.fromkeys(("te", "test", "testing"), "te"),
 }
 """How others call the three splits."""
-_SPLIT_WORD = re.compile(rf"(?:^|(?<=[\W_]))({'|'.join(w for w in WORDS if len(w) > 2)})(?=$|[\W_])", re.IGNORECASE)
+_SPLIT_WORD = re.compile(
+    rf"(?:^|(?<=[\W_]))({'|'.join(w for w in SPLIT_NAMES if len(w) > 2)})(?=$|[\W_])", re.IGNORECASE
+)
 _SHARD = re.compile(r"\d+-of-\d+")
-_SHOWN = 12
+_SHOWN_COLUMNS = 12
 
 Cells = tuple[str, ...]
 Rows = dict[str, list[Example]]
@@ -55,7 +57,7 @@ class Columns:
         return tuple(f"column{name}" if name.isdecimal() else name for name in self.text[1:])
 
     @property
-    def wanted(self) -> list[tuple[str, str]]:
+    def requested(self) -> list[tuple[str, str]]:
         """The columns to be read, each with the flag that names it: texts, label, split, target."""
         rest = (("--label", self.label), ("--split", self.split), ("--target", self.target))
         return [*(("--text", name) for name in self.text), *((flag, name) for flag, name in rest if name is not None)]
@@ -70,8 +72,8 @@ class Interned(dict[str, str]):
 
 def read_senteval(path: str | Path) -> Dataset:
     """Read ``tr|va|te<TAB>label<TAB>[further columns]<TAB>sentence`` lines, compressed or not."""
-    path, rows, known = str(path), no_rows(), Interned()
-    check_beside(Path(path))
+    path, rows, known = str(path), empty_splits(), Interned()
+    check_against_manifest(Path(path))
     for number, cells in _tsv(path, "partition, label and sentence"):
         if len(cells) < 3:
             raise CorpusError(path, number, f"{len(cells)} columns", "partition, label and sentence, set off by tabs")
@@ -80,7 +82,7 @@ def read_senteval(path: str | Path) -> Dataset:
             raise CorpusError(path, number, f"the partition {split[:20]!r}", "tr, va or te in the first column")
         extra = tuple((f"column{i}", value) for i, value in enumerate(more, 3))
         rows[split].append(example(path, number, label, sentence, known, extra=extra))
-    return gather(stem(path), rows, path)
+    return build_dataset(stem(path), rows, path)
 
 
 def read_xprobe(folder: str | Path) -> Dataset:
@@ -90,19 +92,19 @@ def read_xprobe(folder: str | Path) -> Dataset:
 
 def xprobe_parts(folder: Path) -> list[str]:
     """The files of an X-Probe folder that are there."""
-    return [str(path) for split in SPLITS if (path := there(folder / f"{split}.txt"))]
+    return [str(path) for split in SPLITS if (path := find_file(folder / f"{split}.txt"))]
 
 
 def read_parts(paths: Iterable[str], name: str, place: str) -> Dataset:
     """Read some of the three files of an X-Probe folder; the first two letters of their names are the split."""
-    rows, known = no_rows(), Interned()
+    rows, known = empty_splits(), Interned()
     for path in paths:
         split = rows[Path(path).name[:2]]
         for number, cells in _tsv(path, "sentence and label"):
             if len(cells) != 2:
                 raise CorpusError(path, number, f"{len(cells)} columns", "sentence and label, set off by a tab")
             split.append(example(path, number, cells[1], cells[0], known))
-    return gather(name, rows, place)
+    return build_dataset(name, rows, place)
 
 
 def read_table(paths: str | Path | Sequence[str | Path], columns: Columns, name: str | None = None) -> Dataset:
@@ -113,9 +115,9 @@ def read_table(paths: str | Path | Sequence[str | Path], columns: Columns, name:
     files = [str(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
     if not files or not columns.text:
         raise UsageError("A table to be read needs at least one file and one column with the text (--text).")
-    rows, known, n, inputs = no_rows(), Interned(), len(columns.text), columns.inputs
+    rows, known, n, inputs = empty_splits(), Interned(), len(columns.text), columns.inputs
     for path in files:
-        split = "" if columns.split else split_of(path) or lonely(path, files)
+        split = "" if columns.split else split_of(path) or only_file_split(path, files)
         for number, cells in records(path, columns):
             label, *rest = cells[n:]
             if columns.split:
@@ -123,13 +125,13 @@ def read_table(paths: str | Path | Sequence[str | Path], columns: Columns, name:
             key = known[rest[-1]] if columns.target and rest[-1] else None
             extra = tuple(zip(inputs, cells[1:n], strict=True))
             rows[split].append(example(path, number, label, cells[0], known, key, extra))
-    return gather(name or table_name(files), rows, files[0], inputs)
+    return build_dataset(name or table_name(files), rows, files[0], inputs)
 
 
 # the rows of any reader
 
 
-def no_rows() -> Rows:
+def empty_splits() -> Rows:
     """Three empty splits."""
     return {split: [] for split in SPLITS}
 
@@ -149,7 +151,7 @@ def example(
     return Example(known[label], tuple(map(known.__getitem__, text.split())), text, f"{number}", key, extra=extra)
 
 
-def gather(name: str, rows: Rows, path: str, inputs: Sequence[str] = ()) -> Dataset:
+def build_dataset(name: str, rows: Rows, path: str, inputs: Sequence[str] = ()) -> Dataset:
     """The set of these rows; ``inputs`` are further columns that the question is asked about."""
     labels = tuple(sorted({row.label for split in rows.values() for row in split}))
     if not labels:
@@ -160,13 +162,13 @@ def gather(name: str, rows: Rows, path: str, inputs: Sequence[str] = ()) -> Data
 # files and their names
 
 
-def there(path: Path) -> Path | None:
+def find_file(path: Path) -> Path | None:
     """The file itself or else a compressed one, if there is any."""
     tried = (path, *(path.with_name(path.name + suffix) for suffix in COMPRESSED))
     return next((each for each in tried if each.is_file()), None)
 
 
-def uncompressed(path: str) -> Path:
+def without_compression_suffix(path: str) -> Path:
     """The path without a compression suffix."""
     found = Path(path)
     return found.with_suffix("") if found.suffix.lower() in COMPRESSED else found
@@ -177,27 +179,27 @@ def split_of(path: str) -> str | None:
 
     Two letters must be the whole name: ``dev-tr.tsv`` is Turkish. A name that tells two splits tells none.
     """
-    name = uncompressed(path).name.lower()
-    told = {WORDS[word] for word in _SPLIT_WORD.findall(name)}
-    return told.pop() if len(told) == 1 else None if told else WORDS.get(name.partition(".")[0])
+    name = without_compression_suffix(path).name.lower()
+    told = {SPLIT_NAMES[word] for word in _SPLIT_WORD.findall(name)}
+    return told.pop() if len(told) == 1 else None if told else SPLIT_NAMES.get(name.partition(".")[0])
 
 
-def family(path: str) -> str:
+def common_name(path: str) -> str:
     """What the files of one set have in common: the name without suffixes, split and numbers of shards."""
-    file = uncompressed(path)
-    name = file.stem if file.suffix.lower() in (*TABLES, ".txt", ".json") else file.name
-    if name.lower() in WORDS:
+    file = without_compression_suffix(path)
+    name = file.stem if file.suffix.lower() in (*TABLE_SUFFIXES, ".txt", ".json") else file.name
+    if name.lower() in SPLIT_NAMES:
         return ""
     return re.sub(r"([\W_])[\W_]+", r"\1", _SPLIT_WORD.sub("", _SHARD.sub("", name))).strip("-_. ")
 
 
 def table_name(paths: Sequence[str]) -> str:
     """A short name for the set in these files: their family, or else the folder."""
-    families = {family(path) for path in paths} - {""}
+    families = {common_name(path) for path in paths} - {""}
     return families.pop() if len(families) == 1 else Path(paths[0]).parent.resolve().name or "table"
 
 
-def lonely(path: str, files: Sequence[str]) -> str:
+def only_file_split(path: str, files: Sequence[str]) -> str:
     """The split of a file whose name does not tell it: test if it is the only one, otherwise an error."""
     if len(files) == 1:
         return "te"
@@ -208,10 +210,10 @@ def lonely(path: str, files: Sequence[str]) -> str:
 
 
 def _split(path: str, number: int, column: str, value: str) -> str:
-    if found := WORDS.get(value.strip().lower()):
+    if found := SPLIT_NAMES.get(value.strip().lower()):
         return found
-    met = f"{value[:20]!r} in the column {column}"
-    raise CorpusError(path, number, met, f"the name of a split: {', '.join(WORDS)}")
+    got = f"{value[:20]!r} in the column {column}"
+    raise CorpusError(path, number, got, f"the name of a split: {', '.join(SPLIT_NAMES)}")
 
 
 # records: the wanted cells of every row
@@ -219,8 +221,8 @@ def _split(path: str, number: int, column: str, value: str) -> str:
 
 def records(path: str, columns: Columns) -> Iterator[tuple[int, Cells]]:
     """The cells of the columns asked for, line by line."""
-    suffix = uncompressed(path).suffix.lower()
-    match "json" if suffix == ".json" else TABLES.get(suffix):  # which many JSON lines are called, too
+    suffix = without_compression_suffix(path).suffix.lower()
+    match "json" if suffix == ".json" else TABLE_SUFFIXES.get(suffix):  # which many JSON lines are called, too
         case "json":
             return _json(path, columns)
         case "parquet":
@@ -233,7 +235,7 @@ def records(path: str, columns: Columns) -> Iterator[tuple[int, Cells]]:
 def _picked(path: str, records: Iterator[tuple[int, list[str]]], columns: Columns) -> Iterator[tuple[int, Cells]]:
     for start, first in records:
         names = [cell.strip() for cell in first] if columns.header else []
-        pick = itemgetter(*(_place(path, names, len(first), flag, name) for flag, name in columns.wanted))
+        pick = itemgetter(*(_place(path, names, len(first), flag, name) for flag, name in columns.requested))
         if not columns.header:
             yield start, pick(first)
         for number, cells in records:
@@ -256,7 +258,7 @@ def _place(path: str, names: Sequence[str], width: int, flag: str, name: str) ->
 
 
 def _unknown(path: str, names: Sequence[str], flag: str, name: str) -> UsageError:
-    shown = ", ".join(repr(n if len(n) <= 30 else f"{n[:30]}…") for n in names[:_SHOWN]) or "none"
+    shown = ", ".join(repr(n if len(n) <= 30 else f"{n[:30]}…") for n in names[:_SHOWN_COLUMNS]) or "none"
     near = difflib.get_close_matches(name, names, n=1)
     if near:
         hint = f" Did you mean {near[0]!r}?"
@@ -265,7 +267,7 @@ def _unknown(path: str, names: Sequence[str], flag: str, name: str) -> UsageErro
     else:
         hint = " If its first line is no header, say --no-header and give numbers of columns."
     return UsageError(
-        f"{path} has no column {name!r} ({flag}); it has {shown}{', …' if len(names) > _SHOWN else ''}.{hint}"
+        f"{path} has no column {name!r} ({flag}); it has {shown}{', …' if len(names) > _SHOWN_COLUMNS else ''}.{hint}"
     )
 
 
@@ -297,16 +299,16 @@ def _csv(path: str) -> Iterator[tuple[int, list[str]]]:
 
 def _json(path: str, columns: Columns) -> Iterator[tuple[int, Cells]]:
     decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode  # raw, so that a number stays as it is written
-    wanted = columns.wanted
+    requested = columns.requested
     for number, line in enumerate(open_text(path), 1):
         if line.isspace():
             continue
         try:
             record = decode(line)
-            for flag, name in wanted:
+            for flag, name in requested:
                 if name not in record:
                     raise _unknown(f"{path}:{number}", list(record), flag, name)
-            cells = tuple(_from_json(record[name]) for _, name in wanted)
+            cells = tuple(_from_json(record[name]) for _, name in requested)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise CorpusError(path, number, f"{line[:20]!r} ({error})", "one JSON object per line") from None
         yield number, cells
@@ -329,15 +331,15 @@ def _parquet(path: str, columns: Columns) -> Iterator[tuple[int, Cells]]:
     try:
         with pq.ParquetFile(_unpacked(path)) as file:
             names, kinds = file.schema_arrow.names, file.schema_arrow.types
-            places = [_place(path, names, len(names), flag, name) for flag, name in columns.wanted]
+            places = [_place(path, names, len(names), flag, name) for flag, name in columns.requested]
             for place in places:
                 if not _is_plain(pa, kinds[place]):
                     raise DataError(
                         f"{path}: the column {names[place]!r} holds {kinds[place]}, not strings or numbers."
                     )
-            wanted = list(dict.fromkeys(names[place] for place in places))
-            for batch in file.iter_batches(1 << 13, columns=wanted):
-                read = {name: [_from_arrow(v) for v in batch.column(name).to_pylist()] for name in wanted}
+            requested = list(dict.fromkeys(names[place] for place in places))
+            for batch in file.iter_batches(1 << 13, columns=requested):
+                read = {name: [_from_arrow(v) for v in batch.column(name).to_pylist()] for name in requested}
                 for cells in zip(*(read[names[place]] for place in places), strict=True):
                     number += 1
                     yield number, cells

@@ -19,9 +19,9 @@ from sonde.encoders import schemes as package
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import UsageError
 
-__all__ = ["Encoder", "Identity", "Spec", "load", "refuse_unnamed", "scheme_names"]
+__all__ = ["Encoder", "Identity", "Spec", "load", "refuse_untrusted", "scheme_names"]
 
-CODE, REMOTE = "py", "openai"
+CODE, REMOTE_SCHEME = "py", "openai"
 """The scheme whose encoders are programs, and the one whose encoders send texts, and a key, to a server."""
 
 
@@ -63,13 +63,13 @@ def load(text: str) -> Encoder:
     return found
 
 
-def refuse_unnamed(text: str, named: Collection[str], *, remote: bool = False) -> None:
+def refuse_untrusted(text: str, trusted: Collection[str], *, remote: bool = False) -> None:
     """Raise UsageError if an encoder is a program, or with ``remote`` a server, and is not among those named by hand.
 
     For names that come with a run or a signature, which somebody else may have written.
     """
     scheme = text.partition(":")[0]
-    if text in named or scheme not in ((CODE, REMOTE) if remote else (CODE,)):
+    if text in trusted or scheme not in ((CODE, REMOTE_SCHEME) if remote else (CODE,)):
         return
     what = "is a program" if scheme == CODE else "sends texts to a server"
     raise UsageError(

@@ -25,7 +25,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sonde.encoders.embed import Embeddings, ask, facts, shown
+from sonde.encoders.embed import Embeddings, call_encoder, facts, preview
 from sonde.errors import SondeError
 
 Code = Literal[
@@ -34,23 +34,23 @@ Code = Literal[
 ]  # fmt: skip
 Array = npt.NDArray[Any]
 
-SHARE = 0.05
+MAX_ODD_SHARE = 0.05
 """Of texts or tokens, from which on something is wrong with the encoder and not with the texts."""
-FEW = 3
+MAX_ODD_TEXTS = 3
 """Texts that may share a vector whatever the share: of a few texts, two may be odd."""
-SAMPLE = 2000
+SAMPLED_TEXTS = 2000
 """Texts that are looked at, spread evenly."""
-LEAST = 20
+MIN_COLUMN_TEXTS = 20
 """Texts from which on a column that is the same for all of them says something."""
-AGAIN = 5
+REENCODED_TEXTS = 5
 """Texts that are encoded once more."""
-EQUAL = 1e-5
-SAME = {"float32": 1e-3, "half": 2e-3, "coarse": 3e-2}
+EQUAL_TOLERANCE = 1e-5
+TOLERANCES = {"float32": 1e-3, "half": 2e-3, "coarse": 3e-2}
 """Vectors are the same if they differ by less than this share of their length: in single precision, rounded to half of
 it, or made in it; of a server, nobody knows."""
-OF_CALLS: tuple[Code, ...] = ("random-vectors", "batch-dependent", "order-dependent")
+REENCODING_CODES: tuple[Code, ...] = ("random-vectors", "batch-dependent", "order-dependent")
 """What is seen from texts that are encoded once more."""
-NOT_LOOKED_AT = "baseline"
+EXEMPT_SCHEME = "baseline"
 """The scheme of encoders that know nothing by design."""
 
 
@@ -76,35 +76,35 @@ def diagnose(
     says what came of that before, or it is a server and all vectors were in the store.
     """
     about = facts(encoder)
-    if about.identity is not None and about.identity.scheme == NOT_LOOKED_AT:
+    if about.identity is not None and about.identity.scheme == EXEMPT_SCHEME:
         return []
     place = {text: i for i, text in enumerate(found.texts)}
     rows = np.array([place[text] for text in dict.fromkeys(found.texts if texts is None else texts)], np.int64)
     if not len(rows):
         return []
-    some = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), SAMPLE)).astype(np.int64))]
+    some = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), SAMPLED_TEXTS)).astype(np.int64))]
     layers = found.vectors if found.layers else found.vectors[None]
-    seen = [*_of_vectors([found.texts[i] for i in some], layers, some, found.layers)]
+    seen = [*_diagnose_vectors([found.texts[i] for i in some], layers, some, found.layers)]
     remote = about.identity is not None and about.identity.scheme == "openai"
     if calls is not None:
         seen += calls
     elif found.encoded or not remote:
-        seen += _of_calls(encoder, found, some, layers, half=half)
+        seen += _diagnose_calls(encoder, found, some, layers, half=half)
     seen += unknown_tokens(encoder, [found.texts[i] for i in some])
-    if isinstance(trust := getattr(encoder, "trust", None), str):
-        seen.append(Symptom("trust", trust))
+    if isinstance(caveat := getattr(encoder, "trust", None), str):
+        seen.append(Symptom("trust", caveat))
     return seen
 
 
 # vectors
 
 
-def of_vectors(texts: Sequence[str], vectors: Array, layers: Sequence[str] = ()) -> Iterator[Symptom]:
+def diagnose_vectors(texts: Sequence[str], vectors: Array, layers: Sequence[str] = ()) -> Iterator[Symptom]:
     """What is wrong with the vectors (layers, n, d) of different texts."""
-    yield from _of_vectors(texts, vectors, np.arange(len(texts)), layers)
+    yield from _diagnose_vectors(texts, vectors, np.arange(len(texts)), layers)
 
 
-def _of_vectors(texts: Sequence[str], vectors: Array, rows: Array, layers: Sequence[str]) -> Iterator[Symptom]:
+def _diagnose_vectors(texts: Sequence[str], vectors: Array, rows: Array, layers: Sequence[str]) -> Iterator[Symptom]:
     """The same of some rows; one layer is copied at a time."""
     bags = [_letters(text) for text in texts]
     told: dict[Code, dict[str, list[str]]] = {}
@@ -124,7 +124,7 @@ def _of_layer(texts: Sequence[str], bags: Sequence[str], vectors: Array, whole: 
     n = len(texts)
     zero = ~vectors.any(axis=1)
     if _many(int(zero.sum()), n):
-        first = shown(texts[int(np.argmax(zero))])
+        first = preview(texts[int(np.argmax(zero))])
         yield "zero-vectors", f"{zero.sum():,} of {n:,} texts have a vector of zeros, such as {first}"
     left = np.flatnonzero(~zero)
     if not len(left):
@@ -143,16 +143,16 @@ def _of_layer(texts: Sequence[str], bags: Sequence[str], vectors: Array, whole: 
             "equal-vectors",
             (
                 f"{len(shared):,} of {n:,} different texts have the same vector as another one, such as "
-                f"{shown(example[0])} and {shown(example[1])}; its tokenizer may not know the words"
+                f"{preview(example[0])} and {preview(example[1])}; its tokenizer may not know the words"
             ),
         )
-    elif n >= LEAST and (constant := _constant(vectors, whole)):
+    elif n >= MIN_COLUMN_TEXTS and (constant := _constant(vectors, whole)):
         of = f"{constant:,} of {vectors.shape[1]:,}"
         yield "constant-columns", f"{of} columns of the vectors are the same for all texts"
 
 
 def _many(count: int, n: int) -> bool:
-    return count == n > 1 or (count > FEW and count > SHARE * n)
+    return count == n > 1 or (count > MAX_ODD_TEXTS and count > MAX_ODD_SHARE * n)
 
 
 def _letters(text: str) -> str:
@@ -166,7 +166,7 @@ def _equal(vectors: Array) -> Iterator[npt.NDArray[np.int64]]:
     direction = np.random.default_rng(0).standard_normal(vectors.shape[1], np.float32)
     order = np.argsort(vectors @ direction, kind="stable")
     step = np.linalg.norm(np.diff(vectors[order], axis=0), axis=1)
-    apart = step > EQUAL * np.maximum(length[order][1:], length[order][:-1])
+    apart = step > EQUAL_TOLERANCE * np.maximum(length[order][1:], length[order][:-1])
     yield from (group for group in np.split(order, np.flatnonzero(apart) + 1) if len(group) > 1)
 
 
@@ -182,17 +182,17 @@ def _constant(sample: Array, whole: Array) -> int:
 # calls
 
 
-def _of_calls(
+def _diagnose_calls(
     encoder: Callable[[Sequence[str]], Any], found: Embeddings, some: Array, layers: Array, *, half: bool
 ) -> list[Symptom]:
     """Encode a few texts of all lengths alone, together and in another order, and compare."""
     by_length = sorted(some.tolist(), key=lambda i: (len(found.texts[i]), i))
-    rows = [by_length[i] for i in np.unique(np.linspace(0, len(by_length) - 1, AGAIN).astype(int))]
+    rows = [by_length[i] for i in np.unique(np.linspace(0, len(by_length) - 1, REENCODED_TEXTS).astype(int))]
     texts = [found.texts[i] for i in rows]
     same, kept = _same(encoder, half), np.asarray(layers[:, rows], np.float64)
 
     def vectors(some: Sequence[str]) -> Array:
-        return np.asarray(ask(encoder, some, found.layers), np.float64)
+        return np.asarray(call_encoder(encoder, some, found.layers), np.float64)
 
     try:
         together, again = vectors(texts), vectors(texts)
@@ -213,7 +213,7 @@ def _of_calls(
     return []
 
 
-def apart(one: Array, two: Array, texts: Sequence[str], same: float = SAME["float32"]) -> str:
+def apart(one: Array, two: Array, texts: Sequence[str], same: float = TOLERANCES["float32"]) -> str:
     """What differs between vectors (layers, n, d) of the same texts; nothing if they are the same."""
     if one.shape != two.shape:
         return f"expected an array of shape {one.shape}, got {two.shape}"
@@ -221,7 +221,7 @@ def apart(one: Array, two: Array, texts: Sequence[str], same: float = SAME["floa
     distance = (np.linalg.norm(one - two, axis=2) / length).max(axis=0)
     if distance.max() < same:
         return ""
-    return f"the vectors of {shown(texts[int(distance.argmax())])} differ by {distance.max():.2g} of their length"
+    return f"the vectors of {preview(texts[int(distance.argmax())])} differ by {distance.max():.2g} of their length"
 
 
 def _same(encoder: Any, half: bool) -> float:
@@ -229,8 +229,8 @@ def _same(encoder: Any, half: bool) -> float:
     identity = facts(encoder).identity
     told: Mapping[str, str] = dict(identity.facts) if identity is not None else {}
     if told.get("dtype") in ("float16", "bfloat16") or (identity is not None and identity.scheme == "openai"):
-        return SAME["coarse"]
-    return SAME["half" if half else "float32"]
+        return TOLERANCES["coarse"]
+    return TOLERANCES["half" if half else "float32"]
 
 
 # words
@@ -245,7 +245,7 @@ def unknown_tokens(encoder: Any, texts: Sequence[str]) -> list[Symptom]:
     if encoder.rows is not None:  # it was restricted to the tokens of some texts, and refuses others
         return []
     missing = encoder.missing(texts)
-    if missing.share <= SHARE:
+    if missing.share <= MAX_ODD_SHARE:
         return []
     other = encoder.with_simple_tokens().missing(texts)
     if encoder.tokenise == "space" and other.share < missing.share:
@@ -253,4 +253,4 @@ def unknown_tokens(encoder: Any, texts: Sequence[str]) -> list[Symptom]:
     else:
         then = "the vectors may be for another language, or for words written in another way"
     what = f"{missing.share:.1%} of the running tokens have no word vector, most of all"
-    return [Symptom("unknown-tokens", f"{what} {', '.join(map(repr, missing.most))}; {then}.")]
+    return [Symptom("unknown-tokens", f"{what} {', '.join(map(repr, missing.most_frequent))}; {then}.")]

@@ -16,26 +16,26 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from sonde.core.args import listed
+from sonde.core.arguments import as_texts
 from sonde.core.cache import cache_folder
-from sonde.core.third_party import foreign_code
+from sonde.core.third_party import third_party_code
 from sonde.data.dataset import Dataset
-from sonde.data.expected import known
+from sonde.data.expected import expectations_for
 from sonde.encoders import Identity
 from sonde.encoders.store import Store
-from sonde.errors import EncoderError, ShapeError, SondeError, UsageError, words_of
+from sonde.errors import EncoderError, ShapeError, SondeError, UsageError, describe_error
 
 BATCH = 64
 """Texts at a time, for encoders that say nothing."""
 SHARD_ROWS, SHARD_SECONDS = 8192, 20.0
 """Vectors are written to the store when there are so many, or so much time has passed."""
 
-COSTED = 4096
+COST_CHUNK = 4096
 """Texts whose cost is asked for at a time."""
-LIKE = 0.75
+MIN_COST_RATIO = 0.75
 """A batch ends where a text costs less than this share of the first: else it would be padded to its length."""
 
-READ = 1 << 24
+READ_BYTES = 1 << 24
 """Bytes of vectors that are read from the store at a time, at the least."""
 
 Array = npt.NDArray[Any]
@@ -68,10 +68,10 @@ def embed(
     texts: str | Iterable[str],
     *,
     store: Store | None = None,
-    batch: int | None = None,
+    batch_size: int | None = None,
     half: bool = False,
     spill: int | None = None,
-    tell: Progress | None = None,
+    progress: Progress | None = None,
 ) -> Embeddings:
     """Encode texts, each different one once, or take them from the store. A single string is one text.
 
@@ -80,10 +80,10 @@ def embed(
     float16, which takes half the space and is part of the identity. Vectors of more than ``spill`` bytes (a quarter of
     the machine's memory) lie in a file in the cache folder, which is gone when they are; to read they are like others.
     """
-    texts = listed(texts)
+    texts = as_texts(texts)
     if getattr(encoder, "needs_fit", False) and texts:
         # idf weights, a common component: from these texts, and so in the identity
-        with foreign_code:
+        with third_party_code:
             encoder = encoder.fit(texts)  # type: ignore[attr-defined]
     about = facts(encoder)
     identity, layers = about.identity, about.layers
@@ -97,21 +97,21 @@ def embed(
         raise UsageError(f"spill is {spill} bytes; expected 0 or more.")
     table = _Table(max(1, len(layers)), len(texts), spill)
     kept = None
-    if store is not None and identity is not None and about.keep:
-        kept = _Kept(store, identity, layers, texts, table)
+    if store is not None and identity is not None and about.cacheable:
+        kept = _StoredVectors(store, identity, layers, texts, table)
         kept.read(list(place.values()))
     missing = [i for i in place.values() if not table.there[i]]
     restrict, tokens = getattr(encoder, "restrict", None), getattr(encoder, "tokens", None)
     if missing and callable(restrict) and callable(tokens):  # word vectors: only those of these texts in memory
         encoder = restrict(tokens([texts[i] for i in missing]))
     spent, done = 0.0, len(place) - len(missing)
-    if tell:
-        tell("encode", done, len(place))
+    if progress:
+        progress("encode", done, len(place))
     try:
-        for places in _batches(about, texts, missing, batch or about.batch):
+        for places in _batches(about, texts, missing, batch_size or about.batch_size):
             some = [texts[i] for i in places]
             started = time.perf_counter()
-            vectors = ask(encoder, some, layers)
+            vectors = call_encoder(encoder, some, layers)
             spent += time.perf_counter() - started
             if not layers and vectors.shape[0] > 1 and not table.there.any() and kept is None:
                 layers = tuple(map(str, range(vectors.shape[0])))
@@ -120,8 +120,8 @@ def embed(
             if kept is not None:
                 kept.add(places)
             done += len(places)
-            if tell:
-                tell("encode", done, len(place))
+            if progress:
+                progress("encode", done, len(place))
     finally:
         if kept is not None:
             kept.flush()
@@ -131,33 +131,33 @@ def embed(
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class EncoderInfo:
     """What an encoder says about itself; attributes of another kind are somebody else's, and not looked at."""
 
     identity: Identity | None
     layers: tuple[str, ...]
-    batch: int
+    batch_size: int
     cost: Callable[[Sequence[str]], Sequence[int]] | None
-    keep: bool
+    cacheable: bool
 
 
-def texts_of(datasets: Dataset | Iterable[Dataset]) -> list[str]:
+def collect_texts(datasets: Dataset | Iterable[Dataset]) -> list[str]:
     """The different texts of sets, further inputs that are given to the encoder included, in order."""
     found: dict[str, None] = {}
     for dataset in (datasets,) if isinstance(datasets, Dataset) else datasets:
-        inputs = known(dataset).inputs
+        inputs = expectations_for(dataset).inputs
         for _, row in dataset:
             found[row.text] = None
             found |= dict.fromkeys(value for name, value in row.extra if name in inputs)
     return list(found)
 
 
-def facts(encoder: Any) -> Facts:
+def facts(encoder: Any) -> EncoderInfo:
     """The attributes of an encoder that are what they should be."""
     identity, layers = getattr(encoder, "identity", None), getattr(encoder, "layers", None)
     size, cost = getattr(encoder, "batch", None), getattr(encoder, "cost", None)
     named = isinstance(layers, list | tuple) and all(isinstance(name, str) for name in layers)
-    return Facts(
+    return EncoderInfo(
         identity if isinstance(identity, Identity) else None,
         tuple(layers) if named and layers is not None else (),
         size if isinstance(size, int) and not isinstance(size, bool) and size > 0 else BATCH,
@@ -166,22 +166,23 @@ def facts(encoder: Any) -> Facts:
     )
 
 
-def ask(encoder: Callable[[Sequence[str]], Any], texts: Sequence[str], layers: Sequence[str] = ()) -> Array:
+def call_encoder(encoder: Callable[[Sequence[str]], Any], texts: Sequence[str], layers: Sequence[str] = ()) -> Array:
     """Call the encoder and make sure that what comes back are vectors of these texts: (layers or 1, n, d), float32."""
-    texts = listed(texts)
+    texts = as_texts(texts)
     try:
-        with foreign_code:
+        with third_party_code:
             answer = encoder(list(texts))
     except (SondeError, KeyboardInterrupt):
         raise
     except BaseException as e:  # sys.exit, too, is a failure of the encoder and no end of the program
         raise EncoderError(
-            f"The encoder failed on a batch of {len(texts)} texts that begins with {shown(texts[0])}: {words_of(e)}"
+            f"The encoder failed on a batch of {len(texts)} texts that begins with {preview(texts[0])}: "
+            f"{describe_error(e)}"
         ) from e
-    return checked(answer, texts, layers)
+    return check_vectors(answer, texts, layers)
 
 
-def checked(answer: Any, texts: Sequence[str], layers: Sequence[str] = ()) -> Array:
+def check_vectors(answer: Any, texts: Sequence[str], layers: Sequence[str] = ()) -> Array:
     """An encoder's answer as an array (layers or 1, n, d) of finite numbers, or an error that names the first text."""
     try:
         with np.errstate(over="ignore"):  # what single precision cannot hold becomes infinite, which is told below
@@ -190,7 +191,8 @@ def checked(answer: Any, texts: Sequence[str], layers: Sequence[str] = ()) -> Ar
         raise
     except Exception as e:
         raise ShapeError(
-            f"The encoder gave {type(answer).__name__} for a batch that begins with {shown(texts[0])}, which cannot be "
+            f"The encoder gave {type(answer).__name__} for a batch that begins with {preview(texts[0])}, which "
+            f"cannot be "
             f"read as vectors: {type(e).__name__}: {e}"
         ) from e
     if array.ndim == 2 and not layers:
@@ -205,16 +207,16 @@ def checked(answer: Any, texts: Sequence[str], layers: Sequence[str] = ()) -> Ar
     if array.shape[1] != len(texts):
         raise ShapeError(
             f"The encoder gave {array.shape[1]} vectors for {len(texts)} texts, the first of which is "
-            f"{shown(texts[0])}; expected one each."
+            f"{preview(texts[0])}; expected one each."
         )
     if not array.shape[2]:
-        raise ShapeError(f"The encoder gave vectors without numbers, for {shown(texts[0])} first.")
+        raise ShapeError(f"The encoder gave vectors without numbers, for {preview(texts[0])} first.")
     bad = ~np.isfinite(array).all(axis=(0, 2))
     if bad.any():
         first = texts[int(np.argmax(bad))]
         raise EncoderError(
             f"The encoder gave NaN or infinite numbers for {int(bad.sum())} of {len(texts)} texts, for "
-            f"{shown(first)} first; expected finite ones."
+            f"{preview(first)} first; expected finite ones."
         )
     return array
 
@@ -224,7 +226,7 @@ def _rounded(vectors: Array, texts: Sequence[str]) -> Array:
         out = vectors.astype(np.float16)
     if not np.isfinite(out).all():
         first = texts[int(np.argmax(~np.isfinite(out).all(axis=(0, 2))))]
-        raise EncoderError(f"The vector of {shown(first)} has numbers above 65,504, which float16 cannot hold.")
+        raise EncoderError(f"The vector of {preview(first)} has numbers above 65,504, which float16 cannot hold.")
     return out
 
 
@@ -242,7 +244,7 @@ def _as_array(answer: Any, texts: Sequence[str]) -> Array:
     if not isinstance(answer, np.ndarray):
         if not isinstance(answer, list | tuple):
             raise ShapeError(
-                f"The encoder gave {type(answer).__name__} for a batch that begins with {shown(texts[0])}; "
+                f"The encoder gave {type(answer).__name__} for a batch that begins with {preview(texts[0])}; "
                 "expected an array, a tensor or a list of vectors."
             )
         return _stacked([_row(row, texts, i) for i, row in enumerate(answer)], texts)
@@ -255,47 +257,47 @@ def _row(row: Any, texts: Sequence[str], i: int) -> Array:
     try:
         return np.asarray(row)
     except (ValueError, TypeError) as e:
-        text = shown(texts[i]) if i < len(texts) else f"vector {i + 1}"
+        text = preview(texts[i]) if i < len(texts) else f"vector {i + 1}"
         raise ShapeError(f"The encoder gave no vector for {text}: {e}") from e
 
 
 def _stacked(rows: Sequence[Array], texts: Sequence[str]) -> Array:
     for i, row in enumerate(rows):
         if row.dtype.kind not in "fiu" or row.shape != rows[0].shape:
-            text = shown(texts[i]) if i < len(texts) else f"vector {i + 1}"
+            text = preview(texts[i]) if i < len(texts) else f"vector {i + 1}"
             what = f"shape {row.shape}" if row.dtype.kind in "fiu" else f"{row.dtype}"
             raise ShapeError(
-                f"The encoder gave {what} for {text}, and {rows[0].shape} for {shown(texts[0])}; "
+                f"The encoder gave {what} for {text}, and {rows[0].shape} for {preview(texts[0])}; "
                 "expected vectors of one length."
             )
     return np.stack(rows).astype(np.float32) if rows else np.zeros((0, 0), np.float32)
 
 
-def shown(text: str) -> str:
+def preview(text: str) -> str:
     """The beginning of a text, in quotes."""
     return repr(text if len(text) <= 60 else text[:60] + "…")
 
 
-def _batches(about: Facts, texts: Sequence[str], missing: Sequence[int], size: int) -> Iterator[list[int]]:
+def _batches(about: EncoderInfo, texts: Sequence[str], missing: Sequence[int], size: int) -> Iterator[list[int]]:
     """Places of texts of like cost, longest first, so that what does not fit in memory shows among the first."""
     costs: list[int] = []
-    for a in range(0, len(missing), COSTED):
-        some = [texts[i] for i in missing[a : a + COSTED]]
+    for a in range(0, len(missing), COST_CHUNK):
+        some = [texts[i] for i in missing[a : a + COST_CHUNK]]
         try:
-            with foreign_code:
+            with third_party_code:
                 costs += about.cost(some) if about.cost is not None else map(len, some)
         except (SondeError, KeyboardInterrupt):
             raise
         except BaseException as e:
             raise EncoderError(
-                f"The encoder cannot say what texts cost, the first of which is {shown(some[0])}: {words_of(e)}"
+                f"The encoder cannot say what texts cost, the first of which is {preview(some[0])}: {describe_error(e)}"
             ) from e
     places: list[int] = []
     most = 0
     # a stable sort, and places go up
     for cost, i in sorted(zip(costs, missing, strict=True), key=itemgetter(0), reverse=True):
         # an encoder without costs does not pad, for all we know, and may be paid by the call
-        unlike = about.cost is not None and most - cost > (1 - LIKE) * abs(most)
+        unlike = about.cost is not None and most - cost > (1 - MIN_COST_RATIO) * abs(most)
         if places and (unlike or len(places) == size):
             yield places
             places = []
@@ -324,7 +326,7 @@ class _Table:
             self.vectors = _room((self.layers, len(self.there), vectors.shape[2]), vectors.dtype, self.spill)
         if vectors.shape[2] != self.vectors.shape[2]:
             raise ShapeError(
-                f"The encoder gave vectors of {vectors.shape[2]} numbers for {shown(texts[0])} and of "
+                f"The encoder gave vectors of {vectors.shape[2]} numbers for {preview(texts[0])} and of "
                 f"{self.vectors.shape[2]} before; expected one dimension."
             )
         self.vectors[:, places] = vectors
@@ -333,12 +335,12 @@ class _Table:
     def repeat(self, places: Sequence[int]) -> None:
         """Give each row the vectors of the row whose text it repeats, few at a time: a copy of all may have no room."""
         again = [i for i, place in enumerate(places) if i != place]
-        for a in range(0, len(again), COSTED):
-            some = again[a : a + COSTED]
+        for a in range(0, len(again), COST_CHUNK):
+            some = again[a : a + COST_CHUNK]
             self.vectors[:, some] = self.vectors[:, [places[i] for i in some]]
 
 
-class _Kept:
+class _StoredVectors:
     """The store for one encoder: every layer has an identity of its own."""
 
     def __init__(
@@ -362,7 +364,7 @@ class _Kept:
             return
         # as they were written, more or less, so that those read at a time lie together
         places = sorted(places, key=lambda i: -len(self.texts[i]))
-        rows = max(1, max(READ, table.spill // 4) // width)
+        rows = max(1, max(READ_BYTES, table.spill // 4) // width)
         for a in range(0, len(places), rows):
             some = places[a : a + rows]
             texts = [self.texts[i] for i in some]
@@ -420,7 +422,7 @@ def _reserve(file: IO[bytes], size: int) -> None:
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), 0, size)
         return
-    zeros = bytes(READ)
-    for a in range(0, size, READ):
+    zeros = bytes(READ_BYTES)
+    for a in range(0, size, READ_BYTES):
         file.write(zeros[: size - a])
     file.flush()

@@ -38,28 +38,28 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sonde.core.args import listed
+from sonde.core.arguments import as_texts
 from sonde.core.cache import cache_folder
 from sonde.encoders.identity import Identity
 from sonde.errors import ShapeError, SondeWarning, UsageError
 
-MAGIC = b"sonde\0\0\1"
+SHARD_MAGIC = b"sonde\0\0\1"
 HEADER = struct.Struct("<8s16sQI4s16s")
-HEAD = 64
+HEADER_BYTES = 64
 """Bytes before the table, and what the vectors are aligned to."""
 ROW = np.dtype([("high", "<u8"), ("low", "<u8"), ("check", "<u4")])
 """A row of the table: the key in two halves, and the checksum of the vector."""
-DTYPES: dict[bytes, np.dtype[Any]] = {b"<f4\0": np.dtype("<f4"), b"<f2\0": np.dtype("<f2")}
-NAME, SHARD, PART = "identity.json", ".shard", ".part"
-BLOCK = 1 << 20
+STORED_DTYPES: dict[bytes, np.dtype[Any]] = {b"<f4\0": np.dtype("<f4"), b"<f2\0": np.dtype("<f2")}
+IDENTITY_FILE, SHARD_SUFFIX, PART_SUFFIX = "identity.json", ".shard", ".part"
+BLOCK_BYTES = 1 << 20
 """Bytes read at a time: few enough to be checked and copied while in the processor's cache."""
 SPARSE = 16
 """With fewer than one row in so many wanted, the others are jumped over: else reading on is faster than jumping."""
-GAP = 1 << 13
+MAX_GAP_BYTES = 1 << 13
 """Bytes between two rows that are read even so."""
-KEPT = 1 << 28
+MAX_INDEX_BYTES = 1 << 28
 """Bytes of indexes kept in memory, over all identities."""
-STALE = 24 * 60 * 60
+STALE_SECONDS = 24 * 60 * 60
 """Seconds after which an unfinished file was left behind by a process that died."""
 
 Array = npt.NDArray[Any]
@@ -125,7 +125,7 @@ class Store:
     limit: int | None = field(default=None, kw_only=True)
     _indexes: dict[str, _Index] = field(default_factory=dict, init=False, repr=False, compare=False)
     _ready: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
-    _said: set[tuple[Path, str]] = field(default_factory=set, init=False, repr=False, compare=False)
+    _warned: set[tuple[Path, str]] = field(default_factory=set, init=False, repr=False, compare=False)
     _closed: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -137,7 +137,7 @@ class Store:
 
         The vectors have the dtype they were written in. With nothing there at all, d is 0.
         """
-        texts = listed(texts)
+        texts = as_texts(texts)
         index = self._index(identity.digest)
         found = np.zeros(len(texts), bool)
         if not index.shards:
@@ -163,7 +163,7 @@ class Store:
         float16 is kept as it is and anything else as float32. A call costs a file and a sync: write thousands at once.
         False, with one warning, if the disk is full or the folder cannot be written to; no further write is tried then.
         """
-        texts = listed(texts)
+        texts = as_texts(texts)
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
             raise ShapeError(f"Met vectors of shape {vectors.shape}; expected ({len(texts)}, d), one for each text.")
         if self._closed or not len(texts):
@@ -171,16 +171,16 @@ class Store:
         folder = self.root / identity.digest
         parts = _shard(identity, texts, vectors)
         if self.limit is not None and sum(map(len, parts)) > self.limit:
-            self._say(self.root, f"may hold {self.limit} bytes, and more were to be kept at once", "Raise the limit.")
+            self._warn(self.root, f"may hold {self.limit} bytes, and more were to be kept at once", "Raise the limit.")
             return False
         # the time makes later shards sort later; the process and chance keep two writers apart
-        name = f"{time.time_ns():016x}-{os.getpid():x}-{secrets.token_hex(4)}{SHARD}"
+        name = f"{time.time_ns():016x}-{os.getpid():x}-{secrets.token_hex(4)}{SHARD_SUFFIX}"
         try:
             self._prepare(folder, identity)
             _commit(folder / name, parts)
         except OSError as e:
             self._closed = True
-            self._say(self.root, f"cannot be written to: {e.strerror or e}", "Vectors are not kept from here on.")
+            self._warn(self.root, f"cannot be written to: {e.strerror or e}", "Vectors are not kept from here on.")
             return False
         for path in self._indexes[folder.name].damaged if folder.name in self._indexes else ():
             _remove(path)  # nothing in it is of use, and it would be warned about for ever
@@ -220,9 +220,9 @@ class Store:
             gone += size if _remove(path) else 0
         return gone
 
-    def _say(self, path: Path, what: str, then: str) -> None:
-        if (path, then) not in self._said:
-            self._said.add((path, then))
+    def _warn(self, path: Path, what: str, then: str) -> None:
+        if (path, then) not in self._warned:
+            self._warned.add((path, then))
             warnings.warn(f"{path} {what}. {then}", StoreWarning, stacklevel=3)
 
     def _folders(self) -> list[Path]:
@@ -237,7 +237,7 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True)
         _sync(self.root)
         if _identity(folder) is None:
-            _commit(folder / NAME, [msgspec.json.encode({"identity": str(identity)})])
+            _commit(folder / IDENTITY_FILE, [msgspec.json.encode({"identity": str(identity)})])
         _sweep(folder)
         self._ready.add(folder.name)
 
@@ -248,7 +248,7 @@ class Store:
         if index is None or index.names != names:
             index = self._load(self.root / digest, names)
         self._indexes[digest] = index  # the last one used stands last
-        while len(self._indexes) > 1 and sum(len(i.high) * 28 for i in self._indexes.values()) > KEPT:
+        while len(self._indexes) > 1 and sum(len(i.high) * 28 for i in self._indexes.values()) > MAX_INDEX_BYTES:
             del self._indexes[next(iter(self._indexes))]
         return index
 
@@ -260,7 +260,7 @@ class Store:
         for shard in headers:
             if shard.kind != most:
                 what = f"has vectors of {shard.kind} where others of this encoder have {most}"
-                self._say(shard.path, what, UNUSED)
+                self._warn(shard.path, what, UNUSED)
                 continue
             with self._telling(shard.path, damaged):
                 tables.append(_table(shard))
@@ -291,10 +291,10 @@ class Store:
         except FileNotFoundError:
             pass
         except OSError as e:
-            self._say(path, f"cannot be read: {e.strerror or e}", UNUSED)
+            self._warn(path, f"cannot be read: {e.strerror or e}", UNUSED)
         except _Damaged as e:
             damaged.append(path)
-            self._say(path, f"is damaged: {e}", UNUSED)
+            self._warn(path, f"is damaged: {e}", UNUSED)
 
     def _fetch(self, index: _Index, at: Array, to: Array, found: Mask, out: Array) -> None:
         """Read the rows ``at`` of the index into the rows ``to`` of ``out``, and mark as found those that are right."""
@@ -337,20 +337,20 @@ def _checks(vectors: Array, high: Array) -> Array:
 
 def _start(rows: int) -> int:
     """Where the vectors begin."""
-    return -(-(HEAD + rows * ROW.itemsize) // HEAD) * HEAD
+    return -(-(HEADER_BYTES + rows * ROW.itemsize) // HEADER_BYTES) * HEADER_BYTES
 
 
 def _shard(identity: Identity, texts: Sequence[str], vectors: Array) -> list[memoryview]:
     """The content of a shard."""
     code = b"<f2\0" if vectors.dtype == np.float16 else b"<f4\0"
-    vectors = np.ascontiguousarray(vectors, DTYPES[code])
+    vectors = np.ascontiguousarray(vectors, STORED_DTYPES[code])
     table = np.empty(len(texts), ROW)
     table["high"], table["low"] = _keys(texts).T
     table["check"] = _checks(vectors, table["high"])
     rows = table.tobytes()
-    head = HEADER.pack(MAGIC, bytes.fromhex(identity.digest), len(texts), vectors.shape[1], code, _digest(rows))
+    head = HEADER.pack(SHARD_MAGIC, bytes.fromhex(identity.digest), len(texts), vectors.shape[1], code, _digest(rows))
     head += zlib.crc32(head).to_bytes(4, "little")
-    front = (head.ljust(HEAD, b"\0") + rows).ljust(_start(len(texts)), b"\0")
+    front = (head.ljust(HEADER_BYTES, b"\0") + rows).ljust(_start(len(texts)), b"\0")
     return [memoryview(front), vectors.view(np.uint8).data.cast("B")]
 
 
@@ -365,21 +365,24 @@ def _open(path: Path, *, ahead: bool) -> FileIO:
 def _header(path: Path) -> _Shard:
     """Read a header, or raise _Damaged."""
     with _open(path, ahead=False) as file:
-        head, stat = file.read(HEAD), os.fstat(file.fileno())
-    if zlib.crc32(head[: HEADER.size]).to_bytes(4, "little") + bytes(HEAD - HEADER.size - 4) != head[HEADER.size :]:
+        head, stat = file.read(HEADER_BYTES), os.fstat(file.fileno())
+    if (
+        zlib.crc32(head[: HEADER.size]).to_bytes(4, "little") + bytes(HEADER_BYTES - HEADER.size - 4)
+        != head[HEADER.size :]
+    ):
         raise _Damaged("its header does not fit its checksum")
     magic, digest, rows, dimension, code, table = HEADER.unpack_from(head)
-    if magic[:5] == MAGIC[:5] and magic != MAGIC:
+    if magic[:5] == SHARD_MAGIC[:5] and magic != SHARD_MAGIC:
         raise FileNotFoundError  # whole, but of a later version of sonde, to which it is left
-    if magic != MAGIC or digest.hex() != path.parent.name or code not in DTYPES:
+    if magic != SHARD_MAGIC or digest.hex() != path.parent.name or code not in STORED_DTYPES:
         raise _Damaged("its header is of another format or another encoder")
-    return _Shard(path, rows, dimension, DTYPES[code], table, stat.st_size, stat.st_mtime)
+    return _Shard(path, rows, dimension, STORED_DTYPES[code], table, stat.st_size, stat.st_mtime)
 
 
 def _table(shard: _Shard) -> Array:
     """Read a table, or raise _Damaged."""
     with _open(shard.path, ahead=False) as file:
-        file.seek(HEAD)
+        file.seek(HEADER_BYTES)
         content = file.read(shard.rows * ROW.itemsize)
     if _digest(content) != shard.table:
         raise _Damaged("its table of texts does not fit its checksum")
@@ -391,12 +394,12 @@ def _vectors(shard: _Shard, index: _Index, at: Array, to: Array, found: Mask, ou
     width = shard.dimension * shard.dtype.itemsize
     rows = index.row[at].astype(np.int64)
     sparse = len(rows) * SPARSE < rows[-1] - rows[0]
-    jumps = sparse & (np.diff(rows, prepend=rows[:1]) * width > GAP + width)
+    jumps = sparse & (np.diff(rows, prepend=rows[:1]) * width > MAX_GAP_BYTES + width)
     stretch = np.maximum.accumulate(np.where(jumps, rows, rows[0]))  # the row at which the stretch of each begins
-    piece = (rows - stretch) // max(BLOCK // width, 1)
+    piece = (rows - stretch) // max(BLOCK_BYTES // width, 1)
     cuts = np.flatnonzero(np.diff(stretch).astype(bool) | np.diff(piece).astype(bool)) + 1
     in_order = (np.diff(rows) == 1) & (np.diff(to) == 1)
-    buffer = memoryview(bytearray(max(BLOCK, width)))
+    buffer = memoryview(bytearray(max(BLOCK_BYTES, width)))
     with _open(shard.path, ahead=not sparse) as file:
         for a, b in pairwise((0, *cuts.tolist(), len(rows))):
             first, span = int(rows[a]), int(rows[b - 1] - rows[a]) + 1
@@ -426,21 +429,21 @@ def _most(shards: list[_Shard]) -> str:
 def _names(folder: Path) -> list[str]:
     """The shards of a folder, oldest first; none if it cannot be read."""
     with contextlib.suppress(OSError), os.scandir(folder) as there:
-        return sorted(f.name for f in there if f.name.endswith(SHARD))
+        return sorted(f.name for f in there if f.name.endswith(SHARD_SUFFIX))
     return []
 
 
 def _identity(folder: Path) -> str | None:
     """Whose folder it is, if that is to be read there and right."""
     with contextlib.suppress(OSError, msgspec.DecodeError, KeyError, ValueError):
-        found = msgspec.json.decode((folder / NAME).read_bytes(), type=dict[str, str])["identity"]
+        found = msgspec.json.decode((folder / IDENTITY_FILE).read_bytes(), type=dict[str, str])["identity"]
         return found if _digest(found.encode()).hex() == folder.name else None
     return None
 
 
 def _commit(path: Path, parts: Sequence[bytes | memoryview]) -> None:
     """Write under a temporary name, sync, rename, sync the folder."""
-    part = path.with_name(f"{path.name}.{os.getpid():x}-{secrets.token_hex(4)}{PART}")
+    part = path.with_name(f"{path.name}.{os.getpid():x}-{secrets.token_hex(4)}{PART_SUFFIX}")
     try:
         with part.open("xb") as out:
             for content in parts:
@@ -467,8 +470,8 @@ def _sync(folder: Path) -> None:
 def _sweep(folder: Path) -> None:
     """Remove unfinished files of processes that died."""
     with contextlib.suppress(OSError):
-        for path in folder.glob(f"*{PART}"):
-            if time.time() - path.stat().st_mtime > STALE:
+        for path in folder.glob(f"*{PART_SUFFIX}"):
+            if time.time() - path.stat().st_mtime > STALE_SECONDS:
                 _remove(path)
 
 

@@ -13,36 +13,36 @@ from typing import Any, Literal, TypeVar
 
 from sonde import __version__
 from sonde.audit import audit_quickly, audit_set
-from sonde.core.args import Texts
-from sonde.core.digest import mix
-from sonde.core.third_party import foreign_code
-from sonde.core.workers import in_workers
-from sonde.corpus.corpus import Corpus, no_cycle_search
-from sonde.corpus.near_duplicates import near_key
+from sonde.core.arguments import StringsOrPaths
+from sonde.core.hashing import mix
+from sonde.core.third_party import third_party_code
+from sonde.core.workers import map_in_workers
+from sonde.corpus.corpus import Corpus, gc_paused
+from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expected
-from sonde.errors import TooFewError, UsageError, place_of, words_of
+from sonde.errors import TooFewError, UsageError, describe_error, error_location
+from sonde.make.exclusion import ExcludedSentences
 from sonde.make.sketch import (
     Candidate,
     Job,
     Pool,
-    Seen,
+    ReadLog,
     count_shard,
     propose_packed,
     propose_shard,
     strata_of,
-    tie,
-    unpacked,
+    tie_break_key,
+    unpack_pools,
 )
 from sonde.make.split import Selection, select
-from sonde.make.withheld import Withheld
-from sonde.task import NEEDS, SPLITS, Counts, Example, Policy, Task, effective
+from sonde.task import FIELD_REQUIREMENTS, SPLITS, Counts, Example, Policy, Task, effective_fields
 
 COVERAGE = 0.1
 """A reading is used if at least this share of the sentences has its columns."""
-SPARE = 64
+POOL_MARGIN = 64
 """Room that even the smallest pool has."""
-FEWEST = 10
+MIN_SPLIT_ROWS = 10
 """A split with fewer rows than this is not made."""
 SLACK = 4
 """Where there are many cells, they hold up to this many times the rows asked for together."""
@@ -51,7 +51,7 @@ Progress = Callable[[str, int, int | None], None]
 """Called with a stage, what is done and what there is in all, in sentences, or in shards when there are workers."""
 
 
-def silent(stage: str, done: int, of: int | None) -> None:
+def no_progress(stage: str, done: int, of: int | None) -> None:
     """No progress is shown."""
 
 
@@ -61,7 +61,7 @@ Request = tuple[str, Task, Policy] | Task
 
 
 @dataclass(frozen=True, slots=True)
-class Unmade:
+class SkippedTask:
     """A set that cannot be made, and why."""
 
     name: str
@@ -78,12 +78,12 @@ def make_sets(
     seed: int = 1111,
     jobs: int = 1,
     shards: int | None = None,
-    exclude: Withheld | Texts = (),
+    exclude: ExcludedSentences | StringsOrPaths = (),
     exclusive: bool = False,
     skip_bad: bool = False,
     audit: bool = False,
     progress: Progress | None = None,
-) -> Iterator[Dataset | Unmade]:
+) -> Iterator[Dataset | SkippedTask]:
     """Make a set for every (suite, task, policy), or this one, one after the other, from two passes over the corpus.
 
     A task alone comes under the first policy it has.
@@ -95,27 +95,27 @@ def make_sets(
     tasks = _requests(tasks)
     if not tasks:
         raise UsageError("There is nothing to make: name a suite or a task.")
-    tell = progress or silent
-    early = Seen()
-    source = corpus.hold(early.note if skip_bad else None) if jobs == 1 and corpus.is_small else corpus
-    expected = len(source.held) if source.held is not None else source.builtin or None
-    counts, seen = count(source, [t for _, t, _ in tasks], jobs, skip_bad, tell, shards or jobs, expected)
+    progress = progress or no_progress
+    early = ReadLog()
+    source = corpus.load_into_memory(early.record if skip_bad else None) if jobs == 1 and corpus.is_small else corpus
+    expected = len(source.loaded) if source.loaded is not None else source.builtin or None
+    counts, seen = count(source, [t for _, t, _ in tasks], jobs, skip_bad, progress, shards or jobs, expected)
     seen.add(early)
     if not counts.sentences:
         raise TooFewError(f"The corpus {corpus.name} has no sentences.")
     ready: list[Job] = []
     for suite, task, policy in tasks:
         job = _planned(suite, task, policy, counts, seed)
-        if isinstance(job, Unmade):
+        if isinstance(job, SkippedTask):
             yield job
         else:
             ready.append(job)
     facts = _corpus_facts(corpus, counts, seen)
-    for table in (counts.words, counts.firsts, counts.bigrams, counts.folded):
+    for table in (counts.words, counts.first_words, counts.bigrams, counts.folded):
         table.clear()
     pools = [_empty(job, len(ready) if exclusive else 1) for job in ready]
-    withheld = exclude if isinstance(exclude, Withheld) else Withheld.of(exclude)
-    propose(source, ready, pools, jobs, withheld, tell, shards or jobs, counts.sentences)
+    excluded = exclude if isinstance(exclude, ExcludedSentences) else ExcludedSentences.of(exclude)
+    propose(source, ready, pools, jobs, excluded, progress, shards or jobs, counts.sentences)
     del source  # it may hold the whole of a small corpus
     order = list(range(len(ready)))
     if exclusive:  # the scarcest first, or they would find their few sentences taken
@@ -141,57 +141,59 @@ def _requests(given: Request | Iterable[Request]) -> list[tuple[str, Task, Polic
     return out
 
 
-def _planned(suite: str, task: Task, policy: Policy, counts: Counts, seed: int) -> Job | Unmade:
+def _planned(suite: str, task: Task, policy: Policy, counts: Counts, seed: int) -> Job | SkippedTask:
     name = f"{suite}/{task.name}"
     reading = choose_reading(task, policy, counts)
     if isinstance(reading, UsageError):
-        return Unmade(name, task.name, reading.args[0], "columns")
+        return SkippedTask(name, task.name, reading.args[0], "columns")
     if idle := _idle(task, policy, reading):
-        return Unmade(name, task.name, idle, "setting")
+        return SkippedTask(name, task.name, idle, "setting")
     if task.name in counts.failed:
-        return Unmade(name, task.name, counts.failed[task.name], "failed")
+        return SkippedTask(name, task.name, counts.failed[task.name], "failed")
     try:
-        with foreign_code:
+        with third_party_code:
             plan = task.plan(counts, policy, reading) if task.plan else None
     except KeyboardInterrupt:
         raise
     except BaseException as e:  # whatever a task does, the others are still to be made
-        return Unmade(name, task.name, f"its plan failed: {words_of(e)}{place_of(e)}", "failed")
+        return SkippedTask(name, task.name, f"its plan failed: {describe_error(e)}{error_location(e)}", "failed")
     return Job(task, policy, suite, reading, plan, seed)
 
 
 def _idle(task: Task, policy: Policy, reading: str) -> str | None:
     """Why a policy would not do what it says, if it was changed in a field that has no effect under the reading."""
-    known = effective(task, policy, {reading})
+    known = effective_fields(task, policy, {reading})
     usual = (Policy(), *task.policies.values())
     for field in fields(Policy):
         value = getattr(policy, field.name)
         if field.name in known or value in [getattr(one, field.name) for one in usual]:
             continue
-        others = [other for other in task.readings if field.name in effective(task, policy, {other})]
+        others = [other for other in task.readings if field.name in effective_fields(task, policy, {other})]
         if others:
             where = (
                 f"on the {reading} reading, the one that is used on this corpus; it has one on {' and '.join(others)}"
             )
         else:
-            where = f"on {task.name}" + (f"; it needs {NEEDS[field.name]}" if field.name in NEEDS else "")
+            where = f"on {task.name}" + (
+                f"; it needs {FIELD_REQUIREMENTS[field.name]}" if field.name in FIELD_REQUIREMENTS else ""
+            )
         return f"the setting {field.name} has no effect {where}. Leave it out"
     return None
 
 
 def _finished(
     job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used: set[int] | None, audit: bool
-) -> Dataset | Unmade:
+) -> Dataset | SkippedTask:
     name = f"{job.suite}/{job.task.name}"
     if pool.failed:
-        return Unmade(name, job.task.name, pool.failed, "failed")
+        return SkippedTask(name, job.task.name, pool.failed, "failed")
     try:
-        with foreign_code:
+        with third_party_code:
             return finish(job, pool, corpus, facts, used, audit)
     except KeyboardInterrupt:
         raise
     except BaseException as e:
-        return Unmade(name, job.task.name, f"it failed: {words_of(e)}{place_of(e)}", "failed")
+        return SkippedTask(name, job.task.name, f"it failed: {describe_error(e)}{error_location(e)}", "failed")
 
 
 def count(
@@ -199,27 +201,27 @@ def count(
     tasks: Sequence[Task],
     jobs: int = 1,
     skip_bad: bool = False,
-    tell: Progress = silent,
+    progress: Progress = no_progress,
     shards: int = 1,
     sentences: int | None = None,
-) -> tuple[Counts, Seen]:
+) -> tuple[Counts, ReadLog]:
     """The first pass: count in every shard and add up."""
-    counts, seen = Counts(), Seen()
+    counts, seen = Counts(), ReadLog()
     calls = [(corpus, shard, shards, tasks, skip_bad) for shard in range(shards)]
-    for part, noted in _fan_out(count_shard, calls, jobs, "count", tell, sentences):
+    for part, noted in _fan_out(count_shard, calls, jobs, "count", progress, sentences):
         counts.add(part)
         seen.add(noted)
     return counts, seen
 
 
-@no_cycle_search()
+@gc_paused()
 def propose(
     corpus: Corpus,
     ready: Sequence[Job],
     pools: Sequence[Pool],
     jobs: int = 1,
-    exclude: Withheld | None = None,
-    tell: Progress = silent,
+    exclude: ExcludedSentences | None = None,
+    progress: Progress = no_progress,
     shards: int = 1,
     sentences: int | None = None,
 ) -> None:
@@ -229,18 +231,18 @@ def propose(
     calls = [(corpus, k, shards, ready, [Pool(p.limit) for p in pools], exclude) for k in range(shards)]
     parts: Iterator[list[Pool]]
     if jobs == 1:
-        parts = _fan_out(propose_shard, calls, jobs, "propose", tell, sentences)
+        parts = _fan_out(propose_shard, calls, jobs, "propose", progress, sentences)
     else:
-        parts = map(unpacked, _fan_out(propose_packed, calls, jobs, "propose", tell, sentences))
+        parts = map(unpack_pools, _fan_out(propose_packed, calls, jobs, "propose", progress, sentences))
     for part in parts:
         for mine, theirs in zip(pools, part, strict=True):
             mine.merge(theirs)
 
 
-@no_cycle_search()
+@gc_paused()
 def finish(
     job: Job, pool: Pool, corpus: Corpus, facts: Mapping[str, Any], used: set[int] | None, audit: bool = False
-) -> Dataset | Unmade:
+) -> Dataset | SkippedTask:
     """The last step: drop duplicates, balance, split, and write the manifest."""
     name = f"{job.suite}/{job.task.name}"
     cells = _distinct(pool, bool(job.task.changes), used)
@@ -249,14 +251,14 @@ def finish(
         rows = {split: _rows(job, split, chosen.splits[split]) for split in SPLITS}
         _check(rows, chosen)
     except TooFewError as e:
-        return Unmade(name, job.task.name, str(e), "too few")
+        return SkippedTask(name, job.task.name, str(e), "too few")
     if used is not None:
         used.update(c[1] for items in chosen.splits.values() for c in items)
     dataset = Dataset(name, job.task.name, job.task.version, corpus.language, chosen.labels, rows)
-    should = expected(job.task, job.policy.disjoint, corpus.language, job.policy.balance == "natural")
-    findings = audit_quickly(dataset, should)
-    if errors := [f.message for f in findings if f.severity == "error" or f.code in NEVER]:
-        return Unmade(name, job.task.name, f"the set would not be sound: {'; '.join(errors)}", "unsound")
+    expectations = expected(job.task, job.policy.disjoint, corpus.language, job.policy.balance == "natural")
+    findings = audit_quickly(dataset, expectations)
+    if errors := [f.message for f in findings if f.severity == "error" or f.code in FATAL_CODES]:
+        return SkippedTask(name, job.task.name, f"the set would not be sound: {'; '.join(errors)}", "unsound")
     manifest = {
         "format": "sonde.manifest.v1",
         "name": name,
@@ -275,7 +277,8 @@ def finish(
         "policy": {
             k: v
             for k, v in asdict(job.policy).items()
-            if k in ALWAYS or (v != getattr(Policy(), k) and k in effective(job.task, job.policy, {job.reading}))
+            if k in ALWAYS_RECORDED
+            or (v != getattr(Policy(), k) and k in effective_fields(job.task, job.policy, {job.reading}))
         },
         "sizes": {
             "asked": dict(zip(SPLITS, job.policy.sizes, strict=True)),
@@ -296,14 +299,16 @@ def finish(
         "versions": {"sonde": __version__, "python": platform.python_version()},
     }
     if audit:
-        whole = audit_set(dataset, should).plain()
+        whole = audit_set(dataset, expectations).to_dict()
         manifest |= {"audit": whole["findings"], "shortcuts": whole["measures"]}
     return replace(dataset, manifest=manifest)
 
 
-NEVER = frozenset({"copies-across-splits", "near-copies-across-splits", "two-labels", "missing-class", "wrong-label"})
+FATAL_CODES = frozenset(
+    {"copies-across-splits", "near-copies-across-splits", "two-labels", "missing-class", "wrong-label"}
+)
 """What no set made here has, not even once."""
-ALWAYS = frozenset({"sizes", "length", "balance", "strata", "disjoint"})
+ALWAYS_RECORDED = frozenset({"sizes", "length", "balance", "strata", "disjoint"})
 
 
 def describe(dataset: Dataset) -> dict[str, Any]:
@@ -375,7 +380,7 @@ def _empty(job: Job, sharing: int = 1) -> Pool:
     policy, labels = job.policy, job.task.labels
     rows = sum(policy.sizes)
     if policy.balance == "natural":
-        return Pool(rows * sharing + SPARE)
+        return Pool(rows * sharing + POOL_MARGIN)
     fewest = len(labels) if isinstance(labels, tuple) else policy.min_classes
     most = len(labels) if isinstance(labels, tuple) else policy.classes or len(policy.bins) or fewest
     limit = rows // fewest
@@ -383,7 +388,7 @@ def _empty(job: Job, sharing: int = 1) -> Pool:
         # many cells: a share of the rows each, with slack for those that come out unevenly
         strata = len(strata_of(policy)) if policy.strata == "exact" else 1
         limit = min(limit, SLACK * rows // (most * strata))
-    return Pool(limit * sharing + SPARE)
+    return Pool(limit * sharing + POOL_MARGIN)
 
 
 def _fan_out(
@@ -391,19 +396,19 @@ def _fan_out(
     calls: Sequence[tuple[Any, ...]],
     jobs: int,
     stage: str,
-    tell: Progress,
+    progress: Progress,
     sentences: int | None,
 ) -> Iterator[T]:
     """Run the calls here or in worker processes, and hand back results as they come."""
     if jobs == 1:
-        tell(stage, 0, sentences)
+        progress(stage, 0, sentences)
         for arguments in calls:
-            yield call(*arguments, tick=lambda n: tell(stage, n, sentences))
+            yield call(*arguments, tick=lambda n: progress(stage, n, sentences))
         return
-    tell(stage, 0, len(calls))
-    for done, result in enumerate(in_workers(call, calls, jobs, in_order=False), 1):
+    progress(stage, 0, len(calls))
+    for done, result in enumerate(map_in_workers(call, calls, jobs, in_order=False), 1):
         yield result
-        tell(stage, done, len(calls))
+        progress(stage, done, len(calls))
 
 
 def _distinct(pool: Pool, changed: bool, used: set[int] | None) -> dict[tuple[str, str], list[Candidate]]:
@@ -412,7 +417,7 @@ def _distinct(pool: Pool, changed: bool, used: set[int] | None) -> dict[tuple[st
     for cell, items in sorted(pool.cells.items()):
         for c in items:
             other = owner.setdefault(c[1], (cell, c))
-            if other[1] is not c and tie(c) < tie(other[1]):
+            if other[1] is not c and tie_break_key(c) < tie_break_key(other[1]):
                 owner[c[1]] = (cell, c)
     cells: dict[tuple[str, str], list[Candidate]] = {}
     taken: set[int] = set()
@@ -420,7 +425,7 @@ def _distinct(pool: Pool, changed: bool, used: set[int] | None) -> dict[tuple[st
         for c in items:
             if owner[c[1]][1] is not c or (used is not None and c[1] in used):
                 continue
-            if changed and (text := near_key(c[3].text)) != c[1]:
+            if changed and (text := near_duplicate_key(c[3].text)) != c[1]:
                 if text in owner or text in taken:
                     continue
                 taken.add(text)
@@ -439,12 +444,12 @@ def _rows(job: Job, split: str, items: Sequence[Candidate]) -> list[Example]:
     return rows
 
 
-NOTE = "#"
+NOTE_PREFIX = "#"
 """Further columns whose names begin so are notes of a task: the manifest counts them, and the rows do without."""
 
 
 def _without_notes(e: Example) -> Example:
-    return e._replace(extra=tuple(c for c in e.extra if not c[0].startswith(NOTE))) if e.extra else e
+    return e._replace(extra=tuple(c for c in e.extra if not c[0].startswith(NOTE_PREFIX))) if e.extra else e
 
 
 def _notes(splits: Mapping[str, Sequence[Candidate]]) -> dict[str, dict[str, dict[str, float]]]:
@@ -452,8 +457,8 @@ def _notes(splits: Mapping[str, Sequence[Candidate]]) -> dict[str, dict[str, dic
     found: defaultdict[str, dict[str, dict[str, float]]] = defaultdict(dict)
     for split, items in splits.items():
         met: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for name, value in (c for item in items for c in item[3].extra if c[0].startswith(NOTE)):
-            met[name.removeprefix(NOTE)][value] += 1
+        for name, value in (c for item in items for c in item[3].extra if c[0].startswith(NOTE_PREFIX)):
+            met[name.removeprefix(NOTE_PREFIX)][value] += 1
         for name, counts in met.items():
             found[name][split] = {value: round(n / len(items), 4) for value, n in sorted(counts.items())}
     return dict(found)
@@ -464,11 +469,11 @@ def _check(rows: Mapping[str, Sequence[Example]], chosen: Selection) -> None:
     for split, found in rows.items():
         labels = {row.label for row in found}
         wanted = set(chosen.labels)
-        if len(labels) < 2 or wanted - labels or len(found) < FEWEST:
+        if len(labels) < 2 or wanted - labels or len(found) < MIN_SPLIT_ROWS:
             missing = ", ".join(sorted(wanted - labels)[:5])
             raise TooFewError(
                 f"the corpus is too small: {split} would have {len(found)} rows{missing and f' and no {missing}'}; "
-                f"expected at least {FEWEST} rows and every class. "
+                f"expected at least {MIN_SPLIT_ROWS} rows and every class. "
                 "Give a larger corpus, or a larger share to this split with --sizes"
             )
 
@@ -484,7 +489,7 @@ def _lengths(splits: Mapping[str, Sequence[object]]) -> dict[str, int]:
     return {split: len(found) for split, found in splits.items()}
 
 
-def _corpus_facts(corpus: Corpus, counts: Counts, seen: Seen) -> dict[str, Any]:
+def _corpus_facts(corpus: Corpus, counts: Counts, seen: ReadLog) -> dict[str, Any]:
     return {
         "name": corpus.name,
         "language": corpus.language,
@@ -495,5 +500,5 @@ def _corpus_facts(corpus: Corpus, counts: Counts, seen: Seen) -> dict[str, Any]:
         "columns": dict(sorted(counts.columns.items())),
         "bigrams_thinned": counts.level,
         "files": [f.rsplit("/", 1)[-1] for f in (*corpus.files, *corpus.trees)],
-        "skipped": {"sentences": seen.bad, "listed": seen.listed},
+        "skipped": {"sentences": seen.malformed, "listed": seen.messages},
     }

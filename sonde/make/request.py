@@ -13,41 +13,41 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from sonde.core.args import Texts, texts
+from sonde.core.arguments import StringsOrPaths, as_strings
 from sonde.core.files import open_text
 from sonde.data.dataset import Dataset
-from sonde.data.expected import known
+from sonde.data.expected import expectations_for
 from sonde.data.origins import origins
 from sonde.data.sources import find_sets
 from sonde.errors import SondeError, UsageError
-from sonde.make.withheld import Withheld
-from sonde.task import NEEDS, SPECIFIC, Policy, Task, effective
+from sonde.make.exclusion import ExcludedSentences
+from sonde.task import FIELD_REQUIREMENTS, TASK_SPECIFIC_FIELDS, Policy, Task, effective_fields
 from sonde.tasks import SUITES, load, names, suite
 
 DEFAULT_SUITE = "universal2019"
-NAME = re.compile(r"\w[\w.-]*")
+PLAIN_NAME = re.compile(r"\w[\w.-]*")
 
 
-def wanted(
-    suites: Texts = (),
-    tasks: Texts = (),
+def select_tasks(
+    suites: StringsOrPaths = (),
+    tasks: StringsOrPaths = (),
     *,
     sizes: str = "",
     length: str = "",
-    settings: Texts = (),
+    settings: StringsOrPaths = (),
 ) -> list[tuple[str, Task, Policy]]:
     """(suite, task, policy) for every suite and task named, each under its own policy with the user's changes.
 
     A task named together with suites is taken out of those suites; alone it comes under the first policy it has.
     """
-    found = _named(texts(suites, "the name of a suite"), texts(tasks, "the name or file of a task"))
+    found = _named(as_strings(suites, "the name of a suite"), as_strings(tasks, "the name or file of a task"))
     for name, task, _ in found:
-        if not (NAME.fullmatch(name) and NAME.fullmatch(task.name)):
+        if not (PLAIN_NAME.fullmatch(name) and PLAIN_NAME.fullmatch(task.name)):
             raise UsageError(f"A suite and a task need plain names, which become folders; met {name!r}, {task.name!r}.")
     twice = Counter(f"{name}/{task.name}" for name, task, _ in found).most_common(1)
     if twice and twice[0][1] > 1:
         raise UsageError(f"{twice[0][0]} was asked for twice; one set would overwrite the other.")
-    changes = [_setting(text) for text in texts(settings, "a setting")]
+    changes = [_setting(text) for text in as_strings(settings, "a setting")]
     for only, _, _ in changes:
         if only is not None and only not in {t.name for _, t, _ in found}:
             raise UsageError(f"--set {only}.…: {only} is not among the tasks to make.")
@@ -61,7 +61,7 @@ def wanted(
     for name, task, policy in found:
         mine = {field: value for only, field, value in changes if only in (None, task.name)}
         changed = replace(policy, **(common | mine))
-        known = effective(task, changed, changed.readings or task.readings)
+        known = effective_fields(task, changed, changed.readings or task.readings)
         for only, field, _ in changes:
             if only == task.name and field not in known:
                 raise _no_effect(field, [task])
@@ -84,8 +84,8 @@ def _no_effect(field: str, tasks: Sequence[Task]) -> UsageError:
         for t in map(load, names())
         if (r := _knowing(t, field)) is not None
     ]
-    where = f" {field} is known to {', '.join(knowing)}." if field in SPECIFIC and knowing else ""
-    needs = f" It needs {NEEDS[field]}." if field in NEEDS else ""
+    where = f" {field} is known to {', '.join(knowing)}." if field in TASK_SPECIFIC_FIELDS and knowing else ""
+    needs = f" It needs {FIELD_REQUIREMENTS[field]}." if field in FIELD_REQUIREMENTS else ""
     return UsageError(f"--set {field}: it would have no effect on {', '.join(t.name for t in tasks)}.{where}{needs}")
 
 
@@ -131,7 +131,7 @@ def parse_length(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def check_jobs(jobs: int) -> int:
+def resolve_jobs(jobs: int) -> int:
     """A usable number of worker processes; 0 and below mean all cores."""
     return jobs if jobs > 0 else os.cpu_count() or 1
 
@@ -146,7 +146,7 @@ def check_writable(folder: Path | str) -> None:
         )
 
 
-def withheld(path: Path | str) -> Withheld:
+def read_excluded(path: Path | str) -> ExcludedSentences:
     """The sentences of a file, one a line, or of sets, and those that they were made from."""
     path = os.fspath(path)
     try:
@@ -156,13 +156,13 @@ def withheld(path: Path | str) -> Withheld:
             raise
         sources = []  # it is a plain list then, or that is what will be said of it
     if not sources:
-        return Withheld.of(line for line in open_text(path) if line.strip())
-    return Withheld.of(text for source in sources for text in _sentences(source.load()))
+        return ExcludedSentences.of(line for line in open_text(path) if line.strip())
+    return ExcludedSentences.of(text for source in sources for text in _sentences(source.load()))
 
 
 def _sentences(dataset: Dataset) -> Iterator[str]:
     """All that a set's rows have of sentences: as text, as tokens, before they were changed, and further ones."""
-    further = known(dataset).inputs
+    further = expectations_for(dataset).inputs
     for row, source in origins(dataset):
         yield row.text
         yield " ".join(row.tokens)

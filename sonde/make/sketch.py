@@ -17,25 +17,25 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sonde.core.digest import hash_64, mix
-from sonde.core.third_party import fenced
-from sonde.corpus.corpus import Corpus, digest_of, no_cycle_search
-from sonde.corpus.damage import invisible, markup
-from sonde.corpus.near_duplicates import near_key
+from sonde.core.hashing import hash_64, mix
+from sonde.core.third_party import isolated
+from sonde.corpus.artifacts import find_invisible_character, find_markup
+from sonde.corpus.corpus import Corpus, digest_of, gc_paused
+from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import PENN_TAGS, tags
-from sonde.errors import CorpusError, place_of, words_of
+from sonde.errors import CorpusError, describe_error, error_location
 from sonde.task import Context, Counts, Example, Policy, Task
 
 if TYPE_CHECKING:
-    from sonde.make.withheld import Withheld
+    from sonde.make.exclusion import ExcludedSentences
 
 ADDRESS = re.compile(r"https?:|www\.|\w@\w|\.(?:com|org|net|html?)\b", re.IGNORECASE)
-HINTS = ("http", "www.", "@", ".com", ".org", ".net", ".htm")
+ADDRESS_HINTS = ("http", "www.", "@", ".com", ".org", ".net", ".htm")
 """One of these is in every address, and looking for them is cheap."""
-PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("«", "»"), ("-LRB-", "-RRB-"), ("``", "''"))
+BRACKET_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("«", "»"), ("-LRB-", "-RRB-"), ("``", "''"))
 QUOTED = re.compile(r"""[()\[\]{}«»"„“”]|-[LR]RB-|``|''""")
-LISTED = 100
+MAX_LISTED_ERRORS = 100
 """How many skipped sentences are listed in full; all are counted."""
 
 
@@ -101,7 +101,7 @@ def lowest(items: Iterable[Candidate], limit: int) -> list[Candidate]:
     kept: list[Candidate] = []
     for item in sorted(items, key=itemgetter(0)):
         if kept and kept[-1][0] == item[0]:
-            best = min(kept[-1], item, key=tie)
+            best = min(kept[-1], item, key=tie_break_key)
             kept[-1] = (best[0], best[1], kept[-1][2] + item[2], best[3])
         elif len(kept) == limit:
             break
@@ -110,30 +110,30 @@ def lowest(items: Iterable[Candidate], limit: int) -> list[Candidate]:
     return kept
 
 
-def tie(candidate: Candidate) -> tuple[Any, ...]:
+def tie_break_key(candidate: Candidate) -> tuple[Any, ...]:
     """Which of several near-duplicates is taken; it must not depend on their order."""
     e = candidate[3]
     return e.text, e.tokens, e.label, e.key or "", e.marks, e.stratum, e.extra, e.source
 
 
 @dataclass(slots=True)
-class Seen:
+class ReadLog:
     """What a pass learns about the corpus besides counts: its digest and what could not be read."""
 
     digest: int = 0
-    bad: int = 0
-    listed: list[str] = field(default_factory=list)
+    malformed: int = 0
+    messages: list[str] = field(default_factory=list)
 
-    def note(self, error: CorpusError) -> None:
+    def record(self, error: CorpusError) -> None:
         """Remember one unreadable sentence."""
-        self.bad += 1
-        self.listed.append(str(error))
+        self.malformed += 1
+        self.messages.append(str(error))
 
-    def add(self, other: Seen) -> None:
+    def add(self, other: ReadLog) -> None:
         """Add another shard's; a fault of a whole file is met by every shard and counts once."""
         self.digest = (self.digest + other.digest) % (1 << 128)
-        self.bad += other.bad - len(set(self.listed) & set(other.listed))
-        self.listed = sorted({*self.listed, *other.listed})[:LISTED]
+        self.malformed += other.malformed - len(set(self.messages) & set(other.messages))
+        self.messages = sorted({*self.messages, *other.messages})[:MAX_LISTED_ERRORS]
 
 
 Tick = Callable[[int], None]
@@ -141,24 +141,24 @@ Tick = Callable[[int], None]
 TICK = 1000
 
 
-@no_cycle_search()
+@gc_paused()
 def count_shard(
     corpus: Corpus, shard: int, of: int, tasks: Sequence[Task], skip_bad: bool, tick: Tick | None = None
-) -> tuple[Counts, Seen]:
+) -> tuple[Counts, ReadLog]:
     """Count what the tasks need in one shard."""
-    counts, seen = Counts(), Seen()
+    counts, seen = Counts(), ReadLog()
     tables = frozenset().union(*(t.tables for t in tasks))
-    own = [(t.name, fenced(t.count)) for t in {t.name: t for t in tasks}.values() if t.count is not None]
+    own = [(t.name, isolated(t.count)) for t in {t.name: t for t in tasks}.values() if t.count is not None]
     tallies: dict[str, Counter[Any]] = {name: Counter() for name, _ in own}
     total = 0
-    for s in corpus.sentences(shard, of, on_bad=seen.note if skip_bad else None):
+    for s in corpus.sentences(shard, of, on_error=seen.record if skip_bad else None):
         total += digest_of(s)
         counts.sentences += 1
         counts.tokens += len(s.forms)
         counts.columns.update(columns(s))
         if "words" in tables:
             rows = list(zip(s.forms, tags(s), s.feats or s.xpos or ("",) * len(s), strict=True))
-            counts.firsts.update(rows[:1])
+            counts.first_words.update(rows[:1])
             counts.words.update(rows[1:])
         if "bigrams" in tables:
             counts.add_bigrams(["", *(f.lower() for f in s.forms), ""])
@@ -178,39 +178,39 @@ def count_shard(
     return counts, seen
 
 
-@no_cycle_search()
+@gc_paused()
 def propose_shard(
     corpus: Corpus,
     shard: int,
     of: int,
     jobs: Sequence[Job],
     pools: Sequence[Pool],
-    excluded: Withheld | None,
+    excluded: ExcludedSentences | None,
     tick: Tick | None = None,
 ) -> list[Pool]:
     """Fill an empty pool per job from one shard."""
     work = [
         (
-            fenced(j.task.propose),
+            isolated(j.task.propose),
             Context(j.policy, j.reading, j.plan),
             j.salt,
             p,
             j.policy.length,
             strata_of(j.policy),
-            sum(BITS[c] for c in j.task.readings[j.reading] if c in BITS),
+            sum(COLUMN_BITS[c] for c in j.task.readings[j.reading] if c in COLUMN_BITS),
             j.policy.balance == "natural",
         )
         for j, p in zip(jobs, pools, strict=True)
     ]
     shortest, longest = min(j.policy.length[0] for j in jobs), max(j.policy.length[1] for j in jobs)
-    for number, s in enumerate(corpus.sentences(shard, of, on_bad=_ignore), 1):
+    for number, s in enumerate(corpus.sentences(shard, of, on_error=_ignore), 1):
         n, have = len(s.tokens), _present(s)
         reason, near = None, 0
         if shortest <= n <= longest:
-            reason = unfit(s)
-            near = near_key(s.text) if reason is None else 0
+            reason = rejection_reason(s)
+            near = near_duplicate_key(s.text) if reason is None else 0
             if reason is None and excluded and excluded.has(s.text, s.tokens):
-                reason = WITHHELD
+                reason = EXCLUDED_REASON
         for propose, context, salt, pool, (low, high), stratum_of, needs, natural in work:
             if not low <= n <= high:
                 pool.rejected["length outside the window"] += 1
@@ -252,7 +252,7 @@ def propose_packed(*arguments: Any) -> bytes:
     return msgspec.msgpack.encode([(list(p.cells.items()), p.proposed, p.rejected, p.failed) for p in pools])
 
 
-def unpacked(data: bytes) -> list[Pool]:
+def unpack_pools(data: bytes) -> list[Pool]:
     """The pools that a worker packed; their limits stay behind."""
     parts = msgspec.msgpack.decode(data, type=Packed)
     return [
@@ -263,8 +263,8 @@ def unpacked(data: bytes) -> list[Pool]:
 
 Packed = list[tuple[list[tuple[tuple[str, str], list[Candidate]]], dict[str, int], dict[str, int], str]]
 
-WITHHELD = "withheld by --exclude"
-BITS = {"upos": 1, "penn": 2, "feats": 4, "heads": 8, "tree": 16, "lemmas": 32, "xpos": 2, "deprels": 8}
+EXCLUDED_REASON = "withheld by --exclude"
+COLUMN_BITS = {"upos": 1, "penn": 2, "feats": 4, "heads": 8, "tree": 16, "lemmas": 32, "xpos": 2, "deprels": 8}
 
 
 def _present(s: Sentence) -> int:
@@ -280,7 +280,7 @@ def _present(s: Sentence) -> int:
 
 
 def _failure(s: Sentence, error: BaseException) -> str:
-    return f"it failed on the sentence {s.id}: {words_of(error)}{place_of(error)}"
+    return f"it failed on the sentence {s.id}: {describe_error(error)}{error_location(error)}"
 
 
 def _ignore(error: CorpusError) -> None:
@@ -310,7 +310,7 @@ def columns(s: Sentence) -> list[str]:
     return found
 
 
-def unfit(s: Sentence) -> str | None:
+def rejection_reason(s: Sentence) -> str | None:
     """Why no task may use the sentence, or None."""
     tokens, text = s.tokens, s.text
     if len("".join(tokens).split()) != 1:
@@ -319,14 +319,14 @@ def unfit(s: Sentence) -> str | None:
     if sum(map(str.isalpha, tokens)) < half and sum(any(map(str.isalpha, t)) for t in tokens) < half:
         return "fewer than half of the tokens are words"
     folded = text.lower()
-    if any(hint in folded for hint in HINTS) and ADDRESS.search(text):
+    if any(hint in folded for hint in ADDRESS_HINTS) and ADDRESS.search(text):
         return "web or mail address"
     if QUOTED.search(text) and (
-        any(text.count(left) != text.count(right) for left, right in PAIRS)
+        any(text.count(left) != text.count(right) for left, right in BRACKET_PAIRS)
         or text.count('"') % 2
         or sum(map(text.count, "„“”")) % 2
     ):
         return "unbalanced quotes or brackets"
-    if next(markup(text), None) or invisible(text) or "\ufffd" in text:
+    if next(find_markup(text), None) or find_invisible_character(text) or "\ufffd" in text:
         return "markup, invisible or lost characters"
     return None

@@ -11,10 +11,10 @@ import numpy as np
 
 from sonde import __version__
 from sonde.baselines import BASELINES
-from sonde.core.args import Texts, texts
+from sonde.core.arguments import StringsOrPaths, as_strings
 from sonde.data.dataset import Dataset
 from sonde.data.sources import Source, find_sets
-from sonde.encoders import load, refuse_unnamed
+from sonde.encoders import load, refuse_untrusted
 from sonde.encoders.store import Store
 from sonde.errors import RunError, SondeError, UsageError
 from sonde.result import Result, Signature
@@ -25,12 +25,12 @@ from sonde.run.measures.measure import GIVEN
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class Reproduction:
     """A result made again, beside the one on record if there is one."""
 
-    now: Result
-    then: Result | None
-    differing: int | None
+    reproduced: Result
+    recorded: Result | None
+    changed_rows: int | None
     """Test rows that are labelled otherwise than on record."""
     notes: tuple[str, ...]
     """What is not as it was: the encoder's identity, the version, what dev chose."""
@@ -38,31 +38,33 @@ class Repeated:
     @property
     def same(self) -> bool:
         """Whether the number is the same, and so is every label."""
-        if self.then is None or self.now.score != self.then.score:
+        if self.recorded is None or self.reproduced.score != self.recorded.score:
             return False
-        return not self.differing and (self.then.cell.variant is None or self.now.scores == self.then.scores)
+        return not self.changed_rows and (
+            self.recorded.cell.variant is None or self.reproduced.scores == self.recorded.scores
+        )
 
 
 def repeat(
     signature: str,
     *,
     run: Run | None = None,
-    paths: Texts = (),
+    paths: StringsOrPaths = (),
     store: Store | None = None,
-    encoders: Texts = (),
-) -> Repeated:
+    encoders: StringsOrPaths = (),
+) -> Reproduction:
     """Do one cell again; the set is looked for by its digest, in ``paths`` and where the run's sets were read from.
 
     A signature may come from somebody else: an encoder that is a program (``py:``), or that sends texts to a server, is
     used only if it is among ``encoders``.
     """
-    paths, encoders = texts(paths, "a path"), texts(encoders, "an encoder")
+    paths, encoders = as_strings(paths, "a path"), as_strings(encoders, "an encoder")
     said = Signature.parse(signature)
     for name in (said.enc, (said.variant or "").removeprefix(GIVEN)):
-        refuse_unnamed(name, encoders, remote=True)
+        refuse_untrusted(name, encoders, remote=True)
     every = (*run.results, *run.extras) if run is not None else ()
-    then = next((r for r in every if r.signature == str(said)), None)
-    if run is not None and then is None:
+    recorded = next((r for r in every if r.signature == str(said)), None)
+    if run is not None and recorded is None:
         raise UsageError(
             f"{run.folder} has no result with this signature; `sonde show {run.folder} --signatures` lists them."
         )
@@ -90,23 +92,23 @@ def repeat(
         again = evaluate(
             [] if learner else [said.enc], [dataset], folder, probes=[said.probe or "linear"], seeds=[seed],
             limit=limit, store=store, device=said.device, half=said.kept == "float16",
-            resample=0, beside=[said.enc] if learner else [], controls=[v for v in variants if v in CONTROLS],
+            resample=0, baselines=[said.enc] if learner else [], controls=[v for v in variants if v in CONTROLS],
             measures=[v for v in variants if v not in CONTROLS],
         )  # fmt: skip
         wanted = (said.enc, said.layer, said.variant)
         found = (*again.results, *again.extras)
-        now = next((r for r in found if (r.cell.encoder, r.cell.layer, r.cell.variant) == wanted), None)
-        if now is None:
+        reproduced = next((r for r in found if (r.cell.encoder, r.cell.layer, r.cell.variant) == wanted), None)
+        if reproduced is None:
             why = "; ".join(f.error for f in again.failures) or f"there is no layer {said.layer}"
             raise RunError(f"The cell could not be done again: {why}")
-        differing = None
-        if run is not None and then is not None and then.metric == "accuracy":
-            old, new = (r.predictions(c)["predicted"] for r, c in ((run, then), (again, now)))
-            differing = int((np.asarray(old) != np.asarray(new)).sum())
-    return Repeated(now, then, differing, tuple(_notes(said, Signature.parse(now.signature))))
+        changed_rows = None
+        if run is not None and recorded is not None and recorded.metric == "accuracy":
+            old, new = (r.predictions(c)["predicted"] for r, c in ((run, recorded), (again, reproduced)))
+            changed_rows = int((np.asarray(old) != np.asarray(new)).sum())
+    return Reproduction(reproduced, recorded, changed_rows, tuple(_notes(said, Signature.parse(reproduced.signature))))
 
 
-def _notes(then: Signature, now: Signature) -> list[str]:
+def _notes(recorded: Signature, reproduced: Signature) -> list[str]:
     what = {
         "id": "the encoder is not what it was",
         "l2": "dev chose another L2",
@@ -117,11 +119,11 @@ def _notes(then: Signature, now: Signature) -> list[str]:
         "sonde": f"the signature is of another version of sonde than {__version__}",
     }
     found = [
-        f"{text}: {getattr(then, name)} then, {getattr(now, name)} now"
+        f"{text}: {getattr(recorded, name)} then, {getattr(reproduced, name)} now"
         for name, text in what.items()
-        if getattr(then, name) != getattr(now, name)
+        if getattr(recorded, name) != getattr(reproduced, name)
     ]
-    if now.id is None:
+    if reproduced.id is None:
         found.append("the encoder does not say what it is, so that it may be another one")
     return found
 

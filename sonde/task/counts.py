@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from sonde.core.digest import hash_64
+from sonde.core.hashing import hash_64
 from sonde.corpus.syntax import is_word
 from sonde.task.policy import Policy
 
@@ -22,7 +22,7 @@ class Counts:
     columns: Counter[str] = field(default_factory=Counter)
     words: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """(form, part of speech, features) of every word but the first of its sentence."""
-    firsts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    first_words: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """The same for the first words, whose capital letter means nothing."""
     bigrams: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Adjacent lower-cased forms; sentence edges are empty strings. Complete for every word that ``keeps`` says."""
@@ -45,7 +45,7 @@ class Counts:
         for mine, theirs in (
             (self.columns, other.columns),
             (self.words, other.words),
-            (self.firsts, other.firsts),
+            (self.first_words, other.first_words),
             (self.bigrams, other.bigrams),
         ):
             mine.update(theirs)  # type: ignore[arg-type]
@@ -89,7 +89,7 @@ class Counts:
         if pos in self.folded:
             return self.folded[pos]
         out = self.folded[pos] = Counter()
-        for table in (self.words, self.firsts):
+        for table in (self.words, self.first_words):
             for (form, tag, _), n in table.items():
                 if not pos or tag in pos:
                     out[fold(form)] += n
@@ -101,7 +101,7 @@ def fold(form: str) -> str:
     return form.lower().replace("’", "'")
 
 
-def targets(counts: Counts, policy: Policy, *pos: str) -> frozenset[str]:
+def target_forms(counts: Counts, policy: Policy, *pos: str) -> frozenset[str]:
     """The folded forms of these parts of speech, two letters or more, neither too rare nor too frequent to be a target.
 
     A band is scaled from ``band_tokens`` words to this corpus, but its lower end is never below 2 occurrences and it is

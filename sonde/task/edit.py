@@ -15,7 +15,7 @@ def plain_words(s: Sentence) -> set[int]:
     return {i for i, form in enumerate(s.forms) if i not in inside and any(map(str.isalpha, form))}
 
 
-def free_words(s: Sentence) -> set[int]:
+def replaceable_words(s: Sentence) -> set[int]:
     """Plain words that nothing is glued to but closing punctuation, so that another word may take their place.
 
     French *l'* and the halves of a hyphenated word are not free.
@@ -34,7 +34,7 @@ def free_words(s: Sentence) -> set[int]:
 CLOSING = frozenset({".", ",", ";", ":", "!", "?", "…", "...", ")", "]", "”", "»"})
 
 
-def spaces(s: Sentence) -> list[bool]:
+def space_flags(s: Sentence) -> list[bool]:
     """Whether white space follows each surface token."""
     if s.space_after is None:
         return [True] * len(s.tokens)
@@ -45,12 +45,12 @@ def spaces(s: Sentence) -> list[bool]:
     return [s.space_after[i] for i in ends]
 
 
-def render(tokens: Sequence[str], space_after: Sequence[bool]) -> str:
+def detokenise(tokens: Sequence[str], space_after: Sequence[bool]) -> str:
     """The text of these tokens."""
     return "".join(t + " " if space else t for t, space in zip(tokens, space_after, strict=True)).strip()
 
 
-def replaced(
+def replace_words(
     s: Sentence,
     label: str,
     words: Mapping[int, str],
@@ -63,12 +63,12 @@ def replaced(
     where = token_positions(s, words)
     for at, form in zip(where, words.values(), strict=True):
         tokens[at] = form
-    return Example(label, tuple(tokens), render(tokens, spaces(s)), s.id, key, marks=where, extra=extra)
+    return Example(label, tuple(tokens), detokenise(tokens, space_flags(s)), s.id, key, marks=where, extra=extra)
 
 
-def put_back(row: Example, words: Mapping[int, str]) -> str | None:
+def restore_words(row: Example, words: Mapping[int, str]) -> str | None:
     """The text of a row with tokens at some positions replaced; None if its tokens are not in its text."""
-    places = spans(row)
+    places = token_spans(row)
     if places is None or not all(0 <= at < len(places) for at in words):
         return None
     text = row.text
@@ -78,7 +78,7 @@ def put_back(row: Example, words: Mapping[int, str]) -> str | None:
     return text
 
 
-def spans(row: Example) -> list[tuple[int, int]] | None:
+def token_spans(row: Example) -> list[tuple[int, int]] | None:
     """Where each token of a row stands in its text."""
     found: list[tuple[int, int]] = []
     end = 0

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sonde.core.literals import check_words
+from sonde.core.literals import check_literals
 from sonde.errors import UsageError
 
 Range = tuple[int, int]
 
 
-LENGTHS: tuple[Range, ...] = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
+LENGTH_BINS: tuple[Range, ...] = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
 """The length bins of the released SentEval sets; classes are balanced inside each, so that length says nothing."""
 
 
@@ -37,7 +37,7 @@ class Policy:
     """Equal counts per class in every split and stratum, or the corpus's own distribution."""
     remainder: Literal["spread", "drop"] = "spread"
     """Rows left over when a size is no multiple of the class count: given to the largest pools, or not made."""
-    strata: tuple[Range, ...] | Literal["exact"] = LENGTHS
+    strata: tuple[Range, ...] | Literal["exact"] = LENGTH_BINS
     """Length bins inside which classes are balanced; ``exact``: every length is a bin of its own; empty: none."""
     decorrelate: Literal["exact", "gaussian"] = "exact"
     """Equal length histograms for every class, or SentEval's bivariate Gaussian over (length, label)."""
@@ -78,7 +78,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
-        check_words(self, "A policy")
+        check_literals(self, "A policy")
         ranges = (self.length, self.ranks, self.depths, *self.bins, *(() if self.strata == "exact" else self.strata))
         if min(self.sizes) < 1 or any(low > high or low < 0 for low, high in (*ranges, self.band or (1, 1))):
             raise UsageError(f"A policy needs positive sizes and ranges from low to high, got {self}.")

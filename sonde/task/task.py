@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from random import Random
 from typing import Any, Literal
 
-from sonde.core.digest import mix
+from sonde.core.hashing import mix
 from sonde.corpus.sentence import Sentence
 from sonde.task.counts import Counts
 from sonde.task.example import Example
@@ -29,7 +29,7 @@ class Context:
         return mix(self.state) % n
 
 
-Doubt = Literal["", "wrong", "ambiguous"]
+LabelIssue = Literal["", "wrong", "ambiguous"]
 """A label that the tokens contradict, one of several that they support, or nothing to say against it."""
 Proposal = Example | str | None
 """The example, or the reason there is none; None: the question does not apply to the sentence."""
@@ -68,15 +68,15 @@ class Task:
     settings: tuple[str, ...] | None = None
     """The fields of a policy among ``SPECIFIC`` that it takes note of; one that only some readings know has these in
     front: ``constituency.depths``. None: it may take note of any."""
-    doubts: Callable[[Sequence[Example]], list[Doubt]] | None = None
+    label_issues: Callable[[Sequence[Example]], list[LabelIssue]] | None = None
     """What the tokens alone say against the label of each row, where they can; of any set of this task, by whomever."""
 
 
-TARGETED = ("band", "band_tokens", "trim", "disjoint", "cap")
+TARGET_FIELDS = ("band", "band_tokens", "trim", "disjoint", "cap")
 """Fields of a policy for tasks whose examples have a target form that ``targets`` chooses."""
-SPECIFIC = (*TARGETED, "bins", "depths", "ranks", "tolerance", "domain", "subtypes", "upos", "tense")
+TASK_SPECIFIC_FIELDS = (*TARGET_FIELDS, "bins", "depths", "ranks", "tolerance", "domain", "subtypes", "upos", "tense")
 """Fields that only some tasks know."""
-NEEDS = {
+FIELD_REQUIREMENTS = {
     "strata": "balance=equal",
     "remainder": "balance=equal and decorrelate=exact",
     "disjoint": "balance=equal and decorrelate=exact",
@@ -89,12 +89,14 @@ NEEDS = {
 """What must be so for a field to have an effect, in words."""
 
 
-def effective(task: Task, policy: Policy, readings: Collection[str]) -> frozenset[str]:
+def effective_fields(task: Task, policy: Policy, readings: Collection[str]) -> frozenset[str]:
     """The fields of a policy that can have an effect on the task's sets under one of these readings."""
     known = {f.name for f in fields(Policy)}
     if task.settings is not None:
         named = [name.rpartition(".") for name in task.settings]
-        known -= set(SPECIFIC) - {field for reading, _, field in named if not reading or reading in readings}
+        known -= set(TASK_SPECIFIC_FIELDS) - {
+            field for reading, _, field in named if not reading or reading in readings
+        }
     if isinstance(task.labels, tuple):
         known -= {"classes", "min_classes"}
     if policy.balance == "natural":

@@ -22,7 +22,7 @@ class Adam:
     """
 
     weights: Floats
-    slope: Floats
+    gradient: Floats
     first: Floats
     second: Floats
     spare: Floats
@@ -32,8 +32,8 @@ class Adam:
     def of(cls, arrays: Sequence[Floats]) -> Adam:
         """Start from these arrays, in line."""
         weights = np.concatenate([array.ravel() for array in arrays])
-        slope, first, second = (np.zeros_like(weights) for _ in range(3))
-        return cls(weights, slope, first, second, np.empty(BLOCK, np.float32))
+        gradient, first, second = (np.zeros_like(weights) for _ in range(3))
+        return cls(weights, gradient, first, second, np.empty(BLOCK, np.float32))
 
     def step(self, number: int, rate: float) -> None:
         """Take the ``number``-th step, from 1, by the gradient, which is used up."""
@@ -42,7 +42,9 @@ class Adam:
         epsilon = np.float32(EPSILON["adam"] * root)
         keep_first, keep_second = np.float32(BETAS[0]), np.float32(BETAS[1])
         for start in range(0, len(self.weights), BLOCK):
-            w, g, m, v = (each[start : start + BLOCK] for each in (self.weights, self.slope, self.first, self.second))
+            w, g, m, v = (
+                each[start : start + BLOCK] for each in (self.weights, self.gradient, self.first, self.second)
+            )
             spare = self.spare[: len(w)]
             m *= keep_first
             m += g

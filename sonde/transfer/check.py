@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sonde.core.files import open_bytes, undecodable
+from sonde.core.files import encoding_error, open_bytes
 from sonde.data.layouts import LAYOUTS, Layout, scan
 from sonde.data.layouts.xnli import nli_files
 from sonde.data.sources import Source, find_sets
-from sonde.data.tables import there
+from sonde.data.tables import find_file
 from sonde.errors import CorpusError, SondeError, UsageError
 
-PROBING = {
+PROBING_TASKS = {
     "Length": "sentence_length",
     "WordContent": "word_content",
     "Depth": "tree_depth",
@@ -29,11 +29,11 @@ PROBING = {
 """SentEval's names of the probing sets, and their files."""
 _PROBING_SIZES = {"tr": 100_000, "va": 10_000, "te": 10_000}
 """Conneau et al. 2018, section 2, of every one of them."""
-_SHOWN = 5
+_MAX_REMARKS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SetReport:
     """What is in a set, what should be, and what is wrong."""
 
     name: str
@@ -50,25 +50,25 @@ class Report:
     notes: tuple[str, ...]
 
     @property
-    def sound(self) -> bool:
+    def is_valid(self) -> bool:
         """Whether the set may be used."""
         return not self.errors
 
 
-def check(path: str) -> tuple[list[Report], list[str]]:
+def check(path: str) -> tuple[list[SetReport], list[str]]:
     """Reports on the transfer sets and SentEval's probing sets in and below a folder, and the names of those absent."""
     sources = [source for source in find_sets([path]) if source.kind in LAYOUTS or _is_probing(source)]
     if not sources:
         raise UsageError(f"{path} has none of SentEval's sets, XNLI or CDS in it; `sonde audit` is for any other set.")
     met = {source.kind if source.kind in LAYOUTS else source.task for source in sources}
     absent = [name for name in LAYOUTS if name not in met and name != "STSBenchmark-fix"]
-    absent += [name for name, file in PROBING.items() if file not in met]
-    return [examine(source) for source in sources], absent
+    absent += [name for name, file in PROBING_TASKS.items() if file not in met]
+    return [check_set(source) for source in sources], absent
 
 
-def examine(source: Source) -> Report:
+def check_set(source: Source) -> SetReport:
     """Read a set to its end and say what is wrong with it."""
-    found = Report(source.name, source.task, source.paths[0], source.language, {}, {}, 0, (), ())
+    found = SetReport(source.name, source.task, source.paths[0], source.language, {}, {}, 0, (), ())
     if source.kind not in LAYOUTS:
         return _probing(source, found)
     layout, folder = LAYOUTS[source.kind], Path(source.paths[0])
@@ -150,18 +150,18 @@ def _sizes(rows: Mapping[str, int], release: Mapping[str, int], source: str) -> 
 def _files(layout: Layout, folder: Path) -> Iterator[str]:
     """What is worth knowing about the files themselves."""
     for file in layout.files:
-        path = there(folder / file)
+        path = find_file(folder / file)
         if path is None or layout.read in ("captions", "nli"):
             continue
         try:
             content = b"".join(open_bytes(str(path)))
         except SondeError:
             continue  # an error of the set
-        if layout.latin:
+        if layout.latin1_fallback:
             try:
                 content.decode()
             except UnicodeDecodeError as error:
-                line = undecodable(str(path), 1, error).line
+                line = encoding_error(str(path), 1, error).line
                 yield f"{path} is no UTF-8 and read as Latin-1, as by SentEval; the first such byte is in line {line}"
         lines = content.removesuffix(b"\n").split(b"\n")
         blank = [number for number, line in enumerate(lines, 1) if not line.strip()]
@@ -172,10 +172,10 @@ def _files(layout: Layout, folder: Path) -> Iterator[str]:
 
 
 def _is_probing(source: Source) -> bool:
-    return source.kind == "senteval" and source.task in PROBING.values()
+    return source.kind == "senteval" and source.task in PROBING_TASKS.values()
 
 
-def _probing(source: Source, found: Report) -> Report:
+def _probing(source: Source, found: SetReport) -> SetReport:
     found = replace(found, published=_PROBING_SIZES)
     try:
         dataset = source.load()
@@ -190,5 +190,5 @@ def _probing(source: Source, found: Report) -> Report:
 
 def _first(said: Sequence[str], what: str) -> list[str]:
     """A few of many remarks, and how many there are."""
-    more = [f"{what}: {len(said):,} in all"] if len(said) > _SHOWN else []
-    return [*said[:_SHOWN], *more]
+    more = [f"{what}: {len(said):,} in all"] if len(said) > _MAX_REMARKS else []
+    return [*said[:_MAX_REMARKS], *more]

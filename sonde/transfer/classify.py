@@ -17,9 +17,9 @@ import numpy.typing as npt
 from sonde.probes import Features, Model, Probe, convex, fit, network
 from sonde.transfer.folds import Ints, folds
 
-OUTER = 1111
+OUTER_SEED = 1111
 """The seed of the nested folds, which in SentEval depends on nothing."""
-HELD_OUT = 0.05
+EARLY_STOPPING_SHARE = 0.05
 """What is set apart to stop on where there is no dev."""
 
 
@@ -67,9 +67,9 @@ def nested(
     """Test on each of k folds; choose by folds of the others, and learn from these."""
     scores = np.empty((len(rows), classes), np.float32)
     devs, tests, chosen, parts = [], [], [], []
-    for outer, held in folds(labels, k, OUTER):
+    for outer, held in folds(labels, k, OUTER_SEED):
         train, of_train = rows.select(outer), labels[outer]
-        dev, point = _choose(probe, train, of_train, classes, list(folds(of_train, k, OUTER)), seed, device)
+        dev, point = _choose(probe, train, of_train, classes, list(folds(of_train, k, OUTER_SEED)), seed, device)
         scores[held] = _refit(probe, point, train, of_train, classes, seed, device).scores(rows.select(held))
         devs.append(dev)
         tests.append(_accuracy(scores[held], labels[held]))
@@ -117,7 +117,7 @@ def _refit(
         case "network":
             orders = np.random.RandomState(seed)
             drawn = orders.permutation(len(train))
-            stop, learn = np.split(drawn, [int(HELD_OUT * len(train))])
+            stop, learn = np.split(drawn, [int(EARLY_STOPPING_SHARE * len(train))])
             return network.fit_grid(
                 one, train.select(learn), labels[learn], train.select(stop), labels[stop], classes, seed=seed,
                 orders=orders, device=device,

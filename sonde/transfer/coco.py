@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.data.dataset import Dataset, make_folder, write_atomically
-from sonde.data.layouts.captions import CAPTIONS, FORMAT, features_digest, load_features
+from sonde.data.layouts.captions import CAPTIONS_FORMAT, CAPTIONS_PER_IMAGE, features_digest, load_features
 from sonde.errors import DataError
 from sonde.transfer.unpickle import Array, load
 
-WORDS = ("train", "valid", "test")
+SENTEVAL_SPLITS = ("train", "valid", "test")
 """The splits, as SentEval's files of COCO call them."""
 
 
@@ -41,14 +41,14 @@ def convert(pickles: Sequence[Path], folder: Path) -> Iterator[tuple[Path, int, 
 
     As in SentEval, " ." is put after every caption, and features become 32-bit floats.
     """
-    for path, word in zip(pickles, WORDS, strict=True):
+    for path, word in zip(pickles, SENTEVAL_SPLITS, strict=True):
         features, captions = _content(path)
         make_folder(folder)
         _save(features, folder / f"{word}.npy")
         lines = b",\n".join(map(msgspec.json.encode, captions))
         # the captions are written last: without them the features are no set
         write_atomically(
-            folder / f"{word}.json", b'{"format": "%s", "captions": [\n%s\n]}\n' % (FORMAT.encode(), lines)
+            folder / f"{word}.json", b'{"format": "%s", "captions": [\n%s\n]}\n' % (CAPTIONS_FORMAT.encode(), lines)
         )
         yield folder / f"{word}.npy", *features.shape
 
@@ -69,9 +69,11 @@ def _content(path: Path) -> tuple[npt.NDArray[np.float32], list[list[str]]]:
         ) from None
     if features.ndim != 2 or not np.isfinite(features).all():
         raise DataError(f"{path} has features of the shape {features.shape}; expected finite numbers (images, d).")
-    few = next((i for i, said in enumerate(captions) if len(said) < CAPTIONS), None)
+    few = next((i for i, said in enumerate(captions) if len(said) < CAPTIONS_PER_IMAGE), None)
     if few is not None:
-        raise DataError(f"{path}: image {few} has {len(captions[few])} captions; expected at least {CAPTIONS}.")
+        raise DataError(
+            f"{path}: image {few} has {len(captions[few])} captions; expected at least {CAPTIONS_PER_IMAGE}."
+        )
     return features, captions
 
 

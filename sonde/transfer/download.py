@@ -22,10 +22,10 @@ from urllib.parse import urlsplit
 from sonde import __version__
 from sonde.errors import DataError, Offline
 
-Tell = Callable[[str, int, int | None], None]
+Progress = Callable[[str, int, int | None], None]
 
 _PIECE = 1 << 16
-_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
+_DOWNLOAD_RETRY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 def offline() -> bool:
@@ -34,7 +34,7 @@ def offline() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RetryPolicy:
     """How patient to be with a server."""
 
     timeout: float = 60.0
@@ -56,7 +56,13 @@ class _Refused(Exception):
 
 
 def download(
-    urls: tuple[str, ...], path: Path, *, limit: int, safe: bool, line: Line | None = None, tell: Tell | None = None
+    urls: tuple[str, ...],
+    path: Path,
+    *,
+    limit: int,
+    has_checksum: bool,
+    retries: RetryPolicy | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Fetch a file from the first of these addresses that has it. What has come is kept in a .part file.
 
@@ -66,7 +72,7 @@ def download(
     reached = False
     for url in urls:
         try:
-            _from(url, path, limit, safe, line or Line(), tell)
+            _from(url, path, limit, has_checksum, retries or RetryPolicy(), progress)
             return
         except _Broken as error:
             reasons.append(f"{url}: {error}")
@@ -87,24 +93,26 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _from(url: str, path: Path, limit: int, safe: bool, line: Line, tell: Tell | None) -> None:
-    for attempt in range(line.tries):
+def _from(
+    url: str, path: Path, limit: int, has_checksum: bool, retries: RetryPolicy, progress: Progress | None
+) -> None:
+    for attempt in range(retries.tries):
         try:
-            _attempt(url, path, limit, safe, line.timeout, tell)
+            _attempt(url, path, limit, has_checksum, retries.timeout, progress)
             return
         except _Broken as error:
-            if attempt + 1 == line.tries or isinstance(error, _Unknown):
+            if attempt + 1 == retries.tries or isinstance(error, _Unknown):
                 raise
-        line.sleep(2.0**attempt * (0.5 + random.random() / 2))
+        retries.sleep(2.0**attempt * (0.5 + random.random() / 2))
 
 
-def _attempt(url: str, path: Path, limit: int, safe: bool, timeout: float, tell: Tell | None) -> None:
+def _attempt(url: str, path: Path, limit: int, has_checksum: bool, timeout: float, progress: Progress | None) -> None:
     """Ask for what is missing, write it, and rename the file when it is whole."""
     part, tag = _part(path), path.with_name(f"{path.name}.tag")
     have = part.stat().st_size if part.exists() else 0
     whose, _, validator = tag.read_text("utf-8").partition("\n") if tag.exists() else ("", "", "")
     validator = validator if whose == url else ""
-    if not validator and not safe:
+    if not validator and not has_checksum:
         have = 0  # nothing would tell if the rest were another file's
     request = _request(url, have, validator)
     try:
@@ -114,7 +122,7 @@ def _attempt(url: str, path: Path, limit: int, safe: bool, timeout: float, tell:
                 have = 0
             with _on_disk(tag):
                 tag.write_text(f"{url}\n{_validator(answer)}", "utf-8")
-            got = _write(answer, part, have, total, limit, url, tell)
+            got = _write(answer, part, have, total, limit, url, progress)
     except urllib.error.HTTPError as error:
         with error:
             if error.code == 416 and have:
@@ -123,7 +131,7 @@ def _attempt(url: str, path: Path, limit: int, safe: bool, timeout: float, tell:
                 else:
                     part.unlink()
                     raise _Broken("the server has another file now") from None
-            elif error.code in _AGAIN:
+            elif error.code in _DOWNLOAD_RETRY_STATUSES:
                 raise _Broken(f"the server answered {error.code}") from None
             else:
                 said = " ".join(str(error.reason).split())[:200]
@@ -163,7 +171,9 @@ def _total(answer: Any, have: int, limit: int, url: str) -> int | None:
     return total
 
 
-def _write(answer: IO[bytes], part: Path, have: int, total: int | None, limit: int, url: str, tell: Tell | None) -> int:
+def _write(
+    answer: IO[bytes], part: Path, have: int, total: int | None, limit: int, url: str, progress: Progress | None
+) -> int:
     """Put what comes after the first ``have`` bytes; how many there are then."""
     with _on_disk(part):
         out = part.open("r+b" if have else "wb")
@@ -173,8 +183,8 @@ def _write(answer: IO[bytes], part: Path, have: int, total: int | None, limit: i
             have += len(piece)
             with _on_disk(part):
                 out.write(piece)
-            if tell:
-                tell(urlsplit(url).path.rpartition("/")[2], have, total)
+            if progress:
+                progress(urlsplit(url).path.rpartition("/")[2], have, total)
         with _on_disk(part):
             out.flush()
             os.fsync(out.fileno())

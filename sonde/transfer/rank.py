@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sonde.core.threads import one_thread
+from sonde.core.threads import single_threaded
 from sonde.errors import DataError, ShapeError, TooFewError, UsageError
 from sonde.probes.features import Features, Floats
 from sonde.probes.mersenne import SEEDS, layers
@@ -26,7 +26,7 @@ from sonde.transfer.adam import Adam, parts
 
 Ints = npt.NDArray[np.int64]
 
-RATE = 1e-3
+LEARNING_RATE = 1e-3
 """Of Adam: torch's default, which SentEval takes."""
 
 
@@ -60,7 +60,7 @@ class Recalls(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class RankingResult:
     """What was found on test, with the weights that were best on dev."""
 
     dev: float
@@ -79,65 +79,74 @@ class Ranked:
 
 
 def rank(
-    train: Gallery, dev: Gallery, test: Gallery, *, seed: int, dim: int = 1000, batch: int = 128, contrasts: int = 30,
+    train: Gallery, dev: Gallery, test: Gallery, *, seed: int, dim: int = 1000, batch: int = 128, negatives: int = 30,
     margin: float = 0.2, passes: int = 21, patience: int = 3, fold: int = 1000,
-) -> Ranked:  # fmt: skip
+) -> RankingResult:  # fmt: skip
     """Learn from train, keep what is best on dev, rank test in folds of so many images.
 
     Training ends after so many passes, or when in all more than ``patience`` looks at dev were no better than before.
     """
-    if min(dim, batch, contrasts, passes, fold) < 1:
+    if min(dim, batch, negatives, passes, fold) < 1:
         raise UsageError("dim, batch, contrasts, passes and fold must be 1 or more each.")
     _check(train, dev, test, seed, batch, fold)
     # one thread, so that a result does not depend on how many there are; what overflows ranks last
-    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with single_threaded(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         start = _start(seed, train.images.shape[1], train.captions.shape[1], dim)
         adam, shapes = Adam.of(start), [each.shape for each in start]
-        weights, slopes = parts(adam.weights, shapes), parts(adam.slope, shapes)
+        weights, gradients = parts(adam.weights, shapes), parts(adam.gradient, shapes)
         draws, number = np.random.RandomState(seed), 0
-        best, kept, done, borne = -1.0, start, 0, 0
-        while borne <= patience and done < passes:
+        best, kept, done, stale_evaluations = -1.0, start, 0, 0
+        while stale_evaluations <= patience and done < passes:
             order = draws.permutation(len(train.captions))
             for first in range(0, len(order), batch):
                 rows = [order[first : first + batch]]
-                rows += [_others(draws, order, first, len(rows[0]), contrasts) for _ in range(2)]
+                rows += [_others(draws, order, first, len(rows[0]), negatives) for _ in range(2)]
                 images = train.images.take(np.concatenate(rows[:2]) // train.each)
                 captions = train.captions.take(np.concatenate([rows[0], rows[2]]))
-                descend(weights, images, captions, contrasts, margin, slopes)
+                loss_and_gradient(weights, images, captions, negatives, margin, gradients)
                 number += 1
-                adam.step(number, RATE)
+                adam.step(number, LEARNING_RATE)
             done += 1
             score = _score(_folds(weights, dev, fold))
             if score > best:
                 best, kept = score, [each.copy() for each in weights]
             else:
-                borne += 1
+                stale_evaluations += 1
         found = _folds(kept, test, fold)
     recalls = tuple((_recalls(of_captions), _recalls(of_images)) for of_captions, of_images in found)
     captions_found, images_found = (Recalls(*np.mean(side, axis=0).tolist()) for side in zip(*recalls, strict=True))
     caption_ranks, image_ranks = (np.concatenate(side) for side in zip(*found, strict=True))
-    return Ranked(best, captions_found, images_found, recalls, caption_ranks, image_ranks, done)
+    return RankingResult(best, captions_found, images_found, recalls, caption_ranks, image_ranks, done)
 
 
-def descend(
-    weights: Sequence[Floats], images: Floats, captions: Floats, contrasts: int, margin: float, slopes: Sequence[Floats]
+def loss_and_gradient(
+    weights: Sequence[Floats],
+    images: Floats,
+    captions: Floats,
+    negatives: int,
+    margin: float,
+    gradients: Sequence[Floats],
 ) -> float:
     """The loss of a batch; its gradient is written to ``slopes``.
 
     ``weights`` and ``slopes`` are weight and bias for images, then for captions. ``images`` (m + m * contrasts, d) are
     those of the batch and then the contrasts of its first caption, of its second, …; so are the captions.
     """
-    m = len(images) // (1 + contrasts)
+    m = len(images) // (1 + negatives)
     (a, a_sizes), (b, b_sizes) = _project(weights[:2], images), _project(weights[2:], captions)
     one, two = a[:m], b[:m]
-    other_one, other_two = (side[m:].reshape(m, contrasts, -1) for side in (a, b))
+    other_one, other_two = (side[m:].reshape(m, negatives, -1) for side in (a, b))
     short = np.float32(margin) - np.einsum("ij,ij->i", one, two)[:, None]
     image_costs, caption_costs = short + _along(two, other_one), short + _along(one, other_two)
-    dear_images, dear_captions = image_costs >= 0, caption_costs >= 0
-    times = (dear_images.sum(axis=1) + dear_captions.sum(axis=1)).astype(np.float32)[:, None]
-    _write(slopes[:2], images, a, a_sizes, _total(dear_captions, other_two) - times * two, dear_images, two)
-    _write(slopes[2:], captions, b, b_sizes, _total(dear_images, other_one) - times * one, dear_captions, one)
-    return float(image_costs[dear_images].sum() + caption_costs[dear_captions].sum())
+    violating_images, violating_captions = image_costs >= 0, caption_costs >= 0
+    times = (violating_images.sum(axis=1) + violating_captions.sum(axis=1)).astype(np.float32)[:, None]
+    _write(
+        gradients[:2], images, a, a_sizes, _total(violating_captions, other_two) - times * two, violating_images, two
+    )
+    _write(
+        gradients[2:], captions, b, b_sizes, _total(violating_images, other_one) - times * one, violating_captions, one
+    )
+    return float(image_costs[violating_images].sum() + caption_costs[violating_captions].sum())
 
 
 def _along(own: Floats, others: Floats) -> Floats:
@@ -146,23 +155,23 @@ def _along(own: Floats, others: Floats) -> Floats:
     return found
 
 
-def _total(dear: npt.NDArray[np.bool_], others: Floats) -> Floats:
+def _total(violating: npt.NDArray[np.bool_], others: Floats) -> Floats:
     """The sum (m, d) of those of k others (m, k, d) that are dear."""
-    found: Floats = np.matmul(dear[:, None].astype(np.float32), others)[:, 0]
+    found: Floats = np.matmul(violating[:, None].astype(np.float32), others)[:, 0]
     return found
 
 
 def _write(
-    slopes: Sequence[Floats], x: Floats, made: Floats, sizes: Floats, pull: Floats, dear: npt.NDArray[np.bool_],
+    gradients: Sequence[Floats], x: Floats, made: Floats, sizes: Floats, pull: Floats, violating: npt.NDArray[np.bool_],
     opposite: Floats,
 ) -> None:  # fmt: skip
     """The gradient of one side, from that of what it made of the batch, ``pull``, and of the contrasts that cost."""
-    used = np.concatenate([np.arange(len(pull)), len(pull) + np.flatnonzero(dear)])
-    slope, made = np.concatenate([pull, opposite[np.nonzero(dear)[0]]]), made[used]
-    slope -= made * np.einsum("ij,ij->i", made, slope)[:, None]  # only a turn changes what has length 1
-    slope /= sizes[used, None]
-    np.matmul(slope.T, x[used], out=slopes[0])
-    slope.sum(axis=0, out=slopes[1])
+    used = np.concatenate([np.arange(len(pull)), len(pull) + np.flatnonzero(violating)])
+    gradient, made = np.concatenate([pull, opposite[np.nonzero(violating)[0]]]), made[used]
+    gradient -= made * np.einsum("ij,ij->i", made, gradient)[:, None]  # only a turn changes what has length 1
+    gradient /= sizes[used, None]
+    np.matmul(gradient.T, x[used], out=gradients[0])
+    gradient.sum(axis=0, out=gradients[1])
 
 
 def _project(layer: Sequence[Floats], x: Floats) -> tuple[Floats, Floats]:
@@ -181,9 +190,9 @@ def _start(seed: int, image_width: int, caption_width: int, dim: int) -> list[Fl
     return [*layers(bits, [image_width, dim]), *layers(bits, [caption_width, dim])]
 
 
-def _others(draws: np.random.RandomState, order: Ints, first: int, m: int, contrasts: int) -> Ints:
+def _others(draws: np.random.RandomState, order: Ints, first: int, m: int, negatives: int) -> Ints:
     """For each of the m rows of the batch that begins at ``first``, so many from outside it, (m * contrasts,)."""
-    drawn = draws.randint(0, len(order) - m, size=m * contrasts)
+    drawn = draws.randint(0, len(order) - m, size=m * negatives)
     return order[drawn + m * (drawn >= first)]
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from sonde.core.threads import one_thread
+from sonde.core.threads import single_threaded
 from sonde.errors import DataError, ShapeError, TooFewError, UsageError
 from sonde.probes.features import Features, Floats
 from sonde.probes.mersenne import SEEDS, layers
@@ -23,21 +23,21 @@ from sonde.transfer.adam import Adam, parts
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-BATCH, RATE = 64, 1e-3
-EVERY = 50
+BATCH, LEARNING_RATE = 64, 1e-3
+EPOCHS_PER_EVALUATION = 50
 """Passes between two looks at dev."""
-PASSES = 1000
+MAX_EPOCHS = 1000
 """With more than so many behind it, training is not gone on with."""
-PATIENCE = 3
+EVALUATION_PATIENCE = 3
 """Looks at dev, in all, that need not be better than the best before."""
-HELD = 2**28
+MAX_GATHERED_BYTES = 2**28
 """Bytes of training rows up to which these are gathered once, and not for each of the passes."""
-CHUNK = 512
+SCORED_ROWS = 512
 """Rows that are scored at a time."""
 
 
 @dataclass(frozen=True, eq=False)
-class Related:
+class RelatednessResult:
     """What was learnt, as far as it is asked for."""
 
     dev: float
@@ -59,7 +59,7 @@ def relate(
     levels: int = 5,
     reduction: Literal["mean", "sum"] = "mean",
     device: str | None = None,
-) -> Related:
+) -> RelatednessResult:
     """Learn scores (n,) from 0 to ``levels``, stop on those of dev, predict those of test.
 
     ``reduction`` is what the loss does with the squares of a batch: the sum is what SentEval did with torch before
@@ -71,21 +71,21 @@ def relate(
     if watch not in ("pearson", "spearman") or reduction not in ("mean", "sum"):
         raise UsageError(f"Got watch={watch!r} and reduction={reduction!r}; expected pearson or spearman, mean or sum.")
     # one thread, so that a result does not depend on how many there are; what is not finite has no correlation
-    with one_thread(), np.errstate(over="ignore", invalid="ignore"):
+    with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
         model, orders = _Model.of(seed, train.shape[1], levels), np.random.RandomState(seed)
         wanted, gather = targets(scores, levels), _gatherer(train)
-        best, kept, passes, borne = -np.inf, model.adam.weights, 0, 0
-        while borne <= PATIENCE and passes <= PASSES:
-            for _ in range(EVERY):
+        best, kept, passes, stale_evaluations = -np.inf, model.adam.weights, 0, 0
+        while stale_evaluations <= EVALUATION_PATIENCE and passes <= MAX_EPOCHS:
+            for _ in range(EPOCHS_PER_EVALUATION):
                 model.train(gather, wanted, orders.permutation(len(train)), reduction)
-            passes += EVERY
+            passes += EPOCHS_PER_EVALUATION
             found = _agreement(model.predict(dev), dev_scores, watch)
             if found > best:
                 best, kept = found, model.adam.weights.copy()
             else:
-                borne += 1
+                stale_evaluations += 1
         model.adam.weights[:] = kept
-        return Related(best, model.predict(test), passes)
+        return RelatednessResult(best, model.predict(test), passes)
 
 
 def targets(scores: Doubles, levels: int) -> Floats:
@@ -123,7 +123,7 @@ def _check(
 def _gatherer(train: Features) -> Callable[[Ints, Floats], None]:
     """What puts these rows of the training set into a given array."""
     n, d = train.shape
-    if 4 * n * d > HELD:
+    if 4 * n * d > MAX_GATHERED_BYTES:
 
         def gather(rows: Ints, out: Floats) -> None:
             out[:] = train.take(rows)
@@ -152,8 +152,8 @@ class _Model:
     adam: Adam
     weight: Floats
     bias: Floats
-    slope: Floats
-    bias_slope: Floats
+    gradient: Floats
+    bias_gradient: Floats
     batch: Floats
     """Room for the rows of a batch."""
     steps: int = field(default=0, init=False)
@@ -163,8 +163,8 @@ class _Model:
         drawn = layers(seed, [width, levels])
         adam, shapes = Adam.of(drawn), [array.shape for array in drawn]
         weight, bias = parts(adam.weights, shapes)
-        slope, bias_slope = parts(adam.slope, shapes)
-        return cls(adam, weight, bias, slope, bias_slope, np.empty((BATCH, width), np.float32))
+        gradient, bias_gradient = parts(adam.gradient, shapes)
+        return cls(adam, weight, bias, gradient, bias_gradient, np.empty((BATCH, width), np.float32))
 
     def shares(self, x: Floats) -> Floats:
         """The probabilities of the levels (levels, n) for rows (n, d)."""
@@ -177,7 +177,7 @@ class _Model:
 
     def predict(self, features: Features) -> Doubles:
         found, worth = np.empty(len(features)), np.arange(1.0, len(self.bias) + 1)
-        for start, x in features.chunks(CHUNK):
+        for start, x in features.chunks(SCORED_ROWS):
             found[start : start + len(x)] = worth @ self.shares(x)
         return found
 
@@ -188,11 +188,11 @@ class _Model:
             x = self.batch[: len(rows)]
             gather(rows, x)
             p = self.shares(x)
-            slope = p - wanted[rows].T
-            slope *= np.float32(2 / slope.size if reduction == "mean" else 2)
-            slope *= p
-            slope -= p * slope.sum(axis=0)
-            np.matmul(slope, x, out=self.slope)
-            slope.sum(axis=1, out=self.bias_slope)
+            gradient = p - wanted[rows].T
+            gradient *= np.float32(2 / gradient.size if reduction == "mean" else 2)
+            gradient *= p
+            gradient -= p * gradient.sum(axis=0)
+            np.matmul(gradient, x, out=self.gradient)
+            gradient.sum(axis=1, out=self.bias_gradient)
             self.steps += 1
-            self.adam.step(self.steps, RATE)
+            self.adam.step(self.steps, LEARNING_RATE)

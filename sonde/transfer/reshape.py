@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from sonde.core.files import open_text
-from sonde.data.layouts.lines import NO_GOLD
+from sonde.data.layouts.parsing import NO_GOLD
 from sonde.errors import CorpusError
 
 _SICK = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
@@ -14,7 +14,7 @@ _SICK = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment
 
 def reshape(step: str, folder: Path) -> None:
     """Apply the step of that name to the files that were put into a folder."""
-    STEPS[step](folder)
+    RESHAPE_STEPS[step](folder)
 
 
 def _trec(folder: Path) -> None:
@@ -60,5 +60,5 @@ def _columns(path: Path, wanted: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         yield tuple(cells[place].strip() for place in places)
 
 
-STEPS: dict[str, Callable[[Path], None]] = {"trec": _trec, "snli": _snli, "sick": _sick}
+RESHAPE_STEPS: dict[str, Callable[[Path], None]] = {"trec": _trec, "snli": _snli, "sick": _sick}
 """What a step is called in places.toml."""

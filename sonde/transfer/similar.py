@@ -13,13 +13,13 @@ import numpy.typing as npt
 from sonde.errors import ShapeError
 from sonde.probes.features import Features
 from sonde.stats import inputs
-from sonde.stats.resample import CELLS, ends
+from sonde.stats.resample import CHUNK_CELLS, percentile_interval
 
 Doubles = npt.NDArray[np.float64]
 
-CHUNK = 1024
+COSINE_ROWS = 1024
 """Rows that are gathered at a time."""
-LEAST = 3
+MIN_PAIRS = 3
 """Rows of a group: two always correlate."""
 
 
@@ -42,7 +42,7 @@ class Summary:
     """Over groups."""
     weighted: float
     """Over groups, by their rows."""
-    whole: float
+    overall: float
     """Of all rows at once."""
     low: float
     high: float
@@ -69,7 +69,7 @@ def similarity(one: Features, two: Features) -> Doubles:
     if one.shape != two.shape:
         raise ShapeError(f"The two sides are {one.shape} and {two.shape}; expected the same rows and dimensions.")
     found = np.zeros(len(one))
-    for (start, u), (_, v) in zip(one.chunks(CHUNK), two.chunks(CHUNK), strict=True):
+    for (start, u), (_, v) in zip(one.chunks(COSINE_ROWS), two.chunks(COSINE_ROWS), strict=True):
         a, b = (np.where(np.isnan(side), 0.0, side).astype(np.float64) for side in (u, v))
         with np.errstate(invalid="ignore"):
             dots, *squares = (np.einsum("ij,ij->i", x, y) for x, y in ((a, b), (a, a), (b, b)))
@@ -89,31 +89,31 @@ def correlations(
 ) -> Correlations:
     """How similarities (n,) agree with gold scores (n,), within groups, which each row (n,) names, and over all."""
     x, y = inputs.numbers(similarities, "similarities"), inputs.numbers(gold, "gold")
-    inputs.alike(x, "similarities", y, "gold")
+    inputs.check_same_shape(x, "similarities", y, "gold")
     names = np.asarray(groups)
-    inputs.alike(x, "similarities", names, "groups")
+    inputs.check_same_shape(x, "similarities", names, "groups")
     found = {}
     for name in dict.fromkeys(names.tolist()):
         inside = names == name
         found[name] = Group(*_both(x[inside], y[inside], name), int(inside.sum()))
-    whole = _both(x, y, "all")
-    drawn = _redraw(x, y, np.random.default_rng(seed), inputs.enough(draws))
+    overall = _both(x, y, "all")
+    drawn = _redraw(x, y, np.random.default_rng(seed), inputs.checked_draws(draws))
     rows = [group.n for group in found.values()]
-    pearson = _summary([group.pearson[0] for group in found.values()], rows, whole[0][0], drawn[0], level)
-    spearman = _summary([group.spearman[0] for group in found.values()], rows, whole[1][0], drawn[1], level)
+    pearson = _summary([group.pearson[0] for group in found.values()], rows, overall[0][0], drawn[0], level)
+    spearman = _summary([group.spearman[0] for group in found.values()], rows, overall[1][0], drawn[1], level)
     return Correlations(found, pearson, spearman, len(x))
 
 
-def _summary(of_groups: Sequence[float], rows: Sequence[int], whole: float, drawn: Doubles, level: float) -> Summary:
+def _summary(of_groups: Sequence[float], rows: Sequence[int], overall: float, drawn: Doubles, level: float) -> Summary:
     varied, level = drawn[~np.isnan(drawn)], inputs.share(level, "level")
-    low, high = ends(varied, level) if len(varied) else (np.nan, np.nan)
-    return Summary(float(np.mean(of_groups)), float(np.average(of_groups, weights=rows)), float(whole), low, high)
+    low, high = percentile_interval(varied, level) if len(varied) else (np.nan, np.nan)
+    return Summary(float(np.mean(of_groups)), float(np.average(of_groups, weights=rows)), float(overall), low, high)
 
 
 def _both(x: Doubles, y: Doubles, name: str) -> tuple[Any, Any]:
     from scipy.stats import DegenerateDataWarning, pearsonr, spearmanr
 
-    inputs.numbers(x, f"The group {name}", least=LEAST)
+    inputs.numbers(x, f"The group {name}", minimum=MIN_PAIRS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateDataWarning)  # NaN says it
         return pearsonr(x, y), spearmanr(x, y)
@@ -127,7 +127,7 @@ def _redraw(x: Doubles, y: Doubles, rng: np.random.Generator, draws: int) -> tup
     """
     order = np.lexsort((y, x))
     x, y = x[order], y[order]
-    n, step = len(x), max(1, CELLS // len(x))
+    n, step = len(x), max(1, CHUNK_CELLS // len(x))
     plain, ranked = np.empty(draws), np.empty(draws)
     for start in range(0, draws, step):
         part = slice(start, min(draws, start + step))

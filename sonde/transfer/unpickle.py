@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sonde.core.files import refuse_special
+from sonde.core.files import reject_special_file
 from sonde.errors import DataError
 
 _PLAIN = re.compile(r"[fiu][1248]")
@@ -58,7 +58,7 @@ class Array:
 def load(path: Path) -> Any:
     """What a pickle holds: containers, strings and numbers, with an ``Array`` for every array."""
     try:
-        refuse_special(path)
+        reject_special_file(path)
         with path.open("rb") as file:
             return _Reader(path, file).load()
     except DataError:

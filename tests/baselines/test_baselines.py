@@ -12,10 +12,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 
 from sonde.audit import bayes
-from sonde.baselines import ALPHAS, BASELINES, STRENGTHS, baseline, telling
+from sonde.baselines import ALPHAS, BASELINES, L2_STRENGTHS, baseline, top_features
 from sonde.data.dataset import Dataset
 from sonde.errors import DataError, UsageError
-from sonde.task import LENGTHS, Example
+from sonde.task import LENGTH_BINS, Example
 
 WORDS = [f"{a}{b}{c}" for a in "bdgklmst" for b in "aeiou" for c in "nrs"]
 """A hundred and twenty words of no language."""
@@ -92,7 +92,7 @@ def accuracy(predicted, rows):
 
 @pytest.mark.parametrize("pairs", [False, True], ids=["nb-uni", "nb-bi"])
 def test_naive_bayes_predicts_what_scikit_learn_predicts(leaned, pairs, monkeypatch):
-    monkeypatch.setattr(bayes, "CELLS", 1000)  # in several pieces
+    monkeypatch.setattr(bayes, "MAX_BAYES_CELLS", 1000)  # in several pieces
     found = baseline("nb-bi" if pairs else "nb-uni", leaned)
     on_va = [accuracy(oracle(leaned, alpha, "va", pairs=pairs)[0], leaned.rows["va"]) for alpha in ALPHAS]
     best = ALPHAS[on_va.index(max(on_va))]
@@ -112,7 +112,7 @@ def test_words_and_pairs_are_those_of_scikit_learns_own_ngrams(leaned):
     assert found.settings["features"] == matrix.shape[1]
 
 
-@pytest.mark.parametrize("strength", STRENGTHS)
+@pytest.mark.parametrize("strength", L2_STRENGTHS)
 def test_length_predicts_what_scikit_learns_logistic_regression_predicts(strength, monkeypatch):
     rng = Random(3)
 
@@ -123,7 +123,7 @@ def test_length_predicts_what_scikit_learns_logistic_regression_predicts(strengt
         return [row(label, ["w"] * max(1, round(rng.gauss(centre[label], 4)))) for label in drawn]
 
     data = dataset(tr=rows(400), te=rows(200))
-    monkeypatch.setattr("sonde.baselines.STRENGTHS", (strength,))
+    monkeypatch.setattr("sonde.baselines.L2_STRENGTHS", (strength,))
     sizes = {split: np.array([[len(r.tokens)] for r in data.rows[split]], float) for split in ("tr", "te")}
     mean, deviation = sizes["tr"].mean(), sizes["tr"].std()
     model = LogisticRegression(C=strength, tol=1e-8, max_iter=10_000)
@@ -142,8 +142,8 @@ def binned(n, seed):
     """Sentences of 5 to 28 words with the released length bins as labels, each as frequent as the others."""
     rng, rows = Random(seed), []
     for i in range(n):
-        low, high = LENGTHS[i % len(LENGTHS)]
-        rows.append(row(str(i % len(LENGTHS)), rng.choices(WORDS, k=rng.randint(low, high))))
+        low, high = LENGTH_BINS[i % len(LENGTH_BINS)]
+        rows.append(row(str(i % len(LENGTH_BINS)), rng.choices(WORDS, k=rng.randint(low, high))))
     return rows
 
 
@@ -260,7 +260,7 @@ def test_without_tr_va_is_learned_from_and_nothing_is_chosen(leaned):
         assert (found.settings["trained_on"], same.settings["trained_on"]) == ("va", "tr")
         assert found.settings.get("chosen_on") is None
     assert baseline("nb-uni", moved).settings["alpha"] == ALPHAS[0]
-    assert baseline("length", moved).settings["C"] == STRENGTHS[0]
+    assert baseline("length", moved).settings["C"] == L2_STRENGTHS[0]
 
 
 @pytest.mark.parametrize("name", BASELINES)
@@ -346,7 +346,7 @@ def test_the_most_telling_features_are_those_of_scikit_learn(leaned):
     weigh = TfidfVectorizer(analyzer=lambda r: [w.lower() for w in r.tokens])
     x, y = weigh.fit_transform(tr), np.array(labels(tr))
     words = weigh.get_feature_names_out()
-    found = telling(leaned, each=5)
+    found = top_features(leaned, top=5)
     assert list(found) == sorted(set(labels(tr)))
     for label, best in found.items():
         odds = MultinomialNB(alpha=alpha).fit(x, y == label).feature_log_prob_
@@ -359,16 +359,19 @@ def test_the_most_telling_features_are_those_of_scikit_learn(leaned):
 def test_only_features_that_speak_for_a_label_are_told():
     tr = [row("a", ["yes", "so"]), row("b", ["no", "so"]), row("a", ["yes", "so"]), row("b", ["no", "so"])]
     data = dataset(tr=tr, te=tr)
-    assert {label: [word for word, _ in best] for label, best in telling(data).items()} == {"a": ["yes"], "b": ["no"]}
-    pairs = {label: [word for word, _ in best] for label, best in telling(data, "nb-bi").items()}
+    assert {label: [word for word, _ in best] for label, best in top_features(data).items()} == {
+        "a": ["yes"],
+        "b": ["no"],
+    }
+    pairs = {label: [word for word, _ in best] for label, best in top_features(data, "nb-bi").items()}
     assert pairs == {"a": ["yes", "yes so"], "b": ["no", "no so"]}
 
 
 def test_further_inputs_are_told_by_their_name():
     tr = [row("1", ["w"], word="in"), row("0", ["w"], word="out")] * 3
-    assert [word for word, _ in telling(dataset("word_presence", tr=tr, te=tr))["1"]] == ["word\tin"]
+    assert [word for word, _ in top_features(dataset("word_presence", tr=tr, te=tr))["1"]] == ["word\tin"]
 
 
 def test_the_majority_has_nothing_to_tell(leaned):
     with pytest.raises(UsageError, match="'majority' has no features to tell; expected nb-uni or nb-bi"):
-        telling(leaned, "majority")
+        top_features(leaned, "majority")

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from sonde.cli import main
-from sonde.core.third_party import foreign_code
+from sonde.core.third_party import third_party_code
 from sonde.corpus import Corpus
 from sonde.encoders import load as load_encoder
 from sonde.encoders.embed import embed
 from sonde.errors import EncoderError, UsageError
-from sonde.make import Unmade, make_sets
+from sonde.make import SkippedTask, make_sets
 from sonde.run import Run, evaluate
 from sonde.task import Example, Policy, Task
 from sonde.tasks import load
@@ -154,9 +154,9 @@ def test_a_task_that_ends_the_program_is_not_made_and_the_others_are(changed):
     both = [("own", task(**changed), task().policies["own"]), ("own", task(name="good"), task().policies["own"])]
     for jobs in (1, 2) if {"propose", "count"} & changed.keys() else (1,):  # the others are not done by workers
         bad, good = sorted(make_sets(Corpus.synthetic(600), both, jobs=jobs), key=lambda found: found.name)
-        assert isinstance(bad, Unmade)
+        assert isinstance(bad, SkippedTask)
         assert bad.kind == "failed"
-        assert not isinstance(good, Unmade)
+        assert not isinstance(good, SkippedTask)
 
 
 def test_the_reason_names_sentence_file_and_line():
@@ -189,7 +189,7 @@ def test_a_task_file_that_ends_the_program_does_not_run(here):
 
 
 def test_nothing_ends_a_command_with_zero_by_itself(monkeypatch, capsys):
-    from sonde.cli.ending import ended
+    from sonde.cli.exits import ended
 
     assert ended(lambda: sys.exit(0), debug=False) == 2
     assert "it called sys.exit(0)" in capsys.readouterr().err
@@ -267,7 +267,7 @@ def test_a_task_that_changes_the_directory_does_not_lose_the_corpus(here):
 
     corpus = Corpus.read("one.txt", "two.txt")
     (made,) = make_sets(corpus, [("own", task(propose=moves), Policy(sizes=(20, 10, 10), strata=()))])
-    assert not isinstance(made, Unmade), made
+    assert not isinstance(made, SkippedTask), made
     assert made.manifest["corpus"]["sentences"] == 1024
     assert Path.cwd() == here
 
@@ -275,7 +275,7 @@ def test_a_task_that_changes_the_directory_does_not_lose_the_corpus(here):
 def test_the_fence_leaves_nothing_behind():
     before, spare = os._exit, os.dup(0)
     os.close(spare)
-    with foreign_code, foreign_code, pytest.raises(SystemExit):
+    with third_party_code, third_party_code, pytest.raises(SystemExit):
         os._exit(0)
     assert os._exit is before
     assert os.dup(0) == spare  # the first number that is free

@@ -12,16 +12,16 @@ import pytest
 import sonde
 from sonde.audit.collection import audit_sources
 from sonde.compare import ties
-from sonde.core.args import several, texts
+from sonde.core.arguments import as_list, texts
 from sonde.corpus import Corpus
 from sonde.data.dataset import Dataset
-from sonde.data.sources import Source, find_sets, of_suites
+from sonde.data.sources import Source, filter_by_suite, find_sets
 from sonde.encoders import load as load_encoder
-from sonde.encoders.embed import texts_of
+from sonde.encoders.embed import collect_texts
 from sonde.errors import SondeError, UsageError
 from sonde.run import evaluate, join
 from sonde.run.repeat import repeat
-from sonde.run.variants import asked_for
+from sonde.run.variants import select_variants
 from sonde.serve.encoders import Encoders
 from sonde.tasks import load
 from sonde.transfer import places
@@ -59,8 +59,8 @@ def test_what_is_no_text_is_an_error_of_ours(given):
 
 def test_one_that_could_be_gone_through_is_one():
     one = dataset()
-    assert several(one, Dataset, "a set") == [one]
-    assert several([one], Dataset, "a set") == [one]
+    assert as_list(one, Dataset, "a set") == [one]
+    assert as_list([one], Dataset, "a set") == [one]
 
 
 def test_find_sets_of_a_text_or_a_path(own, monkeypatch):
@@ -127,11 +127,11 @@ def test_encoders_that_cannot_be_meant(tmp_path):
 
 def test_one_source(own, tmp_path):
     (source,) = find_sets(own)
-    assert len(evaluate(lengths, source, tmp_path / "run", beside=())) == 1
+    assert len(evaluate(lengths, source, tmp_path / "run", baselines=())) == 1
     assert len(list(audit_sources(source))) == 1
     with pytest.raises(UsageError, match="No set is of the suite conneau2018"):
-        of_suites(source, "conneau2018")
-    assert texts_of(dataset()) == texts_of([dataset()])
+        filter_by_suite(source, "conneau2018")
+    assert collect_texts(dataset()) == collect_texts([dataset()])
 
 
 def test_one_text_to_embed():
@@ -163,7 +163,7 @@ def test_corpora_and_tasks_by_path(tmp_path):
 
 
 def test_names_alone(tmp_path):
-    assert asked_for("all", "online") == asked_for(["all"], ["online"])
+    assert select_variants("all", "online") == select_variants(["all"], ["online"])
     assert Encoders("py:a.py:f").named == {"py:a.py:f"}
     assert [p.key for p in places.wanted("MR", places.places())] == [
         p.key for p in places.wanted(["MR"], places.places())
@@ -221,6 +221,6 @@ def test_what_is_no_set_no_run_and_no_text(tmp_path):
 
 
 def test_an_array_that_a_run_does_not_keep(tmp_path):
-    run = evaluate(lengths, dataset(), tmp_path / "run", beside=[])
+    run = evaluate(lengths, dataset(), tmp_path / "run", baselines=[])
     with pytest.raises(UsageError, match="has no array predictd; it has predicted, truth"):
         run.predictions(run.results[0], "predictd")

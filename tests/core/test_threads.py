@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from sonde.core import threads
-from sonde.core.threads import one_thread
+from sonde.core.threads import single_threaded
 
 
 def limits():
@@ -22,26 +22,26 @@ def two():
 
 
 def test_it_ends_with_the_outermost():
-    with one_thread():
+    with single_threaded():
         assert limits() == {1}
-        with one_thread():
+        with single_threaded():
             assert limits() == {1}
         assert limits() == {1}
     assert limits() == {2}
 
 
 def test_it_ends_after_an_error():
-    with pytest.raises(RuntimeError), one_thread():
+    with pytest.raises(RuntimeError), single_threaded():
         raise RuntimeError
     assert limits() == {2}
 
 
 def test_another_thread_within_does_not_lift_it():
     def ask():
-        with one_thread():
+        with single_threaded():
             pass
 
-    with one_thread():
+    with single_threaded():
         other = threading.Thread(target=ask)
         other.start()
         other.join()
@@ -57,11 +57,11 @@ def test_libraries_are_looked_for_again_only_if_modules_were_imported(monkeypatc
         return threadpool_limits(limits=limits)
 
     monkeypatch.setattr(threads, "threadpool_limits", look)
-    with one_thread():
-        with one_thread():
+    with single_threaded():
+        with single_threaded():
             assert looked == [1]
         monkeypatch.setitem(sys.modules, "a_module_that_is_new", threading)
-        with one_thread():
+        with single_threaded():
             assert looked == [1, 1]
         assert limits() == {1}
     assert limits() == {2}

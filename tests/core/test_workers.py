@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sonde.core.workers import in_workers
+from sonde.core.workers import map_in_workers
 from sonde.errors import RunError
 
 PROC = Path("/proc/self/environ")
@@ -121,7 +121,7 @@ def test_an_ignored_signal_stays_ignored(tmp_path):
     code = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from sonde.cli.ending import ended\n"
+        "from sonde.cli.exits import ended\n"
         "def command():\n"
         "    os.kill(os.getpid(), signal.SIGHUP)\n"
         "    return 7\n"
@@ -136,8 +136,8 @@ def _end(number):
 
 def test_a_worker_that_dies_is_an_error_of_ours():
     with pytest.raises(RunError, match="worker process ended"):
-        list(in_workers(_end, [(3,), (3,)], 2))
+        list(map_in_workers(_end, [(3,), (3,)], 2))
 
 
 def test_results_come_in_order():
-    assert list(in_workers(pow, [(2, i) for i in range(6)], 2)) == [1, 2, 4, 8, 16, 32]
+    assert list(map_in_workers(pow, [(2, i) for i in range(6)], 2)) == [1, 2, 4, 8, 16, 32]

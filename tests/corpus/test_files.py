@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sonde.core.files import open_bytes, open_text
-from sonde.corpus.files import expand, kind, stem
+from sonde.corpus.files import detect_format, expand, stem
 from sonde.errors import CorpusError, DataError, UsageError
 
 TEXT = "one\ntwo ümläut\nthree"
@@ -181,7 +181,7 @@ def test_standard_input_is_read_as_a_file(monkeypatch):
     ],
 )
 def test_the_suffix_tells_the_kind_without_opening_the_file(name, expected):
-    assert kind(name) == expected
+    assert detect_format(name) == expected
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_the_suffix_tells_the_kind_without_opening_the_file(name, expected):
 def test_the_first_line_tells_the_kind_when_the_suffix_does_not(tmp_path, content, expected):
     file = tmp_path / "unknown.dat"
     file.write_text(content)
-    assert kind(str(file)) == expected
+    assert detect_format(str(file)) == expected
 
 
 @pytest.mark.parametrize("content", ["", "Just a sentence.\n", "# only a heading\n", "a\tb\n"])
@@ -204,7 +204,7 @@ def test_an_undecidable_file_asks_for_the_format(tmp_path, content):
     file = tmp_path / "unknown.dat"
     file.write_text(content)
     with pytest.raises(UsageError, match="pass the format"):
-        kind(str(file))
+        detect_format(str(file))
 
 
 @pytest.mark.parametrize(

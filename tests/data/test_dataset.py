@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.core.checksum import seal_document
-from sonde.data.dataset import Dataset, find, read_manifest
+from sonde.data.dataset import Dataset, find_set_folders, read_manifest
 from sonde.data.parquet import decode_rows
 from sonde.data.sources import find_sets
 from sonde.data.tables import read_senteval
@@ -271,7 +271,7 @@ def test_the_manifest_marks_a_complete_folder(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         made.save(tmp_path)
     with pytest.raises(DataError, match="holds no probing set"):
-        find(tmp_path)
+        find_set_folders(tmp_path)
 
 
 def test_a_full_disk_is_a_plain_message_and_leaves_no_half_file(tmp_path):
@@ -297,10 +297,10 @@ def test_a_full_disk_is_a_plain_message_and_leaves_no_half_file(tmp_path):
 def test_sets_are_found_below_a_folder(tmp_path):
     small().save(tmp_path / "a/t")
     small().save(tmp_path / "b/t")
-    assert find(tmp_path) == [tmp_path / "a/t", tmp_path / "b/t"]
-    assert find(tmp_path / "a/t") == [tmp_path / "a/t"]
+    assert find_set_folders(tmp_path) == [tmp_path / "a/t", tmp_path / "b/t"]
+    assert find_set_folders(tmp_path / "a/t") == [tmp_path / "a/t"]
     with pytest.raises(DataError, match="There is no"):
-        find(tmp_path / "c")
+        find_set_folders(tmp_path / "c")
 
 
 def test_the_manifest_is_readable_json(tmp_path):

@@ -15,7 +15,7 @@ from sonde import evaluate, find_sets
 from sonde.data.dataset import Dataset
 from sonde.data.sources import Source
 from sonde.published import human, published
-from sonde.published.content import blob, content_of, rows_digest
+from sonde.published.content import content_digests, git_blob_id, rows_digest
 from sonde.published.sets import recognise, releases
 from sonde.report import summarise
 from sonde.task import Example
@@ -41,24 +41,24 @@ def loaded(*paths, **more):
 
 def test_the_content_does_not_depend_on_how_a_set_is_stored(tmp_path):
     plain = loaded(senteval(tmp_path / "a" / "past_present.txt"))
-    expected = content_of(plain)
-    assert content_of(loaded(senteval(tmp_path / "b" / "colours.txt.gz"))) == expected
+    expected = content_digests(plain)
+    assert content_digests(loaded(senteval(tmp_path / "b" / "colours.txt.gz"))) == expected
     shuffled = {split: random.Random(1).sample(rows, len(rows)) for split, rows in SPLITS.items()}
-    assert content_of(loaded(senteval(tmp_path / "c" / "x.txt", shuffled))) == expected
+    assert content_digests(loaded(senteval(tmp_path / "c" / "x.txt", shuffled))) == expected
     for split, rows in SPLITS.items():
         (tmp_path / "d").mkdir(exist_ok=True)
         (tmp_path / "d" / f"{split}.txt").write_text("".join(f"{text}\t{label}\n" for text, label in rows))
-    assert content_of(loaded(tmp_path / "d")) == expected
+    assert content_digests(loaded(tmp_path / "d")) == expected
     manifest = {"question": "", "reading": {}, "sizes": {}, "majority": {}, "label_length_correlation": {}}
     made = replace(plain, manifest={**manifest, "name": plain.name, "task": plain.task, "version": 1, "language": None,
                                     "labels": list(plain.labels), "corpus": {}, "audit": []})  # fmt: skip
     made.save(tmp_path / "e")
-    assert content_of(Dataset.load(tmp_path / "e")) == expected
+    assert content_digests(Dataset.load(tmp_path / "e")) == expected
 
 
 def test_other_rows_labels_or_splits_are_another_content(tmp_path):
     def of(name, splits):
-        return content_of(loaded(senteval(tmp_path / name / "x.txt", splits)))
+        return content_digests(loaded(senteval(tmp_path / name / "x.txt", splits)))
 
     first = of("same", SPLITS)
     text, label = SPLITS["te"][0]
@@ -87,20 +87,20 @@ def test_the_second_sentence_of_a_pair_counts():
 
 def test_a_file_has_the_id_that_git_gives_it(tmp_path):
     # the empty file's, which git itself names in its documentation
-    assert blob(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+    assert git_blob_id(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
     path = senteval(tmp_path / "x.txt")
     found = subprocess.run(["git", "hash-object", path], capture_output=True, text=True, check=False)
     if found.returncode == 0:
-        assert blob(path.read_bytes()) == found.stdout.strip()
+        assert git_blob_id(path.read_bytes()) == found.stdout.strip()
 
 
 def test_the_id_of_a_file_is_that_of_what_was_compressed(tmp_path, monkeypatch):
-    monkeypatch.setattr("sonde.published.content.ROWS", len(SENTENCES))
+    monkeypatch.setattr("sonde.published.content.SENTEVAL_ROWS", len(SENTENCES))
     for name in ("x.txt", "y.txt.gz"):
         path = senteval(tmp_path / name)
-        assert content_of(loaded(path), str(path))["file"] == blob((tmp_path / "x.txt").read_bytes())
+        assert content_digests(loaded(path), str(path))["file"] == git_blob_id((tmp_path / "x.txt").read_bytes())
     gone = loaded(tmp_path / "x.txt")
-    assert "file" not in content_of(gone, str(tmp_path / "gone.txt"))
+    assert "file" not in content_digests(gone, str(tmp_path / "gone.txt"))
 
 
 def test_every_release_has_rows_that_papers_printed_and_a_digest_of_its_own():
@@ -125,22 +125,22 @@ def test_recognised_by_content_only():
 def test_a_run_knows_the_released_set_wherever_it_lies(tmp_path, monkeypatch):
     """A set of a few rows stands in for a released one, whose rows are not ours to keep."""
     path = senteval(tmp_path / "any" / "thing.txt.gz")
-    digest = content_of(loaded(path))["te"]
+    digest = content_digests(loaded(path))["te"]
     known = next(r for r in releases() if (r.suite, r.task, r.by) == ("conneau2018", "past_present", "all"))
     stand_in = replace(known, by="te", digest=digest, train=len(SPLITS["tr"]))
     monkeypatch.setattr("sonde.published.sets._releases", lambda: {("te", digest): stand_in})
-    run = evaluate([], find_sets([str(path)]), tmp_path / "run", beside=("majority",))
+    run = evaluate([], find_sets([str(path)]), tmp_path / "run", baselines=("majority",))
     (said,) = summarise(run)["sets"]
     assert (said["name"], said["printed_for"], said["human"]["accuracy"]) == ("thing", "this set", 0.85)
     named = senteval(tmp_path / "conneau2018" / "past_present.txt", {**SPLITS, "te": SPLITS["te"][2:]})
-    run = evaluate([], find_sets([str(named)]), tmp_path / "other", beside=("majority",))
+    run = evaluate([], find_sets([str(named)]), tmp_path / "other", baselines=("majority",))
     (said,) = summarise(run)["sets"]
     assert (said["task"], said["printed_for"], said["human"], said["printed"]) == ("past_present", None, None, [])
 
 
 def test_the_majority_of_a_run_has_no_interval(tmp_path):
     path = senteval(tmp_path / "x.txt")
-    run = evaluate([], find_sets([str(path)]), tmp_path / "run", beside=("majority", "length"))
+    run = evaluate([], find_sets([str(path)]), tmp_path / "run", baselines=("majority", "length"))
     majority, length = run
     assert majority.constant
     assert majority.range == (majority.score, majority.score) == (0.5, 0.5)
@@ -170,5 +170,5 @@ def test_real_sets(place, task, extent):
     (source,) = find_sets([str(Path(REAL) / place)])
     assert isinstance(source, Source)
     found = source.load()
-    release, known = recognise(content_of(found), {split: len(rows) for split, rows in found.rows.items()})
+    release, known = recognise(content_digests(found), {split: len(rows) for split, rows in found.rows.items()})
     assert (release.task, known) == (task, extent)

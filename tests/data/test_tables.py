@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sonde.data.dataset import Dataset
-from sonde.data.tables import Columns, family, read_senteval, read_table, read_xprobe, split_of
+from sonde.data.tables import Columns, common_name, read_senteval, read_table, read_xprobe, split_of
 from sonde.errors import CorpusError, DataError, SondeError, UsageError
 
 GOOD = "tr\tPAST\tHe left .\nva\tPRES\tShe stays .\n\nte\tPAST\tWe ran .\r\n"
@@ -249,7 +249,7 @@ def test_names_of_files_tell_the_splits(tmp_path):
     ],
 )
 def test_what_a_name_tells(name, split, rest):
-    assert (split_of(name), family(name)) == (split, rest)
+    assert (split_of(name), common_name(name)) == (split, rest)
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_a_server_is_not_asked_for_what_is_in_the_store(tmp_path):
 
 def test_trust_is_passed_on():
     class Mine:
-        trust = "On your word."
+        caveat = "On your word."
 
         def __call__(self, texts):
             return bag(texts)

@@ -171,7 +171,7 @@ def test_what_was_encoded_before_an_interruption_is_kept(tmp_path):
 
 def test_progress_counts_texts():
     told = []
-    embed(Counting(), TEXTS, tell=lambda *facts: told.append(facts))
+    embed(Counting(), TEXTS, progress=lambda *facts: told.append(facts))
     assert told[0] == ("encode", 0, 30)
     assert told[-1] == ("encode", 30, 30)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sonde.encoders.wordvectors import CacheWarning, read_vectors, vectors
 from sonde.encoders.wordvectors.fasttext import ngrams
 from sonde.encoders.wordvectors.pooling import max_rows, positional_rows, sum_rows
-from sonde.encoders.wordvectors.rows import Rows
+from sonde.encoders.wordvectors.rows import CheckedRows
 from sonde.errors import CorpusError, DataError, SondeError
 
 WORDS = ["the", "Haus", "côté", "нет", "猫", "don't", "5", "-", "<unk>", "naïveté"]
@@ -201,7 +201,7 @@ def test_what_cannot_be_opened_is_named(tmp_path):
 
 
 def is_mapped(array):
-    array = array.stored if isinstance(array, Rows) else array
+    array = array.stored if isinstance(array, CheckedRows) else array
     while array is not None and not isinstance(array, np.memmap):
         array = getattr(array, "base", None)
     return array is not None
@@ -357,13 +357,13 @@ def test_files_of_the_cache_that_changed_names_are_made_anew(tmp_path):
 
 def test_a_disk_that_damages_what_is_written_gives_no_vectors(tmp_path, monkeypatch):
     path, cache = put(tmp_path, as_text()), tmp_path / "cache"
-    keep = vectors._keep
+    keep = vectors._write_cache
 
     def spoiled(request, place, origin):
         keep(request, place, origin)
         flip_signs(place, [0])
 
-    monkeypatch.setattr(vectors, "_keep", spoiled)
+    monkeypatch.setattr(vectors, "_write_cache", spoiled)
     found = read_vectors(path, cache)
     with pytest.warns(CacheWarning), pytest.raises(DataError, match="damaged again, just after it was made"):
         found.matrix[np.array([0])]
@@ -437,12 +437,12 @@ def test_hashes_are_those_of_the_reference():
 
 
 @given(st.lists(st.text(max_size=12), max_size=5), st.integers(1, 4), st.integers(0, 4), st.integers(1, 3000))
-def test_ngrams_are_those_of_a_plain_loop(words, shortest, more, buckets):
+def test_ngrams_are_those_of_a_plain_loop(words, min_ngram, more, buckets):
     encoded = [word.encode(errors="replace") for word in words]
     expected = []
     for number, word in enumerate(encoded):
         text = f"<{word.decode()}>" if word != b"</s>" else ""
-        for n in range(shortest, shortest + more + 1):
+        for n in range(min_ngram, min_ngram + more + 1):
             for at in range(len(text) - n + 1):
                 if n == 1 and at in (0, len(text) - 1):
                     continue
@@ -450,7 +450,7 @@ def test_ngrams_are_those_of_a_plain_loop(words, shortest, more, buckets):
                 for byte in text[at : at + n].encode():
                     value = ((value ^ (byte | 0xFFFFFF00 if byte > 127 else byte)) * 16777619) & 0xFFFFFFFF
                 expected.append((number, value % buckets))
-    owners, hashed = ngrams(encoded, shortest, shortest + more, buckets)
+    owners, hashed = ngrams(encoded, min_ngram, min_ngram + more, buckets)
     assert sorted(zip(owners.tolist(), hashed.tolist(), strict=True)) == sorted(expected)
     assert owners.tolist() == sorted(owners.tolist())
 
@@ -463,10 +463,10 @@ STRANGE = ["Hündchen", "xyz", "猫猫猫", "я", "a", "</s>", "", "<>", "Straß
 def trained(request, tmp_path_factory):
     """A small fastText model of gensim's, and the .bin file of it."""
     fasttext = pytest.importorskip("gensim.models.fasttext")
-    shortest, longest, buckets = request.param
+    min_ngram, max_ngram, buckets = request.param
     model = fasttext.FastText(
         [line.split() for line in LINES], vector_size=7, min_count=1, epochs=2, seed=1, workers=1, window=2,
-        min_n=shortest, max_n=longest, bucket=buckets,
+        min_n=min_ngram, max_n=max_ngram, bucket=buckets,
     )  # fmt: skip
     path = tmp_path_factory.mktemp("fasttext") / "model.bin"
     fasttext.save_facebook_model(model, str(path))
@@ -512,14 +512,14 @@ def test_a_limit_of_a_fasttext_file_makes_strangers_of_the_other_words(trained, 
     np.testing.assert_allclose(found.matrix, model.wv.vectors[:2], atol=1e-6)
 
 
-def as_fasttext(words=("a", "b", "</s>"), labels=(), dim=2, buckets=4, shortest=2, longest=3, **odd):
+def as_fasttext(words=("a", "b", "</s>"), labels=(), dim=2, buckets=4, min_ngram=2, max_ngram=3, **odd):
     """A .bin as fastText writes it, by its source: args, dictionary, input matrix, output matrix."""
     counts = (len(words) + len(labels), len(words), len(labels), 99, odd.get("pruned", -1))
     entries = [(w, 0) for w in words] + [(w, 1) for w in labels]
     rows = np.arange((len(words) + buckets) * dim, dtype="<f4").reshape(-1, dim)
     return b"".join([
         struct.pack("<2i", 793712314, odd.get("version", 12)),
-        struct.pack("<12id", dim, 5, 5, 1, 5, 1, 1, odd.get("model", 2), buckets, shortest, longest, 100, 1e-4),
+        struct.pack("<12id", dim, 5, 5, 1, 5, 1, 1, odd.get("model", 2), buckets, min_ngram, max_ngram, 100, 1e-4),
         struct.pack("<3i2q", *counts),
         *(word.encode() + b"\0" + struct.pack("<qb", 3, kind) for word, kind in entries),
         struct.pack("<?2q", odd.get("quantised", False), *odd.get("shape", rows.shape)),
@@ -575,7 +575,7 @@ def test_labels_of_a_fasttext_classifier_are_no_words(tmp_path):
 
 
 def test_a_fasttext_file_without_ngrams_has_no_subwords(tmp_path):
-    for content in (as_fasttext(longest=0), as_fasttext(buckets=0)):
+    for content in (as_fasttext(max_ngram=0), as_fasttext(buckets=0)):
         found = read_vectors(put(tmp_path, content))
         assert found.subword is None
         np.testing.assert_array_equal(found.matrix, [[0, 1], [2, 3], [4, 5]])

@@ -12,11 +12,11 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 from sonde.corpus import Corpus, Sentence
-from sonde.corpus.near_duplicates import near_key
+from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.data.dataset import Dataset
 from sonde.errors import CorpusError, TooFewError, UsageError
-from sonde.make import Unmade, choose_reading, length_correlation, make_sets
-from sonde.make.request import wanted
+from sonde.make import SkippedTask, choose_reading, length_correlation, make_sets
+from sonde.make.request import select_tasks
 from sonde.task import SPLITS, Counts, Example, Policy, Task
 from sonde.tasks import SUITES, load
 
@@ -24,7 +24,7 @@ from sonde.tasks import SUITES, load
 def test_every_task_of_every_suite_can_be_made(builtin, conneau, universal):
     assert set(conneau) == set(SUITES["conneau2018"])
     assert set(universal) == set(SUITES["universal2019"])
-    rest = make_sets(builtin, wanted(["xprobe2019", "adi2017"], [], sizes="600/120/120"))
+    rest = make_sets(builtin, select_tasks(["xprobe2019", "adi2017"], [], sizes="600/120/120"))
     for found in [*conneau.values(), *universal.values(), *rest]:
         assert isinstance(found, Dataset), found
 
@@ -74,7 +74,7 @@ def test_depth_says_nothing_about_length(conneau, universal):
     for found in (conneau["tree_depth"], universal["tree_depth"]):
         for split in SPLITS:
             assert length_correlation(found, split) == 0
-    gaussian = wanted([], ["tree_depth"], sizes="1200/240/240", settings=["decorrelate=gaussian"])
+    gaussian = select_tasks([], ["tree_depth"], sizes="1200/240/240", settings=["decorrelate=gaussian"])
     (found,) = make_sets(Corpus.synthetic(6000), gaussian)
     assert abs(length_correlation(found, "tr")) < 0.1
     assert len(set(Counter(r.label for r in found.rows["tr"]).values())) > 1
@@ -142,7 +142,7 @@ def awkward(n):
 @pytest.mark.parametrize("suite", ["conneau2018", "universal2019", "adi2017"])
 def test_the_order_of_the_corpus_and_the_number_of_shards_do_not_matter(suite):
     corpus = awkward(2500)
-    jobs = wanted([suite], [], sizes="200/40/40")
+    jobs = select_tasks([suite], [], sizes="200/40/40")
     first = {d.name: d for d in make_sets(corpus, jobs) if isinstance(d, Dataset)}
     assert len(first) >= 3
     for again in (make_sets(shuffled(corpus), jobs), make_sets(corpus, jobs, shards=3)):
@@ -153,13 +153,13 @@ def test_the_order_of_the_corpus_and_the_number_of_shards_do_not_matter(suite):
 
 
 def test_worker_processes_give_the_same_sets():
-    jobs = wanted([], ["sentence_length", "odd_man_out"], sizes="200/40/40")
+    jobs = select_tasks([], ["sentence_length", "odd_man_out"], sizes="200/40/40")
     one = [d.digest for d in make_sets(Corpus.synthetic(2500), jobs)]
     assert [d.digest for d in make_sets(Corpus.synthetic(2500), jobs, jobs=2)] == one
 
 
 def test_another_seed_gives_other_rows(builtin):
-    jobs = wanted([], ["bigram_shift"], sizes="200/40/40")
+    jobs = select_tasks([], ["bigram_shift"], sizes="200/40/40")
     (one,) = make_sets(builtin, jobs)
     (two,) = make_sets(builtin, jobs, seed=2)
     assert one.digest != two.digest
@@ -188,13 +188,13 @@ def test_the_pool_does_not_grow_with_the_corpus():
 def test_near_duplicates_are_used_once():
     one = list(Corpus.synthetic(1500))
     copies = [replace(s, id=f"{s.id}-copy", text=s.text.upper()) for s in one]
-    (found,) = make_sets(Corpus.of(one + copies), wanted([], ["sentence_length"], sizes="300/60/60"))
-    keys = [near_key(row.text) for _, row in found]
+    (found,) = make_sets(Corpus.of(one + copies), select_tasks([], ["sentence_length"], sizes="300/60/60"))
+    keys = [near_duplicate_key(row.text) for _, row in found]
     assert len(keys) == len(set(keys))
 
 
 def test_excluded_sentences_are_withheld(builtin):
-    jobs = wanted([], ["bigram_shift"], sizes="200/40/40")
+    jobs = select_tasks([], ["bigram_shift"], sizes="200/40/40")
     (one,) = make_sets(builtin, jobs)
     original = {s.id: s.text for s in builtin}
     withheld = [original[row.source] for _, row in one]
@@ -204,7 +204,7 @@ def test_excluded_sentences_are_withheld(builtin):
 
 
 def test_exclusive_tasks_share_no_sentence(builtin):
-    jobs = wanted(["xprobe2019"], [], sizes="100/20/20")
+    jobs = select_tasks(["xprobe2019"], [], sizes="100/20/20")
     shared = Counter(r.source for d in make_sets(builtin, jobs) if isinstance(d, Dataset) for _, r in d)
     assert max(shared.values()) > 1
     apart = Counter(r.source for d in make_sets(builtin, jobs, exclusive=True) if isinstance(d, Dataset) for _, r in d)
@@ -219,13 +219,13 @@ def bare(n, columns=()):
 
 
 def test_missing_columns_are_named_and_the_rest_is_made():
-    found = list(make_sets(bare(4000), wanted(["universal2019"], [], sizes="240/60/60")))
+    found = list(make_sets(bare(4000), select_tasks(["universal2019"], [], sizes="240/60/60")))
     made = {d.task for d in found if isinstance(d, Dataset)}
     assert made == {"sentence_length", "word_content"}
-    reasons = {u.task: u.reason for u in found if isinstance(u, Unmade)}
+    reasons = {u.task: u.reason for u in found if isinstance(u, SkippedTask)}
     assert reasons["tree_depth"] == "the corpus lacks dependency heads (dependency reading)"
     assert reasons["passive"] == "the corpus lacks UD features and dependency heads and UD parts of speech (ud reading)"
-    assert {u.kind for u in found if isinstance(u, Unmade)} == {"columns"}
+    assert {u.kind for u in found if isinstance(u, SkippedTask)} == {"columns"}
 
 
 def test_the_reading_follows_the_columns():
@@ -239,24 +239,24 @@ def test_the_reading_follows_the_columns():
 
 def test_brackets_alone_make_the_parse_based_tasks():
     corpus = bare(4000, ("xpos", "tree"))
-    found = {d.task: d for d in make_sets(corpus, wanted(["conneau2018"], [], sizes="200/40/40"))}
+    found = {d.task: d for d in make_sets(corpus, select_tasks(["conneau2018"], [], sizes="200/40/40"))}
     for task in ("tree_depth", "top_constituents", "past_present", "subj_number", "coordination_inversion"):
         assert isinstance(found[task], Dataset), found[task]
         assert found[task].manifest["reading"]["name"] == "constituency"
 
 
 def test_a_corpus_too_small_says_so():
-    found = list(make_sets(Corpus.synthetic(30), wanted(["universal2019"], [])))
-    assert all(isinstance(u, Unmade) and u.kind == "too few" for u in found)
+    found = list(make_sets(Corpus.synthetic(30), select_tasks(["universal2019"], [])))
+    assert all(isinstance(u, SkippedTask) and u.kind == "too few" for u in found)
     assert all("Give a larger corpus" in u.reason for u in found)
     with pytest.raises(TooFewError, match="no sentences"):
-        list(make_sets(Corpus.of([]), wanted(["universal2019"], [])))
+        list(make_sets(Corpus.of([]), select_tasks(["universal2019"], [])))
     with pytest.raises(UsageError, match="nothing to make"):
         list(make_sets(Corpus.synthetic(30), []))
 
 
 def test_a_shortfall_is_stated(builtin):
-    (found,) = make_sets(builtin, wanted([], ["coordination_inversion"]))
+    (found,) = make_sets(builtin, select_tasks([], ["coordination_inversion"]))
     sizes = found.manifest["sizes"]
     assert sizes["asked"] == {"tr": 100_000, "va": 10_000, "te": 10_000}
     assert sizes["made"] == {s: len(found.rows[s]) for s in SPLITS}
@@ -271,7 +271,7 @@ def test_bad_sentences_stop_the_run_or_are_listed(tmp_path):
         write_conllu(Corpus.synthetic(800), out)
         out.write("1\tbroken\n\n")
     corpus = Corpus.read(str(path))
-    jobs = wanted([], ["sentence_length"], sizes="60/12/12")
+    jobs = select_tasks([], ["sentence_length"], sizes="60/12/12")
     with pytest.raises(CorpusError, match=r"some\.conllu:\d+: met 2 columns"):
         list(make_sets(corpus, jobs))
     for shards in (1, 2):
@@ -323,7 +323,7 @@ def test_a_task_that_fails_is_not_hidden(builtin):
 
 def test_sentences_without_a_column_are_left_out_one_by_one():
     some = [replace(s, heads=None, deprels=None) if i % 3 == 0 else s for i, s in enumerate(Corpus.synthetic(6000))]
-    found = list(make_sets(Corpus.of(some), wanted(["universal2019", "xprobe2019"], [], sizes="100/20/20")))
+    found = list(make_sets(Corpus.of(some), select_tasks(["universal2019", "xprobe2019"], [], sizes="100/20/20")))
     for d in found:
         assert isinstance(d, Dataset) or d.task == "tree_depth", d
     (passive,) = [d for d in found if d.task == "passive"]
@@ -338,9 +338,9 @@ def test_a_changed_sentence_is_no_other_row_s_sentence():
         for i in range(1, len(s) - 1):
             forms = (*s.forms[:i], s.forms[i + 1], s.forms[i], *s.forms[i + 2 :])
             some.append(Sentence(f"{s.id}-{i}", " ".join(forms), forms, upos=s.upos))
-    (found,) = make_sets(Corpus.of(some), wanted([], ["bigram_shift"], sizes="200/40/40"))
+    (found,) = make_sets(Corpus.of(some), select_tasks([], ["bigram_shift"], sizes="200/40/40"))
     assert isinstance(found, Dataset), found
-    keys = [near_key(row.text) for _, row in found]
+    keys = [near_duplicate_key(row.text) for _, row in found]
     assert len(keys) == len(set(keys))
 
 
@@ -350,20 +350,20 @@ def test_an_unsound_set_is_not_made(builtin):
 
     task = Task(name="torn", version=1, question="?", paper="", propose=torn, labels=("A", "B"))
     (found,) = make_sets(builtin, [("mine", task, Policy(sizes=(100, 20, 20)))])
-    assert isinstance(found, Unmade)
+    assert isinstance(found, SkippedTask)
     assert found.kind == "unsound"
     assert "two labels" in found.reason
 
 
 def test_exclusive_tasks_of_one_pool_find_enough(builtin):
-    found = list(make_sets(builtin, wanted(["adi2017"], [], sizes="200/40/40"), exclusive=True))
+    found = list(make_sets(builtin, select_tasks(["adi2017"], [], sizes="200/40/40"), exclusive=True))
     for d in found:
         assert isinstance(d, Dataset), d
         assert d.manifest["sizes"]["drawn"] == {"tr": 200, "va": 40, "te": 40}
 
 
 def test_natural_classes_are_as_frequent_as_in_the_corpus(builtin):
-    (found,) = make_sets(builtin, wanted(["adi2017"], ["sentence_length"], sizes="600/120/120"))
+    (found,) = make_sets(builtin, select_tasks(["adi2017"], ["sentence_length"], sizes="600/120/120"))
     proposed = found.manifest["stages"]["proposed"]
     counts = Counter(row.label for _, row in found)
     for label in found.labels:
@@ -373,7 +373,7 @@ def test_natural_classes_are_as_frequent_as_in_the_corpus(builtin):
 
 
 def test_a_narrow_window_of_lengths_is_filled(builtin):
-    (found,) = make_sets(builtin, wanted([], ["bigram_shift"], sizes="1000/100/100", length="9-12"))
+    (found,) = make_sets(builtin, select_tasks([], ["bigram_shift"], sizes="1000/100/100", length="9-12"))
     assert len(found) == 1200
 
 
@@ -381,7 +381,7 @@ def test_original_and_changed_rows_are_rendered_alike():
     # a text that its tokens do not spell: if only changed rows were rendered anew, it would tell them apart
     odd = [replace(s, text=s.text.replace(" ", "  ")) for s in Corpus.synthetic(1500)]
     for task in ("bigram_shift", "odd_man_out", "coordination_inversion"):
-        for found in make_sets(Corpus.of(odd), wanted([], [task], sizes="100/20/20")):
+        for found in make_sets(Corpus.of(odd), select_tasks([], [task], sizes="100/20/20")):
             if isinstance(found, Dataset):
                 assert not any("  " in row.text for _, row in found)
 

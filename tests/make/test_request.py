@@ -1,23 +1,23 @@
 import pytest
 
 from sonde.errors import UsageError
-from sonde.make.request import check_jobs, parse_length, parse_sizes, wanted, withheld
-from sonde.make.withheld import Withheld
+from sonde.make.exclusion import ExcludedSentences
+from sonde.make.request import parse_length, parse_sizes, read_excluded, resolve_jobs, select_tasks
 from sonde.tasks import SUITES
 
 
 def test_the_default_is_universal2019():
-    assert [(s, t.name) for s, t, _ in wanted([], [])] == [("universal2019", t) for t in SUITES["universal2019"]]
+    assert [(s, t.name) for s, t, _ in select_tasks([], [])] == [("universal2019", t) for t in SUITES["universal2019"]]
 
 
 def test_a_task_alone_and_a_task_out_of_a_suite():
-    assert [(s, t.name) for s, t, _ in wanted([], ["passive"])] == [("universal2019", "passive")]
-    both = wanted(["conneau2018", "xprobe2019"], ["tree_depth"])
+    assert [(s, t.name) for s, t, _ in select_tasks([], ["passive"])] == [("universal2019", "passive")]
+    both = select_tasks(["conneau2018", "xprobe2019"], ["tree_depth"])
     assert [(s, t.name) for s, t, _ in both] == [("conneau2018", "tree_depth"), ("xprobe2019", "tree_depth")]
 
 
 def test_sizes_length_and_settings_change_the_policy():
-    ((_, _, policy),) = wanted(
+    ((_, _, policy),) = select_tasks(
         [], ["tree_depth"], sizes="100/10/10", length="6-20", settings=["decorrelate=gaussian", "min_classes=3"]
     )
     assert (policy.sizes, policy.length) == ((100, 10, 10), (6, 20))
@@ -25,7 +25,7 @@ def test_sizes_length_and_settings_change_the_policy():
 
 
 def test_a_setting_may_be_for_one_task():
-    found = {t.name: p for _, t, p in wanted(["xprobe2019"], [], settings=["odd_man_out.tolerance=0.5"])}
+    found = {t.name: p for _, t, p in select_tasks(["xprobe2019"], [], settings=["odd_man_out.tolerance=0.5"])}
     assert found["odd_man_out"].tolerance == 0.5
     assert found["bigram_shift"].tolerance == 1.0
 
@@ -42,7 +42,7 @@ def test_a_setting_may_be_for_one_task():
 )
 def test_bad_settings_say_what_was_typed(settings, message):
     with pytest.raises(UsageError, match=message):
-        wanted([], ["tree_depth"], settings=settings)
+        select_tasks([], ["tree_depth"], settings=settings)
 
 
 @pytest.mark.parametrize("typed", ["100", "100/10", "a/b/c", "0/1/1", "1/2/3/4", "-1/2/3"])
@@ -63,20 +63,20 @@ def test_bad_length(typed):
 
 def test_unknown_names_get_a_suggestion():
     with pytest.raises(UsageError, match="Did you mean conneau2018"):
-        wanted(["conneau2017"], [])
+        select_tasks(["conneau2017"], [])
     with pytest.raises(UsageError, match="Did you mean subj_number"):
-        wanted([], ["subj_nummer"])
+        select_tasks([], ["subj_nummer"])
 
 
 def test_withheld_sentences_of_a_file(tmp_path):
     path = tmp_path / "held.txt"
     path.write_text("One sentence.\n\nAnother one!\n")
-    assert withheld(path) == Withheld.of(["one sentence", "another one"])
+    assert read_excluded(path) == ExcludedSentences.of(["one sentence", "another one"])
 
 
 def test_all_cores():
-    assert check_jobs(3) == 3
-    assert check_jobs(0) >= 1
+    assert resolve_jobs(3) == 3
+    assert resolve_jobs(0) >= 1
 
 
 def test_names_become_folders_and_must_be_plain(tmp_path):
@@ -87,4 +87,4 @@ def test_names_become_folders_and_must_be_plain(tmp_path):
         "            policies={'../../up': Policy()})\n"
     )
     with pytest.raises(UsageError, match="plain names"):
-        wanted([], [str(path)])
+        select_tasks([], [str(path)])

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.core.digest import hash_64
-from sonde.corpus.near_duplicates import near_key
-from sonde.make.sketch import Pool, columns, lowest, strata_of, unfit
+from sonde.core.hashing import hash_64
+from sonde.corpus.near_duplicates import near_duplicate_key
+from sonde.make.sketch import Pool, columns, lowest, rejection_reason, strata_of
 from sonde.task import Example, Policy
 from tests.writing import STARRED, sentence
 
@@ -52,11 +52,11 @@ def test_a_pool_never_holds_much_more_than_its_limit():
 
 def test_near_duplicates_have_one_key():
     same = ["On 3 May, Ann left!", "on 17 may ann left", "ON 3  MAY — ANN LEFT."]
-    assert len({near_key(t) for t in same}) == 1
-    assert near_key("Ann left") != near_key("Annleft")
-    assert near_key("Ann left") != near_key("Ann leaves")
+    assert len({near_duplicate_key(t) for t in same}) == 1
+    assert near_duplicate_key("Ann left") != near_duplicate_key("Annleft")
+    assert near_duplicate_key("Ann left") != near_duplicate_key("Ann leaves")
     # Hindi: a boy, a girl; the vowels at the end are combining marks
-    assert near_key("लड़का") != near_key("लड़की")
+    assert near_duplicate_key("लड़का") != near_duplicate_key("लड़की")
 
 
 def test_the_hash_is_the_same_everywhere():
@@ -82,12 +82,12 @@ def test_the_hash_is_the_same_everywhere():
 )
 def test_unfit_sentences(text, why):
     s = sentence("\n".join(f"{w} X X _ {0 if i == 0 else 1} dep" for i, w in enumerate(text.split())))
-    assert unfit(s) == why
+    assert rejection_reason(s) == why
 
 
 def test_a_token_with_a_space_inside_is_unfit():
     s = sentence(STARRED, forms=("10\xa0000", *sentence(STARRED).forms[1:]))
-    assert unfit(s) == "white space inside a token"
+    assert rejection_reason(s) == "white space inside a token"
 
 
 def test_columns_that_say_something():

@@ -6,11 +6,11 @@ import pytest
 
 from sonde.cli import main
 from sonde.corpus import Corpus
-from sonde.corpus.near_duplicates import near_key
+from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.data.origins import origins
 from sonde.make import make_sets
-from sonde.make.request import wanted, withheld
-from sonde.make.withheld import Withheld
+from sonde.make.exclusion import ExcludedSentences
+from sonde.make.request import read_excluded, select_tasks
 from sonde.task import Example
 from sonde.tasks import load
 
@@ -36,12 +36,12 @@ SENTENCE = "The old captain didn't answer, and the crew waited."
 )
 def test_what_a_listed_sentence_withholds(listed, held):
     tokens = "The old captain did n't answer , and the crew waited .".split()
-    assert Withheld.of(listed).has(SENTENCE, tokens) is held
+    assert ExcludedSentences.of(listed).has(SENTENCE, tokens) is held
 
 
 def test_two_words_are_compared_in_order():
-    assert not Withheld.of("No sleep").has("Sleep, no!", ["Sleep", ",", "no", "!"])
-    assert Withheld.of("No sleep").has("no sleep.", ["no", "sleep", "."])
+    assert not ExcludedSentences.of("No sleep").has("Sleep, no!", ["Sleep", ",", "no", "!"])
+    assert ExcludedSentences.of("No sleep").has("no sleep.", ["no", "sleep", "."])
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_the_original_is_had_back_from_the_row(name, changed, builtin):
     assert met
     for row, found in met:
         assert found is not None
-        assert near_key(found) == near_key(text[row.source]) != near_key(row.text)
+        assert near_duplicate_key(found) == near_duplicate_key(text[row.source]) != near_duplicate_key(row.text)
         if name != "coordination_inversion":  # whose capitals are lost
             assert found == text[row.source]
 
@@ -83,16 +83,16 @@ def test_no_original_slips_through(form, changed, builtin, tmp_path):
         path = tmp_path / "probes"
         for dataset in changed.values():
             dataset.save(path / dataset.name)
-    held = withheld(path)
+    held = read_excluded(path)
     assert [s.id for s in builtin if s.id in used and not held.has(s.text, s.tokens)] == []
-    (again,) = make_sets(builtin, wanted("conneau2018", "sentence_length", sizes="600/120/120"), exclude=held)
+    (again,) = make_sets(builtin, select_tasks("conneau2018", "sentence_length", sizes="600/120/120"), exclude=held)
     assert again.manifest["stages"]["rejected"]["withheld by --exclude"] >= len(used)
     assert used.isdisjoint(row.source for _, row in again)
 
 
 def test_sentences_alone_can_be_withheld_from_python():
     corpus = Corpus.synthetic(800)
-    asked = wanted((), "sentence_length", sizes="60/20/20", settings="min_class=5")
+    asked = select_tasks((), "sentence_length", sizes="60/20/20", settings="min_class=5")
     (one,) = make_sets(corpus, asked)
     (two,) = make_sets(corpus, asked, exclude=[row.text for _, row in one])
     assert {r.source for _, r in one}.isdisjoint(r.source for _, r in two)
@@ -117,7 +117,7 @@ def test_sentences_with_sources(changed, builtin, tmp_path, monkeypatch, capfdbi
     assert every[: len(plain)] == plain
     assert len(every) == len(set(every)) > len(plain)
     used = {row.source for dataset in changed.values() for _, row in dataset}
-    assert {near_key(s.text) for s in builtin if s.id in used} <= {near_key(line) for line in every}
+    assert {near_duplicate_key(s.text) for s in builtin if s.id in used} <= {near_duplicate_key(line) for line in every}
     code, lines, said = sentences(tmp_path / "bigram_shift.txt", "--sources")
     assert (code, len(lines)) == (2, 3)
     assert "2 rows are changed sentences and do not tell which" in said

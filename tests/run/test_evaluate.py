@@ -196,7 +196,7 @@ def test_words_have_the_encoders_own_vectors(tmp_path):
         rows={"tr": rows(800), "va": rows(200), "te": rows(300)},
     )  # fmt: skip
     bag = Bag()
-    run = evaluate({"bag": bag}, [given], tmp_path / "run", probes=["linear", MLP], beside=())
+    run = evaluate({"bag": bag}, [given], tmp_path / "run", probes=["linear", MLP], baselines=())
     linear, mlp = only(run, "bag")
     assert sorted(bag.given) == names
     assert linear.dimension == mlp.dimension == 24
@@ -213,7 +213,7 @@ def test_partial_runs_say_so_everywhere(tmp_path):
     for r in some:
         assert "limit=20" in r.signature
         assert r.n["te"] == 20
-        assert len(run.rows(r)) == len(run.right(r)) == 20
+        assert len(run.rows(r)) == len(run.correct(r)) == 20
     assert set(run.frame().limit.dropna()) == {20}
 
 
@@ -354,13 +354,13 @@ def test_predictions_that_are_lost_are_made_again(tmp_path):
 
 
 def test_the_same_set_twice_is_one_set(tmp_path):
-    evaluate({"k": Knowing()}, [dataset(), dataset()], tmp_path / "run", beside=["majority"])
+    evaluate({"k": Knowing()}, [dataset(), dataset()], tmp_path / "run", baselines=["majority"])
     assert len((tmp_path / "run" / "results.jsonl").read_bytes().splitlines()) == 2
 
 
 def test_the_commands_that_wrote_a_run_are_kept(tmp_path):
     for command in ("sonde run -e k", "sonde run -e k", "sonde run 'caf\udce9'"):
-        run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", beside=[], command=command)
+        run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", baselines=[], command=command)
     assert run.info["commands"] == ["sonde run -e k", "sonde run 'caf\\udce9'"]
-    silent = evaluate({"k": Knowing()}, [dataset()], tmp_path / "silent", beside=[])
+    silent = evaluate({"k": Knowing()}, [dataset()], tmp_path / "silent", baselines=[])
     assert "commands" not in silent.info

@@ -47,16 +47,16 @@ def test_every_cell_comes_out_the_same(run):
     for result in run:
         found = repeat(result.signature, run=run, encoders=[MINE])
         assert found.same, result.signature
-        assert found.differing == 0
+        assert found.changed_rows == 0
         assert found.notes == ()
-        assert found.now.signature == result.signature
+        assert found.reproduced.signature == result.signature
 
 
 def test_without_the_run_there_is_a_number_and_nothing_to_compare_it_with(run):
     result = run.results[0]
     found = repeat(result.signature, paths=["task.txt"], encoders=[MINE])
-    assert found.now.accuracy == result.accuracy
-    assert found.then is found.differing is None
+    assert found.reproduced.accuracy == result.accuracy
+    assert found.recorded is found.changed_rows is None
 
 
 def test_a_program_is_not_run_because_a_signature_names_it(run, tmp_path, monkeypatch, capsys):
@@ -84,7 +84,7 @@ def test_an_encoder_that_has_changed_is_seen(run, tmp_path):
     (tmp_path / "mine.py").write_text(CODE.format(change="* [0, 0, 1, 0]"))
     found = repeat(result.signature, run=run, encoders=[MINE])
     assert not found.same
-    assert found.differing > 0
+    assert found.changed_rows > 0
     assert any("encoder is not what it was" in note for note in found.notes)
 
 
@@ -108,7 +108,7 @@ def test_a_signature_of_another_run(run):
 
 
 def test_rounded_vectors_are_rounded_again(run):
-    half = evaluate(["py:mine.py:encode?version=1"], find_sets(["task.txt"]), "half", half=True, beside=[])
+    half = evaluate(["py:mine.py:encode?version=1"], find_sets(["task.txt"]), "half", half=True, baselines=[])
     assert "kept=float16" in half.results[0].signature
     assert repeat(half.results[0].signature, run=half, encoders=MINE).same
 

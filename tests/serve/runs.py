@@ -55,8 +55,8 @@ def word_presence():
 
 
 def run(folder, encoders=("static:", "static:?dim=64"), sets=(sentence_length, word_content), **more):
-    beside = more.pop("beside", ["majority", "baseline:hash"])
-    return evaluate(encoders, [make() for make in sets], folder, beside=beside, **more)
+    baselines = more.pop("beside", ["majority", "baseline:hash"])
+    return evaluate(encoders, [make() for make in sets], folder, baselines=baselines, **more)
 
 
 @contextmanager

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.core.digest import mix
+from sonde.core.hashing import mix
 from sonde.errors import UsageError
-from sonde.task import Context, Counter, Counts, Policy, most_frequent, targets, token_positions
+from sonde.task import Context, Counter, Counts, Policy, most_frequent, target_forms, token_positions
 from tests.writing import sentence
 
 
@@ -22,7 +22,8 @@ def test_counts_of_shards_add_up():
 
 def test_forms_are_folded_and_filtered_by_part_of_speech():
     counts = Counts(
-        words=Counter({("Set", "NOUN", "_"): 1, ("set", "VERB", "_"): 2}), firsts=Counter({("Set", "VERB", "_"): 4})
+        words=Counter({("Set", "NOUN", "_"): 1, ("set", "VERB", "_"): 2}),
+        first_words=Counter({("Set", "VERB", "_"): 4}),
     )
     assert counts.forms() == {"set": 7}
     assert counts.forms("VERB") == {"set": 6}
@@ -35,20 +36,20 @@ def words(**counts):
 def test_a_band_is_scaled_to_the_corpus():
     counts = words(rare=99, low=100, high=5000, often=5001)
     # band_tokens equal to the corpus: the band is taken as it stands
-    assert targets(counts, Policy(band=(100, 5000), band_tokens=counts.tokens), "NOUN") == {"low", "high"}
-    assert targets(counts, Policy(band=(200, 10000), band_tokens=2 * counts.tokens), "NOUN") == {"low", "high"}
+    assert target_forms(counts, Policy(band=(100, 5000), band_tokens=counts.tokens), "NOUN") == {"low", "high"}
+    assert target_forms(counts, Policy(band=(200, 10000), band_tokens=2 * counts.tokens), "NOUN") == {"low", "high"}
 
 
 def test_a_band_in_a_small_corpus_starts_at_two_and_keeps_its_width():
     counts = words(once=1, twice=2, hundred=100, more=101)
-    assert targets(counts, Policy(band=(100, 5000)), "NOUN") == {"twice", "hundred"}
+    assert target_forms(counts, Policy(band=(100, 5000)), "NOUN") == {"twice", "hundred"}
 
 
 def test_trimming_drops_the_rarest_and_the_most_frequent():
     counts = words(once=1, twice=2, often=50, oftenest=60)
-    assert targets(counts, Policy(trim=(2, 0.25)), "NOUN") == {"twice", "often"}
-    assert targets(counts, Policy(), "NOUN") == {"once", "twice", "often", "oftenest"}
-    assert targets(counts, Policy(), "VERB") == set()
+    assert target_forms(counts, Policy(trim=(2, 0.25)), "NOUN") == {"twice", "often"}
+    assert target_forms(counts, Policy(), "NOUN") == {"once", "twice", "often", "oftenest"}
+    assert target_forms(counts, Policy(), "VERB") == set()
 
 
 def test_most_frequent_labels_leave_one_place_for_other():

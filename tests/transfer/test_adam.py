@@ -13,17 +13,17 @@ def test_steps_are_those_of_torch(size):
     ours, theirs = Adam.of([start]), torch.nn.Parameter(torch.tensor(start))
     optimiser = torch.optim.Adam([theirs], lr=0.01)
     for number in range(1, 20):
-        slope = (draw.normal(size=size) * 10.0 ** draw.randint(-6, 3)).astype(np.float32)
-        theirs.grad = torch.tensor(slope)
+        gradient = (draw.normal(size=size) * 10.0 ** draw.randint(-6, 3)).astype(np.float32)
+        theirs.grad = torch.tensor(gradient)
         optimiser.step()
-        ours.slope[:] = slope
+        ours.gradient[:] = gradient
         ours.step(number, 0.01)
     np.testing.assert_allclose(ours.weights, theirs.detach().numpy(), atol=2e-6)
 
 
 def test_the_first_step_is_as_long_as_the_rate_whatever_the_gradient():
     adam = Adam.of([np.zeros(3, np.float32)])
-    adam.slope[:] = [1e-3, -5.0, 0.0]
+    adam.gradient[:] = [1e-3, -5.0, 0.0]
     adam.step(1, 0.5)
     np.testing.assert_allclose(adam.weights, [-0.5, 0.5, 0.0], rtol=1e-4)
 

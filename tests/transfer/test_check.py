@@ -8,7 +8,7 @@ import pytest
 from sonde.data.layouts import LAYOUTS
 from sonde.data.sources import find_sets
 from sonde.errors import DataError, UsageError
-from sonde.transfer.check import check, examine
+from sonde.transfer.check import check, check_set
 from sonde.transfer.show import as_json
 from tests.data.layouts.files import FILES, SICK, write, write_all
 
@@ -48,7 +48,7 @@ def told(path, name):
 def test_sets_as_published_are_sound(data):
     reports, absent = check(str(data))
     assert {report.task for report in reports} == set(LAYOUTS)
-    assert [(report.name, report.errors) for report in reports if not report.sound] == []
+    assert [(report.name, report.errors) for report in reports if not report.is_valid] == []
     assert absent == [
         "Length", "WordContent", "Depth", "TopConstituents", "BigramShift", "Tense", "SubjNumber", "ObjNumber",
         "OddManOut", "CoordinationInversion",
@@ -91,7 +91,7 @@ def test_sets_that_are_not_there_are_listed(tmp_path, small):
 def test_what_is_wrong_is_said_with_file_and_line(data, file, text, name, message):
     (data / "downstream" / file).write_text(text, "utf-8")
     report = told(data, name)
-    assert not report.sound
+    assert not report.is_valid
     assert any(message in error for error in report.errors), report.errors
 
 
@@ -106,7 +106,7 @@ def test_bytes_that_are_no_utf8_are_an_error_or_a_note_as_for_senteval(data):
     (data / "downstream/MR/rt-polarity.pos").write_bytes(b"a caf\xe9\n")
     assert any("sentiment-dev:1: met the bytes e9" in error for error in told(data, "SST2").errors)
     report = told(data, "MR")
-    assert report.sound
+    assert report.is_valid
     assert any("rt-polarity.pos is no UTF-8 and read as Latin-1" in note for note in report.notes)
 
 
@@ -130,7 +130,7 @@ def test_another_release_that_is_known_is_sound_with_a_note(data, monkeypatch):
     layout = LAYOUTS["MR"]
     monkeypatch.setitem(LAYOUTS, "MR", replace(layout, sizes=({"te": 99}, {"te": 3})))
     report = told(data, "MR")
-    assert report.sound
+    assert report.is_valid
     assert report.published == {"te": 3}
     assert any("another that is known" in note for note in report.notes)
 
@@ -174,4 +174,4 @@ def test_everything_is_in_the_json(data):
 
 def test_a_source_can_be_examined_alone(data):
     (source,) = find_sets([str(data / "downstream/TREC")])
-    assert examine(source).rows == {"tr": 2, "te": 1}
+    assert check_set(source).rows == {"tr": 2, "te": 1}

@@ -10,8 +10,8 @@ import numpy
 import pytest
 
 from sonde.cli import main
-from sonde.transfer import places as table
-from sonde.transfer.places import File, Place
+from sonde.transfer import remote_sets as table
+from sonde.transfer.remote_sets import File, RemoteSet
 from tests.data.layouts.files import FILES, write
 from tests.transfer.pickles import array, coco
 
@@ -44,8 +44,8 @@ def films(server, monkeypatch):
         for name in ("rt-polarity.pos", "rt-polarity.neg")
     )
     held = {
-        "MR": Place("MR", ("MR",), "downstream/MR", "Free for all.", "http://films.invalid/", found, then="Enjoy."),
-        "MRPC": table.places()["MRPC"],
+        "MR": RemoteSet("MR", ("MR",), "downstream/MR", "Free for all.", "http://films.invalid/", found, then="Enjoy."),
+        "MRPC": table.remote_sets()["MRPC"],
     }
     monkeypatch.setattr(table, "places", lambda: held)
     return held
@@ -86,7 +86,7 @@ def test_a_set_to_be_fetched_by_hand_says_how_and_the_others_are_fetched(sonde, 
 
 
 def test_files_taken_on_trust_are_told_with_their_sums(sonde, films, tmp_path):
-    films["MR"] = Place(
+    films["MR"] = RemoteSet(
         "MR", ("MR",), "downstream/MR", "", "", tuple(File(f.urls, f.limit, to=f.to) for f in films["MR"].files)
     )
     code, _, err = sonde("data", "get", "all", "-o", tmp_path, "-y")

@@ -6,21 +6,28 @@ import socket
 import pytest
 
 from sonde.errors import DataError, Offline
-from sonde.transfer.download import Line, download, offline, sha256
+from sonde.transfer.download import RetryPolicy, download, offline, sha256
 
 CONTENT = bytes(range(256)) * 1000
 
 
-def fetch(path, *urls, limit=1_000_000, safe=True, tries=3, tell=None):
+def fetch(path, *urls, limit=1_000_000, has_checksum=True, tries=3, progress=None):
     waits = []
-    download(urls, path, limit=limit, safe=safe, line=Line(timeout=10, tries=tries, sleep=waits.append), tell=tell)
+    download(
+        urls,
+        path,
+        limit=limit,
+        has_checksum=has_checksum,
+        retries=RetryPolicy(timeout=10, tries=tries, sleep=waits.append),
+        progress=progress,
+    )
     return waits
 
 
 def test_a_file_is_fetched_and_nothing_else_is_left(server, tmp_path):
     told = []
     url = server.serve("/file.zip", CONTENT)
-    assert fetch(tmp_path / "file", url, tell=lambda *said: told.append(said)) == []
+    assert fetch(tmp_path / "file", url, progress=lambda *said: told.append(said)) == []
     assert (tmp_path / "file").read_bytes() == CONTENT
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert told[-1] == ("file.zip", len(CONTENT), len(CONTENT))
@@ -64,15 +71,15 @@ def test_a_server_that_tells_no_length_is_read_to_its_end(server, tmp_path):
 def test_parts_of_two_versions_are_not_mixed(server, tmp_path):
     url = server.serve("/file", CONTENT, cut=[1000])
     with pytest.raises(Offline):
-        fetch(tmp_path / "file", url, tries=1, safe=False)
+        fetch(tmp_path / "file", url, tries=1, has_checksum=False)
     server.serve("/file", CONTENT[::-1], etag='"two"')
-    fetch(tmp_path / "file", url, safe=False)
+    fetch(tmp_path / "file", url, has_checksum=False)
     assert (tmp_path / "file").read_bytes() == CONTENT[::-1]
 
 
 def test_without_a_checksum_and_a_tag_nothing_is_resumed(server, tmp_path):
     url = server.serve("/file", CONTENT, etag="", cut=[1000])
-    fetch(tmp_path / "file", url, safe=False)
+    fetch(tmp_path / "file", url, has_checksum=False)
     assert [wanted for _, wanted in server.asked] == [None, None]
     assert (tmp_path / "file").read_bytes() == CONTENT
 

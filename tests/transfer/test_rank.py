@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sonde.errors import DataError, ShapeError, TooFewError, UsageError
 from sonde.probes import Features
 from sonde.transfer import rank as module
-from sonde.transfer.rank import Gallery, Recalls, descend, rank, ranks
+from sonde.transfer.rank import Gallery, Recalls, loss_and_gradient, rank, ranks
 
 SMALL = {"dim": 10, "batch": 16, "contrasts": 4, "fold": 10}
 
@@ -40,13 +40,13 @@ def test_numbers_of_senteval():
 
 @pytest.mark.parametrize("margin", [0.2, 0.0, 1.0])
 @pytest.mark.parametrize(("m", "contrasts"), [(5, 3), (1, 1), (4, 6)])
-def test_the_gradient_is_that_of_torch(m, contrasts, margin):
+def test_the_gradient_is_that_of_torch(m, negatives, margin):
     torch = pytest.importorskip("torch")
     draw = np.random.RandomState(m)
-    images, captions = (draw.normal(size=(m * (1 + contrasts), d)).astype(np.float32) for d in (7, 6))
+    images, captions = (draw.normal(size=(m * (1 + negatives), d)).astype(np.float32) for d in (7, 6))
     weights = [draw.normal(size=shape).astype(np.float32) for shape in ((9, 7), (9,), (9, 6), (9,))]
-    slopes = [np.full_like(each, np.nan) for each in weights]
-    loss = descend(weights, images, captions, contrasts, margin, slopes)
+    gradients = [np.full_like(each, np.nan) for each in weights]
+    loss = loss_and_gradient(weights, images, captions, negatives, margin, gradients)
 
     held = [torch.tensor(each, dtype=torch.float64, requires_grad=True) for each in weights]
     a, b = (
@@ -55,21 +55,21 @@ def test_the_gradient_is_that_of_torch(m, contrasts, margin):
     )
     expected = 0
     for i in range(m):
-        others = slice(m + i * contrasts, m + (i + 1) * contrasts)
+        others = slice(m + i * negatives, m + (i + 1) * negatives)
         expected += torch.relu(margin - a[i] @ b[i] + b[others] @ a[i]).sum()
         expected += torch.relu(margin - a[i] @ b[i] + a[others] @ b[i]).sum()
     expected.backward()
     assert loss == pytest.approx(expected.item(), rel=1e-5, abs=1e-6)
-    for found, tensor in zip(slopes, held, strict=True):
+    for found, tensor in zip(gradients, held, strict=True):
         np.testing.assert_allclose(found, tensor.grad.numpy(), atol=2e-5)
 
 
 def test_a_batch_that_costs_nothing_has_no_gradient():
     same, opposite = np.float32([[1.0, 0.0]]), np.float32([[-1.0, 0.0]])
     weights = [np.eye(2, dtype=np.float32), np.zeros(2, np.float32)] * 2
-    slopes = [np.full_like(each, np.nan) for each in weights]
-    assert descend(weights, np.vstack([same, opposite]), np.vstack([same, opposite]), 1, 0.2, slopes) == 0
-    assert all((slope == 0).all() for slope in slopes)
+    gradients = [np.full_like(each, np.nan) for each in weights]
+    assert loss_and_gradient(weights, np.vstack([same, opposite]), np.vstack([same, opposite]), 1, 0.2, gradients) == 0
+    assert all((gradient == 0).all() for gradient in gradients)
 
 
 @settings(deadline=None)

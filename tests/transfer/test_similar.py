@@ -31,7 +31,7 @@ def test_rows_are_gathered_a_chunk_at_a_time(monkeypatch):
     draw = np.random.RandomState(0)
     one, two = draw.normal(size=(10, 3)), draw.normal(size=(10, 3))
     expected = cosines(one, two)
-    monkeypatch.setattr(similar, "CHUNK", 4)
+    monkeypatch.setattr(similar, "COSINE_ROWS", 4)
     np.testing.assert_array_equal(cosines(one, two), expected)
 
 
@@ -75,8 +75,8 @@ def test_groups_are_correlated_one_by_one_and_added_up_in_three_ways():
         each = [getattr(group, kind)[0] for group in found.groups.values()]
         assert summary.mean == pytest.approx(sum(each) / 3)
         assert summary.weighted == pytest.approx(sum(r * n for r, n in zip(each, sizes, strict=True)) / 88)
-        assert summary.whole == pytest.approx(work(x, gold)[0])
-        assert summary.low < summary.whole < summary.high
+        assert summary.overall == pytest.approx(work(x, gold)[0])
+        assert summary.low < summary.overall < summary.high
     assert found.n == 88
 
 
@@ -101,9 +101,9 @@ def test_draws_are_what_scipy_says_of_the_rows_drawn():
 
 def test_many_rows_are_drawn_in_parts_of_some_draws(monkeypatch):
     x, gold, _ = example((25,))
-    whole = similar._redraw(x, gold, np.random.default_rng(7), 101)
-    monkeypatch.setattr(similar, "CELLS", 25 * 10)
-    for one, other in zip(similar._redraw(x, gold, np.random.default_rng(7), 101), whole, strict=True):
+    overall = similar._redraw(x, gold, np.random.default_rng(7), 101)
+    monkeypatch.setattr(similar, "CHUNK_CELLS", 25 * 10)
+    for one, other in zip(similar._redraw(x, gold, np.random.default_rng(7), 101), overall, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
 
@@ -132,7 +132,7 @@ def test_the_interval_is_about_what_theory_says():
     y = 0.6 * x + 0.8 * draw.normal(size=500)
     found = correlations(x, y, ["all"] * 500, seed=1).pearson
     # Fisher's z for a bivariate normal: tanh(atanh(r) ± 1.96 / sqrt(n - 3))
-    expected = np.tanh(np.arctanh(found.whole) + np.array([-1.96, 1.96]) / np.sqrt(497))
+    expected = np.tanh(np.arctanh(found.overall) + np.array([-1.96, 1.96]) / np.sqrt(497))
     np.testing.assert_allclose([found.low, found.high], expected, atol=0.015)
 
 
@@ -140,7 +140,7 @@ def test_a_side_that_does_not_vary_has_no_correlation():
     _, gold, groups = example()
     found = correlations(np.full(88, 0.1), gold, groups.tolist(), seed=1)
     for summary in (found.pearson, found.spearman):
-        assert np.isnan([summary.mean, summary.weighted, summary.whole, summary.low, summary.high]).all()
+        assert np.isnan([summary.mean, summary.weighted, summary.overall, summary.low, summary.high]).all()
 
 
 def test_perfect_agreement_has_an_interval_of_no_width():

@@ -4,8 +4,8 @@
 """
 
 from sonde.data.layouts.catalogue import LAYOUTS
-from sonde.data.layouts.find import languages_of, layout_of, locate
+from sonde.data.layouts.find import languages_of, layouts_in, locate
 from sonde.data.layouts.layout import Layout
 from sonde.data.layouts.read import read_layout, scan
 
-__all__ = ["LAYOUTS", "Layout", "languages_of", "layout_of", "locate", "read_layout", "scan"]
+__all__ = ["LAYOUTS", "Layout", "languages_of", "layouts_in", "locate", "read_layout", "scan"]

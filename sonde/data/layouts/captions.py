@@ -22,14 +22,14 @@ from typing import Any
 import msgspec
 
 from sonde.core.files import open_bytes
-from sonde.data.tables import Interned, example, uncompressed
+from sonde.data.tables import Interned, example, without_compression_suffix
 from sonde.errors import CorpusError, DataError
 from sonde.task import Example
 
-FORMAT = "sonde.captions.v1"
-CAPTIONS = 5
+CAPTIONS_FORMAT = "sonde.captions.v1"
+CAPTIONS_PER_IMAGE = 5
 """Captions of an image that are used."""
-_ROWS = 4096
+_HASHED_ROWS = 4096
 
 
 class _File(msgspec.Struct):
@@ -45,27 +45,27 @@ def scan_captions(path: str, known: Interned) -> Iterator[Example]:
     try:
         found = msgspec.json.decode(b"".join(open_bytes(path)), type=_File)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        expected = f'{{"format": "{FORMAT}", "captions": [[…], …]}}'
+        expected = f'{{"format": "{CAPTIONS_FORMAT}", "captions": [[…], …]}}'
         raise CorpusError(path, 1, f"broken JSON or another form ({error})", expected) from None
-    if found.format != FORMAT:
-        raise CorpusError(path, 1, f"the format {found.format[:40]!r}", FORMAT)
-    features = load_features(images_of(path))
+    if found.format != CAPTIONS_FORMAT:
+        raise CorpusError(path, 1, f"the format {found.format[:40]!r}", CAPTIONS_FORMAT)
+    features = load_features(features_path(path))
     if len(features) != len(found.captions):
         raise DataError(
-            f"{path} has captions for {len(found.captions):,} images, and {images_of(path)} features of "
+            f"{path} has captions for {len(found.captions):,} images, and {features_path(path)} features of "
             f"{len(features):,}; expected as many."
         )
     extra = (("features", features_digest(features)),)
     for i, captions in enumerate(found.captions):
-        if len(captions) < CAPTIONS:
-            raise DataError(f"{path}: image {i} has {len(captions)} captions; expected at least {CAPTIONS}.")
-        for caption in captions[:CAPTIONS]:
+        if len(captions) < CAPTIONS_PER_IMAGE:
+            raise DataError(f"{path}: image {i} has {len(captions)} captions; expected at least {CAPTIONS_PER_IMAGE}.")
+        for caption in captions[:CAPTIONS_PER_IMAGE]:
             yield example(path, i + 2, str(i), caption, known, extra=extra)
 
 
-def images_of(path: str) -> str:
+def features_path(path: str) -> str:
     """The file with the features that belong to a file of captions."""
-    tried = [uncompressed(path).with_suffix(suffix) for suffix in (".npy", ".npz")]
+    tried = [without_compression_suffix(path).with_suffix(suffix) for suffix in (".npy", ".npz")]
     found = next((file for file in tried if file.is_file()), None)
     if found is None:
         raise DataError(f"{path} has no image features beside it: expected {tried[0]} or {tried[1].name}.")
@@ -97,7 +97,7 @@ def features_digest(features: Any) -> str:
     import numpy as np
 
     state = hashlib.blake2b(repr(features.shape).encode(), digest_size=8)
-    for start in range(0, len(features), _ROWS):
-        part = np.ascontiguousarray(features[start : start + _ROWS], dtype="<f4")
+    for start in range(0, len(features), _HASHED_ROWS):
+        part = np.ascontiguousarray(features[start : start + _HASHED_ROWS], dtype="<f4")
         state.update(part.data)
     return state.hexdigest()

@@ -54,7 +54,7 @@ _STSB = Layout(
 )
 
 
-def _sts(year: int, source: str, telling: str, sizes: Mapping[str, int]) -> Layout:
+def _sts(year: int, source: str, marker_file: str, sizes: Mapping[str, int]) -> Layout:
     """One year of SemEval's task; all sub-datasets are test rows."""
     return Layout(
         home=f"STS/STS{year}-en-test",
@@ -66,7 +66,7 @@ def _sts(year: int, source: str, telling: str, sizes: Mapping[str, int]) -> Layo
         scale=(0.0, 5.0),
         second="sentence2",
         folder=rf"STS(20)?{year}",
-        telling=f"STS.input.{telling}.txt",
+        marker_file=f"STS.input.{marker_file}.txt",
     )
 
 
@@ -79,7 +79,7 @@ LAYOUTS = {
         sizes=({"te": 10_662},),
         source="Pang and Lee 2005",
         labels=("neg", "pos"),
-        latin=True,
+        latin1_fallback=True,
     ),
     "CR": Layout(
         home="CR",
@@ -89,7 +89,7 @@ LAYOUTS = {
         sizes=({"te": 3775},),
         source="Hu and Liu 2004, as collected by Wang and Manning 2012",
         labels=("neg", "pos"),
-        latin=True,
+        latin1_fallback=True,
     ),
     "SUBJ": Layout(
         home="SUBJ",
@@ -99,7 +99,7 @@ LAYOUTS = {
         sizes=({"te": 10_000},),
         source="Pang and Lee 2004",
         labels=("subjective", "objective"),
-        latin=True,
+        latin1_fallback=True,
     ),
     "MPQA": Layout(
         home="MPQA",
@@ -109,7 +109,7 @@ LAYOUTS = {
         sizes=({"te": 10_606},),
         source="Wiebe et al. 2005, as collected by Wang and Manning 2012",
         labels=("neg", "pos"),
-        latin=True,
+        latin1_fallback=True,
     ),
     "SST2": Layout(
         home="SST/binary",
@@ -139,7 +139,7 @@ LAYOUTS = {
         sizes=({"tr": 5452, "te": 500},),
         source="Li and Roth 2002",
         labels=("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"),
-        latin=True,
+        latin1_fallback=True,
     ),
     "MRPC": Layout(
         home="MRPC",
@@ -162,7 +162,7 @@ LAYOUTS = {
         source="Bowman et al. 2015, without the pairs that have no gold label",
         labels=_NLI,
         second="sentence2",
-        latin=True,
+        latin1_fallback=True,
     ),
     "SICKEntailment": _SICK,
     "SICKRelatedness": replace(_SICK, read=_RELATEDNESS, protocol="relatedness", labels=(), scale=(1.0, 5.0)),

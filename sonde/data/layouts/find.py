@@ -15,7 +15,7 @@ PICKLES = frozenset({"train.pkl", "valid.pkl", "test.pkl"})
 """What SentEval's own copy of the COCO captions is called, which must be converted first."""
 
 
-def layout_of(folder: Path) -> tuple[str, ...]:
+def layouts_in(folder: Path) -> tuple[str, ...]:
     """The names of the transfer sets of which at least one file stands in this very folder."""
     try:
         names = {path.name for path in folder.iterdir() if path.is_file()}
@@ -40,7 +40,7 @@ def locate(name: str, data: Path) -> Path:
     home = LAYOUTS[name].home
     tried = (data / "downstream" / home, data / home, data / Path(home).name, data, data / Path(home).parts[0])
     for folder in tried:
-        if name in layout_of(folder):
+        if name in layouts_in(folder):
             return folder
     raise DataError(
         f"{name} is not there: looked for {', '.join(LAYOUTS[name].files[:3]) or 'its files'} in {tried[0]}, "
@@ -55,7 +55,7 @@ def _matches(layout: Layout, folder: Path, names: set[str]) -> bool:
     if layout.read == "captions" and here == layout.home and names >= PICKLES:
         return True
     found = next((file for file in layout.files if file in names), None)
-    if found is None or (layout.folder and layout.telling not in names and not re.search(layout.folder, here)):
+    if found is None or (layout.folder and layout.marker_file not in names and not re.search(layout.folder, here)):
         return False
     return not layout.first or re.match(layout.first, _first_line(folder, found)) is not None
 

@@ -9,7 +9,7 @@ from typing import Literal
 from sonde.data.protocol import Protocol
 from sonde.data.tables import Columns
 
-Form = Literal[
+LineFormat = Literal[
     "sentence",
     "sentence<TAB>label",
     "label sentence",
@@ -41,7 +41,7 @@ class Layout:
     """The set's folder below ``downstream``."""
     parts: tuple[Part, ...]
     """Rows of a set without splits of its own are test rows. Empty where the languages there tell the files."""
-    read: Columns | Form
+    read: Columns | LineFormat
     """A table with a header and these columns, or what a line holds; a bare sentence's label is its file's suffix."""
     protocol: Protocol
     sizes: tuple[Mapping[str, int], ...]
@@ -54,13 +54,13 @@ class Layout:
     """The lowest and highest score, where the labels are scores."""
     second: str = ""
     """What the second sentence is called in the rows, where no header says it."""
-    latin: bool = False
+    latin1_fallback: bool = False
     """Whether SentEval takes the files for Latin-1; here they are, if they are no UTF-8."""
     first: str = ""
     """What the first line looks like, where the names of the files do not tell the set."""
     folder: str = ""
     """What the name of the folder looks like, where neither tells the set."""
-    telling: str = ""
+    marker_file: str = ""
     """A file that tells the set whatever its folder is called."""
     language: str | None = None
 

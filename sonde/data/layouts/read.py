@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sonde.data.dataset import Dataset
-from sonde.data.layouts.captions import images_of, scan_captions
+from sonde.data.layouts.captions import features_path, scan_captions
 from sonde.data.layouts.catalogue import LAYOUTS
 from sonde.data.layouts.layout import Layout, Part
-from sonde.data.layouts.lines import check_score, lines_of, parser
+from sonde.data.layouts.parsing import check_score, lines_of, parser
 from sonde.data.layouts.xnli import nli_files, nli_rows, no_language
-from sonde.data.tables import Columns, Interned, example, gather, no_rows, there
+from sonde.data.tables import Columns, Interned, build_dataset, empty_splits, example, find_file
 from sonde.errors import CorpusError, DataError, UsageError
 from sonde.task import Example
 
-Broken = Callable[[CorpusError], None]
+OnBrokenLine = Callable[[CorpusError], None]
 """What to do about a line that cannot be read."""
 
 
@@ -34,10 +34,10 @@ def read_layout(name: str, folder: Path, *, language: str | None = None, train: 
 
     ``language`` is which of XNLI's sets is meant, and ``train`` the file of English pairs that it is trained on.
     """
-    rows = no_rows()
+    rows = empty_splits()
     for split, _, row in scan(name, folder, language=language, train=train):
         rows[split].append(row)
-    found = gather(name, rows, str(folder))
+    found = build_dataset(name, rows, str(folder))
     return replace(found, language=language or LAYOUTS[name].language, manifest=_manifest(name, folder))
 
 
@@ -47,7 +47,7 @@ def scan(
     *,
     language: str | None = None,
     train: str | None = None,
-    broken: Broken | None = None,
+    broken: OnBrokenLine | None = None,
 ) -> Iterator[Scanned]:
     """The rows of a set as they stand. The first broken line is an error, unless ``broken`` is told of each."""
     if name not in LAYOUTS:
@@ -66,7 +66,7 @@ def scan(
 
 
 def _nli(
-    layout: Layout, folder: Path, language: str | None, train: str | None, known: Interned, complain: Broken
+    layout: Layout, folder: Path, language: str | None, train: str | None, known: Interned, complain: OnBrokenLine
 ) -> Iterator[Scanned]:
     heard = False
     for split, path in nli_files(folder, language, train).items():
@@ -78,9 +78,11 @@ def _nli(
         raise no_language(folder, language)
 
 
-def _part(name: str, layout: Layout, part: Part, folder: Path, known: Interned, complain: Broken) -> Iterator[Scanned]:
+def _part(
+    name: str, layout: Layout, part: Part, folder: Path, known: Interned, complain: OnBrokenLine
+) -> Iterator[Scanned]:
     paths = [_needed(name, folder, file) for file in part.files]
-    columns = [lines_of(path, layout.latin) for path in paths]
+    columns = [lines_of(path, layout.latin1_fallback) for path in paths]
     if len({len(lines) for lines in columns}) > 1:
         counts = ", ".join(f"{len(lines):,} in {path}" for path, lines in zip(paths, columns, strict=True))
         raise DataError(f"{name}: files that belong together differ in their number of lines: met {counts}.")
@@ -111,12 +113,12 @@ def _manifest(name: str, folder: Path) -> dict[str, Any]:
     if layout.scale:
         said["scale"] = list(layout.scale)
     if layout.read == "captions":
-        said["images"] = {part.split: images_of(_needed(name, folder, part.files[0])) for part in layout.parts}
+        said["images"] = {part.split: features_path(_needed(name, folder, part.files[0])) for part in layout.parts}
     return said
 
 
 def _needed(name: str, folder: Path, file: str) -> str:
-    if path := there(folder / file):
+    if path := find_file(folder / file):
         return str(path)
     if LAYOUTS[name].read == "captions" and (folder / "train.pkl").is_file():
         raise DataError(

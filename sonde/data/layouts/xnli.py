@@ -14,8 +14,8 @@ from itertools import chain
 from pathlib import Path
 
 from sonde.core.files import COMPRESSED, open_text
-from sonde.data.layouts.lines import NO_GOLD, Cells
-from sonde.data.tables import there
+from sonde.data.layouts.parsing import NO_GOLD, ParsedLine
+from sonde.data.tables import find_file
 from sonde.errors import CorpusError, SondeError, UsageError
 
 OFFICIAL = {"va": "xnli.dev.tsv", "te": "xnli.test.tsv"}
@@ -42,7 +42,7 @@ def is_nli(folder: Path, names: Iterable[str]) -> bool:
     """Whether XNLI stands in a folder that has files of these names."""
     return any(
         (_ONE.fullmatch(name) and _PAIR.match(_first(folder / name)))
-        or (name in OFFICIAL.values() and _first(there(folder / name)).startswith("language\t"))
+        or (name in OFFICIAL.values() and _first(find_file(folder / name)).startswith("language\t"))
         for name in names
     )
 
@@ -54,7 +54,7 @@ def nli_languages(folder: Path) -> tuple[str, ...]:
         if (told := _ONE.fullmatch(each.name)) and _PAIR.match(_first(each)):
             found.add(told[2])
     for file in OFFICIAL.values():
-        if (path := there(folder / file)) and _first(path).startswith("language\t"):
+        if (path := find_file(folder / file)) and _first(path).startswith("language\t"):
             with suppress(SondeError):  # it is said when the set is read
                 found |= {code for line in open_text(str(path)) if _CODE.fullmatch(code := line.partition("\t")[0])}
     return tuple(sorted(found))
@@ -65,21 +65,23 @@ def nli_files(folder: Path, language: str | None, train: str | None) -> dict[str
     found: dict[str, str] = {}
     if train is not None:
         found["tr"] = train
-    elif path := next(filter(None, (there(folder / file) for file in TRAINING)), None):
+    elif path := next(filter(None, (find_file(folder / file) for file in TRAINING)), None):
         found["tr"] = str(path)
     for word, split in _SPLIT.items():
-        if held := there(folder / f"{word}-{language}.tsv") or there(folder / OFFICIAL[split]):
+        if held := find_file(folder / f"{word}-{language}.tsv") or find_file(folder / OFFICIAL[split]):
             found[split] = str(held)
     return found
 
 
 def no_language(folder: Path, language: str | None) -> UsageError:
     """The error for a language that is not there."""
-    wanted, met = language or "a language that was not named", ", ".join(nli_languages(folder)) or "no language"
-    return UsageError(f"XNLI was asked for in {wanted}; {folder} has it in {met}.")
+    wanted, got = language or "a language that was not named", ", ".join(nli_languages(folder)) or "no language"
+    return UsageError(f"XNLI was asked for in {wanted}; {folder} has it in {got}.")
 
 
-def nli_rows(path: str, language: str | None, broken: Callable[[CorpusError], None]) -> Iterator[tuple[int, Cells]]:
+def nli_rows(
+    path: str, language: str | None, broken: Callable[[CorpusError], None]
+) -> Iterator[tuple[int, ParsedLine]]:
     """The pairs of a file with their line numbers, of one language only where the file has several."""
     lines = enumerate(open_text(path), 1)
     first = next(lines, (1, ""))
@@ -100,7 +102,7 @@ def nli_rows(path: str, language: str | None, broken: Callable[[CorpusError], No
             yield number, pair
 
 
-def _pair(path: str, number: int, cells: Sequence[str], places: Sequence[int]) -> Cells | None:
+def _pair(path: str, number: int, cells: Sequence[str], places: Sequence[int]) -> ParsedLine | None:
     if len(cells) <= max(places):  # more are allowed: the header of MultiNLI does not fit its lines
         expected = f"at least {max(places) + 1}: two sentences and a label"
         raise CorpusError(path, number, f"{len(cells)} columns", expected)
@@ -111,7 +113,7 @@ def _pair(path: str, number: int, cells: Sequence[str], places: Sequence[int]) -
         raise CorpusError(path, number, f"the label {label[:20]!r}", "entailment, neutral or contradiction")
     if "\0" in text or "\0" in second:
         raise CorpusError(path, number, "a NUL byte", "text")
-    return Cells(_LABELS[label], text, second)
+    return ParsedLine(_LABELS[label], text, second)
 
 
 def _first(path: Path | None) -> str:

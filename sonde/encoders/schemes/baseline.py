@@ -20,8 +20,8 @@ from unicodedata import category
 
 import numpy as np
 
-from sonde.core.args import listed
-from sonde.core.digest import hash_64
+from sonde.core.arguments import as_texts
+from sonde.core.hashing import hash_64
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import UsageError
 
@@ -38,7 +38,7 @@ DEFAULTS: dict[str, dict[str, int]] = {
 }
 """The baselines and their options."""
 LIMITS = {"dim": (1, 1 << 16), "ngrams": (1, 5), "seed": (0, (1 << 63) - 1)}
-LONGEST = 100
+MAX_COUNT = 100
 """Texts of this many words or more are of one length to ``length``."""
 
 _VERSION = 1  # part of every identity: to be raised by whoever changes a vector
@@ -93,7 +93,7 @@ class Length:
     """
 
     batch: ClassVar[int] = 4096
-    keep: ClassVar[bool] = False
+    cacheable: ClassVar[bool] = False
 
     @property
     def identity(self) -> Identity:
@@ -102,19 +102,19 @@ class Length:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, 311) for n texts."""
-        texts = listed(texts)
+        texts = as_texts(texts)
         words, numbers, starts = _numbered([text.split() for text in texts])
         sizes = np.array([(1, len(tokens(word)), len(_pieces(word))) for word in words], dtype=np.int64).reshape(-1, 3)
         sums = np.zeros((len(numbers) + 1, 3), dtype=np.int64)
         np.cumsum(sizes[numbers], axis=0, out=sums[1:])
         characters = np.array([len(text) for text in texts], dtype=np.int64)
         counts = np.column_stack([np.diff(sums[starts], axis=0), characters])
-        places = LONGEST + 1
+        places = MAX_COUNT + 1
         out = np.zeros((len(texts), 3 * places + 8), dtype=np.float32)
         for which in range(3):
-            out[np.arange(len(texts)), which * places + np.minimum(counts[:, which], LONGEST)] = 1
+            out[np.arange(len(texts)), which * places + np.minimum(counts[:, which], MAX_COUNT)] = 1
         # of the size of the ones, so that no penalty on weights prefers the ones or the counts; 32-bit roots are exact
-        scaled = (counts / (LONGEST, LONGEST, LONGEST, 1000)).astype(np.float32)
+        scaled = (counts / (MAX_COUNT, MAX_COUNT, MAX_COUNT, 1000)).astype(np.float32)
         out[:, 3 * places :] = np.hstack((scaled, np.sqrt(scaled)))
         return out
 
@@ -129,7 +129,7 @@ class Random:
     """The baseline that draws: another draws other vectors."""
     table: Array = field(default_factory=quantiles, repr=False, compare=False)
     batch: ClassVar[int] = 4096
-    keep: ClassVar[bool] = False
+    cacheable: ClassVar[bool] = False
 
     @property
     def identity(self) -> Identity:
@@ -138,7 +138,7 @@ class Random:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts."""
-        texts = listed(texts)
+        texts = as_texts(texts)
         return _gaussians(texts, self.dim, f"{self.name} {self.seed}", self.table)
 
 
@@ -150,7 +150,7 @@ class Hash:
     ngrams: int = 1
     seed: int = 0
     batch: ClassVar[int] = 1024
-    keep: ClassVar[bool] = False
+    cacheable: ClassVar[bool] = False
 
     @property
     def identity(self) -> Identity:
@@ -160,13 +160,13 @@ class Hash:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts; that of a text without words is zero."""
-        texts = listed(texts)
+        texts = as_texts(texts)
         bags = _split(texts)
         return self._bags(bags if self.ngrams == 1 else [list(self._grams(words)) for words in bags])
 
     def words(self, words: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n words: what each would add to the bag."""
-        words = listed(words)
+        words = as_texts(words)
         return self._bags([[word.lower()] for word in words])
 
     def _grams(self, words: Sequence[str]) -> Iterator[str]:
@@ -190,7 +190,7 @@ class Words:
 
     drawn: Random
     batch: ClassVar[int] = Random.batch
-    keep: ClassVar[bool] = Random.keep
+    cacheable: ClassVar[bool] = Random.cacheable
 
     @property
     def identity(self) -> Identity:
@@ -199,7 +199,7 @@ class Words:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts; that of a text without words is zero."""
-        texts = listed(texts)
+        texts = as_texts(texts)
         words, numbers, starts = _numbered(_split(texts))
         means: Array = _ones(numbers, starts, len(words)) @ self.words(words)
         means /= np.maximum(np.diff(starts), 1).astype(np.float32)[:, None]
@@ -207,7 +207,7 @@ class Words:
 
     def words(self, words: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n words."""
-        words = listed(words)
+        words = as_texts(words)
         return self.drawn([word.lower() for word in words])
 
 
@@ -272,7 +272,7 @@ def _ones(places: Array, starts: Array, width: int) -> Any:
 
 
 def _mix(x: Array) -> Array:
-    """``sonde.core.digest.mix`` of each element, in place."""
+    """``sonde.core.hashing.mix`` of each element, in place."""
     x ^= x >> np.uint64(30)
     x *= _FIRST
     x ^= x >> np.uint64(27)

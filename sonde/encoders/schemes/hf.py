@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sonde.core.args import listed
+from sonde.core.arguments import as_texts
 from sonde.encoders import hub
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, UsageError
@@ -45,10 +45,10 @@ OPTIONS = {
 }
 """What may stand after the question mark."""
 
-DRAWERS = ("torch", "transformers")
+RANDOM_INIT_PACKAGES = ("torch", "transformers")
 """Packages that random weights depend on."""
-POOLS = ("mean", "max", "cls", "last", "first-last")
-TOKENS = 64 * 512
+POOLINGS = ("mean", "max", "cls", "last", "first-last")
+MAX_BATCH_TOKENS = 64 * 512
 """Most tokens, padding included, that go through a model at once."""
 
 
@@ -56,9 +56,9 @@ class Tokens(NamedTuple):
     """One text as a model reads it."""
 
     ids: list[int]
-    kinds: list[int]
+    token_type_ids: list[int]
     """Segment numbers, for models that have segments."""
-    added: list[int]
+    special_tokens_mask: list[int]
     """1 for each token that the tokenizer added."""
 
 
@@ -71,7 +71,7 @@ class Transformer:
     """Names of the layers if there are several, else None."""
     model: Any
     tokenizer: Any
-    wanted: tuple[int, ...]
+    layer_indices: tuple[int, ...]
     """The hidden states that are pooled, by number."""
     pool: str
     special: str
@@ -82,37 +82,40 @@ class Transformer:
 
     def __call__(self, texts: Sequence[str], /) -> Vectors:
         """One vector per text and layer."""
-        texts = listed(texts)
-        torch = hub.needed("torch")
+        texts = as_texts(texts)
+        torch = hub.import_optional("torch")
         rows = self.tokens(texts)
         parts = [self._encode(torch, rows[span]) for span in spans([len(row.ids) for row in rows])]
-        found: Vectors = torch.cat(parts or [torch.zeros(len(self.wanted), 0, self.width)], dim=1).numpy()
+        found: Vectors = torch.cat(parts or [torch.zeros(len(self.layer_indices), 0, self.width)], dim=1).numpy()
         if self.pool == "first-last":
             found = found.mean(0, keepdims=True)
         return found if self.layers else found[0]
 
     def cost(self, texts: Sequence[str], /) -> list[int]:
         """How many tokens each text has once it is cut off: what it costs to encode."""
-        texts = listed(texts)
-        return count_tokens(self.tokenizer, texts, longest=self.max, prompt=self.prompt)
+        texts = as_texts(texts)
+        return count_tokens(self.tokenizer, texts, max_length=self.max, prompt=self.prompt)
 
     def words(self, words: Sequence[str], /) -> Vectors:
         """The mean of the input embeddings of each word's sub-tokens (words, d); zeros for a word that has none."""
-        words = listed(words)
-        return input_vectors(self.tokenizer, self.model.get_input_embeddings(), words)
+        words = as_texts(words)
+        return input_embeddings(self.tokenizer, self.model.get_input_embeddings(), words)
 
     def tokens(self, texts: Sequence[str]) -> list[Tokens]:
         """The texts as the model reads them, cut off."""
-        texts = listed(texts)
+        texts = as_texts(texts)
         if not texts:
             return []
-        whole = [self.prompt + whole_letters(text) for text in texts]
+        whole = [self.prompt + replace_surrogates(text) for text in texts]
         more = {"truncation": True, "max_length": self.max, "return_special_tokens_mask": True, "verbose": False}
         got = self.tokenizer(whole, **more)
         ids = got["input_ids"]
-        kinds = got.get("token_type_ids") or [[0] * len(row) for row in ids]
-        blank = Tokens([first(self.tokenizer, "bos", "cls", "eos", "pad")], [0], [0])
-        return [Tokens(*row) if row[0] else blank for row in zip(ids, kinds, got["special_tokens_mask"], strict=True)]
+        token_type_ids = got.get("token_type_ids") or [[0] * len(row) for row in ids]
+        blank = Tokens([first_special_token_id(self.tokenizer, "bos", "cls", "eos", "pad")], [0], [0])
+        return [
+            Tokens(*row) if row[0] else blank
+            for row in zip(ids, token_type_ids, got["special_tokens_mask"], strict=True)
+        ]
 
     def _encode(self, torch: Any, rows: Sequence[Tokens]) -> Any:
         """(wanted hidden states, n, d), on the CPU."""
@@ -124,27 +127,27 @@ class Transformer:
         mask = square(([1] * len(row.ids) for row in rows), 0)
         # without a padding token any other will do, for it is masked
         inputs = {
-            "input_ids": square((row.ids for row in rows), first(self.tokenizer, "pad", "eos")),
+            "input_ids": square((row.ids for row in rows), first_special_token_id(self.tokenizer, "pad", "eos")),
             "attention_mask": mask,
         }
         if "token_type_ids" in self.tokenizer.model_input_names:
-            inputs["token_type_ids"] = square((row.kinds for row in rows), self.tokenizer.pad_token_type_id)
+            inputs["token_type_ids"] = square((row.token_type_ids for row in rows), self.tokenizer.pad_token_type_id)
         if self.special == "drop":
-            own = square((row.added for row in rows), 1) == 0
+            own = square((row.special_tokens_mask for row in rows), 1) == 0
             mask = torch.where(own.any(1, keepdim=True), own, mask > 0)
         with torch.inference_mode():
             hidden = self.model(**inputs, output_hidden_states=True).hidden_states
             how = "mean" if self.pool == "first-last" else self.pool
-            return torch.stack([pool(torch, hidden[i].float(), mask > 0, how) for i in self.wanted]).cpu()
+            return torch.stack([pool(torch, hidden[i].float(), mask > 0, how) for i in self.layer_indices]).cpu()
 
 
 def load(spec: Spec) -> Transformer:
     """The encoder that ``hf:NAME_OR_FOLDER…`` names."""
     given = spec.known(OPTIONS)
-    how = hub.choice(spec, given, "pool", POOLS)
-    special = hub.choice(spec, given, "special", ("keep", "drop"))
-    dtype = hub.choice(spec, given, "dtype", hub.DTYPES)
-    limit = hub.positive(spec, given, "max")
+    how = hub.choice_option(spec, given, "pool", POOLINGS)
+    special = hub.choice_option(spec, given, "special", ("keep", "drop"))
+    dtype = hub.choice_option(spec, given, "dtype", hub.MODEL_DTYPES)
+    limit = hub.positive_option(spec, given, "max")
     seed = given.get("random")
     if seed is not None and not re.fullmatch(r"\d{1,9}", seed, re.ASCII):
         raise UsageError(f"{spec} has random={seed}; expected {OPTIONS['random']}.")
@@ -152,37 +155,41 @@ def load(spec: Spec) -> Transformer:
         raise UsageError(f"{spec} has pool=first-last, which takes layer 1 and the last; leave layer=… out.")
     if how in ("cls", "last") and "special" in given:
         raise UsageError(f"{spec} has special=…, which is for means and maxima; pool={how} takes one token.")
-    torch = hub.needed("torch")
+    torch = hub.import_optional("torch")
     device = hub.find_device(spec, given.get("device"))
     found = hub.locate(spec, "config.json")
     tokenizer, model = _load(spec, found.folder, getattr(torch, dtype), None if seed is None else int(seed))
     hub.check_unchanged(spec, found)
     model = model.to(device).eval()
-    longest = longest_text(spec, tokenizer, model, limit)
+    max_length = resolve_max_length(spec, tokenizer, model, limit)
     try:  # the only sure way to learn how many layers a model has, and whether it reads texts at all
         with torch.inference_mode():
             one = torch.ones(1, 1, dtype=torch.long, device=device)
             hidden = model(input_ids=one, attention_mask=one, output_hidden_states=True).hidden_states
             depth, width = len(hidden), hidden[-1].shape[-1]
     except Exception as why:
-        raise EncoderError(f"{spec} is a {type(model).__name__}, which does not read texts: {hub.brief(why)}.") from why
-    wanted = (1, depth - 1) if how == "first-last" else parse_layers(spec, given.get("layer", "-1"), depth)
-    layers = tuple(map(str, wanted)) if len(wanted) > 1 and how != "first-last" else None
+        raise EncoderError(
+            f"{spec} is a {type(model).__name__}, which does not read texts: {hub.summarise_error(why)}."
+        ) from why
+    layer_indices = (1, depth - 1) if how == "first-last" else parse_layers(spec, given.get("layer", "-1"), depth)
+    layers = tuple(map(str, layer_indices)) if len(layer_indices) > 1 and how != "first-last" else None
     prompt = given.get("prompt", "")
     identity = Identity.of(
         "hf",
         found.name,
         revision=found.revision,
-        layer=wanted[0] if len(wanted) == 1 else None,
+        layer=layer_indices[0] if len(layer_indices) == 1 else None,
         pool=how,
         special=None if how in ("cls", "last") else special,
-        max=longest,
+        max=max_length,
         prompt=prompt or None,
         dtype=dtype,
         random=None if seed is None else int(seed),
-        drawn_by=None if seed is None else ", ".join(f"{p} {hub.needed(p).__version__}" for p in DRAWERS),
+        drawn_by=None
+        if seed is None
+        else ", ".join(f"{p} {hub.import_optional(p).__version__}" for p in RANDOM_INIT_PACKAGES),
     )
-    return Transformer(identity, layers, model, tokenizer, wanted, how, special, longest, prompt, width)
+    return Transformer(identity, layers, model, tokenizer, layer_indices, how, special, max_length, prompt, width)
 
 
 def pool(torch: Any, hidden: Any, mask: Any, how: str) -> Any:
@@ -216,32 +223,32 @@ def parse_layers(spec: Spec, text: str, depth: int) -> tuple[int, ...]:
 
 def spans(lengths: Sequence[int]) -> Iterator[slice]:
     """Runs of texts that go through a model at once: a long list or a long context must not exhaust the memory."""
-    start = longest = 0
+    start = max_length = 0
     for i, length in enumerate(lengths):
-        if i > start and max(longest, length) * (i + 1 - start) > TOKENS:
+        if i > start and max(max_length, length) * (i + 1 - start) > MAX_BATCH_TOKENS:
             yield slice(start, i)
-            start, longest = i, 0
-        longest = max(longest, length)
+            start, max_length = i, 0
+        max_length = max(max_length, length)
     if lengths:
         yield slice(start, len(lengths))
 
 
-def whole_letters(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """The text with replacement characters for halves of characters, which no tokenizer takes."""
     return text.encode(errors="surrogatepass").decode(errors="replace")
 
 
-def count_tokens(tokenizer: Any, texts: Sequence[str], *, longest: int, prompt: str = "") -> list[int]:
+def count_tokens(tokenizer: Any, texts: Sequence[str], *, max_length: int, prompt: str = "") -> list[int]:
     """How many tokens each text has once it is cut off, at least 1."""
-    whole = [prompt + whole_letters(text) for text in texts]
+    whole = [prompt + replace_surrogates(text) for text in texts]
     less = {"return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
-    pieces = tokenizer(whole, truncation=True, max_length=longest, **less)["input_ids"] if whole else []
+    pieces = tokenizer(whole, truncation=True, max_length=max_length, **less)["input_ids"] if whole else []
     return [max(1, len(ids)) for ids in pieces]
 
 
-def input_vectors(tokenizer: Any, table: Any, words: Sequence[str]) -> Vectors:
+def input_embeddings(tokenizer: Any, table: Any, words: Sequence[str]) -> Vectors:
     """The mean of the rows of an embedding table that a word's sub-tokens have, without special tokens (words, d)."""
-    torch = hub.needed("torch")
+    torch = hub.import_optional("torch")
     pieces = tokenizer(list(words), add_special_tokens=False, verbose=False)["input_ids"] if words else []
     sizes = torch.tensor([len(ids) for ids in pieces], dtype=torch.long)
     with torch.inference_mode():
@@ -254,7 +261,7 @@ def input_vectors(tokenizer: Any, table: Any, words: Sequence[str]) -> Vectors:
     return found
 
 
-def first(tokenizer: Any, *roles: str) -> int:
+def first_special_token_id(tokenizer: Any, *roles: str) -> int:
     """The number of the first of these special tokens that the tokenizer has; 0 if it has none of them."""
     numbers = (getattr(tokenizer, f"{role}_token_id", None) for role in roles)
     return next((i for i in numbers if i is not None), 0)
@@ -262,7 +269,7 @@ def first(tokenizer: Any, *roles: str) -> int:
 
 def _load(spec: Spec, folder: Path, dtype: Any, seed: int | None = None) -> tuple[Any, Any]:
     """Tokenizer and model of a folder; nothing but the folder is read, and with a seed no weights."""
-    torch, transformers = hub.needed("torch"), hub.needed("transformers")
+    torch, transformers = hub.import_optional("torch"), hub.import_optional("transformers")
     if (folder / "adapter_config.json").is_file():
         raise EncoderError(f"{spec} is an adapter; merge it into its model, save that, and give that folder.")
     weights = [m[1] for path in folder.iterdir() if (m := hub.WEIGHTS.fullmatch(path.name))]
@@ -292,7 +299,7 @@ def _load(spec: Spec, folder: Path, dtype: Any, seed: int | None = None) -> tupl
     return tokenizer, model.get_encoder() if both else model
 
 
-def longest_text(spec: Spec, tokenizer: Any, model: Any, asked: int | None) -> int:
+def resolve_max_length(spec: Spec, tokenizer: Any, model: Any, requested: int | None) -> int:
     """The length at which texts are cut off, in tokens."""
     room = getattr(model.config, "max_position_embeddings", None) or 0
     for module in model.modules():
@@ -300,9 +307,9 @@ def longest_text(spec: Spec, tokenizer: Any, model: Any, asked: int | None) -> i
         if getattr(table, "padding_idx", None) is not None:  # RoBERTa and its kin count positions from there
             room = table.num_embeddings - table.padding_idx - 1
     least = tokenizer.num_special_tokens_to_add() + 1
-    if asked is not None and (asked < least or 0 < room < asked):
+    if requested is not None and (requested < least or 0 < room < requested):
         most = room if room > 0 else "any number"
-        raise UsageError(f"{spec} has max={asked}; this model takes from {least} to {most} tokens.")
+        raise UsageError(f"{spec} has max={requested}; this model takes from {least} to {most} tokens.")
     # a tokenizer that knows no limit says 1e30
     limits = [n for n in (tokenizer.model_max_length, room) if 0 < n < 1e9]
-    return asked or int(min(limits, default=512))
+    return requested or int(min(limits, default=512))

@@ -18,11 +18,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sonde.core.args import listed
+from sonde.core.arguments import as_texts
 from sonde.core.files import open_text
 from sonde.data.dataset import make_folder
-from sonde.data.tables import TABLES, Columns, records, uncompressed
-from sonde.encoders.checksums import NAME, check_hash, hash_file, lines_of
+from sonde.data.tables import TABLE_SUFFIXES, Columns, records, without_compression_suffix
+from sonde.encoders.checksums import CHECKSUMS_FILE, check_hash, checksum_lines, hash_file
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import CorpusError, DataError, EncoderError, UsageError
 
@@ -34,7 +34,7 @@ _MEANINGS = {"\\": "\\", "n": "\n", "t": "\t", "r": "\r"}
 _SPECIAL = re.compile("[\\\\\\x00-\\x1f\\x7f\\x85\u2028\u2029\ud800-\udfff\ufeff]")
 _ESCAPED = re.compile(r"\\(?:u([0-9a-f]{4})|(.?))", re.DOTALL)
 _COMPARED = 1000  # repeated texts whose vectors are compared; vectors in another order differ nearly everywhere
-_SHOWN = 60
+_PREVIEW_CHARS = 60
 
 
 def to_line(text: str) -> str:
@@ -81,7 +81,7 @@ class Vectors:
     stamp: Stamp
     """Of the file when its content was hashed; an array on the disk is read later, row by row."""
     batch: ClassVar[int] = 4096
-    keep: ClassVar[bool] = False
+    cacheable: ClassVar[bool] = False
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -95,9 +95,9 @@ class Vectors:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, d) or (layers, n, d) for n texts, all of which must be there."""
-        texts = listed(texts)
+        texts = as_texts(texts)
         if missing := [text for text in texts if text not in self.rows]:
-            first = missing[0] if len(missing[0]) <= _SHOWN else f"{missing[0][:_SHOWN]}…"
+            first = missing[0] if len(missing[0]) <= _PREVIEW_CHARS else f"{missing[0][:_PREVIEW_CHARS]}…"
             raise EncoderError(
                 f"{self.path} has no vector for {len(missing)} of {len(texts)} texts, the first of which is {first!r}. "
                 "`sonde sentences` prints the texts to encode: make vectors of all of them, from these very lines."
@@ -123,10 +123,10 @@ def load(spec: Spec) -> Vectors:
     else:
         raise UsageError(f"{spec} does not tell which texts its vectors are of: add ?texts=FILE with one on each line.")
     vectors = arrays["vectors"]
-    _fitting(path, vectors, len(texts))
+    _check_shape(path, vectors, len(texts))
     rows: dict[str, int] = {}
     repeated = [(rows[text], i) for i, text in enumerate(texts) if rows.setdefault(text, i) != i]
-    _consistent(path, vectors, repeated[:_COMPARED])
+    _check_duplicates(path, vectors, repeated[:_COMPARED])
     told = _checked_hash(options["texts"]) if "texts" in options else None
     identity = Identity.of("npy", Path(path).name, vectors=_checked_hash(path), texts=told)
     return Vectors(path, identity, vectors, rows, stamp)
@@ -194,7 +194,7 @@ def _strings(path: str, array: Array) -> list[str]:
 def _texts(spec: Spec, path: str) -> list[str]:
     if not Path(path).is_file():
         raise UsageError(f"{spec}: there is no file {path}; expected the texts of the vectors.")
-    if uncompressed(path).suffix.lower() in (*TABLES, ".json"):
+    if without_compression_suffix(path).suffix.lower() in (*TABLE_SUFFIXES, ".json"):
         try:
             return [cells[0] for _, cells in records(path, Columns(label="text"))]
         except UsageError as error:
@@ -212,7 +212,7 @@ def _texts(spec: Spec, path: str) -> list[str]:
 # do they fit?
 
 
-def _fitting(path: str, vectors: Array, n: int) -> None:
+def _check_shape(path: str, vectors: Array, n: int) -> None:
     """Vectors must be numbers, in two or three dimensions, and as many as there are texts."""
     met = f"{path} is an array {vectors.shape} of {vectors.dtype}"
     if vectors.dtype.kind not in "fiu":
@@ -225,7 +225,7 @@ def _fitting(path: str, vectors: Array, n: int) -> None:
         raise EncoderError(f"{met}, so it has {vectors.shape[-2]} vectors, but there are {n} texts.{hint}")
 
 
-def _consistent(path: str, vectors: Array, repeated: Sequence[tuple[int, int]]) -> None:
+def _check_duplicates(path: str, vectors: Array, repeated: Sequence[tuple[int, int]]) -> None:
     """A text that is there twice must have nearly the same vector twice, or the order is not that of the texts."""
     if not repeated:
         return
@@ -244,13 +244,13 @@ def _consistent(path: str, vectors: Array, repeated: Sequence[tuple[int, int]]) 
 
 def write_vectors(folder: Path, texts: Sequence[str], vectors: Array) -> None:
     """Write vectors and their texts as ``npy:`` reads them, and the checksums of both."""
-    texts = listed(texts)
+    texts = as_texts(texts)
     make_folder(folder)
     both = (folder / "vectors.npy", folder / "texts.txt")
     for path, save in (
         (both[0], lambda part: np.save(part, vectors, allow_pickle=False)),
         (both[1], lambda part: part.write("".join(f"{to_line(t)}\n" for t in texts).encode())),
-        (folder / NAME, lambda part: part.write(lines_of(both).encode())),
+        (folder / CHECKSUMS_FILE, lambda part: part.write(checksum_lines(both).encode())),
     ):
         part = path.with_name(f".{path.name}.part")
         try:

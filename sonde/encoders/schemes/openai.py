@@ -36,7 +36,7 @@ import msgspec
 import numpy as np
 
 from sonde import __version__
-from sonde.core.args import listed
+from sonde.core.arguments import as_texts
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, Offline, ShapeError, UsageError
 
@@ -52,15 +52,21 @@ OPTIONS = {
     "insecure": "1: allow http:// to another machine",
 }
 """What may stand after the question mark."""
-HOME = "https://api.openai.com/v1"
-MOST_TEXTS, MOST_TOKENS = 2048, 300_000
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+MAX_REQUEST_TEXTS, MAX_REQUEST_TOKENS = 2048, 300_000
 """OpenAI's limits for one request."""
-TRIES = 7
-LONGEST_WAIT = 300.0
+MAX_ATTEMPTS = 7
+MAX_WAIT_SECONDS = 300.0
 """Seconds; a server that asks for more patience is given up."""
 
-_AGAIN = frozenset({429, 500, 502, 503, 504})
-_BROKEN = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError, TimeoutError, http.client.IncompleteRead)
+_RETRY_STATUSES = frozenset({429, 500, 502, 503, 504})
+_RETRY_ERRORS = (
+    ConnectionResetError,
+    ConnectionAbortedError,
+    BrokenPipeError,
+    TimeoutError,
+    http.client.IncompleteRead,
+)
 _LARGE = re.compile(rb"too (?:large|long|many|big)|(?:larg|long)er than|\bmax|exceed|at most|batch size", re.IGNORECASE)
 _HINTS = {
     401: " Is OPENAI_API_KEY the key for this server?",
@@ -70,7 +76,7 @@ _HINTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Environment:
     """What the environment says."""
 
     base: str
@@ -78,26 +84,26 @@ class Surroundings:
     proxies: dict[str, str] = field(repr=False)
 
 
-def surroundings() -> Surroundings:
+def read_environment() -> Environment:
     """Read the environment; nothing else here does."""
-    base = os.environ.get("OPENAI_BASE_URL", "").strip() or HOME
-    return Surroundings(base, os.environ.get("OPENAI_API_KEY", "").strip(), urllib.request.getproxies())
+    base = os.environ.get("OPENAI_BASE_URL", "").strip() or DEFAULT_BASE_URL
+    return Environment(base, os.environ.get("OPENAI_API_KEY", "").strip(), urllib.request.getproxies())
 
 
 def load(spec: Spec) -> Server:
     """A model on the server that the environment names."""
-    options, around = spec.known(OPTIONS), surroundings()
+    options, environment = spec.known(OPTIONS), read_environment()
     model = spec.name if spec.revision is None else f"{spec.name}@{spec.revision}"
     if not model:
         raise UsageError(f"{spec} names no model; expected openai:MODEL, such as openai:text-embedding-3-small.")
     for key, allowed in (("insecure", ("0", "1")), ("encoding", ("float", "base64"))):
         if options.get(key, allowed[0]) not in allowed:
             raise UsageError(f"{spec} has {key}={options[key]}; expected {' or '.join(allowed)}.")
-    base = _address(around.base, options.get("insecure") == "1")
-    near = _is_near(base.hostname or "")
-    if not around.key and not near:
+    base = _address(environment.base, options.get("insecure") == "1")
+    near = _is_local(base.hostname or "")
+    if not environment.key and not near:
         raise UsageError(f"{spec} is asked of {base.hostname}, which needs a key: set OPENAI_API_KEY.")
-    if not re.fullmatch(r"[!-~]*", around.key):
+    if not re.fullmatch(r"[!-~]*", environment.key):
         raise UsageError("OPENAI_API_KEY holds a space or a character that no key has; set it again.")
     dimensions = int(_number(spec, "dimensions", options, 1 << 20, 0)) or None
     encoding, place = options.get("encoding", "float"), f"{base.netloc.lower()}{base.path.rstrip('/')}"
@@ -110,11 +116,11 @@ def load(spec: Spec) -> Server:
         # another server than OpenAI's may have other weights tomorrow: without a version, nothing of it is kept
         identity=identity if base.hostname == OPENAI or "version" in options else None,
         dimensions=dimensions,
-        batch=int(_number(spec, "batch", options, MOST_TEXTS, 256)),
+        batch=int(_number(spec, "batch", options, MAX_REQUEST_TEXTS, 256)),
         encoding=encoding,
         timeout=_number(spec, "timeout", options, 86_400, 60, whole=False),
-        key=around.key,
-        proxies={} if near else around.proxies,
+        key=environment.key,
+        proxies={} if near else environment.proxies,
     )
 
 
@@ -137,7 +143,7 @@ def _address(base: str, insecure: bool) -> SplitResult:
     if not good or parts.username is not None or parts.query or parts.fragment or re.search(r"[\s\\]", base):
         shown = re.sub(r"//.*@|[?#].*", "…", base)  # what is left out may be a secret
         raise UsageError(f"OPENAI_BASE_URL is {shown!r}; expected http(s)://host[:port]/path, without a name or key.")
-    if parts.scheme == "http" and not insecure and not _is_near(parts.hostname or ""):
+    if parts.scheme == "http" and not insecure and not _is_local(parts.hostname or ""):
         raise UsageError(
             f"OPENAI_BASE_URL is {base!r}: key and texts would go to another machine in the clear. "
             "Use https://, or add ?insecure=1 if the network is yours."
@@ -145,7 +151,7 @@ def _address(base: str, insecure: bool) -> SplitResult:
     return parts
 
 
-def _is_near(host: str) -> bool:
+def _is_local(host: str) -> bool:
     """Whether a host is this machine, by its very name: no look-up, whose answer could be another one next time."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
@@ -167,10 +173,10 @@ class Server:
     key: str = field(default="", repr=False)
     proxies: dict[str, str] = field(default_factory=dict, repr=False)
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
-    chance: Callable[[], float] = field(default=random.random, repr=False)
+    jitter: Callable[[], float] = field(default=random.random, repr=False)
 
     @property
-    def trust(self) -> str | None:
+    def caveat(self) -> str | None:
         """What of its identity is taken on somebody's word, as a sentence."""
         if self.identity is None:
             return None
@@ -181,7 +187,7 @@ class Server:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, d), float32, for n texts."""
-        texts = listed(texts)
+        texts = as_texts(texts)
         sent = [text or " " for text in texts]
         found: list[Array] = []
         limit = self.batch
@@ -230,8 +236,8 @@ class Server:
             headers["Authorization"] = f"Bearer {self.key}"
         request = urllib.request.Request(self.url, json.dumps(asked).encode(), headers)  # noqa: S310 - see _address
         opener = urllib.request.build_opener(_NoRedirects, urllib.request.ProxyHandler(self.proxies))
-        for attempt in range(TRIES):
-            wait = 2.0**attempt * (0.5 + self.chance() / 2)
+        for attempt in range(MAX_ATTEMPTS):
+            wait = 2.0**attempt * (0.5 + self.jitter() / 2)
             try:
                 with opener.open(request, timeout=self.timeout) as answer:
                     body: bytes = answer.read()
@@ -240,14 +246,14 @@ class Server:
                 with error:
                     met = self._refusal(error)
                 patience = _seconds(error.headers.get("Retry-After", ""))
-                if patience > LONGEST_WAIT:
+                if patience > MAX_WAIT_SECONDS:
                     raise EncoderError(f"{met} It asks for {patience:.0f} seconds of patience; try then.") from None
                 wait = max(wait, patience)
             except (OSError, http.client.HTTPException) as error:
                 met = self._failure(error)
-            if attempt + 1 < TRIES:
+            if attempt + 1 < MAX_ATTEMPTS:
                 self.sleep(wait)
-        raise EncoderError(f"{met} Given up after {TRIES} tries.")
+        raise EncoderError(f"{met} Given up after {MAX_ATTEMPTS} tries.")
 
     def _refusal(self, error: urllib.error.HTTPError) -> str:
         """What the server said, if it is worth another try; otherwise an error."""
@@ -258,7 +264,7 @@ class Server:
         met = f"{self.url} answered {error.code} when asked for {self.model!r}: {self._quoted(said)}"
         if error.code == 413 or (error.code in (400, 422) and _LARGE.search(said)):
             raise _TooLargeError(met)
-        if error.code in _AGAIN and b"insufficient_quota" not in said:
+        if error.code in _RETRY_STATUSES and b"insufficient_quota" not in said:
             return met
         if 300 <= error.code < 400:
             to = self._quoted(error.headers.get("Location", "").encode())
@@ -270,7 +276,7 @@ class Server:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         if isinstance(reason, TimeoutError):
             return f"{self.url} did not answer within {self.timeout:g} seconds (timeout=)."
-        if isinstance(reason, _BROKEN):
+        if isinstance(reason, _RETRY_ERRORS):
             return f"{self.url} broke the connection off."
         if isinstance(reason, ssl.SSLError | http.client.HTTPException):
             hint = "Do its address and OPENAI_BASE_URL agree about http and https?"
@@ -322,7 +328,7 @@ def _numbers(embedding: list[float] | str) -> Array:
 def _within_budget(texts: list[str]) -> list[str]:
     """As many of the texts, at least one, as have no more tokens than a request may: about one in three bytes."""
     used = np.cumsum([len(text.encode(errors="surrogatepass")) // 3 + 1 for text in texts])
-    return texts[: max(1, int(np.searchsorted(used, MOST_TOKENS, side="right")))]
+    return texts[: max(1, int(np.searchsorted(used, MAX_REQUEST_TOKENS, side="right")))]
 
 
 def _seconds(retry_after: str) -> float:

@@ -26,13 +26,13 @@ from traceback import extract_tb
 from types import CodeType, ModuleType
 from typing import Any
 
-from sonde.core.args import listed
-from sonde.core.third_party import foreign_code
+from sonde.core.arguments import as_texts
+from sonde.core.third_party import third_party_code
 from sonde.encoders import sources
 from sonde.encoders.identity import Identity, Spec
-from sonde.errors import EncoderError, NotInstalled, UsageError, words_of
+from sonde.errors import EncoderError, NotInstalled, UsageError, describe_error
 
-DEFAULT = "encode"
+DEFAULT_FUNCTION = "encode"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ class Function:
     layers: tuple[str, ...] | None = None
     batch: int | None = None
     words: Callable[[list[str]], Any] | None = None
-    trust: str | None = None
+    caveat: str | None = None
     """What of its identity is taken on somebody's word, as a sentence."""
 
     def __call__(self, texts: Sequence[str], /) -> Any:
         """Whatever the function gives for these texts."""
-        return self.function(listed(texts))
+        return self.function(as_texts(texts))
 
 
 def load(spec: Spec) -> Function:
@@ -62,14 +62,14 @@ def load(spec: Spec) -> Function:
     if name.endswith(".py") or ":" not in name:
         name += ":"
     place, _, attribute = name.rpartition(":")
-    attribute = attribute or DEFAULT
+    attribute = attribute or DEFAULT_FUNCTION
     if not place:
         raise UsageError(f"{spec} names no function; expected py:module:function or py:path/to/file.py:function.")
     module, source = _run(spec, place, attribute)
     found = _attribute(spec, module, attribute)
     if call == "1":
         try:
-            with foreign_code:
+            with third_party_code:
                 found = found() if callable(found) else found
         except KeyboardInterrupt:
             raise
@@ -89,15 +89,15 @@ def _described(
     """The function with its attributes; one of another kind means something else: many a model has ``layers``."""
     told = getattr(found, "identity", None)
     identity: Identity | None = None
-    trust = None
+    caveat = None
     if isinstance(told, Identity):
         identity = told if version is None else told.with_facts(version=version)
-        trust = "Its identity is the one that it states; that its vectors have not changed since is its author's word."
+        caveat = "Its identity is the one that it states; that its vectors have not changed since is its author's word."
     elif version is not None or isinstance(told, str):
         facts = {"version": version, "identity": told if isinstance(told, str) else None, "source": source.digest}
         identity = Identity.of("py", name, **facts, call=call if call == "1" else None)
         stated = f"version={version}" if version is not None else "the identity that it states"
-        trust = (
+        caveat = (
             f"Its vectors are kept by {stated} and the source of {source.names}; imports made while encoding are not "
             "seen, unless their names are written out. That nothing else moves them, such as files it reads or "
             "installed packages, is your word: change the version when they do."
@@ -109,7 +109,7 @@ def _described(
         tuple(layers) if isinstance(layers, list | tuple) and all(isinstance(x, str) for x in layers) else None,
         batch if type(batch) is int and batch > 0 else None,
         words if callable(words) else None,
-        trust,
+        caveat,
     )
 
 
@@ -132,13 +132,13 @@ def _run(spec: Spec, place: str, attribute: str) -> tuple[ModuleType, _Source]:
     name = None if in_file else place
     before = sources.find_sources(start, name) if start is not None and start.is_file() else None
     if before is not None:
-        sources.drop_stale(before)
-        hashes = sources.contents(before)
+        sources.drop_stale_bytecode(before)
+        hashes = sources.hash_sources(before)
     module = _from_file(spec, Path(place)) if in_file else _imported(spec, place, attribute)
     if before is None:
         return module, _Source(None, "no file")
-    found = sources.add_held(before, module, name)
-    after = sources.contents(found)
+    found = sources.add_loaded_modules(before, module, name)
+    after = sources.hash_sources(found)
     if changed := [file for other, file in before.items() if hashes[other] != after[other]]:
         raise EncoderError(f"{spec}: {changed[0]} changed while it was imported. Give the same command again.")
     sources.check_loaded(found, after, name)
@@ -165,7 +165,7 @@ def _from_file(spec: Spec, path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(made)
     sys.modules[name] = module  # dataclasses look their module up while it runs
     try:
-        with foreign_code:
+        with third_party_code:
             loader.exec_module(module)
     except (Exception, SystemExit) as e:
         raise _broken(spec, e, f"the file {path} does not run") from e
@@ -178,7 +178,7 @@ def _imported(spec: Spec, name: str, attribute: str) -> ModuleType:
     if not all(part.isidentifier() for part in name.split(".")):
         raise UsageError(f"{spec}: {name!r} is no name of a module; expected package.module or path/to/file.py.")
     try:
-        with foreign_code:
+        with third_party_code:
             return importlib.import_module(name)
     except (Exception, SystemExit) as e:
         if isinstance(e, ModuleNotFoundError) and e.name and f"{name}.".startswith(f"{e.name}."):
@@ -213,4 +213,4 @@ def _broken(spec: Spec, error: BaseException, what: str) -> EncoderError:
     if isinstance(error, ModuleNotFoundError):
         hint = "Install it, or put the folder that holds it on PYTHONPATH."
         return NotInstalled(f"{spec}: {what}{where}: it needs the module {error.name!r}, which is not here. {hint}")
-    return EncoderError(f"{spec}: {what}{where}: {words_of(error)}")
+    return EncoderError(f"{spec}: {what}{where}: {describe_error(error)}")

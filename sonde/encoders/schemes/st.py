@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sonde.core.args import listed
+from sonde.core.arguments import as_texts
 from sonde.encoders import hub
 from sonde.encoders.identity import Identity, Spec
 from sonde.encoders.schemes import hf
@@ -36,7 +36,7 @@ OPTIONS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Sentences:
+class SentenceEncoder:
     """A sentence-transformers model as an encoder (n, d)."""
 
     identity: Identity
@@ -52,10 +52,10 @@ class Sentences:
 
     def __call__(self, texts: Sequence[str], /) -> Vectors:
         """One vector per text."""
-        texts = listed(texts)
-        np = hub.needed("numpy")
+        texts = as_texts(texts)
+        np = hub.import_optional("numpy")
         found = self.model.encode(
-            [hf.whole_letters(text) for text in texts],
+            [hf.replace_surrogates(text) for text in texts],
             prompt=self.prompt,
             batch_size=self.batch,
             normalize_embeddings=self.normalize,
@@ -66,15 +66,15 @@ class Sentences:
         return vectors if len(texts) else vectors.reshape(0, self.width)
 
 
-def load(spec: Spec) -> Sentences:
+def load(spec: Spec) -> SentenceEncoder:
     """The encoder that ``st:NAME_OR_FOLDER…`` names."""
     given = spec.known(OPTIONS)
-    normalize = hub.choice(spec, given, "normalize", ("false", "true")) == "true"
-    dtype = hub.choice(spec, given, "dtype", hub.DTYPES)
-    limit = hub.positive(spec, given, "max")
-    library, torch = hub.needed("sentence_transformers"), hub.needed("torch")
+    normalize = hub.choice_option(spec, given, "normalize", ("false", "true")) == "true"
+    dtype = hub.choice_option(spec, given, "dtype", hub.MODEL_DTYPES)
+    limit = hub.positive_option(spec, given, "max")
+    library, torch = hub.import_optional("sentence_transformers"), hub.import_optional("torch")
     device = hub.find_device(spec, given.get("device"))
-    found = hub.locate(spec, "modules.json", deep=True, owner="sentence-transformers/")
+    found = hub.locate(spec, "modules.json", recursive=True, owner="sentence-transformers/")
     if [*found.folder.rglob("adapter_config.json")]:
         raise EncoderError(f"{spec} has an adapter; merge it into its model, save that, and give that folder.")
     with hub.loading(spec):
@@ -93,7 +93,7 @@ def load(spec: Spec) -> Sentences:
     if inner is not None:
         hub.check_vocabulary(spec, model.tokenizer, found.folder)
     if limit is not None:
-        model.max_seq_length = hf.longest_text(spec, model.tokenizer, inner, limit)
+        model.max_seq_length = hf.resolve_max_length(spec, model.tokenizer, inner, limit)
     prompt = given.get("prompt", model.prompts.get(model.default_prompt_name) or "")
     identity = Identity.of(
         "st",
@@ -106,13 +106,13 @@ def load(spec: Spec) -> Sentences:
     )
     cost = words = None
     if inner is not None:
-        cost = partial(hf.count_tokens, model.tokenizer, longest=model.max_seq_length, prompt=prompt)
-        words = partial(hf.input_vectors, model.tokenizer, inner.get_input_embeddings())
+        cost = partial(hf.count_tokens, model.tokenizer, max_length=model.max_seq_length, prompt=prompt)
+        words = partial(hf.input_embeddings, model.tokenizer, inner.get_input_embeddings())
     try:
         (_, width) = model.encode(["a"], convert_to_numpy=True, show_progress_bar=False).shape
     except Exception as why:
-        raise EncoderError(f"{spec} does not give one vector per text: {hub.brief(why)}.") from why
-    return Sentences(identity, model, normalize, prompt, width, cost, words)
+        raise EncoderError(f"{spec} does not give one vector per text: {hub.summarise_error(why)}.") from why
+    return SentenceEncoder(identity, model, normalize, prompt, width, cost, words)
 
 
 def _check_dense(folder: Path) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.core.args import listed
+from sonde.core.arguments import as_texts
 from sonde.encoders.identity import Identity, Spec
 from sonde.encoders.wordvectors import sum_rows
 from sonde.errors import EncoderError, NotInstalled, UsageError
@@ -88,7 +88,7 @@ class Static:
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors (n, d)."""
-        texts = listed(texts)
+        texts = as_texts(texts)
         made = np.zeros((len(texts), self.matrix.shape[1]), np.float32)
         for at in range(0, len(texts), self.batch):
             made[at : at + self.batch] = self._pool(texts[at : at + self.batch])
@@ -96,12 +96,12 @@ class Static:
 
     def words(self, words: Sequence[str]) -> NDArray[np.float32]:
         """The vectors (n, d) of single words; any word has subwords."""
-        words = listed(words)
+        words = as_texts(words)
         return self(words)
 
     def known(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Which words (n,) have a vector: all but the empty one."""
-        words = listed(words)
+        words = as_texts(words)
         return np.array([bool(word) for word in words], bool)
 
     def _pool(self, texts: Sequence[str]) -> NDArray[np.float64]:

@@ -45,7 +45,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.core.args import listed
+from sonde.core.arguments import as_texts
 from sonde.core.cache import cache_folder
 from sonde.encoders.identity import Identity, Spec
 from sonde.encoders.wordvectors import (
@@ -59,9 +59,9 @@ from sonde.encoders.wordvectors import (
 )
 from sonde.errors import EncoderError, UsageError
 
-POOLS = ("mean", "max", "sum", "sif", "idf", "pe")
+WORD_POOLINGS = ("mean", "max", "sum", "sif", "idf", "pe")
 CASES = ("fallback", "lower", "as-is")
-UNKNOWN = ("skip", "zero", "subword")
+OOV_POLICIES = ("skip", "zero", "subword")
 TOKENISERS = ("space", "simple")
 OPTIONS = ("pool", "case", "oov", "tokenise", "limit", "freq", "component")
 
@@ -75,7 +75,7 @@ def load(spec: Spec) -> Pooled:
     path = spec.name if spec.revision is None else f"{spec.name}@{spec.revision}"  # a path may have an @ in it
     if not path:
         raise UsageError(f"{spec} names no file; expected vec:PATH, such as vec:glove.6B.300d.txt.")
-    pool = _choice(spec, options, "pool", POOLS)
+    pool = _choice(spec, options, "pool", WORD_POOLINGS)
     for option in ("freq", "component"):
         if option in options and pool != "sif":
             raise UsageError(f"{spec}: {option} is for pool=sif, not for pool={pool}.")
@@ -85,7 +85,7 @@ def load(spec: Spec) -> Pooled:
     frequency = read_frequencies(options["freq"]) if "freq" in options else None
     component = _choice(spec, options, "component", ("0", "1")) == "1"
     case, tokenise = _choice(spec, options, "case", CASES), _choice(spec, options, "tokenise", TOKENISERS)
-    oov = _choice(spec, options, "oov", UNKNOWN) if "oov" in options else None
+    oov = _choice(spec, options, "oov", OOV_POLICIES) if "oov" in options else None
     vectors = read_vectors(Path(path).expanduser(), cache_folder() / "vectors", int(limit) if limit else None)
     if oov == "subword" and vectors.subword is None:
         raise UsageError(f"{spec}: oov=subword needs a file with n-grams, a fastText .bin; {path} has none.")
@@ -103,7 +103,7 @@ def _choice(spec: Spec, options: Mapping[str, str], key: str, allowed: Sequence[
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class FitState:
     """What was learnt from texts, once."""
 
     digest: str
@@ -115,12 +115,12 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissingTokens:
     """The tokens of texts that have no vector."""
 
     share: float
     """Of the running tokens."""
-    most: tuple[str, ...]
+    most_frequent: tuple[str, ...]
     """The most frequent of them."""
 
 
@@ -136,7 +136,7 @@ class Pooled:
     tokenise: str = "space"
     component: bool = False
     frequencies: Frequencies | None = None
-    fitted: Fit | None = None
+    fitted: FitState | None = None
     rows: Mapping[str, int] | None = None
     """The only tokens there may be, and their rows, -1 for none, after ``restrict``."""
     batch: int = 1 << 15
@@ -164,7 +164,7 @@ class Pooled:
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors (n, d)."""
-        texts = listed(texts)
+        texts = as_texts(texts)
         if self.needs_fit:
             raise EncoderError(
                 f"vec: pool={self.pool}{'&component=1' * self.component} looks at all texts once before it encodes: "
@@ -181,7 +181,7 @@ class Pooled:
 
     def fit(self, texts: Iterable[str]) -> Pooled:
         """The same encoder, with what its pool has to know from these texts; itself if it has to know nothing."""
-        texts = listed(texts)
+        texts = as_texts(texts)
         if not (self.pool == "idf" or self.component):
             return self
         unique = sorted(set(texts))
@@ -204,16 +204,16 @@ class Pooled:
                 square += pooled.T @ pooled
         values, directions = np.linalg.eigh(square)
         component = directions[:, -1] * (values[-1] > 0)
-        return replace(self, fitted=Fit(state.hexdigest(), len(unique), frequency, component))
+        return replace(self, fitted=FitState(state.hexdigest(), len(unique), frequency, component))
 
     def tokens(self, texts: Sequence[str]) -> list[str]:
         """The unique tokens of texts, which is what ``restrict`` wants."""
-        texts = listed(texts)
+        texts = as_texts(texts)
         return self._number(texts)[0]
 
     def restrict(self, words: Iterable[str]) -> Pooled:
         """The same encoder with only the vectors in memory that these tokens need; it refuses all other tokens."""
-        words = listed(words)
+        words = as_texts(words)
         tokens = list(dict.fromkeys(words))
         kept, place = np.unique(np.append(self._rows(tokens), -1), return_inverse=True)  # -1 comes first
         table = dict(zip(tokens, (place[:-1] - 1).tolist(), strict=True))
@@ -221,25 +221,27 @@ class Pooled:
 
     def words(self, words: Sequence[str]) -> NDArray[np.float32]:
         """The vectors (n, d) of single words as texts would see them; zero where ``known`` is false."""
-        words = listed(words)
+        words = as_texts(words)
         return self._lookup(words)[0]
 
     def known(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Which words (n,) have a vector, be it made of n-grams."""
-        words = listed(words)
+        words = as_texts(words)
         return self._lookup(words)[1]
 
-    def missing(self, texts: Sequence[str]) -> Missing:
+    def missing(self, texts: Sequence[str]) -> MissingTokens:
         """How many of the running tokens of texts have no vector, be it made of n-grams."""
-        texts = listed(texts)
+        texts = as_texts(texts)
         tokens, columns, _ = self._number(texts)
         lacking = self._rows(tokens) < 0
         if self.oov == "subword" and lacking.any():
             others = np.flatnonzero(lacking)
             lacking[others] = ~self.known([tokens[i] for i in others.tolist()])
         counts = np.bincount(columns, minlength=len(tokens)) * lacking
-        most = np.argsort(-counts, kind="stable")[: min(5, int(lacking.sum()))]
-        return Missing(float(counts.sum() / max(1, len(columns))), tuple(tokens[i] for i in most.tolist()))
+        most_frequent = np.argsort(-counts, kind="stable")[: min(5, int(lacking.sum()))]
+        return MissingTokens(
+            float(counts.sum() / max(1, len(columns))), tuple(tokens[i] for i in most_frequent.tolist())
+        )
 
     def with_simple_tokens(self) -> Pooled:
         """The same encoder with punctuation split off words."""

@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sonde.encoders.wordvectors.pooling import sum_rows
-from sonde.encoders.wordvectors.rows import Bytes, Matrix, Rows
+from sonde.encoders.wordvectors.rows import Bytes, CheckedRows, Matrix
 from sonde.errors import DataError
 
 Blocks = Iterator[tuple[list[str], Matrix]]
 """What a file holds, some words and their rows (n, d) at a time."""
 
-MAGIC = struct.pack("<i", 793712314)
+FASTTEXT_MAGIC = struct.pack("<i", 793712314)
 """How a .bin file begins."""
 
-ROWS = 1024
+BLOCK_ROWS = 1024
 """Words handled at a time."""
 
 NGRAMS = 1 << 15
@@ -32,17 +32,17 @@ NGRAMS = 1 << 15
 class Subwords:
     """fastText's way to a vector for any word: the mean of the vectors of its character n-grams."""
 
-    rows: Rows | Bytes
+    rows: CheckedRows | Bytes
     """(buckets, d); or, while the file is read for the first time, their bytes (buckets, 4 d)."""
-    shortest: int
-    longest: int
+    min_ngram: int
+    max_ngram: int
     offset: int
     """Where the rows begin in the file."""
 
     @property
     def dim(self) -> int:
         """How many numbers a vector has."""
-        return self.rows.shape[1] if isinstance(self.rows, Rows) else self.rows.shape[1] // 4
+        return self.rows.shape[1] if isinstance(self.rows, CheckedRows) else self.rows.shape[1] // 4
 
     def __call__(self, words: Sequence[str]) -> Matrix:
         """Vectors (n, d); zero for a word that has no n-grams."""
@@ -51,7 +51,7 @@ class Subwords:
 
     def sums(self, words: Sequence[bytes]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """For every word the sum (n, d) of its n-grams' vectors, and the number (n,) of its n-grams."""
-        owners, buckets = ngrams(words, self.shortest, self.longest, len(self.rows))
+        owners, buckets = ngrams(words, self.min_ngram, self.max_ngram, len(self.rows))
         counts = np.bincount(owners, minlength=len(words))
         ends = np.cumsum(counts)
         sums = np.zeros((len(words), self.dim))
@@ -69,11 +69,11 @@ class Subwords:
 
     def _vectors(self, buckets: NDArray[np.int64]) -> Matrix:
         # as numbers they would not be aligned in the file
-        return self.rows[buckets] if isinstance(self.rows, Rows) else self.rows[buckets].view("<f4")
+        return self.rows[buckets] if isinstance(self.rows, CheckedRows) else self.rows[buckets].view("<f4")
 
 
 def ngrams(
-    words: Sequence[bytes], shortest: int, longest: int, buckets: int
+    words: Sequence[bytes], min_ngram: int, max_ngram: int, buckets: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The n-grams of characters of ``<word>``, hashed: for each its word's number, ascending, and its bucket.
 
@@ -91,7 +91,7 @@ def ngrams(
     first = np.arange(len(starts))  # characters of the n-grams that still fit into their words
     hashes = np.full(len(starts), 2166136261, np.uint32)
     found = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
-    for n in range(1, longest + 1):
+    for n in range(1, max_ngram + 1):
         fits = first + n <= len(starts)
         fits[fits] = owner[first[fits] + n - 1] == owner[first[fits]]
         first, hashes = first[fits], hashes[fits]
@@ -101,7 +101,7 @@ def ngrams(
         for byte in range(int(widths[last].max())):
             more = widths[last] > byte
             hashes[more] = (hashes[more] ^ signed[starts[last[more]] + byte]) * np.uint32(16777619)
-        if n >= shortest:
+        if n >= min_ngram:
             real = ~edge[first] if n == 1 else np.ones(len(first), bool)
             found.append((owner[first[real]], (hashes[real] % np.uint32(buckets)).astype(np.int64)))
     owners, hashed = (np.concatenate(column) for column in zip(*found, strict=True))
@@ -112,10 +112,10 @@ def ngrams(
 def open_fasttext(path: str, limit: int | None) -> tuple[Blocks, Subwords | None]:
     """Read the head and the words of a fastText .bin file; their rows, and those of the n-grams, are memory-mapped."""
     with Path(path).open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        if data[:4] != MAGIC:
+        if data[:4] != FASTTEXT_MAGIC:
             raise DataError(f"{path} is a compressed fastText .bin; decompress it, since it is read in place.")
         try:
-            version, dim, *_, model, buckets, shortest, longest, _ = struct.unpack_from("<13i", data, 4)
+            version, dim, *_, model, buckets, min_ngram, max_ngram, _ = struct.unpack_from("<13i", data, 4)
             entries, expected, _, _, pruned = struct.unpack_from("<3i2q", data, 64)
             words: list[bytes] = []
             at = 92
@@ -134,8 +134,8 @@ def open_fasttext(path: str, limit: int | None) -> tuple[Blocks, Subwords | None
             raise DataError(f"{path} ends inside the words of a fastText model. Fetch the file again.") from None
         at += 17
         if version == 11 and model == 3:
-            longest = 0  # classifiers of that version had no n-grams, whatever they say
-        buckets = max(buckets, 0) if longest > 0 else 0
+            max_ngram = 0  # classifiers of that version had no n-grams, whatever they say
+        buckets = max(buckets, 0) if max_ngram > 0 else 0
         if width != dim or dim < 1 or len(words) != expected or rows < expected + buckets:
             raise DataError(
                 f"{path} is no fastText model: met {len(words)} words and {rows} rows of {width} numbers, "
@@ -144,15 +144,15 @@ def open_fasttext(path: str, limit: int | None) -> tuple[Blocks, Subwords | None
         if at + 4 * rows * width > len(data):
             raise DataError(f"{path} ends inside the vectors of a fastText model. Fetch the file again.")
     after = at + 4 * dim * len(words)
-    subword = map_subwords(path, dim, after, buckets, shortest, longest) if buckets else None
+    subword = map_subwords(path, dim, after, buckets, min_ngram, max_ngram) if buckets else None
     own = map_bytes(path, at, len(words), dim) if words else np.zeros((0, 4 * dim), np.uint8)
     return _read_rows(words[:limit], own, subword), subword
 
 
 def _read_rows(words: list[bytes], own: NDArray[np.uint8], subword: Subwords | None) -> Blocks:
     """A word's vector is the mean of its own row and those of its n-grams."""
-    for first in range(0, len(words), ROWS):
-        some = words[first : first + ROWS]
+    for first in range(0, len(words), BLOCK_ROWS):
+        some = words[first : first + BLOCK_ROWS]
         rows = np.array(own[first : first + len(some)]).view("<f4")
         if subword is not None:
             sums, counts = subword.sums(some)
@@ -160,9 +160,9 @@ def _read_rows(words: list[bytes], own: NDArray[np.uint8], subword: Subwords | N
         yield [word.decode(errors="backslashreplace") for word in some], rows
 
 
-def map_subwords(path: str, dim: int, offset: int, buckets: int, shortest: int, longest: int) -> Subwords:
+def map_subwords(path: str, dim: int, offset: int, buckets: int, min_ngram: int, max_ngram: int) -> Subwords:
     """The n-grams' rows of a file whose head was read before."""
-    return Subwords(map_bytes(path, offset, buckets, dim), shortest, longest, offset)
+    return Subwords(map_bytes(path, offset, buckets, dim), min_ngram, max_ngram, offset)
 
 
 def map_bytes(path: Path | str, offset: int, rows: int, dim: int) -> Bytes:

@@ -12,18 +12,18 @@ from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
-from sonde.core.files import Source, open_bytes, open_source, undecodable
-from sonde.encoders.wordvectors.fasttext import MAGIC, Blocks, Subwords, open_fasttext
+from sonde.core.files import Source, encoding_error, open_bytes, open_source
+from sonde.encoders.wordvectors.fasttext import FASTTEXT_MAGIC, Blocks, Subwords, open_fasttext
 from sonde.encoders.wordvectors.rows import Matrix
 from sonde.errors import CorpusError, DataError
 
-PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+COMPRESSED_SUFFIXES = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 """How compressed files begin."""
 
-PIECE = 1 << 20
+CHUNK_BYTES = 1 << 20
 """Bytes read at a time."""
 
-ROWS = 1024
+BLOCK_ROWS = 1024
 """Vectors handed on at a time."""
 
 _HEADER = re.compile(rb"(\d{1,12})[ \t]+([1-9]\d{0,5})[ \t\r]*(?:\n|\Z)")
@@ -32,7 +32,7 @@ _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 
 
 @contextmanager
-def explained(path: str) -> Iterator[None]:
+def explain_errors(path: str) -> Iterator[None]:
     """Say what is the matter with a file that cannot be read."""
     try:
         yield
@@ -49,14 +49,14 @@ def explained(path: str) -> Iterator[None]:
 @contextmanager
 def _stream(path: str) -> Iterator[Source]:
     """A file's bytes, decompressed."""
-    with explained(path), ExitStack() as stack:
+    with explain_errors(path), ExitStack() as stack:
         yield open_source(path, stack)
 
 
 def _pull(source: Source, least: int) -> bytes:
     """At least so many bytes, or all that are left."""
     pieces: list[bytes] = []
-    while least > 0 and (piece := source.read1(PIECE)):
+    while least > 0 and (piece := source.read1(CHUNK_BYTES)):
         pieces.append(piece)
         least -= len(piece)
     return b"".join(pieces)
@@ -66,10 +66,10 @@ def open_vectors(path: str, limit: int | None) -> tuple[Blocks, Subwords | None]
     """Tell what a file is by how it begins, and read it: words and rows, block by block."""
     with _stream(path) as stream:
         head = _pull(stream, 1 << 16)
-    if head.startswith(MAGIC):
-        with explained(path):
+    if head.startswith(FASTTEXT_MAGIC):
+        with explain_errors(path):
             return open_fasttext(path, limit)
-    for magic, suffix in PACKED.items():
+    for magic, suffix in COMPRESSED_SUFFIXES.items():
         if head.startswith(magic):
             raise DataError(f"{path} holds compressed data; give it a name that ends in {suffix}, or decompress it.")
     if (header := _HEADER.match(head)) and _is_binary(head[header.end() :], int(header[2])):
@@ -166,7 +166,7 @@ def _decode(path: str, place: int, word: bytes) -> str:
     except UnicodeDecodeError as error:
         if error.reason == "unexpected end of data":
             return word.decode(errors="backslashreplace")
-        raise undecodable(path, place, error) from None
+        raise encoding_error(path, place, error) from None
 
 
 def _read_binary(path: str, at: int, count: int, dim: int, limit: int | None) -> Blocks:
@@ -174,12 +174,12 @@ def _read_binary(path: str, at: int, count: int, dim: int, limit: int | None) ->
     words: list[str] = []
     rows: list[bytes] = []
     with _stream(path) as stream:
-        data = _pull(stream, PIECE)
+        data = _pull(stream, CHUNK_BYTES)
         for number in range(1, min(count, limit or count) + 1):
             space = data.find(b" ", at)
             while space < 0 or len(data) < space + 1 + 4 * dim:
-                more = _pull(stream, max(PIECE, 4 * dim))
-                if not more or (space < 0 and len(data) - at > PIECE):
+                more = _pull(stream, max(CHUNK_BYTES, 4 * dim))
+                if not more or (space < 0 and len(data) - at > CHUNK_BYTES):
                     what = "ends in" if not more else "has no word before"
                     raise DataError(f"{path} {what} vector {number} of {count}. Fetch the file again.")
                 data, at = data[at:] + more, 0
@@ -187,8 +187,8 @@ def _read_binary(path: str, at: int, count: int, dim: int, limit: int | None) ->
             words.append(data[at:space].lstrip(b"\n").decode(errors="backslashreplace"))
             at = space + 1 + 4 * dim
             rows.append(data[space + 1 : at])
-            if len(rows) == ROWS or number == min(count, limit or count):
+            if len(rows) == BLOCK_ROWS or number == min(count, limit or count):
                 yield words, np.frombuffer(b"".join(rows), "<f4").reshape(-1, dim)
                 words, rows = [], []
-        if count <= (limit or count) and (data[at:] + stream.read1(PIECE)).strip():
+        if count <= (limit or count) and (data[at:] + stream.read1(CHUNK_BYTES)).strip():
             raise DataError(f"{path} goes on after {count} vectors of {dim} numbers, which is all that it announces.")

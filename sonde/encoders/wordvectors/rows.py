@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 
 Matrix = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
-Checks = NDArray[np.uint32]
+Checksums = NDArray[np.uint32]
 
 
-def checks_of(rows: NDArray[Any]) -> Checks:
+def row_checksums(rows: NDArray[Any]) -> Checksums:
     """The CRC-32 (n,) of each row; any run of up to 32 wrong bits changes it."""
     return np.fromiter(map(zlib.crc32, np.ascontiguousarray(rows)), np.uint32, len(rows))
 
 
-class Rows:
+class CheckedRows:
     """A matrix (n, d) in a file. What is taken out of it is a copy, and the copy was checked.
 
     ``damaged`` is called where rows do not match their checksums, with how many do not. It raises an error, or returns
     the whole matrix read anew, which takes the place of this one.
     """
 
-    def __init__(self, stored: Bytes, checks: Checks, damaged: Callable[[int], Rows | Matrix]) -> None:
+    def __init__(self, stored: Bytes, checks: Checksums, damaged: Callable[[int], CheckedRows | Matrix]) -> None:
         self._stored, self._checks, self._damaged = stored, checks, damaged
-        self._anew: Rows | Matrix | None = None
+        self._anew: CheckedRows | Matrix | None = None
 
     @property
     def stored(self) -> Bytes:
@@ -48,7 +48,7 @@ class Rows:
         if self._anew is not None:
             return self._anew[rows]
         found = np.array(self._stored[rows])
-        if (wrong := checks_of(found) != self._checks[rows]).any():
+        if (wrong := row_checksums(found) != self._checks[rows]).any():
             self._anew = self._damaged(int(wrong.sum()))
             return self._anew[rows]
         return found.view("<f4").astype(np.float32, copy=False)

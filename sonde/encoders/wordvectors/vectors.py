@@ -17,17 +17,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.core.files import refuse_special
+from sonde.core.files import reject_special_file
+from sonde.encoders.wordvectors.cache_file import CacheMetadata, CacheWriter, CorruptCacheError, Origin, open_cache_file
 from sonde.encoders.wordvectors.fasttext import Blocks, Subwords, map_subwords
-from sonde.encoders.wordvectors.formats import explained, open_vectors
-from sonde.encoders.wordvectors.kept import Damaged, Kept, Origin, Writer, open_kept
-from sonde.encoders.wordvectors.rows import Checks, Matrix, Rows, checks_of
+from sonde.encoders.wordvectors.formats import explain_errors, open_vectors
+from sonde.encoders.wordvectors.rows import CheckedRows, Checksums, Matrix, row_checksums
 from sonde.errors import DataError, SondeWarning
 
-PIECE = 1 << 20
-SMALL = 1 << 25
+CHUNK_BYTES = 1 << 20
+MAX_FULL_HASH_BYTES = 1 << 25
 """Bytes up to which a whole file is hashed to see that it is the same; that takes some hundredths of a second."""
-ROWS = 1024
+BLOCK_ROWS = 1024
 
 
 class CacheWarning(SondeWarning):
@@ -39,7 +39,7 @@ class WordVectors:
     """Words and their vectors, the most frequent word first if the file was so ordered, as the usual ones are."""
 
     words: Sequence[str]
-    matrix: Matrix | Rows
+    matrix: Matrix | CheckedRows
     """(n, d), one row per word; memory-mapped, and checked row by row as it is read, if it comes from a cache."""
     digest: str
     """A hash of all words and vectors that were read: the same for the same vectors in another format."""
@@ -72,7 +72,7 @@ class _Request(NamedTuple):
     source: str
     limit: int | None
     cache: Path | None
-    mended: bool = False
+    rebuilt: bool = False
     """Whether the file of the cache was made again already; a second time it is not the file's fault."""
 
 
@@ -82,14 +82,14 @@ def read_vectors(path: Path | str, cache: Path | None = None, limit: int | None 
 
 
 def _read(request: _Request) -> WordVectors:
-    with explained(request.source):
+    with explain_errors(request.source):
         origin = Origin(fingerprint(Path(request.source)), request.limit)
     if request.cache is None:
         return _gather(request, origin)
     place = request.cache / f"{origin.fingerprint}{f'-{request.limit}' if request.limit else ''}.npy"
     if (found := _mapped(request, place, origin)) is None:
         try:
-            _keep(request, place, origin)
+            _write_cache(request, place, origin)
         except OSError:  # a full disk or a folder that may not be written is no reason not to have the vectors
             return _mapped(request, place, origin) or _gather(request, origin)
         found = _mapped(request, place, origin)
@@ -102,25 +102,25 @@ def fingerprint(path: Path) -> str:
     The time of the last change of any kind cannot be set by hand, unlike that of the content. It may miss a change that
     follows within a clock tick of another; a file that is read in so little time is small, and hashed as a whole.
     """
-    refuse_special(path)
+    reject_special_file(path)
     state = hashlib.blake2b(b"sonde vectors 2", digest_size=16)
     with path.open("rb") as file:
         about = os.fstat(file.fileno())
         state.update(
             struct.pack("<4q", about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino & (2**63 - 1))
         )
-        if about.st_size <= SMALL:
+        if about.st_size <= MAX_FULL_HASH_BYTES:
             state.update(file.read())
         else:
-            state.update(file.read(PIECE))
-            file.seek(-PIECE, os.SEEK_END)
-            state.update(file.read(PIECE))
+            state.update(file.read(CHUNK_BYTES))
+            file.seek(-CHUNK_BYTES, os.SEEK_END)
+            state.update(file.read(CHUNK_BYTES))
     return state.hexdigest()
 
 
 def _unchanged(request: _Request, origin: Origin) -> None:
     """Refuse what was read of a file that changed meanwhile: half of it may be old and half new."""
-    with explained(request.source):
+    with explain_errors(request.source):
         if fingerprint(Path(request.source)) != origin.fingerprint:
             raise DataError(f"{request.source} changed while it was read. Give the same command again.")
 
@@ -142,9 +142,9 @@ def _gather(request: _Request, origin: Origin) -> WordVectors:
     return WordVectors(words, np.concatenate(rows), digest, len(words), subword)
 
 
-def _keep(request: _Request, place: Path, origin: Origin) -> None:
+def _write_cache(request: _Request, place: Path, origin: Origin) -> None:
     """Read into a file of the cache."""
-    with Writer(place) as out:
+    with CacheWriter(place) as out:
         state = hashlib.blake2b(digest_size=16)
         blocks, subword = open_vectors(request.source, request.limit)
         words: list[str] = []
@@ -152,40 +152,40 @@ def _keep(request: _Request, place: Path, origin: Origin) -> None:
             out.add(block)
             words += some
             state.update(block.data)
-        ngrams = (subword.offset, len(subword.rows), subword.shortest, subword.longest) if subword else None
+        ngrams = (subword.offset, len(subword.rows), subword.min_ngram, subword.max_ngram) if subword else None
         digest, checks = _digest(state, words, subword, request.source)
         _unchanged(request, origin)
-        out.finish(Kept(origin, words, digest, *out.shape, ngrams), checks)
+        out.finish(CacheMetadata(origin, words, digest, *out.shape, ngrams), checks)
 
 
 def _mapped(request: _Request, place: Path, origin: Origin) -> WordVectors | None:
     """Map a file of the cache into memory; None if it is missing, or was damaged and is gone."""
     try:
-        kept, stored, checks, ngram_checks = open_kept(place, origin)
+        metadata, stored, checks, ngram_checksums = open_cache_file(place, origin)
     except OSError:  # missing, or not to be read, but perhaps to be replaced
         return None
-    except Damaged as why:
+    except CorruptCacheError as why:
         _discard(request, place, str(why))
         return None
-    matrix = Rows(stored, checks, partial(_mend, request, place, kept.digest))
+    matrix = CheckedRows(stored, checks, partial(_rebuild, request, place, metadata.digest))
     subword = None
-    if kept.subwords:
-        with explained(request.source):
-            found = map_subwords(request.source, kept.dim, *kept.subwords)
-        subword = _checked(request, place, found, ngram_checks)
-    return WordVectors(kept.words, matrix, kept.digest, len(kept.words), subword)
+    if metadata.subwords:
+        with explain_errors(request.source):
+            found = map_subwords(request.source, metadata.dim, *metadata.subwords)
+        subword = _checked(request, place, found, ngram_checksums)
+    return WordVectors(metadata.words, matrix, metadata.digest, len(metadata.words), subword)
 
 
-def _mend(request: _Request, place: Path, digest: str, wrong: int) -> Matrix | Rows:
+def _rebuild(request: _Request, place: Path, digest: str, wrong: int) -> Matrix | CheckedRows:
     """The matrix once more, from its source: some rows of the cache are damaged."""
     what = f"{wrong} of the rows that were read do not match their checksums"
-    if request.mended:
+    if request.rebuilt:
         raise DataError(
             f"{place} is damaged again, just after it was made: {what}. The disk or the memory of this machine cannot "
             "be trusted; set SONDE_CACHE to a folder on another disk."
         )
     _discard(request, place, what)
-    found = _read(request._replace(mended=True))
+    found = _read(request._replace(rebuilt=True))
     if found.digest != digest:
         raise DataError(f"{request.source} changed while it was in use. Give the same command again.")
     return found.matrix
@@ -199,7 +199,7 @@ def _discard(request: _Request, place: Path, what: str) -> None:
         place.unlink(missing_ok=True)
 
 
-def _checked(request: _Request, place: Path | None, subword: Subwords, checks: Checks) -> Subwords:
+def _checked(request: _Request, place: Path | None, subword: Subwords, checks: Checksums) -> Subwords:
     """N-grams whose rows are checked when they are read, since they stay in the source."""
 
     def damaged(wrong: int) -> Matrix:
@@ -212,7 +212,7 @@ def _checked(request: _Request, place: Path | None, subword: Subwords, checks: C
         )
 
     assert isinstance(subword.rows, np.ndarray)
-    return replace(subword, rows=Rows(subword.rows, checks, damaged))
+    return replace(subword, rows=CheckedRows(subword.rows, checks, damaged))
 
 
 def _first(path: str, blocks: Blocks) -> Blocks:
@@ -235,17 +235,17 @@ def _first(path: str, blocks: Blocks) -> Blocks:
         raise DataError(f"{path} holds no word vectors; expected lines of a word and its numbers, or a binary file.")
 
 
-def _digest(state: Any, words: list[str], subword: Subwords | None, path: str) -> tuple[str, Checks]:
+def _digest(state: Any, words: list[str], subword: Subwords | None, path: str) -> tuple[str, Checksums]:
     """Finish a hash that has seen the matrix; with the checksums of the n-grams' rows."""
     state.update(msgspec.json.encode(words))
     checks = [np.zeros(0, np.uint32)]
     if subword is not None:
         assert isinstance(subword.rows, np.ndarray)
-        state.update(struct.pack("<2q", subword.shortest, subword.longest))
-        for at in range(0, len(subword.rows), ROWS):
-            rows = np.array(subword.rows[at : at + ROWS])
+        state.update(struct.pack("<2q", subword.min_ngram, subword.max_ngram))
+        for at in range(0, len(subword.rows), BLOCK_ROWS):
+            rows = np.array(subword.rows[at : at + BLOCK_ROWS])
             if not np.isfinite(rows.view("<f4")).all():
                 raise DataError(f"{path}: an n-gram's vector has a number that is not finite; fetch the file again.")
             state.update(rows.data)
-            checks.append(checks_of(rows))
+            checks.append(row_checksums(rows))
     return str(state.hexdigest()), np.concatenate(checks)

@@ -33,9 +33,10 @@ def untrained(name: str, seed: int = 0) -> str | None:
 
 control = Control(
     name="untrained",
-    reading="What the architecture and its tokeniser give with random weights: what the score is above it, it owes to "
+    interpretation="What the architecture and its tokeniser give with random weights: what the score is above it, it "
+    "owes to "
     "training.",
     encodes=True,
-    fits=any_set,
+    applies_to=any_set,
     encoder=untrained,
 )

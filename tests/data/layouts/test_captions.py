@@ -5,7 +5,7 @@ import json
 import numpy
 import pytest
 
-from sonde.data.layouts import layout_of, read_layout
+from sonde.data.layouts import layouts_in, read_layout
 from sonde.data.sources import find_sets
 from sonde.errors import CorpusError, DataError
 from tests.data.layouts.files import FILES, write_all
@@ -77,7 +77,7 @@ def test_broken_json_is_said(coco):
 
 def test_other_json_files_of_the_same_name_are_not_taken_for_captions(tmp_path):
     (tmp_path / "train.json").write_text("[]\n", "utf-8")
-    assert layout_of(tmp_path) == ()
+    assert layouts_in(tmp_path) == ()
 
 
 def test_the_original_pickles_are_found_and_it_is_said_how_to_convert_them(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sonde.data.layouts import LAYOUTS, languages_of, layout_of, locate
+from sonde.data.layouts import LAYOUTS, languages_of, layouts_in, locate
 from sonde.data.sources import find_sets
 from sonde.errors import DataError, UsageError
 from tests.data.layouts.files import FILES, write, write_all
@@ -20,12 +20,12 @@ def data(tmp_path_factory):
 def test_each_folder_tells_its_sets(data):
     for name, layout in LAYOUTS.items():
         expected = [other for other, each in LAYOUTS.items() if each.home == layout.home]
-        assert list(layout_of(data / "downstream" / layout.home)) == expected, name
+        assert list(layouts_in(data / "downstream" / layout.home)) == expected, name
 
 
 def test_nothing_stands_directly_above(data):
     for above in ("", "downstream", "downstream/SST", "downstream/STS", "probing", "gone"):
-        assert layout_of(data / above) == ()
+        assert layouts_in(data / above) == ()
 
 
 @pytest.mark.parametrize(("typed", "before"), [("", "downstream/"), ("downstream", "")])
@@ -57,14 +57,14 @@ def test_a_year_is_told_by_its_folder_or_else_by_a_file_that_only_it_has(tmp_pat
     for folder in ("STS2013-en-test", "sts", "mine"):
         write(tmp_path / folder, pair)
     write(tmp_path / "mine", {"STS.input.plagiarism.txt": "a\tb\n"})
-    assert layout_of(tmp_path / "STS2013-en-test") == ("STS13",)
-    assert layout_of(tmp_path / "sts") == ()
-    assert layout_of(tmp_path / "mine") == ("STS16",)
+    assert layouts_in(tmp_path / "STS2013-en-test") == ("STS13",)
+    assert layouts_in(tmp_path / "sts") == ()
+    assert layouts_in(tmp_path / "mine") == ("STS16",)
 
 
 def test_files_with_the_names_of_sst_that_hold_something_else_are_not_taken_for_it(tmp_path):
     (tmp_path / "sentiment-train").write_text('{"text": "x"}\n', "utf-8")
-    assert layout_of(tmp_path) == ()
+    assert layouts_in(tmp_path) == ()
 
 
 def test_a_folder_above_a_set_may_tell_its_language(tmp_path):

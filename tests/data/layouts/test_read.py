@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sonde.data.dataset import Dataset
-from sonde.data.layouts import LAYOUTS, layout_of, read_layout, scan
+from sonde.data.layouts import LAYOUTS, layouts_in, read_layout, scan
 from sonde.errors import CorpusError, DataError, SondeError, UsageError
 from sonde.published import TRANSFER
 from tests.data.layouts.files import FILES, SICK, write_all
@@ -78,7 +78,7 @@ EXPECTED = {
 @pytest.mark.parametrize("name", LINES)
 def test_each_set_is_read_as_it_stands(downstream, name):
     folder = downstream / LAYOUTS[name].home
-    assert name in layout_of(folder)
+    assert name in layouts_in(folder)
     found = read_layout(name, folder)
     assert [(split, row.label, row.text, *(v for _, v in row.extra)) for split, row in found] == EXPECTED[name]
     assert (found.name, found.task) == (name, name)
@@ -139,7 +139,7 @@ def test_files_that_are_no_utf8_are_latin1_and_lines_end_at_line_feeds_only(down
 
 @pytest.mark.parametrize("file", ["SST/fine/sentiment-dev", "SST/binary/sentiment-dev", "STS/STSBenchmark/sts-dev.csv"])
 def test_latin1_is_an_error_where_senteval_reads_utf8(downstream, file):
-    (name, *_) = layout_of((downstream / file).parent)
+    (name, *_) = layouts_in((downstream / file).parent)
     (downstream / file).write_bytes(b"0 caf\xe9\t0\n")
     with pytest.raises(CorpusError, match=r":1: met the bytes e9 .*UTF-8"):
         read_layout(name, (downstream / file).parent)
@@ -158,7 +158,7 @@ def test_files_may_be_compressed(downstream):
 def test_a_missing_file_is_named_with_the_place_it_was_looked_for_in_and_a_way_to_get_it(downstream, file):
     (downstream / file).unlink()
     folder = (downstream / file).parent
-    for name in layout_of(folder):
+    for name in layouts_in(folder):
         with pytest.raises(DataError) as caught:
             read_layout(name, folder)
         assert f"{name} lacks the file {folder.joinpath(file).name}: looked for it in {folder}" in str(caught.value)
@@ -207,7 +207,7 @@ def test_a_scan_tells_every_broken_line_and_goes_on(downstream):
     assert [(row.split, row.row.text) for row in found] == [
         ("tr", "a fine film ."), ("va", "fine ."), ("te", "so so .")
     ]  # fmt: skip
-    assert [(error.line, error.met) for error in broken] == [(1, "3 columns"), (3, "1 columns")]
+    assert [(error.line, error.got) for error in broken] == [(1, "3 columns"), (3, "1 columns")]
     assert found[1].path.endswith("sentiment-dev")
 
 
@@ -224,7 +224,7 @@ def test_no_bytes_raise_anything_but_a_sonde_error(tmp_path, content, name):
     for file in LAYOUTS[name].files or ("dev-en.tsv", "xnli.test.tsv", "train-en.tsv"):
         (tmp_path / file).write_bytes(content)
         (tmp_path / file).with_suffix(".npy").write_bytes(content)
-    layout_of(tmp_path)
+    layouts_in(tmp_path)
     with suppress(SondeError):
         assert isinstance(read_layout(name, tmp_path, language="en"), Dataset)
     for path in tmp_path.iterdir():

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from sonde.data.layouts import languages_of, layout_of, read_layout, scan
+from sonde.data.layouts import languages_of, layouts_in, read_layout, scan
 from sonde.data.sources import find_sets
 from sonde.errors import CorpusError, UsageError
 from tests.data.layouts.files import FILES, write
@@ -43,7 +43,7 @@ def test_files_of_one_language_each_are_read_too(tmp_path):
     path = tmp_path / "dev-fr.tsv"
     path.with_name("dev-fr.tsv.gz").write_bytes(gzip.compress(path.read_bytes()))
     path.unlink()
-    assert layout_of(tmp_path) == ("XNLI",)
+    assert layouts_in(tmp_path) == ("XNLI",)
     assert languages_of("XNLI", tmp_path) == ("en", "fr")
     assert rows(read_layout("XNLI", tmp_path, language="fr")) == [
         ("va", "neutral", "Un chien court .", "Il est tard .")
@@ -113,4 +113,4 @@ def test_broken_lines_are_named_and_can_be_gathered(tmp_path, line, message):
 
 def test_files_with_such_names_that_hold_something_else_are_not_taken_for_xnli(tmp_path):
     write(tmp_path, {"dev-en.tsv": "text\tlabel\nx\t1\n", "xnli.test.tsv": "something else\n"})
-    assert layout_of(tmp_path) == ()
+    assert layouts_in(tmp_path) == ()

@@ -10,19 +10,19 @@ from sonde.errors import UsageError
 
 T = TypeVar("T")
 
-Text = str | os.PathLike[str]
-Texts = Text | Iterable[Text]
+StrOrPath = str | os.PathLike[str]
+StringsOrPaths = StrOrPath | Iterable[StrOrPath]
 """A text or a path, or several of them."""
-Numbers = int | Iterable[int]
+Integers = int | Iterable[int]
 
 
-def texts(given: Texts, what: str = "a text") -> list[str]:
+def as_strings(given: StringsOrPaths, what: str = "a text") -> list[str]:
     """The texts that are meant, paths among them as texts; ``what`` says in an error what was expected."""
-    kinds: tuple[type[Text], ...] = (str, os.PathLike)
-    return [os.fspath(each) for each in several(given, kinds, what)]
+    kinds: tuple[type[StrOrPath], ...] = (str, os.PathLike)
+    return [os.fspath(each) for each in as_list(given, kinds, what)]
 
 
-def several(given: object, kinds: type[T] | tuple[type[T], ...], what: str) -> list[T]:
+def as_list(given: object, kinds: type[T] | tuple[type[T], ...], what: str) -> list[T]:
     """What is given as a list: one of these kinds alone means one, even if it could be gone through itself."""
     if isinstance(given, kinds) and not isinstance(given, bool):
         return [given]
@@ -35,14 +35,14 @@ def several(given: object, kinds: type[T] | tuple[type[T], ...], what: str) -> l
     return found
 
 
-def whole(given: object, what: str, least: int) -> int:
+def check_integer(given: object, what: str, least: int) -> int:
     """A whole number; True and False are none, nor are texts."""
     if isinstance(given, bool) or not isinstance(given, int) or given < least:
         raise UsageError(f"Expected {what} of {least} or more, got {given!r:.80} of type {type(given).__name__}.")
     return given
 
 
-def listed(given: str | Iterable[str]) -> list[str]:
+def as_texts(given: str | Iterable[str]) -> list[str]:
     """Sentences as a list, of which one alone is one; none of them is a path."""
     if isinstance(given, str):
         return [given]

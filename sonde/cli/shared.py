@@ -15,7 +15,7 @@ STDIN = "<standard input>"
 """What a lone dash becomes before cyclopts sees it, which would take it for an option."""
 
 
-def columns_of(
+def parse_columns(
     text: tuple[str, ...], label: str | None, split: str | None, target: str | None, no_header: bool
 ) -> Columns | None:
     """Which columns of a table are meant, if a table is."""
@@ -29,7 +29,7 @@ def columns_of(
     return Columns(text, label, split, target, not no_header) if text and label else None
 
 
-def store_of(no_store: bool, limit: float | None) -> Store | None:
+def open_store(no_store: bool, limit: float | None) -> Store | None:
     """The store, of at most so many gigabytes, or none."""
     from sonde.encoders.store import Store, default_root
     from sonde.errors import UsageError
@@ -42,14 +42,14 @@ def store_of(no_store: bool, limit: float | None) -> Store | None:
 
 
 @contextmanager
-def telling_warnings(damage: bool = True) -> Iterator[None]:
+def printed_warnings(damage: bool = True) -> Iterator[None]:
     """Print our warnings, a line each; those about damaged runs only if what is shown does not have them anyway."""
-    from sonde.errors import DamageWarning, SondeWarning
+    from sonde.errors import CorruptionWarning, SondeWarning
 
     told: dict[str, None] = {}
     before = warnings.showwarning
 
-    def tell(
+    def show(
         message: Warning | str,
         category: type[Warning],
         filename: str,
@@ -59,13 +59,13 @@ def telling_warnings(damage: bool = True) -> Iterator[None]:
     ) -> None:
         if not issubclass(category, SondeWarning):
             before(message, category, filename, lineno, file, line)
-        elif (damage or not issubclass(category, DamageWarning)) and str(message) not in told:
-            from sonde.console import err, visible
+        elif (damage or not issubclass(category, CorruptionWarning)) and str(message) not in told:
+            from sonde.console import err, printable
 
             told[str(message)] = None
-            err().print(visible(f"warning: {message}"), style="yellow", markup=False, soft_wrap=True)
+            err().print(printable(f"warning: {message}"), style="yellow", markup=False, soft_wrap=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", SondeWarning)
-        warnings.showwarning = tell
+        warnings.showwarning = show
         yield

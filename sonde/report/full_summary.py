@@ -17,22 +17,22 @@ from typing import TYPE_CHECKING, Any
 
 from sonde.encoders import scheme_names
 from sonde.report.curves import curves
+from sonde.report.error_analysis import error_analysis
 from sonde.report.escape import plain
-from sonde.report.grid import KNOWN
-from sonde.report.mistakes import mistakes
+from sonde.report.grid import BASELINE_NAMES
 from sonde.report.summary import VERSION, summarise
-from sonde.result import HALF, Cell
+from sonde.result import FLOAT16_FACT, Cell
 from sonde.run.controls import CONTROLS
 from sonde.run.folder import Run
-from sonde.run.variants import base
+from sonde.run.variants import base_variant
 
 if TYPE_CHECKING:
     from sonde.report.correlations import Adjustment
 
-__all__ = ["VERSION", "whole"]
+__all__ = ["VERSION", "full_summary"]
 
 
-def whole(run: Run, *, adjust: Adjustment = "holm", published: bool = False) -> dict[str, Any]:
+def full_summary(run: Run, *, adjust: Adjustment = "holm", published: bool = False) -> dict[str, Any]:
     """Everything that is to be shown of a run, and everything that follows from it.
 
     ``adjust`` says how the p-values of the correlation matrix are adjusted: by holm, bonferroni, bh (Benjamini and
@@ -43,7 +43,7 @@ def whole(run: Run, *, adjust: Adjustment = "holm", published: bool = False) -> 
     from sonde.report.languages import languages
 
     summary = summarise(run, published=published)
-    summary["mistakes"] = mistakes(run, summary)
+    summary["mistakes"] = error_analysis(run, summary)
     summary["curves"] = curves(summary)
     summary["correlations"] = correlations(summary, adjust)
     summary["languages"] = languages(summary)
@@ -67,14 +67,14 @@ Way = tuple[str, int | None, str | None, bool]
 
 def _commands(run: Run) -> Iterator[str]:
     """Commands that ask for what a run holds, in a line each; what no command can ask for stands in a comment."""
-    asked = [name for name in run.info.get("encoders", ()) if name not in KNOWN]
+    asked = [name for name in run.info.get("encoders", ()) if name not in BASELINE_NAMES]
     datasets = run.info.get("datasets", ())
     own = [name for name in asked if ":" not in name or name.partition(":")[0] not in scheme_names()]
     ways: dict[Way, list[Cell]] = {}
     for r in run.results:
         if r.cell.encoder in asked:
-            folder = str(run.homes.get(r.key, run.folder))
-            way = (folder, r.cell.limit, r.cell.device, HALF in (r.cell.identity or ""))
+            folder = str(run.result_folders.get(r.key, run.folder))
+            way = (folder, r.cell.limit, r.cell.device, FLOAT16_FACT in (r.cell.identity or ""))
             ways.setdefault(way, []).append(r.cell)
     for way, cells in ways.items() or [((str(run.folder), None, None, False), [])]:
         used = {(name, getattr(cell, name)) for cell in cells for name in ("encoder", "data", "probe", "seed")}
@@ -113,7 +113,7 @@ def _with(
 
 def _variants(cells: Sequence[Cell]) -> list[str]:
     """The options that ask for these controls and measures."""
-    names = list(dict.fromkeys(base(cell.variant) for cell in cells if cell.variant))
+    names = list(dict.fromkeys(base_variant(cell.variant) for cell in cells if cell.variant))
     controls = [name for name in names if name in CONTROLS]
     measures = [name for name in names if name not in CONTROLS]
     return _option("--controls", ",".join(controls), "") + _option("--measures", ",".join(measures), "")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sonde.report.columns import ABSENT, Column, Words
+from sonde.report.columns import ABSENT, CellText, Column
 from sonde.report.interval import half_width
 
 Cell = Mapping[str, Any]
 
 
-def meaning_tables(summary: Mapping[str, Any]) -> Iterator[tuple[str, list[Column]]]:
+def variant_tables(summary: Mapping[str, Any]) -> Iterator[tuple[str, list[Column]]]:
     """Per encoder, a table of controls, one of measures and one of erasures, each with its title."""
     found = summary.get("meaning")
     if not found:
@@ -29,27 +29,27 @@ def meaning_tables(summary: Mapping[str, Any]) -> Iterator[tuple[str, list[Colum
             (f"What is left of a set (rows) of {label} when a property (columns) is erased", _erasures(cells)),
         ):
             if columns:
-                yield title, [Column(["set"], [Words(name) for name in names]), scores, *columns]
+                yield title, [Column(["set"], [CellText(name) for name in names]), scores, *columns]
 
 
-def readings(summary: Mapping[str, Any]) -> list[str]:
+def interpretations(summary: Mapping[str, Any]) -> list[str]:
     """How to read each control and measure, in a sentence."""
     found = summary.get("meaning") or {"readings": {}}
     return [f"{name}: {reading}" for name, reading in found["readings"].items()]
 
 
-def _points(cell: Cell | None, name: str = "value") -> Words:
+def _points(cell: Cell | None, name: str = "value") -> CellText:
     """Shares in points, with half the width of the interval."""
     if cell is None or cell.get(name) is None:
-        return Words(ABSENT)
-    return Words(f"{100 * cell[name]:.1f}", half_width(cell.get("low"), cell.get("high")))
+        return CellText(ABSENT)
+    return CellText(f"{100 * cell[name]:.1f}", half_width(cell.get("low"), cell.get("high")))
 
 
 def _column(
-    head: Sequence[str], cells: Sequence[Cell | None], words: Callable[[Cell], Words | None]
+    head: Sequence[str], cells: Sequence[Cell | None], words: Callable[[Cell], CellText | None]
 ) -> Iterator[Column]:
     """A column, unless there is nothing in it."""
-    found = [(cell and words(cell)) or Words(ABSENT) for cell in cells]
+    found = [(cell and words(cell)) or CellText(ABSENT) for cell in cells]
     if any(each.text != ABSENT for each in found):
         yield Column(head, found)
 
@@ -63,9 +63,9 @@ def _controls(cells: Sequence[Cell | None]) -> list[Column]:
     return found
 
 
-def _task(found: Cell | None) -> Words | None:
+def _task(found: Cell | None) -> CellText | None:
     """The accuracy that the control is subtracted from."""
-    return Words(f"{100 * found['task']:.1f}") if found else None
+    return CellText(f"{100 * found['task']:.1f}") if found else None
 
 
 def _measures(cells: Sequence[Cell | None], plain: Sequence[Cell | None]) -> list[Column]:
@@ -80,7 +80,9 @@ def _measures(cells: Sequence[Cell | None], plain: Sequence[Cell | None]) -> lis
     found += _column(["rank", "that will do"], cells, lambda cell: _rank(cell["capacity"]))
     found += _column(["hidden layer", "adds"], cells, lambda cell: cell["hidden"] and _points(cell["hidden"]))
     found += _column(["after INLP", "(directions)"], cells, lambda cell: _projected(cell["inlp"]))
-    found += _column(["centre", "of layers"], cells, lambda cell: cell["mix"] and Words(f"{cell['mix']['centre']:.1f}"))
+    found += _column(
+        ["centre", "of layers"], cells, lambda cell: cell["mix"] and CellText(f"{cell['mix']['centre']:.1f}")
+    )
     found += _column(["expected", "layer"], cells, lambda cell: _expected(cell["mix"]))
     return found if any(cell and any(cell[name] for name in _ASKED) for cell in cells) else []
 
@@ -88,38 +90,38 @@ def _measures(cells: Sequence[Cell | None], plain: Sequence[Cell | None]) -> lis
 _ASKED = ("online", "learning", "given", "capacity", "hidden", "mix", "inlp")
 
 
-def _bits(found: Cell | None) -> Words:
+def _bits(found: Cell | None) -> CellText:
     if found is None:
-        return Words(ABSENT)
+        return CellText(ABSENT)
     bits = round(found["bits"], 3) + 0.0  # which makes -0 a 0
-    return Words(f"{bits:.3f}", half_width(found["low"], found["high"], scale=1, digits=3))
+    return CellText(f"{bits:.3f}", half_width(found["low"], found["high"], scale=1, digits=3))
 
 
-def _times(found: Cell | None) -> Words | None:
+def _times(found: Cell | None) -> CellText | None:
     return (
         None
         if found is None
-        else Words(f"{found['value']:.2f}", half_width(found["low"], found["high"], scale=1, digits=2))
+        else CellText(f"{found['value']:.2f}", half_width(found["low"], found["high"], scale=1, digits=2))
     )
 
 
-def _enough(found: Cell | None) -> Words | None:
+def _enough(found: Cell | None) -> CellText | None:
     if found is None:
         return None
     last = found["blocks"][-1]["rows"]
-    return Words(f"{found['enough']['50']:,}" if found["enough"]["50"] else f"> {last:,}")
+    return CellText(f"{found['enough']['50']:,}" if found["enough"]["50"] else f"> {last:,}")
 
 
-def _rank(found: Cell | None) -> Words | None:
-    return Words(str(found["enough"])) if found else None
+def _rank(found: Cell | None) -> CellText | None:
+    return CellText(str(found["enough"])) if found else None
 
 
-def _projected(found: Cell | None) -> Words | None:
+def _projected(found: Cell | None) -> CellText | None:
     return _points(found)._replace(note=f"({found['rank']})") if found else None
 
 
-def _expected(found: Cell | None) -> Words | None:
-    return Words(f"{found['expected']:.1f}") if found and found["expected"] is not None else None
+def _expected(found: Cell | None) -> CellText | None:
+    return CellText(f"{found['expected']:.1f}") if found and found["expected"] is not None else None
 
 
 def _erasures(cells: Sequence[Cell | None]) -> list[Column]:
@@ -130,8 +132,8 @@ def _erasures(cells: Sequence[Cell | None]) -> list[Column]:
     return found
 
 
-def _erased(found: Cell | None) -> Words:
+def _erased(found: Cell | None) -> CellText:
     """What is left, and what is left after random directions."""
     if found is None:
-        return Words(ABSENT)
+        return CellText(ABSENT)
     return _points(found)._replace(note=f"({100 * found['random']:.1f})")

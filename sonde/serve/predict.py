@@ -15,16 +15,16 @@ from sonde.corpus.plain import tokenise
 from sonde.encoders.embed import Embeddings
 from sonde.errors import SondeError, UsageError
 from sonde.probes import Features
-from sonde.report.grid import Place
+from sonde.report.grid import SetKey
 from sonde.result import Result
 from sonde.run.folder import Run
-from sonde.serve.choices import Choice, Offer
+from sonde.serve.choices import Choice, ProbeCatalogue
 from sonde.serve.encoders import Encoders
-from sonde.serve.truth import Key, length_bins
+from sonde.serve.gold import GoldRule, length_bins
 
-MOST, LONGEST = 20, 2000
+MAX_SENTENCES, MAX_SENTENCE_LENGTH = 20, 2000
 """Sentences in one request, and characters in a sentence: more than a person types."""
-SHOWN = 3
+MAX_CLASSES_SHOWN = 3
 """Classes that are shown of many."""
 
 
@@ -40,7 +40,7 @@ class Request(msgspec.Struct, forbid_unknown_fields=True):
     """Whether there are two sentences, to be compared."""
 
 
-class Reader:
+class Predictor:
     """Reads sentences with the probes of a run, which may grow between two requests."""
 
     def __init__(self, encoders: Encoders) -> None:
@@ -49,23 +49,23 @@ class Reader:
         self._reading = Lock()
         """Held while probes are read and asked: two requests would change each other's number of threads."""
 
-    def read(self, run: Run, offer: Offer, request: Request) -> dict[str, Any]:
+    def predict(self, run: Run, catalogue: ProbeCatalogue, request: Request) -> dict[str, Any]:
         """The answer to a request: ``encoders``, ``sentences``, ``cosines``, ``problems`` and ``left_out``."""
-        sentences = checked(request)
-        wanted = offer.wanted(request.encoders, request.layers)
-        if not wanted:
+        sentences = check_sentences(request)
+        selected = catalogue.selected(request.encoders, request.layers)
+        if not selected:
             raise UsageError("No encoder is chosen; choose at least one.")
         problems: list[dict[str, str]] = []
-        vectors = self._vectors(wanted, sentences, problems)
+        vectors = self._vectors(selected, sentences, problems)
         with self._reading:
             tables = [
-                (offer.sets[place], key, self._readings(run, place, key, wanted, vectors, problems))
-                for place in offer.sets
-                if (key := self._key(run, place, wanted))
+                (catalogue.sets[place], key, self._readings(run, place, key, selected, vectors, problems))
+                for place in catalogue.sets
+                if (key := self._key(run, place, selected))
             ]
         tokens = [tokenise(text)[0] for text in sentences]
         return {
-            "encoders": [{"name": choice.name, "short": choice.short, "layer": choice.layer} for choice in wanted],
+            "encoders": [{"name": choice.name, "short": choice.short, "layer": choice.layer} for choice in selected],
             "sentences": [
                 {
                     "text": text,
@@ -75,18 +75,18 @@ class Reader:
                 }
                 for i, text in enumerate(sentences)
             ],
-            "cosines": [_cosines(choice, vectors[choice.name]) for choice in wanted] if request.compare else None,
+            "cosines": [_cosines(choice, vectors[choice.name]) for choice in selected] if request.compare else None,
             "problems": problems,
-            "left_out": list(offer.left_out),
+            "left_out": list(catalogue.excluded),
         }  # fmt: skip
 
     def _vectors(
-        self, wanted: Sequence[Choice], sentences: Sequence[str], problems: list[dict[str, str]]
+        self, selected: Sequence[Choice], sentences: Sequence[str], problems: list[dict[str, str]]
     ) -> dict[str, Embeddings | None]:
         """Vectors by choice, each encoder asked once; None where it cannot be asked, which is a problem."""
         made: dict[tuple[str, str | None], Embeddings | SondeError] = {}
         found: dict[str, Embeddings | None] = {}
-        for choice in wanted:
+        for choice in selected:
             asked = choice.column.encoder, choice.column.identity
             if asked not in made:
                 try:
@@ -102,49 +102,49 @@ class Reader:
     def _readings(
         self,
         run: Run,
-        place: Place,
-        key: Key,
-        wanted: Sequence[Choice],
+        place: SetKey,
+        key: GoldRule,
+        selected: Sequence[Choice],
         vectors: Mapping[str, Embeddings | None],
         problems: list[dict[str, str]],
     ) -> list[list[dict[str, Any]] | None]:
         """By choice, what its probe says of each sentence; None where it says nothing."""
         found: list[list[dict[str, Any]] | None] = []
-        for choice in wanted:
-            result, own = choice.at(place), vectors[choice.name]
+        for choice in selected:
+            result, own = choice.result_for(place), vectors[choice.name]
             try:
-                found.append(None if result is None or own is None else _said(run, result, own, key))
+                found.append(None if result is None or own is None else _predictions(run, result, own, key))
             except SondeError as e:
                 found.append(None)
                 problems.append({"encoder": choice.name, "error": str(e)})
         return found
 
-    def _key(self, run: Run, place: Place, wanted: Sequence[Choice]) -> Key | None:
+    def _key(self, run: Run, place: SetKey, selected: Sequence[Choice]) -> GoldRule | None:
         """How to tell what is true; None if nobody reads for this set."""
-        result = next((result for choice in wanted if (result := choice.at(place))), None)
+        result = next((result for choice in selected if (result := choice.result_for(place))), None)
         if result is None:
             return None
         cell, labels = result.cell, run.dataset(result).get("labels", result.labels)
         if cell.task != "sentence_length":
-            return Key(cell.task, labels)
+            return GoldRule(cell.task, labels)
         known = cell.data, cell.limit
         if known not in self._bins:
             try:
                 self._bins[known] = length_bins(run.rows(result))
             except SondeError:  # without its rows, a set has bins of unknown ends
-                return Key(cell.task, labels)
-        return Key(cell.task, labels, self._bins[known])
+                return GoldRule(cell.task, labels)
+        return GoldRule(cell.task, labels, self._bins[known])
 
 
-def checked(request: Request) -> list[str]:
+def check_sentences(request: Request) -> list[str]:
     """The sentences, white space made single; or what is wrong with them."""
     sentences = [" ".join(text.split()) for text in request.sentences]
     if not sentences or not all(sentences):
         raise UsageError("Type a sentence: there is none, or one of them is empty.")
-    if len(sentences) > MOST:
-        raise UsageError(f"There are {len(sentences)} sentences; at most {MOST} can be read at a time.")
-    if (longest := max(map(len, request.sentences))) > LONGEST:
-        raise UsageError(f"A sentence has {longest:,} characters; at most {LONGEST:,} can be read.")
+    if len(sentences) > MAX_SENTENCES:
+        raise UsageError(f"There are {len(sentences)} sentences; at most {MAX_SENTENCES} can be read at a time.")
+    if (longest := max(map(len, request.sentences))) > MAX_SENTENCE_LENGTH:
+        raise UsageError(f"A sentence has {longest:,} characters; at most {MAX_SENTENCE_LENGTH:,} can be read.")
     if any(text.encode(errors="replace").decode() != text for text in sentences):
         raise UsageError("A sentence holds half a character; expected text.")
     if request.compare and len(sentences) != 2:
@@ -159,7 +159,7 @@ def _of_layer(vectors: Embeddings, layer: str | None) -> npt.NDArray[Any]:
     return vectors.vectors if layer is None else vectors.layer(layer)
 
 
-def _said(run: Run, result: Result, vectors: Embeddings, key: Key) -> list[dict[str, Any]]:
+def _predictions(run: Run, result: Result, vectors: Embeddings, key: GoldRule) -> list[dict[str, Any]]:
     """What one probe says of each sentence."""
     model, table = run.model(result), _of_layer(vectors, result.cell.layer)
     if table.shape[1] != result.dimension:
@@ -173,7 +173,7 @@ def _said(run: Run, result: Result, vectors: Embeddings, key: Key) -> list[dict[
         raise UsageError(
             f"The probe of {result.cell.dataset} gives no probabilities: its training went astray. Try another one."
         )
-    shown = len(result.labels) if len(result.labels) <= SHOWN else SHOWN
+    shown = len(result.labels) if len(result.labels) <= MAX_CLASSES_SHOWN else MAX_CLASSES_SHOWN
     found = []
     for row in shares:
         best = np.argsort(-row, kind="stable")[:shown]
@@ -189,7 +189,7 @@ def _said(run: Run, result: Result, vectors: Embeddings, key: Key) -> list[dict[
 
 
 def _row(
-    about: Mapping[str, str | None], key: Key, tokens: Sequence[str], cells: Sequence[Mapping[str, Any] | None]
+    about: Mapping[str, str | None], key: GoldRule, tokens: Sequence[str], cells: Sequence[Mapping[str, Any] | None]
 ) -> dict[str, Any]:
     """One set in the table of a sentence."""
     truth = key.of(tokens)
@@ -212,7 +212,7 @@ def _cosines(choice: Choice, vectors: Embeddings | None) -> list[dict[str, Any]]
     if vectors is None:
         return []
     found: list[dict[str, Any]] = []
-    for layer in dict.fromkeys(result.cell.layer for place in choice.cells if (result := choice.at(place))):
+    for layer in dict.fromkeys(result.cell.layer for place in choice.cells if (result := choice.result_for(place))):
         one, two = _of_layer(vectors, layer).astype(np.float64)
         norms = float(np.linalg.norm(one) * np.linalg.norm(two))
         # a zero vector has no direction

@@ -10,7 +10,7 @@ from sonde.task import Example, fold
 
 
 @dataclass(frozen=True)
-class Truth:
+class GoldLabels:
     """The labels that are true, none if that cannot be told; and what a reader is told."""
 
     labels: tuple[str, ...]
@@ -18,7 +18,7 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class Key:
+class GoldRule:
     """How to tell what is true of a sentence, for one set."""
 
     task: str
@@ -26,17 +26,17 @@ class Key:
     bins: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """The shortest and the longest test row of each label, in tokens (sentence_length)."""
 
-    def of(self, tokens: Sequence[str]) -> Truth:
+    def of(self, tokens: Sequence[str]) -> GoldLabels:
         """What is true of a sentence with these tokens."""
         if self.task == "sentence_length":
             found = tuple(label for label, (low, high) in self.bins.items() if low <= len(tokens) <= high)
             counted = f"{len(tokens)} token{'s' * (len(tokens) != 1)}"
-            return Truth(found, counted if found else f"{counted}: in none of the bins")
+            return GoldLabels(found, counted if found else f"{counted}: in none of the bins")
         if self.task == "word_content":
             met = set(map(fold, tokens))
             found = tuple(label for label in self.labels if fold(label) in met)
-            return Truth(found, ", ".join(found) or f"none of the {len(self.labels)} words")
-        return Truth((), "cannot be computed")
+            return GoldLabels(found, ", ".join(found) or f"none of the {len(self.labels)} words")
+        return GoldLabels((), "cannot be computed")
 
     def shown(self, label: str) -> str:
         """A label as it is to be read: of a length bin, its ends."""

@@ -23,12 +23,12 @@ import msgspec
 import numpy as np
 
 from sonde.encoders.wordvectors.fasttext import map_bytes
-from sonde.encoders.wordvectors.rows import Bytes, Checks, Matrix, checks_of
+from sonde.encoders.wordvectors.rows import Bytes, Checksums, Matrix, row_checksums
 
 END = struct.Struct("<2q16s")
 
 
-class Damaged(Exception):
+class CorruptCacheError(Exception):
     """A file that is not as it was written."""
 
 
@@ -39,7 +39,7 @@ class Origin(msgspec.Struct, frozen=True):
     limit: int | None
 
 
-class Kept(msgspec.Struct, frozen=True):
+class CacheMetadata(msgspec.Struct, frozen=True):
     """What is known of the matrix."""
 
     origin: Origin
@@ -51,24 +51,24 @@ class Kept(msgspec.Struct, frozen=True):
     """Of n-grams: where they begin in the source, how many there are, the shortest and the longest."""
 
 
-class Opened(NamedTuple):
+class CacheFile(NamedTuple):
     """A file of the cache whose end was found right."""
 
-    kept: Kept
+    metadata: CacheMetadata
     stored: Bytes
-    checks: Checks
-    ngram_checks: Checks
+    checks: Checksums
+    ngram_checksums: Checksums
 
 
-class Writer:
+class CacheWriter:
     """Writes a file under a temporary name, until it is whole."""
 
     def __init__(self, place: Path) -> None:
         self._place = place
-        self._checks: list[Checks] = []
+        self._checks: list[Checksums] = []
         self._offset = self._dim = 0
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> CacheWriter:
         self._place.parent.mkdir(parents=True, exist_ok=True)
         handle, self._part = tempfile.mkstemp(".part", f".{self._place.stem}.", self._place.parent)
         self._out: IO[bytes] = os.fdopen(handle, "w+b")
@@ -86,20 +86,20 @@ class Writer:
         self._dim = block.shape[1]
         self._offset = self._offset or _npy_header(self._out, 0, self._dim)
         self._out.write(block.data)
-        self._checks.append(checks_of(block))
+        self._checks.append(row_checksums(block))
 
     @property
     def shape(self) -> tuple[int, int]:
         """Where the matrix begins, and how many numbers a row has."""
         return self._offset, self._dim
 
-    def finish(self, kept: Kept, ngram_checks: Checks) -> None:
+    def finish(self, metadata: CacheMetadata, ngram_checksums: Checksums) -> None:
         """Write what is behind the matrix, and give the file its name."""
-        about = msgspec.json.encode(kept)
-        checks = np.concatenate([*self._checks, ngram_checks]).astype("<u4").tobytes()
+        about = msgspec.json.encode(metadata)
+        checks = np.concatenate([*self._checks, ngram_checksums]).astype("<u4").tobytes()
         self._out.write(about + checks + END.pack(len(about), len(checks), _hash(about, checks)))
         self._out.seek(0)
-        _npy_header(self._out, len(kept.words), kept.dim)
+        _npy_header(self._out, len(metadata.words), metadata.dim)
         self._out.flush()
         os.fsync(self._out.fileno())
         self._out.close()
@@ -108,32 +108,32 @@ class Writer:
             left.unlink(missing_ok=True)
 
 
-def open_kept(place: Path, origin: Origin) -> Opened:
+def open_cache_file(place: Path, origin: Origin) -> CacheFile:
     """Map a file of the cache into memory; Damaged if it is not as it was written, or is of another source."""
     with place.open("rb") as file:
         end = file.seek(0, os.SEEK_END) - END.size
         if end < 0:
-            raise Damaged("it has no end")
+            raise CorruptCacheError("it has no end")
         file.seek(end)
         first, second, digest = END.unpack(file.read())
         begin = end - first - second
         if first < 0 or second < 0 or begin < 0:
-            raise Damaged("its end is that of another file")
+            raise CorruptCacheError("its end is that of another file")
         file.seek(begin)
         about, checks = file.read(first), file.read(second)
     if _hash(about, checks) != digest:
-        raise Damaged("its end does not match its hash")
+        raise CorruptCacheError("its end does not match its hash")
     try:
-        kept = msgspec.json.decode(about, type=Kept)
+        metadata = msgspec.json.decode(about, type=CacheMetadata)
     except (ValueError, msgspec.MsgspecError):
-        raise Damaged("its end is of another version") from None
-    if kept.origin != origin:
-        raise Damaged("it was made of another file")
-    rows, ngrams = len(kept.words), kept.subwords[1] if kept.subwords else 0
-    if kept.offset + 4 * rows * kept.dim != begin or len(checks) != 4 * (rows + ngrams):
-        raise Damaged("it is not as long as it should be")
+        raise CorruptCacheError("its end is of another version") from None
+    if metadata.origin != origin:
+        raise CorruptCacheError("it was made of another file")
+    rows, ngrams = len(metadata.words), metadata.subwords[1] if metadata.subwords else 0
+    if metadata.offset + 4 * rows * metadata.dim != begin or len(checks) != 4 * (rows + ngrams):
+        raise CorruptCacheError("it is not as long as it should be")
     found = np.frombuffer(checks, "<u4")
-    return Opened(kept, map_bytes(place, kept.offset, rows, kept.dim), found[:rows], found[rows:])
+    return CacheFile(metadata, map_bytes(place, metadata.offset, rows, metadata.dim), found[:rows], found[rows:])
 
 
 def _hash(*parts: bytes) -> bytes:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sonde.data.dataset import write_atomically
-from sonde.encoders.diagnosis import OF_CALLS, Symptom, diagnose
+from sonde.encoders.diagnosis import REENCODING_CODES, Symptom, diagnose
 from sonde.encoders.embed import Embeddings
 from sonde.errors import DataError, RunError
 from sonde.run.folder import INFO, Run, read_info
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sonde.run.log import Log
     from sonde.run.parts import Parts
 
-NAME = "diagnoses"
+DIAGNOSES_KEY = "diagnoses"
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
@@ -55,9 +55,9 @@ def write_diagnosis(
         kept.write(symptoms)
     if before is not None and before.symptoms == symptoms:
         return
-    number = len(info.get(NAME, ()))
+    number = len(info.get(DIAGNOSES_KEY, ()))
     digest = _digest(f"{name} {identity} {number} {symptoms}")
-    log.describe(**{NAME: [msgspec.to_builtins(Diagnosis(name, identity, number, symptoms, digest))]})
+    log.describe(**{DIAGNOSES_KEY: [msgspec.to_builtins(Diagnosis(name, identity, number, symptoms, digest))]})
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class _Kept:
     def write(self, symptoms: Sequence[Symptom]) -> None:
         """Keep what is about calls; a store that cannot be written to has said so already."""
         if self.path is not None and self.path.parents[1].is_dir():
-            said = msgspec.json.encode([symptom for symptom in symptoms if symptom.code in OF_CALLS]).decode()
+            said = msgspec.json.encode([symptom for symptom in symptoms if symptom.code in REENCODING_CODES]).decode()
             with suppress(OSError, DataError):
                 self.path.parent.mkdir(exist_ok=True)
                 write_atomically(self.path, msgspec.json.encode({"symptoms": said, "digest": _digest(said)}))
@@ -109,7 +109,9 @@ def read_diagnoses(run: Run) -> list[Diagnosis]:
 
 def _last(folder: Path, info: Mapping[str, Any]) -> dict[tuple[str, str | None], Diagnosis]:
     try:
-        written = msgspec.convert(info.get(NAME, []), list[Diagnosis])
+        written = msgspec.convert(info.get(DIAGNOSES_KEY, []), list[Diagnosis])
     except msgspec.ValidationError as e:
-        raise RunError(f"{folder / INFO} cannot be read: {NAME}: {e}. It was altered; name a new folder.") from e
+        raise RunError(
+            f"{folder / INFO} cannot be read: {DIAGNOSES_KEY}: {e}. It was altered; name a new folder."
+        ) from e
     return {(found.name, found.identity): found for found in written}

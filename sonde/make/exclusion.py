@@ -18,59 +18,59 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sonde.core.args import Texts, texts
-from sonde.core.digest import hash_64
+from sonde.core.arguments import StringsOrPaths, as_strings
+from sonde.core.hashing import hash_64
 from sonde.corpus.near_duplicates import folded
 
-FEWEST = 3
+MIN_WORDS = 3
 """Words from which on letters and holes are compared: fewer are too soon like others, and make no sentence of a set."""
 _BASE, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Withheld:
+class ExcludedSentences:
     """The keys of sentences that are withheld, eight bytes each."""
 
-    letters: frozenset[int] = frozenset()
-    holes: frozenset[int] = frozenset()
+    letter_keys: frozenset[int] = frozenset()
+    gap_keys: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, sentences: Texts | Iterable[str]) -> Withheld:
+    def of(cls, sentences: StringsOrPaths | Iterable[str]) -> ExcludedSentences:
         """The keys of these sentences."""
-        letters: set[int] = set()
-        holes: set[int] = set()
-        for text in texts(sentences, "a sentence"):
+        letter_keys: set[int] = set()
+        gap_keys: set[int] = set()
+        for text in as_strings(sentences, "a sentence"):
             if folded(text):
-                letters.add(_letters(text))
-                holes.update(_holes(text.split()))
-        return cls(frozenset(letters), frozenset(holes))
+                letter_keys.add(_letters(text))
+                gap_keys.update(_gap_keys(text.split()))
+        return cls(frozenset(letter_keys), frozenset(gap_keys))
 
     def __bool__(self) -> bool:
-        return bool(self.letters)
+        return bool(self.letter_keys)
 
     def has(self, text: str, tokens: Sequence[str]) -> bool:
         """Whether a sentence is withheld."""
         return (
-            _letters(text) in self.letters
-            or not self.holes.isdisjoint(_holes(text.split()))
-            or not self.holes.isdisjoint(_holes(tokens))
+            _letters(text) in self.letter_keys
+            or not self.gap_keys.isdisjoint(_gap_keys(text.split()))
+            or not self.gap_keys.isdisjoint(_gap_keys(tokens))
         )
 
 
 def _letters(text: str) -> int:
     """The same number for texts of the same letters; of few words, for those in the same order."""
     words = folded(text).split()
-    return hash_64("".join(words if len(words) < FEWEST else sorted("".join(words))))
+    return hash_64("".join(words if len(words) < MIN_WORDS else sorted("".join(words))))
 
 
-def _holes(tokens: Sequence[str]) -> Iterator[int]:
+def _gap_keys(tokens: Sequence[str]) -> Iterator[int]:
     """A number for every word but the first that stands for the sentence without that word.
 
     Sums of hashes times powers of a base, so that all of them together cost little more than one.
     """
     hashes = [h for token in tokens if (h := _word(token))]
     n = len(hashes)
-    if n < FEWEST:
+    if n < MIN_WORDS:
         return
     power, terms = 1, []
     for h in hashes:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sonde.probes.probe import Probe
 
 
-def choice(probe: Probe, accuracies: Sequence[float], losses: Sequence[float]) -> int:
+def select_best(probe: Probe, accuracies: Sequence[float], losses: Sequence[float]) -> int:
     """The place of the best point, by accuracy and mean loss on dev of every point of the grid.
 
     Of linear probes that are as accurate the one with the lowest loss, then the strongest penalty; of networks, whose

@@ -18,9 +18,16 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
-from sonde.core.threads import one_thread
+from sonde.core.threads import single_threaded
 from sonde.errors import DataError, ShapeError
-from sonde.probes.convex import FACTORED, KEPT, TOGETHER, TOLERANCE, WIDEST, Linear
+from sonde.probes.convex import (
+    MAX_CACHED_BYTES,
+    MAX_COLUMNS,
+    MAX_CORRELATED_DIMENSIONS,
+    MAX_FACTORED_DIMENSIONS,
+    TOLERANCE,
+    Linear,
+)
 from sonde.probes.convex_numpy import Numpy
 from sonde.probes.convex_search import End, Search, Value, descend, in_line, run, solver
 from sonde.probes.erase import Eraser, Moments, reinjected
@@ -33,14 +40,14 @@ T = TypeVar("T")
 Blocks = Callable[[], Iterable[tuple[Floats, Ints]]]
 """Rows (m, d) and the numbers of their classes (m,) among those that are met, from top to bottom."""
 
-PASSES = 200
+MAX_PASSES = 200
 """Readings after which a search gives up, as in the probe ``linear``."""
-ENOUGH = 30
+REINJECTED_PASSES = 30
 """Readings for a probe that is told the class. It starts near the optimum; and if the penalty is weak, float32 cannot
 tell how sure it should be, which changes no prediction."""
-LEAST = 1e-9
+MIN_CURVATURE = 1e-9
 """Curvature that every class is taken to have at least."""
-CONSTANT = 1e-6
+CONSTANT_TOLERANCE = 1e-6
 """Share of its deviation, or if it had none of the largest one, below which an erased dimension is constant."""
 
 
@@ -76,7 +83,7 @@ class Rows:
             for start, rows in _standardised(train, centre, scale, _size(d)):
                 yield rows, numbers[start : start + len(rows)]
 
-        return cls(held(blocks, 4 * n * d), counts, moments, centre, scale)
+        return cls(cached_blocks(blocks, 4 * n * d), counts, moments, centre, scale)
 
     @property
     def outputs(self) -> int:
@@ -119,12 +126,12 @@ class Rows:
             for rows, numbers in self.blocks():
                 yield np.hstack([rows, told[met[numbers]]]), numbers
 
-        return Rows(held(blocks, 4 * n * (d + classes)), self.counts, moments, centre, scale)
+        return Rows(cached_blocks(blocks, 4 * n * (d + classes)), self.counts, moments, centre, scale)
 
 
-def held(blocks: Callable[[], Iterable[T]], size: int) -> Callable[[], Iterable[T]]:
+def cached_blocks(blocks: Callable[[], Iterable[T]], size: int) -> Callable[[], Iterable[T]]:
     """The same blocks, kept in memory if their size in bytes allows it."""
-    if size > KEPT:
+    if size > MAX_CACHED_BYTES:
         return blocks
     kept = list(blocks())
     return lambda: kept
@@ -147,7 +154,7 @@ def measure(
     """
     for some in _groups(rows, erasers):
         models = refit(rows, some, l2, start, near=near)
-        with one_thread():
+        with single_threaded():
             found = _scores(models, test, rows)
         yield from found
 
@@ -159,8 +166,8 @@ def measure_reinjected(rows: Rows, eraser: Eraser, test: Features, labels: Ints,
     that what an eraser of the class itself takes from the probe is the class, and nothing that the fit needs.
     """
     told, classes = rows.reinjected(), len(rows.counts)
-    models = refit(told, [eraser.widened(classes)], l2, _told(rows, l2), passes=ENOUGH)
-    with one_thread():
+    models = refit(told, [eraser.widened(classes)], l2, _told(rows, l2), passes=REINJECTED_PASSES)
+    with single_threaded():
         (found,) = _scores(models, reinjected(test, labels, classes), told)
     return found
 
@@ -171,7 +178,7 @@ def refit(
     l2: float,
     start: Linear | None = None,
     *,
-    passes: int = PASSES,
+    passes: int = MAX_PASSES,
     near: float = TOLERANCE,
 ) -> list[Linear]:
     """For each eraser, the classifier that is fitted on erased vectors, as one of the vectors as they are.
@@ -183,7 +190,7 @@ def refit(
         if len(eraser.mean) != d:
             raise ShapeError(f"The eraser is of {len(eraser.mean)} dimensions, the vectors have {d}.")
     models: list[Linear] = []
-    with one_thread():  # with more, sums depend on how many
+    with single_threaded():  # with more, sums depend on how many
         for some in _groups(rows, erasers):
             changes = [_Change.of(rows, eraser) for eraser in some]
             none = [np.empty((0, d + 1))] * len(some)
@@ -196,16 +203,16 @@ def values(blocks: Blocks, n: int, points: Sequence[Doubles]) -> list[Value]:
     """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one reading of n rows."""
     stacked, engine = np.concatenate(points), Numpy()
     weights, bias = stacked[:, :-1].astype(np.float32), stacked[:, -1].astype(np.float32)
-    losses, slopes = np.zeros(len(points)), np.zeros_like(stacked)
+    losses, gradients = np.zeros(len(points)), np.zeros_like(stacked)
     for rows, labels in blocks():
-        loss, slope, bias_slope = engine.slopes(rows, labels, weights, bias, len(points))
+        loss, slope, bias_slope = engine.gradients(rows, labels, weights, bias, len(points))
         losses += loss
-        slopes[:, :-1] += slope
-        slopes[:, -1] += bias_slope
-    return list(zip((losses / n).tolist(), np.split(slopes / n, len(points)), strict=True))
+        gradients[:, :-1] += slope
+        gradients[:, -1] += bias_slope
+    return list(zip((losses / n).tolist(), np.split(gradients / n, len(points)), strict=True))
 
 
-def spread(point: Doubles, counts: Ints) -> Doubles:
+def expand_classes(point: Doubles, counts: Ints) -> Doubles:
     """Weights and bias of all classes (classes, d + 1), from those that were fitted (outputs, d + 1).
 
     Classes without rows are as ``convex`` has them: without weights, and together as probable as half a row.
@@ -246,7 +253,11 @@ def _standardised(features: Features, centre: Doubles, scale: Doubles, size: int
 def _groups(rows: Rows, erasers: Sequence[Eraser]) -> Iterator[Sequence[Eraser]]:
     """As many at a time as are worth one reading, and whose factors do not fill the memory."""
     d = len(rows.scale)
-    most = 1 if d > FACTORED else max(1, min(TOGETHER // max(1, rows.outputs), KEPT // (4 * d * d)))
+    most = (
+        1
+        if d > MAX_FACTORED_DIMENSIONS
+        else max(1, min(MAX_COLUMNS // max(1, rows.outputs), MAX_CACHED_BYTES // (4 * d * d)))
+    )
     for i in range(0, len(erasers), most):
         yield erasers[i : i + most]
 
@@ -274,7 +285,7 @@ class _Change:
         variances = np.diag(rows.moments.covariance) - 2 * np.einsum("ir,ri->i", eraser.left, products)
         variances += np.einsum("ir,rs,is->i", eraser.left, products @ eraser.right.T, eraser.left, optimize=True)
         deviations, before = (np.sqrt(np.maximum(each, 0)) for each in (variances, np.diag(rows.moments.covariance)))
-        there = deviations > CONSTANT * np.where(before > 0, before, before.max())
+        there = deviations > CONSTANT_TOLERANCE * np.where(before > 0, before, before.max())
         inverse = np.where(there, 1 / np.where(there, deviations, 1.0), 0.0)
         return cls(rows.scale * inverse, eraser.left * inverse[:, None], eraser.right * rows.scale, deviations * there)
 
@@ -283,10 +294,10 @@ class _Change:
         weights = point[:, :-1]
         return np.column_stack([weights * self.kept - (weights @ self.left) @ self.right, point[:, -1]])
 
-    def slopes(self, plain: Doubles) -> Doubles:
+    def gradients(self, plain: Doubles) -> Doubles:
         """The gradient (outputs, d + 1) to weights of erased vectors, from that to weights of those that are not."""
-        slopes = plain[:, :-1]
-        return np.column_stack([slopes * self.kept - (slopes @ self.right.T) @ self.left.T, plain[:, -1]])
+        gradients = plain[:, :-1]
+        return np.column_stack([gradients * self.kept - (gradients @ self.right.T) @ self.left.T, plain[:, -1]])
 
     def correlations(self, plain: Floats) -> Floats:
         """Those of the erased dimensions (d, d), from those of the dimensions."""
@@ -299,8 +310,8 @@ class _Change:
         try:
             asked = next(search)
             while True:
-                loss, slopes = yield self.plain(asked)
-                asked = search.send((loss, self.slopes(slopes)))
+                loss, gradients = yield self.plain(asked)
+                asked = search.send((loss, self.gradients(gradients)))
         except StopIteration as end:
             found: End = end.value
             return found
@@ -315,12 +326,12 @@ def _search(
     curvature = _curvature(rows, start)[: rows.outputs]
     tolerance = -near * float(shares @ np.log(shares))
     correlations = None
-    if d <= max(FACTORED, min(n, WIDEST)):
+    if d <= max(MAX_FACTORED_DIMENSIONS, min(n, MAX_CORRELATED_DIMENSIONS)):
         correlations = (rows.moments.covariance / np.outer(rows.scale, rows.scale)).astype(np.float32)
 
     def begin(change: _Change, point: Doubles, known: Value) -> Search:
         solve = solver(None if correlations is None else change.correlations(correlations), curvature, penalty)
-        value = known[0], change.slopes(known[1])
+        value = known[0], change.gradients(known[1])
         found = descend(point, value, np.append(penalty, 0.0), solve, tolerance=tolerance, limit=passes)
         return change.through(found)
 
@@ -349,7 +360,7 @@ def _curvature(rows: Rows, start: Linear | None) -> Doubles:
     for block, _ in rows.blocks():
         shares = softmax(point[:, :-1] @ block.T + point[:, -1:], axis=0)
         found += (shares * (1 - shares)).sum(axis=1, dtype=np.float64)
-    return np.maximum(found / rows.moments.rows, LEAST)
+    return np.maximum(found / rows.moments.rows, MIN_CURVATURE)
 
 
 def _told(rows: Rows, l2: float) -> Linear:
@@ -381,7 +392,7 @@ def _point(rows: Rows, model: Linear, scale: Doubles) -> Doubles:
 
 def _model(rows: Rows, point: Doubles) -> Linear:
     """The classifier of vectors as they are."""
-    found = spread(point, rows.counts)
+    found = expand_classes(point, rows.counts)
     weights = found[:, :-1] / rows.scale
     return Linear(weights, found[:, -1] - weights @ rows.centre)
 

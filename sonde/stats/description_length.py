@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from sonde.errors import DataError
 from sonde.stats import inputs
-from sonde.stats.resample import Clusters, Floats, add_up
+from sonde.stats.resample import Clusters, Floats, cluster_sums
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Description:
         return self._times(self.prior)
 
     def _times(self, other: float) -> tuple[float, float, float]:
-        by_bits, least, most = (other / b if b else math.inf for b in (self.bits, self.high, self.low))
-        return by_bits, least, most
+        by_bits, minimum, most = (other / b if b else math.inf for b in (self.bits, self.high, self.low))
+        return by_bits, minimum, most
 
 
 def describe(
@@ -69,8 +69,8 @@ def describe(
     two orders on the interval is rather too wide. That of one order lacks the second part, and is too narrow where
     there are not many more rows than dimensions.
     """
-    table, y = inputs.numbers(costs, "costs", dimensions=2), inputs.classes(labels, "labels", least=0)
-    inputs.alike(table, "costs", y, "labels")
+    table, y = inputs.numbers(costs, "costs", dimensions=2), inputs.classes(labels, "labels", minimum=0)
+    inputs.check_same_shape(table, "costs", y, "labels")
     if y.max() >= classes or table.min() < 0:
         raise DataError(f"Costs are 0 or more and labels below {classes}, got {table.min()} and {y.max()}.")
     (orders, n), level = table.shape, inputs.share(level, "level")
@@ -89,7 +89,7 @@ def entropy(shares: npt.ArrayLike) -> float:
     return abs(float(met @ np.log2(met)))
 
 
-def surplus(ends: Sequence[int], losses: npt.ArrayLike, target: float, *, first: float) -> float:
+def surplus_description_length(ends: Sequence[int], losses: npt.ArrayLike, target: float, *, first: float) -> float:
     """Surplus description length: what the labels of ``ends[-1]`` rows cost above ``target`` bits each, in all.
 
     ``losses`` are bits per row after the rows of ``ends`` (S,), and hold for the rows up to the next end; that after
@@ -118,7 +118,7 @@ def _curve(ends: Sequence[int], losses: npt.ArrayLike) -> Floats:
 
 def _variance(costs: Floats, clusters: Clusters | None) -> float:
     """Of the sum of costs (n,), if other rows or clusters of rows were drawn."""
-    sums, sizes = add_up(costs[None, :], clusters).T
+    sums, sizes = cluster_sums(costs[None, :], clusters).T
     apart = sums - costs.mean() * sizes
     return float(apart @ apart) * len(apart) / (len(apart) - 1)
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from sonde.core.digest import hash_64
+from sonde.core.hashing import hash_64
 from sonde.data.dataset import make_folder
 from sonde.data.layouts import LAYOUTS
-from sonde.data.tables import there
+from sonde.data.tables import find_file
 from sonde.errors import DataError, Offline, UsageError
-from sonde.transfer.download import Line, Tell, download, offline, sha256
-from sonde.transfer.places import File, Place
+from sonde.transfer.download import Progress, RetryPolicy, download, offline, sha256
+from sonde.transfer.remote_sets import File, RemoteSet
 from sonde.transfer.reshape import reshape
 from sonde.transfer.unpack import unpack
 
@@ -21,21 +21,21 @@ DOWNLOADS = ".downloads"
 """Where files are kept until the sets made of them are in place."""
 
 
-def is_there(place: Place, data: Path) -> bool:
+def is_downloaded(place: RemoteSet, data: Path) -> bool:
     """Whether all files of a set are in place."""
     layout = next((LAYOUTS[name] for name in place.sets if name in LAYOUTS), None)
     wanted = (layout.files if layout else ()) or tuple(target for file in place.files for target in file.targets)
-    return all(there(place.folder(data) / file) for file in wanted)
+    return all(find_file(place.folder(data) / file) for file in wanted)
 
 
 def get(
-    places: Sequence[Place],
+    remote_sets: Sequence[RemoteSet],
     data: Path,
     *,
     trust: bool = False,
-    forbid: bool = False,
-    line: Line | None = None,
-    tell: Tell | None = None,
+    no_network: bool = False,
+    retries: RetryPolicy | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, str]:
     """Fetch sets into ``data``; those that are there are left alone. Licences must have been accepted before.
 
@@ -43,19 +43,26 @@ def get(
     by address. ``forbid`` keeps off the network. A set appears in its folder whole or not at all, and what was
     downloaded is kept until it does.
     """
-    missing = [place for place in places if not is_there(place, data)]
-    if missing and (forbid or offline()):
-        why = "--offline was given" if forbid else "SONDE_OFFLINE is set"
+    missing = [place for place in remote_sets if not is_downloaded(place, data)]
+    if missing and (no_network or offline()):
+        why = "--offline was given" if no_network else "SONDE_OFFLINE is set"
         raise Offline(f"{missing[0].key} is not in {data}, and the network may not be used: {why}.")
     trusted: dict[str, str] = {}
     for place in missing:
-        if place.by_hand:
-            raise UsageError(f"{place.key} must be fetched by hand: {place.by_hand.strip()} {place.folder(data)}")
+        if place.manual_steps:
+            raise UsageError(f"{place.key} must be fetched by hand: {place.manual_steps.strip()} {place.folder(data)}")
         fetched = [(file, data / DOWNLOADS / _name(file)) for file in place.files]
         for file, path in fetched:
             make_folder(path.parent)
             if not path.exists():
-                download(file.urls, path, limit=file.limit, safe=bool(file.sha256), line=line, tell=tell)
+                download(
+                    file.urls,
+                    path,
+                    limit=file.limit,
+                    has_checksum=bool(file.sha256),
+                    retries=retries,
+                    progress=progress,
+                )
             if found := _verify(place, file, path, trust):
                 trusted[file.urls[0]] = found
         _put(place, fetched, data)
@@ -67,7 +74,7 @@ def get(
     return trusted
 
 
-def _put(place: Place, fetched: Sequence[tuple[File, Path]], data: Path) -> None:
+def _put(place: RemoteSet, fetched: Sequence[tuple[File, Path]], data: Path) -> None:
     """Make the files of a set from what was fetched, beside their place, and then move them there."""
     stage = data / DOWNLOADS / f"{place.key}.new"
     shutil.rmtree(stage, ignore_errors=True)
@@ -93,7 +100,7 @@ def _name(file: File) -> str:
     return f"{hash_64(file.urls[0]):016x}-{last}"
 
 
-def _verify(place: Place, file: File, path: Path, trust: bool) -> str:
+def _verify(place: RemoteSet, file: File, path: Path, trust: bool) -> str:
     """The checksum of a file where none is known and it is taken on trust."""
     found = sha256(path)
     if file.sha256 and found != file.sha256:

@@ -13,20 +13,20 @@ from sonde.published.sets import Extent, recognise
 from sonde.result import Result
 from sonde.tasks import SUITES
 
-PRINTED = 30
+MAX_PUBLISHED_ROWS = 30
 """The most printed rows that are shown beside a set: as many as one table of Conneau et al. (2018) has for a task."""
-MLP, LOGISTIC = "2", "4"
+MLP_TABLE, LOGISTIC_TABLE = "2", "4"
 """The tables of Conneau et al. (2018) with the same models under a probe with a hidden layer, and without one."""
-NOTES: Mapping[Extent, str] = {"this set": "", "the whole set": "(whole set)", "another set": "(another set)"}
+EXTENT_NOTES: Mapping[Extent, str] = {"this set": "", "the whole set": "(whole set)", "another set": "(another set)"}
 """What stands beside a printed number."""
-SENTENCES: Mapping[Extent, str] = {
+EXTENT_PHRASES: Mapping[Extent, str] = {
     "this set": "for this very set",
     "the whole set": "for the whole released set, of which this is a part",
     "another set": "for another set of the same task, which is no yardstick for this one",
 }
 
 
-def printed_of(
+def published_results(
     said: Mapping[str, Any],
     name: str,
     task: str,
@@ -74,12 +74,12 @@ def _kept(rows: Sequence[Row], task: str, results: Sequence[Result]) -> list[dic
 
     Of two tables that differ in the probe, the one whose probe is like that of the results.
     """
-    other = MLP if all(_flat(probe, task) for probe in {r.cell.probe for r in results}) else LOGISTIC
+    other = MLP_TABLE if all(_flat(probe, task) for probe in {r.cell.probe for r in results}) else LOGISTIC_TABLE
     once: dict[tuple[str, float], Row] = {}
     for row in rows:
         if (row.suite, row.table) != ("conneau2018", other):
             once.setdefault((row.model, row.value), row)
-    kept = sorted(once.values(), key=lambda row: (row.kind == "model", -row.value))[:PRINTED]
+    kept = sorted(once.values(), key=lambda row: (row.kind == "model", -row.value))[:MAX_PUBLISHED_ROWS]
     return [_plain(row) for row in once.values() if row in kept]
 
 
@@ -94,16 +94,16 @@ def _flat(probe: str | None, task: str) -> bool:
     return False
 
 
-def check_published(summary: Mapping[str, Any], asked: bool) -> None:
+def check_published(summary: Mapping[str, Any], requested: bool) -> None:
     """Say so if numbers of other sets were asked for and there are none."""
-    if asked and all(said["printed_for"] != "another set" for said in summary["sets"]):
+    if requested and all(said["printed_for"] != "another set" for said in summary["sets"]):
         tasks = ", ".join(dict.fromkeys(said["task"] for said in summary["sets"])) or "any task"
         raise UsageError(f"--published adds nothing: no paper printed an accuracy for other sets of {tasks}.")
 
 
-def sentences(sets: Sequence[Mapping[str, Any]], what: str, *, names: bool = True) -> Iterator[str]:
+def footnotes(sets: Sequence[Mapping[str, Any]], what: str, *, names: bool = True) -> Iterator[str]:
     """For which sets printed numbers are, in a sentence for each kind; ``what`` they are."""
-    for extent, words in SENTENCES.items():
+    for extent, words in EXTENT_PHRASES.items():
         found = [said for said in sets if said["printed_for"] == extent]
         if found:
             papers = dict.fromkeys(row["paper"] for said in found for row in (said["human"], *said["printed"]) if row)

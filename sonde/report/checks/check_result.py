@@ -12,14 +12,14 @@ from sonde.stats.intervals import Z
 
 Level = Literal["issue", "tip", "passed"]
 Summary = Mapping[str, Any]
-MOST = 50
+MAX_PLACES = 50
 """Places that an entry names."""
 ALPHA = 0.05
 MARGIN = 0.03
 """A difference worth a word: Conneau et al. (2018, appendix) point out gains of a network above 3 points."""
 
 
-class Entry(TypedDict):
+class CheckResult(TypedDict):
     """A check's answer, as plain data."""
 
     code: str
@@ -30,27 +30,27 @@ class Entry(TypedDict):
     docs: str
 
 
-def entry(code: str, level: Level, title: str, text: str, where: Sequence[str] = ()) -> Entry:
+def check_result(code: str, level: Level, title: str, text: str, where: Sequence[str] = ()) -> CheckResult:
     """An answer, with the place where it is explained."""
-    return Entry(
-        code=code, level=level, title=title, text=text, where=list(where[:MOST]), docs=f"report-checks.md#{code}"
+    return CheckResult(
+        code=code, level=level, title=title, text=text, where=list(where[:MAX_PLACES]), docs=f"report-checks.md#{code}"
     )
 
 
-class Number(NamedTuple):
+class ScoredCell(NamedTuple):
     """A cell that has a result, and what is known of its place."""
 
     set: int
-    said: Mapping[str, Any]
+    set_summary: Mapping[str, Any]
     column: Mapping[str, Any]
     cell: Mapping[str, Any]
-    beside: Mapping[str, Mapping[str, Any]]
+    baselines: Mapping[str, Mapping[str, Any]]
     """The baselines on the same rows that have a result, by name."""
 
     @property
     def name(self) -> str:
         """Which column, and which set."""
-        return f"{', '.join(self.column['label'])} on {self.said['label']}"
+        return f"{', '.join(self.column['label'])} on {self.set_summary['label']}"
 
     @property
     def sample(self) -> tuple[int, int | None, str]:
@@ -58,32 +58,36 @@ class Number(NamedTuple):
         return self.set, self.column["limit"], self.column["sonde"]
 
 
-def numbers(summary: Summary) -> Iterator[Number]:
+def scored_cells(summary: Summary) -> Iterator[ScoredCell]:
     """Every result of an encoder, set by set."""
-    for i, said in enumerate(summary["sets"]):
-        for column, cell in zip(summary["columns"], said["cells"], strict=True):
+    for i, set_summary in enumerate(summary["sets"]):
+        for column, cell in zip(summary["columns"], set_summary["cells"], strict=True):
             if done(cell):
-                yield Number(i, said, column, cell, _beside(summary, said, column))
+                yield ScoredCell(i, set_summary, column, cell, _baselines(summary, set_summary, column))
 
 
-def _beside(summary: Summary, said: Mapping[str, Any], column: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def _baselines(
+    summary: Summary, set_summary: Mapping[str, Any], column: Mapping[str, Any]
+) -> dict[str, Mapping[str, Any]]:
     return {
         other["encoder"]: cell
-        for other, cell in zip(summary["baselines"], said["baselines"], strict=True)
+        for other, cell in zip(summary["baselines"], set_summary["baselines"], strict=True)
         if done(cell) and (other["limit"], other["sonde"]) == (column["limit"], column["sonde"])
     }
 
 
-def groups(summary: Summary) -> list[list[Number]]:
+def groups(summary: Summary) -> list[list[ScoredCell]]:
     """Numbers on the same rows of sets that are scored by accuracy, the best first."""
-    found: dict[tuple[int, int | None, str], list[Number]] = {}
-    for number in numbers(summary):
-        if number.said["scored_by"] == "accuracy":
+    found: dict[tuple[int, int | None, str], list[ScoredCell]] = {}
+    for number in scored_cells(summary):
+        if number.set_summary["scored_by"] == "accuracy":
             found.setdefault(number.sample, []).append(number)
     return [sorted(group, key=lambda n: -n.cell["accuracy"]) for group in found.values()]
 
 
-def sure(cells: Sequence[Mapping[str, Any]], bounds: Sequence[float], scale: Sequence[float] = ()) -> list[bool]:
+def differs_significantly(
+    cells: Sequence[Mapping[str, Any]], bounds: Sequence[float], scale: Sequence[float] = ()
+) -> list[bool]:
     """Whether each accuracy differs from its bound, adjusted by Holm over all of them.
 
     The error is taken from the side of the 95 % interval that faces the bound, and times ``scale`` where the bound has

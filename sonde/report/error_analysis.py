@@ -35,21 +35,21 @@ import numpy.typing as npt
 
 from sonde.compare import best_layer
 from sonde.errors import RunError, SondeError
-from sonde.report.grid import Grid, Place, grid_of
+from sonde.report.grid import Grid, SetKey, grid_of
 from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.stats.intervals import wilson
 from sonde.task import Example
 
-LABELS = 24
+MAX_LABELS = 24
 """With more labels, a table of all pairs cannot be read."""
-PAIRS, ERRORS, BINS, DOUBTED = 12, 8, 8, 5
+MAX_PAIRS, MAX_ERRORS, MAX_BINS, MAX_DOUBTFUL = 12, 8, 8, 5
 """The most of each that are shown."""
-LEAST = 20
+MIN_BIN_ROWS = 20
 """Rows that a bin should have: with fewer, its interval is more than 40 points wide."""
-WINDOW, LETTERS = 60, 200
+MAX_TOKENS_SHOWN, MAX_TOKEN_LENGTH = 60, 200
 """Tokens of a sentence, and characters of a token, that are shown."""
-CUT, BAR = "…", "|"
+ELLIPSIS, INPUT_SEPARATOR = "…", "|"
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -76,7 +76,7 @@ class _Sample:
     """How many target forms are in each bin of ``target``."""
 
 
-def mistakes(run: Run, summary: Mapping[str, Any]) -> list[dict[str, Any] | None]:
+def error_analysis(run: Run, summary: Mapping[str, Any]) -> list[dict[str, Any] | None]:
     """What is above for each set of the summary of a run; what cannot be read is added to the summary's notes."""
     grid = grid_of(run)
     notes: dict[str, None] = {}
@@ -89,7 +89,7 @@ def mistakes(run: Run, summary: Mapping[str, Any]) -> list[dict[str, Any] | None
 
 
 def _of_set(
-    run: Run, grid: Grid, place: Place, said: Mapping[str, Any], notes: dict[str, None]
+    run: Run, grid: Grid, place: SetKey, said: Mapping[str, Any], notes: dict[str, None]
 ) -> dict[str, Any] | None:
     first = {i: best_layer(found)[0] for i, c in enumerate(grid.columns) if (found := grid.layers(c, place))}
     samples: dict[int | None, _Sample] = {}
@@ -145,7 +145,7 @@ def _pointwise(
             row = sample.rows[i]
             said = {"label": row.label, "bits": round(float(bits[i]), 3), "source": row.source}
             found.setdefault((row.text, row.extra), {**_shown(row, inputs), **said})
-            if len(found) == DOUBTED:
+            if len(found) == MAX_DOUBTFUL:
                 break
         return list(found.values())
 
@@ -204,7 +204,7 @@ def _bins(numbers: Sequence[int]) -> _Bins:
     values = np.array(numbers, np.int64)
     there = values >= 0
     distinct, places, counts = np.unique(values[there], return_inverse=True, return_counts=True)
-    many = max(1, min(BINS, int(there.sum()) // LEAST))
+    many = max(1, min(MAX_BINS, int(there.sum()) // MIN_BIN_ROWS))
     # the bin that the middle row of those with the same number would be in
     middle = (counts.cumsum() - counts / 2) / max(1, int(counts.sum()))
     number = np.unique((middle * many).astype(np.int64), return_inverse=True)[1]
@@ -238,7 +238,7 @@ def _column(
     """What one encoder gets wrong, by the numbers of the true and the predicted labels (n)."""
     right, k = truth == predicted, len(labels)
     wrong = np.flatnonzero(~right)
-    counts = np.bincount(truth * k + predicted, minlength=k * k).reshape(k, k) if k <= LABELS else None
+    counts = np.bincount(truth * k + predicted, minlength=k * k).reshape(k, k) if k <= MAX_LABELS else None
     target = None if sample.target is None else _tally(sample.target, right)
     return {
         "confusion": None if counts is None else counts.tolist(),
@@ -253,7 +253,7 @@ def _column(
                 "confidence": round(float(confidence[i]), 4),
                 "source": sample.rows[i].source,
             }
-            for i in _surest(sample.rows, wrong, confidence)
+            for i in _most_confident(sample.rows, wrong, confidence)
         ],
         "said": None
         if counts is None
@@ -269,17 +269,17 @@ def _confused(labels: Sequence[str], truth: Ints, predicted: Ints) -> list[dict[
     codes, times = np.unique(truth * len(labels) + predicted, return_counts=True)
     return [
         {"truth": labels[codes[i] // len(labels)], "predicted": labels[codes[i] % len(labels)], "n": int(times[i])}
-        for i in np.argsort(-times, kind="stable")[:PAIRS]
+        for i in np.argsort(-times, kind="stable")[:MAX_PAIRS]
     ]
 
 
-def _surest(rows: Sequence[Example], wrong: Ints, confidence: npt.NDArray[np.float16]) -> list[int]:
+def _most_confident(rows: Sequence[Example], wrong: Ints, confidence: npt.NDArray[np.float16]) -> list[int]:
     """The rows that were wrong with the highest confidence; of those with the same sentence, one."""
     sure = wrong[np.isfinite(confidence[wrong])]
     found: dict[tuple[object, ...], int] = {}
     for i in sure[np.argsort(-confidence[sure], kind="stable")].tolist():
         found.setdefault((rows[i].text, rows[i].extra), i)
-        if len(found) == ERRORS:
+        if len(found) == MAX_ERRORS:
             break
     return list(found.values())
 
@@ -288,7 +288,7 @@ def _shown(row: Example, inputs: Sequence[str]) -> dict[str, Any]:
     """A row to be read: as much of it as there is room for."""
     tokens, marks = _window(row.tokens, row.marks)
     for name in inputs:
-        tokens += [BAR, *_window(dict(row.extra).get(name, "").split(), ())[0]]
+        tokens += [INPUT_SEPARATOR, *_window(dict(row.extra).get(name, "").split(), ())[0]]
     return {"tokens": tokens, "marks": marks}
 
 
@@ -296,11 +296,14 @@ def _window(tokens: Sequence[str], marks: Sequence[int]) -> tuple[list[str], lis
     """At most WINDOW tokens around the marks, or the first of them, and where the marks are among these."""
     marks = sorted({mark for mark in marks if 0 <= mark < len(tokens)})
     start = 0
-    if marks and len(tokens) > WINDOW:
-        apart = marks[-1] - marks[0] >= WINDOW
-        start = marks[0] if apart else (marks[0] + marks[-1] + 1 - WINDOW) // 2
-        start = max(0, min(start, len(tokens) - WINDOW))
-    end = min(len(tokens), start + WINDOW)
-    shown = [token if len(token) <= LETTERS else f"{token[: LETTERS - 1]}{CUT}" for token in tokens[start:end]]
-    before, after = [CUT] * (start > 0), [CUT] * (end < len(tokens))
+    if marks and len(tokens) > MAX_TOKENS_SHOWN:
+        apart = marks[-1] - marks[0] >= MAX_TOKENS_SHOWN
+        start = marks[0] if apart else (marks[0] + marks[-1] + 1 - MAX_TOKENS_SHOWN) // 2
+        start = max(0, min(start, len(tokens) - MAX_TOKENS_SHOWN))
+    end = min(len(tokens), start + MAX_TOKENS_SHOWN)
+    shown = [
+        token if len(token) <= MAX_TOKEN_LENGTH else f"{token[: MAX_TOKEN_LENGTH - 1]}{ELLIPSIS}"
+        for token in tokens[start:end]
+    ]
+    before, after = [ELLIPSIS] * (start > 0), [ELLIPSIS] * (end < len(tokens))
     return before + shown + after, [mark - start + len(before) for mark in marks if start <= mark < end]

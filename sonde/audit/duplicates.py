@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from sonde.audit.finding import GRAVE, Code, Finding, Severity, by_share, some
+from sonde.audit.finding import ERROR_SHARE, Code, Finding, Severity, severity_by_share, some
 from sonde.audit.rows import Rows
-from sonde.corpus.near_duplicates import near_key
-from sonde.data.expected import Known
+from sonde.corpus.near_duplicates import near_duplicate_key
+from sonde.data.expected import Expectations
 
-SAME = 0.9
+SAME_SPLIT_SHARE = 0.9
 """Two splits that share this much of the smaller one are the same set."""
-FEWEST = 20
+MIN_SPLIT_ROWS = 20
 """Smaller splits may be alike by chance."""
 
 CODES = (
@@ -59,11 +59,11 @@ CODES = (
 ADVICE = {code.name: code.advice for code in CODES}
 
 
-def copies(rows: Rows, known: Known) -> Iterator[Finding]:
+def duplicates(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     """Copies and near-copies, within each split and between every two."""
     if len(set(rows.near)) == len(rows):
         return
-    blank = near_key("")  # rows without a word are another finding
+    blank = near_duplicate_key("")  # rows without a word are another finding
     where = {s: [i for i, split in enumerate(rows.split) if split == s and rows.near[i] != blank] for s in rows.splits}
     near = {s: {rows.near[i] for i in found} for s, found in where.items()}
     exact = {s: {rows.exact[i] for i in found} for s, found in where.items()}
@@ -74,9 +74,9 @@ def copies(rows: Rows, known: Known) -> Iterator[Finding]:
         n, pair = len(where[two]), f"{one}/{two}"
         shared = len(near[one] & near[two])
         smaller = min(len(near[one]), len(near[two]))
-        if smaller >= FEWEST and shared >= SAME * smaller:
+        if smaller >= MIN_SPLIT_ROWS and shared >= SAME_SPLIT_SHARE * smaller:
             hits = [i for i in where[two] if rows.near[i] in near[one]]
-            alike = shared >= SAME * max(len(near[one]), len(near[two]))
+            alike = shared >= SAME_SPLIT_SHARE * max(len(near[one]), len(near[two]))
             what = f"{one} and {two} are the same set" if alike else f"one of {one} and {two} is a part of the other"
             message = f"{what}: {len(hits):,} of the {n:,} rows of {two} stand in {one}"
             evidence = {"rows": n, "share": round(len(hits) / n, 4)}
@@ -96,7 +96,7 @@ def _across(rows: Rows, code: str, hits: list[int], n: int, pair: str, message: 
     if hits:
         evidence = {"rows": n, "share": round(len(hits) / n, 4)}
         examples = some(rows.text[i] for i in hits)
-        yield Finding(code, by_share(len(hits), n), message, ADVICE[code], pair, len(hits), examples, evidence)
+        yield Finding(code, severity_by_share(len(hits), n), message, ADVICE[code], pair, len(hits), examples, evidence)
 
 
 def _within(rows: Rows, split: str, found: list[int]) -> Iterator[Finding]:
@@ -115,7 +115,7 @@ def _within(rows: Rows, split: str, found: list[int]) -> Iterator[Finding]:
         ("near-copies-in-split", near, "those of another up to case, digits and punctuation"),
     ):
         if hits:
-            severity: Severity = "warning" if len(hits) >= GRAVE * len(found) else "note"
+            severity: Severity = "warning" if len(hits) >= ERROR_SHARE * len(found) else "note"
             said = f"{len(hits):,} of the {len(found):,} rows of {split} are {message}"
             evidence = {"rows": len(found), "share": round(len(hits) / len(found), 4)}
             yield Finding(code, severity, said, ADVICE[code], split, len(hits), some(hits), evidence)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-LOST = re.compile("\ufffd")
-ASKED = re.compile(r"[^\W\d_](?: \? |\?)(?:s|t|ll|re|ve)\b(?!=)")
+REPLACEMENT_CHARACTER = re.compile("\ufffd")
+LOST_APOSTROPHE = re.compile(r"[^\W\d_](?: \? |\?)(?:s|t|ll|re|ve)\b(?!=)")
 INVISIBLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ue000-\uf8ff]"
     "|(?<!\\S)[\u200c\u200d](?!\\S)|(?<=[A-Za-zÀ-ӿ])[\u200c\u200d]"
@@ -27,26 +27,26 @@ MARKUP = {
     "addresses": r"\b(?:https?|ftp) ?: ?/ ?/|\bwww ?\. ?\w|\w@\w[\w-]*\.\w",
 }
 MARKUP_PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in MARKUP.items()}
-SIGNS = re.compile(r"[&<\[\]{}|\\@_=(]")
+MARKUP_CHARACTERS = re.compile(r"[&<\[\]{}|\\@_=(]")
 """One of these, or a hint, is in all markup."""
 MARKUP_HINTS = ("http", "www", "HTTP", "WWW", "RB-", "rb-", "'''", "«»", "« »")
 
 
-def lost(text: str, english: bool) -> re.Match[str] | None:
+def find_lost_character(text: str, english: bool) -> re.Match[str] | None:
     """Where a character was lost; in English text also where a question mark stands for an apostrophe."""
     if "\ufffd" in text:
-        return LOST.search(text)
-    return ASKED.search(text) if english and "?" in text else None
+        return REPLACEMENT_CHARACTER.search(text)
+    return LOST_APOSTROPHE.search(text) if english and "?" in text else None
 
 
-def invisible(text: str) -> re.Match[str] | None:
+def find_invisible_character(text: str) -> re.Match[str] | None:
     """Where an invisible character stands."""
     return None if text.isprintable() else INVISIBLE.search(text)
 
 
-def markup(text: str) -> Iterator[tuple[str, re.Match[str]]]:
+def find_markup(text: str) -> Iterator[tuple[str, re.Match[str]]]:
     """The kinds of markup in a text, and the first place of each."""
-    if SIGNS.search(text) or any(hint in text for hint in MARKUP_HINTS):
+    if MARKUP_CHARACTERS.search(text) or any(hint in text for hint in MARKUP_HINTS):
         for kind, pattern in MARKUP_PATTERNS.items():
             if m := pattern.search(text):
                 yield kind, m

@@ -11,9 +11,9 @@ from types import FrameType
 
 import cyclopts
 
-INTERRUPTED = 128
+SIGNAL_EXIT_BASE = 128
 """What the number of a signal is added to, as shells do it: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP."""
-ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+TERMINATION_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that end a command in good order, with what was written kept and no worker left; Windows has fewer."""
 
 
@@ -29,11 +29,11 @@ def _terminate(number: int, frame: FrameType | None) -> None:
     raise Terminated(number)
 
 
-def ended(command: Callable[[], object], *, debug: bool) -> int:
+def run_to_exit_code(command: Callable[[], object], *, debug: bool) -> int:
     """Run a command, say what went wrong if anything did, and give the exit code."""
-    from sonde.errors import SondeError, words_of
+    from sonde.errors import SondeError, describe_error
 
-    for each in ENDING:
+    for each in TERMINATION_SIGNALS:
         here = threading.current_thread() is threading.main_thread()  # the only one that may set handlers
         if here and signal.getsignal(each) is signal.SIG_DFL:  # and not ignored, as under nohup
             signal.signal(each, _terminate)
@@ -46,16 +46,16 @@ def ended(command: Callable[[], object], *, debug: bool) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt as e:
-        for each in (signal.SIGINT, *ENDING):
+        for each in (signal.SIGINT, *TERMINATION_SIGNALS):
             signal.signal(each, signal.SIG_DFL)  # a second one ends us at once
         number = e.number if isinstance(e, Terminated) else signal.SIGINT
         what = signal.Signals(number).name if isinstance(e, Terminated) else "interrupted"
         _say(f"{what}; what was already written is kept")
-        return INTERRUPTED + number
+        return SIGNAL_EXIT_BASE + number
     except SystemExit as e:  # nothing of ours raises it
         if debug:
             raise
-        _say(f"A part that was named on the command line ended the program: {words_of(e)}.")
+        _say(f"A part that was named on the command line ended the program: {describe_error(e)}.")
         return 2
     except Exception as e:
         if debug:
@@ -66,14 +66,14 @@ def ended(command: Callable[[], object], *, debug: bool) -> int:
 
 
 def _words(error: Exception) -> str:
-    from sonde.errors import words_of
+    from sonde.errors import describe_error
 
     if isinstance(error, OSError) and error.filename is not None:
         where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
-        return f"{where}: {error.strerror or words_of(error)}. Check that it can be read, or written to."
+        return f"{where}: {error.strerror or describe_error(error)}. Check that it can be read, or written to."
     if isinstance(error, OSError):
-        return f"{error.strerror or words_of(error)}."
-    return f"Unexpected error: {words_of(error)}. This is a fault in sonde; --debug shows where."
+        return f"{error.strerror or describe_error(error)}."
+    return f"Unexpected error: {describe_error(error)}. This is a fault in sonde; --debug shows where."
 
 
 def _say(text: str) -> None:

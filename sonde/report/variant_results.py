@@ -28,14 +28,14 @@ from dataclasses import replace
 from typing import Any
 
 from sonde.compare import best_layer
-from sonde.report.grid import Column, Grid, Place
+from sonde.report.grid import ColumnKey, Grid, SetKey
 from sonde.result import Result
 from sonde.run.controls import CONTROLS
 from sonde.run.folder import Run
 from sonde.run.measures import ERASED, GIVEN, MEASURES, measure_of
-from sonde.run.variants import base
+from sonde.run.variants import base_variant
 
-BEYOND = " given "
+GIVEN_SEPARATOR = " given "
 """What stands between the identities of two encoders; neither has spaces."""
 LINEAR = "linear"
 """The probe that measures are about."""
@@ -43,20 +43,20 @@ SHARES = ("75", "50", "25")
 """Of the prior, in per cent: losses that are held to be good enough."""
 
 
-def meaning(run: Run, grid: Grid, labels: Sequence[str]) -> dict[str, Any] | None:
+def variant_results(run: Run, grid: Grid, labels: Sequence[str]) -> dict[str, Any] | None:
     """What was asked beside the plain scores, of sets that are called by these labels; None if nothing was."""
     if not run.extras:
         return None
     names = {f"{ERASED}{place.name}#{place.data}": label for place, label in zip(grid.sets, labels, strict=True)}
     sets = [[_cell(run, grid, column, place, names) for column in grid.columns] for place in grid.sets]
-    asked = dict.fromkeys(base(r.cell.variant or "") for r in run.extras)
-    readings = {name: CONTROLS[name].reading for name in CONTROLS if name in asked}
-    readings |= {name: MEASURES[name].reading for name in MEASURES if name in asked}
-    readings |= {name: measure_of(name).reading for name in asked if name.startswith(GIVEN)}
+    asked = dict.fromkeys(base_variant(r.cell.variant or "") for r in run.extras)
+    readings = {name: CONTROLS[name].interpretation for name in CONTROLS if name in asked}
+    readings |= {name: MEASURES[name].interpretation for name in MEASURES if name in asked}
+    readings |= {name: measure_of(name).interpretation for name in asked if name.startswith(GIVEN)}
     return {"readings": readings, "sets": sets}
 
 
-def _cell(run: Run, grid: Grid, column: Column, place: Place, erasures: Mapping[str, str]) -> dict[str, Any] | None:
+def _cell(run: Run, grid: Grid, column: ColumnKey, place: SetKey, erasures: Mapping[str, str]) -> dict[str, Any] | None:
     layers = grid.layers(column, place)
     if not layers:
         return None
@@ -107,7 +107,7 @@ def _about(run: Run, plain: Result) -> dict[str, Result]:
 
 def _own(identity: str | None) -> str | None:
     """The identity of the encoder that was probed, without that of one that was taken for given."""
-    return identity and identity.partition(BEYOND)[0]
+    return identity and identity.partition(GIVEN_SEPARATOR)[0]
 
 
 def _ranged(r: Result) -> dict[str, Any]:

@@ -13,9 +13,19 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sonde.core.threads import one_thread
+from sonde.core.threads import single_threaded
 from sonde.probes import network
-from sonde.probes.convex import KEPT, TOLERANCE, Data, Ground, Linear, curvature_of, engine_of, model_at, point_of
+from sonde.probes.convex import (
+    MAX_CACHED_BYTES,
+    TOLERANCE,
+    Data,
+    Linear,
+    TrainingStatistics,
+    curvature_of,
+    engine_of,
+    model_at,
+    point_of,
+)
 from sonde.probes.convex_numpy import Doubles
 from sonde.probes.convex_search import Value, descend, run, solver
 from sonde.probes.features import Features
@@ -24,11 +34,11 @@ from sonde.probes.probe import Probe
 
 Ints = npt.NDArray[np.int64]
 
-PASSES = 40
+MAX_REFIT_PASSES = 40
 """Readings after which a search gives up; from the optimum on all rows, five to fifteen are usual."""
 
 
-def left_out(
+def leave_groups_out(
     probe: Probe,
     found: Fit,
     train: Features,
@@ -38,7 +48,7 @@ def left_out(
     classes: int,
     groups: Ints,
     *,
-    ground: Ground | None = None,
+    statistics: TrainingStatistics | None = None,
     device: str | None = None,
 ) -> Iterator[Model]:
     """The probe ``found`` trained again without each group of each round; ``groups`` (rounds, n) are 0 … g - 1.
@@ -48,9 +58,9 @@ def left_out(
     match probe.kind:
         case "convex":
             assert isinstance(found.model, Linear)
-            ground = ground or Ground.of(train, labels, classes, device)
+            statistics = statistics or TrainingStatistics.of(train, labels, classes, device)
             for dealt in groups:
-                yield from _linear(probe, found, train, labels, classes, dealt, ground, device)
+                yield from _linear(probe, found, train, labels, classes, dealt, statistics, device)
         case "network":
             chosen = found.chosen
             once = replace(probe, l2=(float(chosen["l2"]),))
@@ -67,7 +77,7 @@ def left_out(
 
 
 def _linear(
-    probe: Probe, found: Fit, train: Features, labels: Ints, classes: int, dealt: Ints, ground: Ground,
+    probe: Probe, found: Fit, train: Features, labels: Ints, classes: int, dealt: Ints, statistics: TrainingStatistics,
     device: str | None,
 ) -> list[Linear]:  # fmt: skip
     """The optimum without each group, with the means and deviations of all rows."""
@@ -75,36 +85,41 @@ def _linear(
     members = [np.flatnonzero(dealt == group) for group in range(int(dealt.max()) + 1)]
     model, l2 = found.model, float(found.chosen["l2"])
     assert isinstance(model, Linear)
-    with one_thread():
-        room = KEPT if 4 * len(labels) * d <= KEPT else 0  # all groups are kept, or none
-        parts = [Data.of(train.select(m), labels[m], counts, engine_of(device), ground, room) for m in members]
+    with single_threaded():
+        room = MAX_CACHED_BYTES if 4 * len(labels) * d <= MAX_CACHED_BYTES else 0  # all groups are kept, or none
+        parts = [Data.of(train.select(m), labels[m], counts, engine_of(device), statistics, room) for m in members]
         shares = parts[0].shares
         if len(shares) == 1:
             return [model] * len(members)
         sizes = np.array([len(m) for m in members], np.float64)
         promised = -TOLERANCE * float(shares @ np.log(shares))
-        penalty = np.full(d, l2) if probe.standardise else l2 / ground.scale**2
+        penalty = np.full(d, l2) if probe.standardise else l2 / statistics.scale**2
         solve = solver(
-            ground.correlations, curvature_of(shares), penalty, ground.inverse(l2) if probe.standardise else None
+            statistics.correlations,
+            curvature_of(shares),
+            penalty,
+            statistics.inverse(l2) if probe.standardise else None,
         )
 
         def answer(points: Mapping[int, Doubles]) -> dict[int, Value]:
             """The mean loss and its gradient at the point of each probe, on the rows of all groups but its own."""
             losses = dict.fromkeys(points, 0.0)
-            slopes = {each: np.zeros_like(point) for each, point in points.items()}
+            gradients = {each: np.zeros_like(point) for each, point in points.items()}
             for group, part in enumerate(parts):
                 others = [each for each in points if each != group]
                 values = part.values([points[each] for each in others]) if others else []
                 for each, (loss, slope) in zip(others, values, strict=True):
                     share = sizes[group] / (len(labels) - sizes[each])
                     losses[each] += share * loss
-                    slopes[each] += share * slope
-            return {each: (losses[each], slopes[each]) for each in points}
+                    gradients[each] += share * slope
+            return {each: (losses[each], gradients[each]) for each in points}
 
         start = point_of(parts[0], model, counts)
         known = answer(dict.fromkeys(range(len(parts)), start))
         searches = {
-            each: descend(start, known[each], np.append(penalty, 0.0), solve, tolerance=promised, limit=PASSES)
+            each: descend(
+                start, known[each], np.append(penalty, 0.0), solve, tolerance=promised, limit=MAX_REFIT_PASSES
+            )
             for each in range(len(parts))
         }
         ends = run(searches, answer)

@@ -36,6 +36,6 @@ def script_json(value: Any) -> str:
     return json.dumps(all_readable(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_MEANT)
 
 
-def allowed(text: str) -> str:
+def csp_hash(text: str) -> str:
     """The name by which a policy lets exactly this inline script or style pass."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from sonde.core.args import Texts, texts
+from sonde.core.arguments import StringsOrPaths, as_strings
 from sonde.errors import UsageError
 
 
@@ -22,7 +22,7 @@ class File:
     urls: tuple[str, ...]
     limit: int
     sha256: str = ""
-    known_by: str = ""
+    checksum_source: str = ""
     to: str = ""
     step: str = ""
     unpacked: int = 0
@@ -35,7 +35,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RemoteSet:
     """Where one set is to be had, or several that have the same files."""
 
     key: str
@@ -44,7 +44,7 @@ class Place:
     licence: str
     page: str
     files: tuple[File, ...] = ()
-    by_hand: str = ""
+    manual_steps: str = ""
     then: str = ""
     """What to know afterwards."""
 
@@ -53,18 +53,18 @@ class Place:
         return data / self.home
 
 
-def places() -> dict[str, Place]:
+def remote_sets() -> dict[str, RemoteSet]:
     """All places by their keys."""
     found = tomllib.loads(files(__package__).joinpath("places.toml").read_text("utf-8"))
-    return msgspec.convert({key: {"key": key, **said} for key, said in found.items()}, dict[str, Place])
+    return msgspec.convert({key: {"key": key, **said} for key, said in found.items()}, dict[str, RemoteSet])
 
 
-def wanted(names: Texts, known: Mapping[str, Place]) -> list[Place]:
+def select_remote_sets(names: StringsOrPaths, known: Mapping[str, RemoteSet]) -> list[RemoteSet]:
     """The places of these sets, each once; a name may be a key or the name of a set."""
     keys = {name: place.key for place in known.values() for name in (place.key, *place.sets)}
     folded = {name.lower(): key for name, key in keys.items()}
-    found: dict[str, Place] = {}
-    for name in texts(names, "the name of a set"):
+    found: dict[str, RemoteSet] = {}
+    for name in as_strings(names, "the name of a set"):
         key = keys.get(name) or folded.get(name.lower())
         if key is None:
             near = difflib.get_close_matches(name, keys, n=1)
