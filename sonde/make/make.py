@@ -137,7 +137,7 @@ def _requests(given: Request | Iterable[Request]) -> list[tuple[str, Task, Polic
             case (str() as suite, Task() as task, Policy() as policy):
                 out.append((suite, task, policy))
             case _:
-                raise UsageError(f"Expected a (suite, task, policy), as `wanted` gives them, got {each!r:.80}.")
+                raise UsageError(f"Expected a (suite, task, policy), as `select_tasks` gives them, got {each!r:.80}.")
     return out
 
 

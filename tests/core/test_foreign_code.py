@@ -146,7 +146,7 @@ def task(**changed):
     [
         {"propose": quits}, {"propose": exits_hard_on}, {"count": exits_hard_on}, {"complete": exits_hard_on},
         {"propose": rude}, {"propose": lambda s, c: 7}, {"count": quits}, {"plan": rude},
-        {"complete": quits}, {"doubts": quits},
+        {"complete": quits}, {"label_issues": quits},
     ],
     ids=lambda changed: "-".join(changed),
 )  # fmt: skip
@@ -189,9 +189,9 @@ def test_a_task_file_that_ends_the_program_does_not_run(here):
 
 
 def test_nothing_ends_a_command_with_zero_by_itself(monkeypatch, capsys):
-    from sonde.cli.exits import ended
+    from sonde.cli.exits import run_to_exit_code
 
-    assert ended(lambda: sys.exit(0), debug=False) == 2
+    assert run_to_exit_code(lambda: sys.exit(0), debug=False) == 2
     assert "it called sys.exit(0)" in capsys.readouterr().err
 
 

@@ -12,7 +12,7 @@ import pytest
 import sonde
 from sonde.audit.collection import audit_sources
 from sonde.compare import ties
-from sonde.core.arguments import as_list, texts
+from sonde.core.arguments import as_list, as_strings
 from sonde.corpus import Corpus
 from sonde.data.dataset import Dataset
 from sonde.data.sources import Source, filter_by_suite, find_sets
@@ -24,7 +24,7 @@ from sonde.run.repeat import repeat
 from sonde.run.variants import select_variants
 from sonde.serve.encoders import Encoders
 from sonde.tasks import load
-from sonde.transfer import places
+from sonde.transfer import remote_sets
 from tests.run.sets import Knowing, dataset
 
 
@@ -48,13 +48,13 @@ def own(tmp_path):
     ],
 )  # fmt: skip
 def test_texts(given, meant):
-    assert texts(given) == meant
+    assert as_strings(given) == meant
 
 
 @pytest.mark.parametrize("given", [7, [7], None, b"abc", [b"abc"], [["a"]]])
 def test_what_is_no_text_is_an_error_of_ours(given):
     with pytest.raises(UsageError, match=r"Expected a path, or several, got"):
-        texts(given, "a path")
+        as_strings(given, "a path")
 
 
 def test_one_that_could_be_gone_through_is_one():
@@ -138,18 +138,18 @@ def test_one_text_to_embed():
     assert sonde.embed_texts(lengths, "text").vectors.tolist() == [[4.0, 0.0]]
 
 
-def test_wanted_and_make_sets():
-    whole = sonde.wanted("conneau2018")
+def test_select_tasks_and_make_sets():
+    whole = sonde.select_tasks("conneau2018")
     assert [suite for suite, _, _ in whole] == ["conneau2018"] * 10
-    assert sonde.wanted(["conneau2018"], []) == whole
-    (one,) = sonde.wanted("conneau2018", "bigram_shift", settings="min_class=20", sizes="60/20/20")
+    assert sonde.select_tasks(["conneau2018"], []) == whole
+    (one,) = sonde.select_tasks("conneau2018", "bigram_shift", settings="min_class=20", sizes="60/20/20")
     assert one[2].min_class == 20
     corpus = Corpus.synthetic(400)
     assert [d.name for d in sonde.make_sets(corpus, one)] == ["conneau2018/bigram_shift"]
     assert [d.name for d in sonde.make_sets(corpus, (one,))] == ["conneau2018/bigram_shift"]
     assert [d.name for d in sonde.make_sets(corpus, load("passive"))] == ["universal2019/passive"]
     for wrong in ("bigram_shift", ["bigram_shift"], 7):
-        with pytest.raises(UsageError, match="as `wanted` gives them"):
+        with pytest.raises(UsageError, match="as `select_tasks` gives them"):
             list(sonde.make_sets(corpus, wrong))
 
 
@@ -165,8 +165,8 @@ def test_corpora_and_tasks_by_path(tmp_path):
 def test_names_alone(tmp_path):
     assert select_variants("all", "online") == select_variants(["all"], ["online"])
     assert Encoders("py:a.py:f").named == {"py:a.py:f"}
-    assert [p.key for p in places.wanted("MR", places.places())] == [
-        p.key for p in places.wanted(["MR"], places.places())
+    assert [p.key for p in remote_sets.select_remote_sets("MR", remote_sets.remote_sets())] == [
+        p.key for p in remote_sets.select_remote_sets(["MR"], remote_sets.remote_sets())
     ]
     run = evaluate(lengths, dataset(), tmp_path / "run")
     with pytest.raises(UsageError, match="two encoders or more"):
@@ -175,7 +175,7 @@ def test_names_alone(tmp_path):
         repeat(next(r.signature for r in run if r.cell.encoder == "baseline:hash"), paths="nowhere-at-all")
 
 
-TAKES_ONE = {"evaluate", "find_sets", "make_sets", "wanted", "embed_texts"}
+TAKES_ONE = {"evaluate", "find_sets", "make_sets", "select_tasks", "embed_texts"}
 """Public functions that take several of something, all of which are tried above."""
 
 

@@ -121,11 +121,11 @@ def test_an_ignored_signal_stays_ignored(tmp_path):
     code = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from sonde.cli.exits import ended\n"
+        "from sonde.cli.exits import run_to_exit_code\n"
         "def command():\n"
         "    os.kill(os.getpid(), signal.SIGHUP)\n"
         "    return 7\n"
-        "sys.exit(ended(command, debug=False))\n"
+        "sys.exit(run_to_exit_code(command, debug=False))\n"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 7
 

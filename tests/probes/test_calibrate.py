@@ -27,7 +27,7 @@ def loss(logs, labels, t):
 
 
 @pytest.mark.parametrize("classes", [2, 7])
-@pytest.mark.parametrize("heat", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 4.0])
 def test_a_known_temperature_is_found(classes, temperature):
     logs, labels = draw(20_000, classes, temperature=temperature)
     assert fit_temperature(logs.astype(np.float32), labels) == pytest.approx(temperature, rel=0.06)

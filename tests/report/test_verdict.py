@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from scipy.stats import t as student
 
-from sonde.baselines import CONSTANT_INTERVAL
+from sonde.baselines import CONSTANT_BASELINES
 from sonde.report import Report, summarise, tables
 from sonde.report.charts import Options, chart
 from sonde.report.checks import checks
@@ -255,7 +255,7 @@ def test_nothing_at_chance_is_bold(tmp_path):
 
 def test_a_constant_answer_has_no_interval_anywhere(run, monkeypatch):
     summary = full_summary(run)
-    assert CONSTANT_INTERVAL == ("majority",)
+    assert CONSTANT_BASELINES == ("majority",)
     for said in summary["sets"]:
         majority, *others = said["baselines"]
         assert (majority["low"], majority["high"], majority["interval"]) == (None, None, "constant")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sonde.encoders import Identity
-from sonde.encoders.diagnosis import AGAIN
+from sonde.encoders.diagnosis import REENCODED_TEXTS
 from sonde.encoders.store import Store
 from sonde.errors import EncoderError, UsageError
 from sonde.run import Run, evaluate, variants
@@ -76,7 +76,7 @@ def test_texts_are_encoded_once_over_all_sets_and_kept(tmp_path):
     assert sorted(encoder.asked[: len(texts)]) == sorted(texts)
     # to see whether a vector depends on its batch, a handful of them: twice, alone, and in another order
     assert set(Counter(encoder.asked[len(texts) :]).values()) == {4}
-    assert len(encoder.asked) == len(texts) + 4 * AGAIN
+    assert len(encoder.asked) == len(texts) + 4 * REENCODED_TEXTS
     again = Knowing()
     run = evaluate({"k": again}, [dataset()], tmp_path / "elsewhere", store=store)
     assert again.asked == []
@@ -143,7 +143,7 @@ def test_an_interrupted_encoder_loses_nothing(tmp_path):
     second = Knowing()
     evaluate({"k": second}, [dataset()], tmp_path / "run", store=store)
     assert set(second.asked[: 220 - len(first.asked)]).isdisjoint(first.asked)
-    assert len(second.asked) + len(first.asked) == 220 + 4 * AGAIN  # which are looked at once more
+    assert len(second.asked) + len(first.asked) == 220 + 4 * REENCODED_TEXTS  # which are looked at once more
 
 
 def test_layers_are_cells_of_their_own(tmp_path):

@@ -11,7 +11,7 @@ from sonde.run import Run, evaluate
 from sonde.run.parts import parts_of
 from sonde.run.resample import (
     DEV_DRAWS,
-    LINEAR,
+    LINEAR_RESAMPLES,
     MAX_DEFAULT_COST,
     NETWORK_RESAMPLES,
     assign_groups,
@@ -19,7 +19,7 @@ from sonde.run.resample import (
     read_resamples,
     resample_count,
 )
-from sonde.stats.training import LINEAR as GROUPS
+from sonde.stats.training import LINEAR_GROUPS as GROUPS
 from tests.run.sets import Knowing, dataset
 
 FORMS = dataset("own/forms", n=(200, 40, 80), keys=30)
@@ -83,7 +83,7 @@ def test_results_have_an_interval_about_the_encoder_that_is_no_narrower(run):
         if result.cell.encoder in ("majority", "baseline:random"):
             assert (result.resamples, result.encoder_interval, result.training_sd) == (0, None, None)
             continue
-        assert result.resamples == LINEAR
+        assert result.resamples == LINEAR_RESAMPLES
         low, high = result.encoder_interval
         assert low <= result.score <= high
         assert result.training_sd >= 0
@@ -94,7 +94,7 @@ def test_what_was_right_is_kept_a_bit_a_row(run):
     result = next(r for r in run if r.cell.encoder == "py:poor" and r.cell.dataset == "own/rows")
     found = read_resamples(run, result)
     again, chosen = found.trained, found.chosen
-    assert (again.shape, found.groups, found.wide) == ((LINEAR, 80), GROUPS, False)
+    assert (again.shape, found.groups, found.wide) == ((LINEAR_RESAMPLES, 80), GROUPS, False)
     assert chosen.shape == (DEV_DRAWS, 80)
     assert 1 <= len({row.tobytes() for row in chosen}) <= len(result.tried)
     correct = run.correct(result)
@@ -124,7 +124,7 @@ def test_the_default_makes_up_for_what_was_left_out(tmp_path):
     encoder = {"py:poor": Knowing(3, noise=3.0, name="poor")}
     evaluate(encoder, [ROWS], tmp_path / "run", baselines=[], resample=0)
     (found,) = evaluate(encoder, [ROWS], tmp_path / "run", baselines=[]).results
-    assert found.resamples == LINEAR
+    assert found.resamples == LINEAR_RESAMPLES
 
 
 def test_networks_are_trained_on_halves(tmp_path):
@@ -140,9 +140,9 @@ def test_networks_are_trained_on_halves(tmp_path):
 def test_the_default_is_by_probe_and_size():
     _, linear = parse("linear")
     _, network = parse("senteval")
-    assert resample_count(None, linear, 1000, 300, 2) == LINEAR
+    assert resample_count(None, linear, 1000, 300, 2) == LINEAR_RESAMPLES
     assert resample_count(None, network, 1000, 300, 2) == NETWORK_RESAMPLES
-    assert resample_count(None, linear, MAX_DEFAULT_COST, 1, 2) == LINEAR
+    assert resample_count(None, linear, MAX_DEFAULT_COST, 1, 2) == LINEAR_RESAMPLES
     assert resample_count(None, linear, MAX_DEFAULT_COST // 10**6, 10, 1000) == 0
     assert resample_count(40, linear, MAX_DEFAULT_COST, 10, 1000) == 40
 

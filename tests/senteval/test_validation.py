@@ -143,7 +143,7 @@ def test_folds_and_a_test_part_give_what_the_plain_rule_gives(optim):
     assert round(100 * (found[2][:, 0] == ty).mean(), 2) == test
 
 
-@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("unregularised", [False, True])
 def test_given_parts_give_what_the_plain_rule_gives(unregularised):
     parts = {"train": blobs(), "valid": blobs(24, seed=1), "test": blobs(24, seed=2)}
     x, y = ({split: part[i] for split, part in parts.items()} for i in (0, 1))

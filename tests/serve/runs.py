@@ -55,7 +55,7 @@ def word_presence():
 
 
 def run(folder, encoders=("static:", "static:?dim=64"), sets=(sentence_length, word_content), **more):
-    baselines = more.pop("beside", ["majority", "baseline:hash"])
+    baselines = more.pop("baselines", ["majority", "baseline:hash"])
     return evaluate(encoders, [make() for make in sets], folder, baselines=baselines, **more)
 
 

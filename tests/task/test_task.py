@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sonde.core.hashing import mix
 from sonde.errors import UsageError
-from sonde.task import Context, Counter, Counts, Policy, most_frequent, target_forms, token_positions
+from sonde.task import Context, Counts, Policy, most_frequent, target_forms, token_positions
 from tests.writing import sentence
 
 

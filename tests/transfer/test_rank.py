@@ -8,7 +8,7 @@ from sonde.probes import Features
 from sonde.transfer import rank as module
 from sonde.transfer.rank import Gallery, Recalls, loss_and_gradient, rank, ranks
 
-SMALL = {"dim": 10, "batch": 16, "contrasts": 4, "fold": 10}
+SMALL = {"dim": 10, "batch": 16, "negatives": 4, "fold": 10}
 
 
 def arrays(noise=1.0, seed=0):
@@ -39,7 +39,7 @@ def test_numbers_of_senteval():
 
 
 @pytest.mark.parametrize("margin", [0.2, 0.0, 1.0])
-@pytest.mark.parametrize(("m", "contrasts"), [(5, 3), (1, 1), (4, 6)])
+@pytest.mark.parametrize(("m", "negatives"), [(5, 3), (1, 1), (4, 6)])
 def test_the_gradient_is_that_of_torch(m, negatives, margin):
     torch = pytest.importorskip("torch")
     draw = np.random.RandomState(m)
@@ -183,7 +183,7 @@ def test_it_goes_on_for_21_passes_if_dev_always_gets_better(monkeypatch):
         ({"fold": 8}, DataError, "50 dev images; expected folds of 8"),
         ({"batch": 200}, TooFewError, "200 training captions"),
         ({"seed": 2**32}, UsageError, "seed"),
-        ({"contrasts": 0}, UsageError, "1 or more"),
+        ({"negatives": 0}, UsageError, "1 or more"),
     ],
 )
 def test_what_cannot_be_ranked_is_refused(change, error, message):
