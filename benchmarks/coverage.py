@@ -89,11 +89,15 @@ def simulate(n, d, reps, separation, rng):
             other = [found.candidates[i] for i in bootstrap_choices(probe, found.candidates, held, part)]
             lines.append([line(model) for model in (found.model, *again, *other)])
         truth += [exact(*side[0], shift) for side in lines]
-        right = correct(rng, max(TEST), lines, shift).astype(np.float64).reshape(2, 1 + LINEAR_RESAMPLES + DEV_DRAWS, -1)
+        right = (
+            correct(rng, max(TEST), lines, shift).astype(np.float64).reshape(2, 1 + LINEAR_RESAMPLES + DEV_DRAWS, -1)
+        )
         for te in TEST:
             some = right[:, :, :te]
             rows = Rows.of(te)
-            again = [Retrained(each[1 : LINEAR_RESAMPLES + 1], GROUPS, each[LINEAR_RESAMPLES + 1 :], d > n) for each in some]
+            again = [
+                Retrained(each[1 : LINEAR_RESAMPLES + 1], GROUPS, each[LINEAR_RESAMPLES + 1 :], d > n) for each in some
+            ]
             systems = Systems(rows, some[:, 0], again)
             test = mcnemar(some[0, 0], some[1, 0])
             said[te].append(

@@ -1,3 +1,4 @@
+from collections import Counter
 from itertools import pairwise
 
 import pytest
