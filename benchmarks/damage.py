@@ -42,6 +42,8 @@ from sonde.report.whole import whole
 from sonde.result import to_line
 from sonde.store import Store
 
+SHORT = "--trials 60"
+
 Numbers = Mapping[str, Any]
 """What is read, by what it is about."""
 Files = dict[Path, bytes | None]

@@ -27,6 +27,8 @@ from sonde.embed import embed
 from sonde.encoders import load
 from sonde.store import Store
 
+SHORT = "{model} {texts} --texts 128 --rounds 1"
+
 BATCH = 64
 
 

@@ -32,6 +32,8 @@ from sonde.run.cells import Unit
 from sonde.run.controls import CONTROLS
 from sonde.task import Example
 
+SHORT = "--rows 500 --rounds 1 --only key,online"
+
 DIMENSIONS, WORDS, DEV, TEST = 384, 5_000, 1_000, 1_000
 CLASSES = (6, 5, 4, 3, 2, 2, 2, 2, 2)
 KEYED = 4

@@ -21,11 +21,13 @@ from threadpoolctl import threadpool_limits
 
 from sonde.probes import PROBES, Features, fit
 from sonde.probes.calibrate import scaled, temperature
-from sonde.probes.capacity import capacity, memorised
+from sonde.probes.capacity import capacity
 from sonde.probes.convex import Ground
 from sonde.probes.online import online
 from sonde.stats import bits
 from sonde.stats.information import information, prior
+
+SHORT = "--rounds 1 --rows 1000 --test 1000 --dimensions 128 --classes 2"
 
 DEV = 2000
 
@@ -69,7 +71,6 @@ def works(n: int, d: int, classes: int, test: int) -> Mapping[str, Callable[[], 
         "capacity": lambda: capacity(
             train, train_y, dev, dev_y, held, held_y, classes, l2=l2, plain=found.model, ground=ground
         ),
-        "memorised": lambda: memorised(train, train_y, classes, l2=l2, seed=1, ground=ground),
     }
 
 
