@@ -15,7 +15,7 @@ test: $(TEST)/ready
 	$(TEST)/bin/python -m pytest -n 2
 
 docs: $(DOCS)/ready
-	$(DOCS)/bin/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
 
 bench: $(TEST)/ready
 	$(TEST)/bin/python benchmarks/short.py
