@@ -7,6 +7,7 @@ nothing of Jupyter is shipped with the site.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ FENCE = "`````"
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add them to the pages of the site."""
     for page, source in PAGES.items():
-        files.append(File.generated(config, page, content=(ROOT / source).read_text("utf-8")))
+        text = (ROOT / source).read_text("utf-8")
+        text = re.sub(r"\[([^]]+)\]\([A-Z]+\.md\)", r"`\1`", text)  # a file that is no page of the site
+        files.append(File.generated(config, page, content=text))
     for notebook in sorted((ROOT / "examples").glob("*.ipynb")):
         files.append(File.generated(config, f"examples/{notebook.stem}.md", content=markdown(notebook)))
         files.append(File(f"examples/{notebook.name}", str(ROOT), config.site_dir, config.use_directory_urls))
