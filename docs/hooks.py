@@ -32,6 +32,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_page_markdown(text: str, **_: object) -> str:
+    """Links to notebooks, which lead out of `docs/` on a code host, lead to their pages here."""
+    return re.sub(r"\]\(\.\./(examples/\w+)\.ipynb\)", r"](\1.md)", text)
+
+
 def markdown(path: Path) -> str:
     """A notebook as a page, with a link to the notebook below the title."""
     title, *parts = (part for cell in json.loads(path.read_text("utf-8"))["cells"] for part in written(cell))
@@ -43,13 +48,14 @@ def written(cell: dict[str, Any]) -> Iterator[str]:
     """A cell: its text, or its code and what that printed."""
     source = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
-        yield source
+        yield source.replace(".ipynb)", ".md)")
     elif source.strip():
         yield f"{FENCE}python\n{source}\n{FENCE}"
         for output in cell["outputs"]:
             shown = output.get("data", {"text/plain": output.get("text", [])})
             if "text/html" in shown:
-                # one block of HTML, whatever blank lines it has
-                yield f'<div class="output">{"".join(shown["text/html"])}</div>'.replace("\n\n", "\n")
+                # one block of HTML, whatever blank lines it has; tables as they look elsewhere on the site
+                table = "".join(shown["text/html"]).replace('<table border="1" class="dataframe">', "<table>")
+                yield f'<div class="output">{table}</div>'.replace("\n\n", "\n")
             elif text := "".join(shown.get("text/plain", [])).rstrip("\n"):
                 yield f"{FENCE}{{.text .output}}\n{text}\n{FENCE}"
