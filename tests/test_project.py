@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections import Counter
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 import yaml
@@ -18,6 +19,8 @@ MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 FORMS = sorted(p for p in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml") if p.name != "config.yml")
+
+IDENTIFIER = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
 
 
 class Loader(yaml.SafeLoader):
@@ -187,6 +190,17 @@ def test_the_menu_has_every_page_once():
     notebooks = {f"examples/{path.stem}.md" for path in (ROOT / "examples").glob("*.ipynb")}
     listed = Counter(pages(read("mkdocs.yml")["nav"]))
     assert listed == Counter({*from_docs, *notebooks, "changelog.md", "contributing.md"})
+
+
+def test_the_reference_has_every_public_name_once():
+    found = [name for path in (ROOT / "docs/api").glob("*.md") for name in IDENTIFIER.findall(path.read_text("utf-8"))]
+    assert Counter(found).most_common(1)[0][1] == 1
+    for name in sonde.__all__:
+        assert f"sonde.{name}" in found
+    for name in found:
+        assert resolve_name(name).__doc__, name
+    said = re.findall(r"^from sonde import (.*)", (ROOT / "docs/api/index.md").read_text("utf-8"), re.MULTILINE)
+    assert all(hasattr(sonde, name) for names in said for name in names.split(", "))
 
 
 def test_the_site_is_self_contained():
