@@ -18,6 +18,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parent.parent
 PAGES = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
 FENCE = "`````"
+CODE = re.compile(r"`[^`]*`")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -33,8 +34,18 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(text: str, **_: object) -> str:
-    """Links to notebooks, which lead out of `docs/` on a code host, lead to their pages here."""
-    return re.sub(r"\]\(\.\./(examples/\w+)\.ipynb\)", r"](\1.md)", text)
+    """A page as this dialect of Markdown has it, and not that of code hosts.
+
+    Links to notebooks lead to their pages here, and not out of `docs/`. In code that stands in a table, a bar needs no
+    backslash before it.
+    """
+    text = re.sub(r"\]\(\.\./(examples/\w+)\.ipynb\)", r"](\1.md)", text)
+    return "\n".join(CODE.sub(unescaped, line) if line.startswith("|") else line for line in text.split("\n"))
+
+
+def unescaped(code: re.Match[str]) -> str:
+    """A piece of code without the backslashes before bars."""
+    return code[0].replace("\\|", "|")
 
 
 def markdown(path: Path) -> str:
