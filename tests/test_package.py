@@ -70,7 +70,7 @@ def test_help_loads_no_numbers_and_no_sentences():
     assert heavy.isdisjoint(loaded)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the processor time of children is not told here")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the module resource")
 def test_help_takes_under_300_milliseconds_of_processor_time():
     # processor time of the best of seven: a busy machine does not count against us, a heavy import does
     code = (

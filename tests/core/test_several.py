@@ -78,7 +78,7 @@ def test_an_absolute_path_does_not_search_the_disk(own, monkeypatch):
     assert walked == [str(own.parent)]
 
 
-NAMED_PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+NAMED_PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 
 
 @NAMED_PIPES

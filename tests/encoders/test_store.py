@@ -337,7 +337,7 @@ def kill_writers(root, times, seed=1):
     return reported, unfinished
 
 
-KILLED = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="a process is ended in another way here")
+KILLED = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 
 
 @KILLED
