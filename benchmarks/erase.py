@@ -26,6 +26,8 @@ from sonde.probes.erase import Eraser, Moments, leace, random_directions
 from sonde.probes.nullspace import inlp
 from sonde.probes.warm_start import Rows, measure, measure_reinjected
 
+SHORT = "--rows 1000 --draws 1"
+
 DIMENSIONS, TEST, DEV = 384, 10_000, 2_000
 CLASSES = (6, 20, 7, 2, 2, 2, 2, 2, 2)
 """Of nine tasks as in Conneau et al. (2018): sentence length, top constituents, tree depth, and six with two."""

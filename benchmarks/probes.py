@@ -26,6 +26,8 @@ from threadpoolctl import threadpool_limits
 from sonde.probes import PROBES, Features, Probe, fit, network, steps_numpy
 from sonde.probes.group import Setting
 
+SHORT = "8.5k-256"
+
 SEED = 1111
 EVERY = 4
 """Passes between two looks of SentEval."""

@@ -19,7 +19,7 @@ With a_1 … a_g the accuracies of these probes, J = (g - 1) / g · Σ (a_i - ā
   is seen in the differences. Of two systems of which only one was trained again, the other is taken to vary as much;
   but one that gives all rows the same answer does not vary.
 
-``benchmarks/coverage.py`` shows how often the intervals cover.
+``benchmarks/interval_coverage.py`` shows how often the intervals cover.
 """
 
 from __future__ import annotations
