@@ -25,8 +25,7 @@ import numpy.typing as npt
 
 from sonde.core.threads import single_threaded
 from sonde.errors import TooFewError
-from sonde.probes import convex
-from sonde.probes.convex import Linear, TrainingStatistics
+from sonde.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics
 from sonde.probes.features import Features
 from sonde.probes.online import MIN_ROWS, MIN_ROWS_PER_CLASS, BlockModel, Work, block_ends, judge
 
@@ -140,7 +139,7 @@ def learning(
         begin: list[int] = []
         for i in range(subsamples):
             order = drawn[-1][i]  # the smaller ones are its beginnings
-            few = 4 * len(order) * train.shape[1] <= convex.MAX_CACHED_BYTES
+            few = 4 * len(order) * train.shape[1] <= MAX_CACHED_BYTES
             rows, y = Features.of(train.take(order)) if few else train.select(order), labels[order]
             senders: list[BlockModel] = []
             for s, size in enumerate(drawn):

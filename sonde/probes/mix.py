@@ -29,9 +29,10 @@ from scipy.special import expit, log_softmax, softmax
 from sonde.core.threads import single_threaded
 from sonde.errors import DataError, ShapeError, UsageError
 from sonde.probes.convex import TOLERANCE
-from sonde.probes.convex_search import descend, in_line, run, solver
+from sonde.probes.convex.search import descend, in_line, run, solver
 from sonde.probes.features import Features
-from sonde.probes.warm_start import MAX_PASSES, cached_blocks, expand_classes, values
+from sonde.probes.standardised_rows import cached_blocks, expand_classes, values
+from sonde.probes.warm_start import MAX_PASSES
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]

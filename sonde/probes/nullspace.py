@@ -15,7 +15,8 @@ from sonde.errors import ShapeError
 from sonde.probes.convex import TOLERANCE, log_probabilities
 from sonde.probes.erase import Eraser
 from sonde.probes.features import Features
-from sonde.probes.warm_start import Rows, refit
+from sonde.probes.standardised_rows import Rows
+from sonde.probes.warm_start import refit
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

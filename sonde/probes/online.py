@@ -31,7 +31,7 @@ import numpy.typing as npt
 from sonde.core.threads import single_threaded
 from sonde.errors import ShapeError, TooFewError, UsageError
 from sonde.probes import convex
-from sonde.probes.convex import Linear, TrainingStatistics
+from sonde.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics
 from sonde.probes.features import Features
 from sonde.stats.classification import MOST_BITS
 from sonde.stats.description_length import Description, describe
@@ -127,7 +127,7 @@ def online(
             order = permuted(len(train), i, seed)
             rows = (
                 Features.of(train.take(order))
-                if 4 * math.prod(train.shape) <= convex.MAX_CACHED_BYTES
+                if 4 * math.prod(train.shape) <= MAX_CACHED_BYTES
                 else train.select(order)
             )
             sent, places, senders = work.send(rows, labels[order], blocks, places)

@@ -8,37 +8,23 @@ the vectors; and a search may start from the weights of the plain probe.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
 from sonde.core.threads import single_threaded
-from sonde.errors import DataError, ShapeError
-from sonde.probes.convex import (
-    MAX_CACHED_BYTES,
-    MAX_COLUMNS,
-    MAX_CORRELATED_DIMENSIONS,
-    MAX_FACTORED_DIMENSIONS,
-    TOLERANCE,
-    Linear,
-)
-from sonde.probes.convex_numpy import Numpy
-from sonde.probes.convex_search import End, Search, Value, descend, in_line, run, solver
-from sonde.probes.erase import Eraser, Moments, reinjected
+from sonde.errors import ShapeError
+from sonde.probes.convex.data import MAX_CACHED_BYTES, MAX_CORRELATED_DIMENSIONS, MAX_FACTORED_DIMENSIONS
+from sonde.probes.convex.engine import Doubles, Floats, Numpy
+from sonde.probes.convex.linear import Linear, block_rows
+from sonde.probes.convex.optimum import MAX_COLUMNS, TOLERANCE
+from sonde.probes.convex.search import Search, Value, descend, in_line, run, solver
+from sonde.probes.erase import Eraser, reinjected
+from sonde.probes.erased_space import ErasedSpace
 from sonde.probes.features import Features
-
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-T = TypeVar("T")
-Blocks = Callable[[], Iterable[tuple[Floats, Ints]]]
-"""Rows (m, d) and the numbers of their classes (m,) among those that are met, from top to bottom."""
+from sonde.probes.standardised_rows import Ints, Rows, expand_classes, standardised_blocks, values
 
 MAX_PASSES = 200
 """Readings after which a search gives up, as in the probe ``linear``."""
@@ -47,94 +33,6 @@ REINJECTED_PASSES = 30
 tell how sure it should be, which changes no prediction."""
 MIN_CURVATURE = 1e-9
 """Curvature that every class is taken to have at least."""
-CONSTANT_TOLERANCE = 1e-6
-"""Share of its deviation, or if it had none of the largest one, below which an erased dimension is constant."""
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The training rows of a task, standardised: read once, fitted many times."""
-
-    blocks: Blocks
-    counts: Ints
-    """(classes,)."""
-    moments: Moments
-    centre: Doubles
-    """What is taken from the rows: their mean (d,), rounded to float32."""
-    scale: Doubles
-    """What they are then divided by: deviations (d,), rounded to float32; 1 for 0."""
-
-    @classmethod
-    def of(cls, train: Features, labels: Ints, classes: int, moments: Moments | None = None) -> Rows:
-        """Rows (n, d) and labels 0 … classes - 1; ``moments`` are those of these rows, if they are known."""
-        n, d = train.shape
-        if len(labels) != n:
-            raise ShapeError(f"There are {n} training rows and {len(labels)} labels; expected as many.")
-        if not 0 <= labels.min() <= labels.max() < classes:
-            raise DataError(f"The labels are {labels.min()} … {labels.max()}; expected 0 … {classes - 1}.")
-        moments = Moments.of(train) if moments is None else moments
-        if (moments.rows, len(moments.mean)) != (n, d):
-            raise ShapeError(f"The moments are of {moments.rows} x {len(moments.mean)} numbers, the rows of {n} x {d}.")
-        counts = np.bincount(labels, minlength=classes)
-        numbers = (np.cumsum(counts > 0) - 1)[labels]
-        centre, scale = _rounded(moments.mean), _scale(moments)
-
-        def blocks() -> Iterator[tuple[Floats, Ints]]:
-            for start, rows in _standardised(train, centre, scale, _size(d)):
-                yield rows, numbers[start : start + len(rows)]
-
-        return cls(cached_blocks(blocks, 4 * n * d), counts, moments, centre, scale)
-
-    @property
-    def outputs(self) -> int:
-        """Logits that are fitted: one for two classes."""
-        met = int(np.count_nonzero(self.counts))
-        return met if met > 2 else met - 1
-
-    @cached_property
-    def constant(self) -> Value:
-        """The loss without weights, and its gradient."""
-        (found,) = values(self.blocks, self.moments.rows, [self.shares])
-        return found
-
-    @property
-    def shares(self) -> Doubles:
-        """The point (outputs, d + 1) without weights, whose biases are the classes' shares."""
-        point = np.zeros((self.outputs, len(self.scale) + 1))
-        logs = np.log(self.counts[self.counts > 0])
-        point[:, -1] = logs[1] - logs[0] if self.outputs == 1 else logs
-        return point
-
-    def reinjected(self) -> Rows:
-        """The rows that ``reinjected`` makes of the training rows and their labels."""
-        n, classes, d = self.moments.rows, len(self.counts), len(self.scale)
-        met, shares, told = np.flatnonzero(self.counts), self.counts / n, np.eye(classes, dtype=np.float32)
-        sums = np.zeros((classes, d))
-        for rows, numbers in self.blocks():
-            sums += told[:, met[numbers]] @ rows
-        crossed = sums / n * self.scale + np.outer(shares, self.centre - self.moments.mean)
-        own = np.diag(shares) - np.outer(shares, shares)
-        moments = Moments(
-            n,
-            np.concatenate([self.moments.mean, shares]),
-            np.block([[self.moments.covariance, crossed.T], [crossed, own]]),
-        )
-        centre, scale = _rounded(moments.mean), _scale(moments)
-        told = ((told - centre[d:]) / scale[d:]).astype(np.float32)
-
-        def blocks() -> Iterator[tuple[Floats, Ints]]:
-            for rows, numbers in self.blocks():
-                yield np.hstack([rows, told[met[numbers]]]), numbers
-
-        return Rows(cached_blocks(blocks, 4 * n * (d + classes)), self.counts, moments, centre, scale)
-
-
-def cached_blocks(blocks: Callable[[], Iterable[T]], size: int) -> Callable[[], Iterable[T]]:
-    """The same blocks, kept in memory if their size in bytes allows it."""
-    if size > MAX_CACHED_BYTES:
-        return blocks
-    kept = list(blocks())
-    return lambda: kept
 
 
 def measure(
@@ -192,62 +90,11 @@ def refit(
     models: list[Linear] = []
     with single_threaded():  # with more, sums depend on how many
         for some in _groups(rows, erasers):
-            changes = [_Change.of(rows, eraser) for eraser in some]
+            changes = [ErasedSpace.of(rows, eraser) for eraser in some]
             none = [np.empty((0, d + 1))] * len(some)
             points = _search(rows, changes, l2, start, passes, near) if rows.outputs else none
             models.extend(_model(rows, point) for point in points)
     return models
-
-
-def values(blocks: Blocks, n: int, points: Sequence[Doubles]) -> list[Value]:
-    """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one reading of n rows."""
-    stacked, engine = np.concatenate(points), Numpy()
-    weights, bias = stacked[:, :-1].astype(np.float32), stacked[:, -1].astype(np.float32)
-    losses, gradients = np.zeros(len(points)), np.zeros_like(stacked)
-    for rows, labels in blocks():
-        loss, slope, bias_slope = engine.gradients(rows, labels, weights, bias, len(points))
-        losses += loss
-        gradients[:, :-1] += slope
-        gradients[:, -1] += bias_slope
-    return list(zip((losses / n).tolist(), np.split(gradients / n, len(points)), strict=True))
-
-
-def expand_classes(point: Doubles, counts: Ints) -> Doubles:
-    """Weights and bias of all classes (classes, d + 1), from those that were fitted (outputs, d + 1).
-
-    Classes without rows are as ``convex`` has them: without weights, and together as probable as half a row.
-    """
-    met, missing = np.flatnonzero(counts), np.flatnonzero(counts == 0)
-    found = np.zeros((len(counts), point.shape[1]))
-    if len(met) > 1:
-        found[met] = np.concatenate([-point / 2, point / 2]) if len(met) == 2 else point
-    found[missing, -1] = np.logaddexp.reduce(found[met, -1]) - np.log(2 * counts.sum() * max(1, len(missing)))
-    return found
-
-
-def _size(d: int) -> int:
-    """Rows of a block."""
-    cells = Numpy.cells
-    return max(64, min(cells // 1024, cells // d))
-
-
-def _rounded(numbers: Doubles) -> Doubles:
-    """To float32, so that arithmetic in it takes away and divides by exactly this."""
-    return numbers.astype(np.float32).astype(np.float64)
-
-
-def _scale(moments: Moments) -> Doubles:
-    deviations = _rounded(np.sqrt(np.maximum(np.diag(moments.covariance), 0)))
-    return np.where(deviations > 0, deviations, 1.0)
-
-
-def _standardised(features: Features, centre: Doubles, scale: Doubles, size: int) -> Iterator[tuple[int, Floats]]:
-    """(first row, rows), ``size`` at a time."""
-    taken, by = centre.astype(np.float32), scale.astype(np.float32)
-    for start, rows in features.chunks(size):
-        rows -= taken
-        rows /= by
-        yield start, rows
 
 
 def _groups(rows: Rows, erasers: Sequence[Eraser]) -> Iterator[Sequence[Eraser]]:
@@ -262,63 +109,8 @@ def _groups(rows: Rows, erasers: Sequence[Eraser]) -> Iterator[Sequence[Eraser]]
         yield erasers[i : i + most]
 
 
-@dataclass(frozen=True, eq=False)
-class _Change:
-    """From standardised vectors to erased ones that are standardised again: diag(kept) - left @ right."""
-
-    kept: Doubles
-    """(d,)."""
-    left: Doubles
-    """(d, rank)."""
-    right: Doubles
-    """(rank, d)."""
-    scale: Doubles
-    """Deviations (d,) of the erased vectors; 0 where they are constant."""
-
-    @classmethod
-    def of(cls, rows: Rows, eraser: Eraser) -> _Change:
-        """With the eraser's map I - left @ right, covariances Σ become Σ - left R - (left R)ᵀ + left R rightᵀ leftᵀ.
-
-        R is right @ Σ. The eraser's mean does not matter, as the bias is free.
-        """
-        products = eraser.right @ rows.moments.covariance
-        variances = np.diag(rows.moments.covariance) - 2 * np.einsum("ir,ri->i", eraser.left, products)
-        variances += np.einsum("ir,rs,is->i", eraser.left, products @ eraser.right.T, eraser.left, optimize=True)
-        deviations, before = (np.sqrt(np.maximum(each, 0)) for each in (variances, np.diag(rows.moments.covariance)))
-        there = deviations > CONSTANT_TOLERANCE * np.where(before > 0, before, before.max())
-        inverse = np.where(there, 1 / np.where(there, deviations, 1.0), 0.0)
-        return cls(rows.scale * inverse, eraser.left * inverse[:, None], eraser.right * rows.scale, deviations * there)
-
-    def plain(self, point: Doubles) -> Doubles:
-        """Weights of erased vectors and biases (outputs, d + 1), as those of the vectors that are not erased."""
-        weights = point[:, :-1]
-        return np.column_stack([weights * self.kept - (weights @ self.left) @ self.right, point[:, -1]])
-
-    def gradients(self, plain: Doubles) -> Doubles:
-        """The gradient (outputs, d + 1) to weights of erased vectors, from that to weights of those that are not."""
-        gradients = plain[:, :-1]
-        return np.column_stack([gradients * self.kept - (gradients @ self.right.T) @ self.left.T, plain[:, -1]])
-
-    def correlations(self, plain: Floats) -> Floats:
-        """Those of the erased dimensions (d, d), from those of the dimensions."""
-        kept, left, right = (each.astype(np.float32) for each in (self.kept, self.left, self.right))
-        half = kept[:, None] * plain - left @ (right @ plain)
-        return (half * kept - (half @ right.T) @ left.T).astype(np.float32, copy=False)
-
-    def through(self, search: Search) -> Search:
-        """A search among weights of erased vectors, that asks for weights of those that are not."""
-        try:
-            asked = next(search)
-            while True:
-                loss, gradients = yield self.plain(asked)
-                asked = search.send((loss, self.gradients(gradients)))
-        except StopIteration as end:
-            found: End = end.value
-            return found
-
-
 def _search(
-    rows: Rows, changes: Sequence[_Change], l2: float, start: Linear | None, passes: int, near: float
+    rows: Rows, changes: Sequence[ErasedSpace], l2: float, start: Linear | None, passes: int, near: float
 ) -> list[Doubles]:
     """The optimum for each change: weights of the standardised vectors and biases, (outputs, d + 1)."""
     n, d = rows.moments.rows, len(rows.scale)
@@ -329,7 +121,7 @@ def _search(
     if d <= max(MAX_FACTORED_DIMENSIONS, min(n, MAX_CORRELATED_DIMENSIONS)):
         correlations = (rows.moments.covariance / np.outer(rows.scale, rows.scale)).astype(np.float32)
 
-    def begin(change: _Change, point: Doubles, known: Value) -> Search:
+    def begin(change: ErasedSpace, point: Doubles, known: Value) -> Search:
         solve = solver(None if correlations is None else change.correlations(correlations), curvature, penalty)
         value = known[0], change.gradients(known[1])
         found = descend(point, value, np.append(penalty, 0.0), solve, tolerance=tolerance, limit=passes)
@@ -374,7 +166,7 @@ def _told(rows: Rows, l2: float) -> Linear:
     return Linear(np.hstack([unread, weight * np.eye(len(shares))]), np.zeros(len(shares)))
 
 
-def _start(rows: Rows, change: _Change, start: Linear | None) -> Doubles:
+def _start(rows: Rows, change: ErasedSpace, start: Linear | None) -> Doubles:
     """Where a search begins: at weights of erased vectors that are those of ``start``, or else at 0."""
     if start is None:
         return rows.shares
@@ -403,8 +195,8 @@ def _scores(models: Sequence[Linear], test: Features, rows: Rows) -> list[Floats
     weights = np.concatenate([model.weights * rows.scale for model in models]).astype(np.float32)
     bias = np.concatenate([model.bias + model.weights @ rows.centre for model in models]).astype(np.float32)
     found = np.empty((len(models), len(test), classes), np.float32)
-    size = _size(max(test.shape[1], classes * len(models)))
-    for start, part in _standardised(test, rows.centre, rows.scale, size):
+    size = block_rows(Numpy.cells, test.shape[1], classes * len(models))
+    for start, part in standardised_blocks(test, rows.centre, rows.scale, size):
         logits = (weights @ part.T + bias[:, None]).reshape(len(models), classes, -1)
         logits -= logits.max(axis=1, keepdims=True)
         logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from sonde.errors import DataError, ShapeError, UsageError
-from sonde.probes import PROBES, Features, convex, fit
+from sonde.probes import Features, convex, fit, named
 from sonde.probes.capacity import _Full, capacity, frontier, hypervolume, ranks
 
 
@@ -52,7 +52,7 @@ def test_the_last_rank_is_the_plain_probe():
     x, y = draw(1600, 12, 5)
     found, (train, train_y, dev, dev_y, test, test_y) = points(x, y, 5, l2=1e-3, penalties=())
     assert [point.rank for point in found] == [1, 2, 4]
-    plain = fit(replace(PROBES["linear"], l2=(1e-3,)), train, train_y, dev, dev_y, 5)[0]
+    plain = fit(replace(named("linear"), l2=(1e-3,)), train, train_y, dev, dev_y, 5)[0]
     assert found[-1].dev == pytest.approx(plain.dev, abs=0.006)
     logs = plain.model.scores(test)
     assert found[-1].test == pytest.approx((logs.argmax(axis=1) == test_y).mean(), abs=0.006)
@@ -122,7 +122,7 @@ def test_two_classes_have_one_direction_whose_norm_is_that_of_its_weights():
     x, y = draw(1000, 8, 2)
     found, (train, train_y, dev, dev_y, _, _) = points(x, y, 2, l2=1e-2, penalties=())
     (point,) = found
-    model = fit(replace(PROBES["linear"], l2=(1e-2,)), train, train_y, dev, dev_y, 2)[0].model
+    model = fit(replace(named("linear"), l2=(1e-2,)), train, train_y, dev, dev_y, 2)[0].model
     apart = (model.weights[1] - model.weights[0]) * train.tables[0].std(axis=0, dtype=np.float64)
     assert point.norm == pytest.approx(np.linalg.norm(apart) / math.sqrt(2), rel=0.01)
 
@@ -131,7 +131,7 @@ def test_what_is_known_already_and_names_of_classes_do_not_matter():
     x, y = draw(1600, 8, 4)
     found, (train, train_y, dev, dev_y, *_) = points(x, y, 4)
     statistics = convex.TrainingStatistics.of(train, train_y, 4)
-    plain = fit(replace(PROBES["linear"], l2=(1e-2,)), train, train_y, dev, dev_y, 4)[0].model
+    plain = fit(replace(named("linear"), l2=(1e-2,)), train, train_y, dev, dev_y, 4)[0].model
     other = np.array([2, 3, 1, 0])
     for again in (points(x, y, 4, plain=plain, statistics=statistics)[0], points(x, other[y], 4)[0]):
         for one, two in zip(found, again, strict=True):

@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
 
 from sonde.errors import ShapeError, TooFewError, UsageError
-from sonde.probes import PROBES, Features, convex, fit
+from sonde.probes import Features, convex, fit, named
 from sonde.probes.online import (
     MIN_ROWS,
     MIN_ROWS_PER_CLASS,
@@ -250,7 +250,8 @@ def test_test_rows_whose_label_was_never_met_are_wrong_and_cost_nothing():
 def test_rows_that_are_not_held_are_read_again(monkeypatch):
     x, y = draw(600, 6, 2)
     one = code(*halves(x, y), 2)
-    monkeypatch.setattr(convex, "MAX_CACHED_BYTES", 0)
+    for module in ("convex.data", "online"):
+        monkeypatch.setattr(f"sonde.probes.{module}.MAX_CACHED_BYTES", 0)
     assert code(*halves(x, y), 2).bits == pytest.approx(one.bits, rel=1e-5)
 
 
@@ -297,7 +298,7 @@ def test_optima_are_those_of_a_plain_fit_wherever_the_search_begins(classes):
     far = convex.Linear(np.full((classes, 8), 0.3), np.arange(classes, dtype=np.float64))
     third = convex.optima(statistics, rows, y, classes, [1e-3], start=far)
     for l2, found in ((1e-3, models[0]), (1e-1, models[1]), (1e-3, again[0]), (1e-3, third[0])):
-        probe = PROBES["linear"].__class__(kind="convex", standardise=True, l2=(l2,))
+        probe = named("linear").__class__(kind="convex", standardise=True, l2=(l2,))
         plain = fit(probe, rows, y, rows, y, classes)[0].model.scores(rows)
         assert np.exp(found.scores(rows)) == pytest.approx(np.exp(plain), abs=1e-3)
 
@@ -305,7 +306,7 @@ def test_optima_are_those_of_a_plain_fit_wherever_the_search_begins(classes):
 def test_a_ground_keeps_no_more_than_it_may(monkeypatch):
     x, y = draw(100, 5, 2)
     statistics = convex.TrainingStatistics.of(Features.of(x), y, 2)
-    monkeypatch.setattr(convex, "MAX_CACHED_BYTES", 2 * 4 * 5 * 5)
+    monkeypatch.setattr("sonde.probes.convex.data.MAX_CACHED_BYTES", 2 * 4 * 5 * 5)
     first = statistics.inverse(1.0)
     matrix = statistics.curvature * statistics.correlations.astype(np.float64) + np.eye(5)
     assert first == pytest.approx(np.linalg.inv(matrix), rel=1e-3, abs=1e-4)
@@ -318,8 +319,8 @@ def test_a_ground_of_too_many_dimensions_goes_without_correlations(monkeypatch):
     x, y = draw(600, 30, 2)
     rows = Features.of(x)
     statistics = convex.TrainingStatistics.of(rows, y, 2)
-    monkeypatch.setattr(convex, "MAX_FACTORED_DIMENSIONS", 10)
-    monkeypatch.setattr(convex, "MAX_CORRELATED_DIMENSIONS", 10)
+    for name in ("data.MAX_FACTORED_DIMENSIONS", "data.MAX_CORRELATED_DIMENSIONS", "optimum.MAX_FACTORED_DIMENSIONS"):
+        monkeypatch.setattr(f"sonde.probes.convex.{name}", 10)
     bare = convex.TrainingStatistics.of(rows, y, 2)
     assert bare.correlations is None
     one, two = (convex.optima(each, rows, y, 2, [1e-2])[0].scores(rows) for each in (statistics, bare))

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.errors import UsageError
-from sonde.probes import PROBES, Probe, parse
+from sonde.probes import Probe, named, parse
+from sonde.probes.spec import presets
 
 
-@pytest.mark.parametrize("name", PROBES)
+@pytest.mark.parametrize("name", presets())
 def test_a_name_alone_is_the_probe(name):
-    assert parse(name) == (name, PROBES[name])
+    assert parse(name) == (name, named(name))
 
 
 @pytest.mark.parametrize(
@@ -30,17 +31,17 @@ def test_a_name_alone_is_the_probe(name):
 def test_changes_are_written_in_one_way(typed, written, change):
     text, probe = parse(typed)
     assert text == written
-    assert probe == replace(PROBES[typed.split("?")[0]], **change)
+    assert probe == replace(named(typed.split("?")[0]), **change)
 
 
 @given(
-    st.sampled_from(sorted(set(PROBES) - {"linear"})),
+    st.sampled_from(sorted(set(presets()) - {"linear"})),
     st.lists(st.integers(1, 500), min_size=1, max_size=3),
     st.lists(st.floats(0, 0.99), min_size=1, max_size=3),
     st.booleans(),
 )
 def test_what_is_written_is_read_again(name, hidden, dropout, standardise):
-    probe = replace(PROBES[name], hidden=tuple(hidden), dropout=tuple(dropout), standardise=standardise)
+    probe = replace(named(name), hidden=tuple(hidden), dropout=tuple(dropout), standardise=standardise)
     typed = f"hidden={','.join(map(str, hidden))}&dropout={','.join(map(repr, dropout))}"
     text, read = parse(f"{name}?{typed}&standardise={str(standardise).lower()}")
     assert read == probe
@@ -63,9 +64,9 @@ def test_what_is_no_probe(typed, says):
 
 
 def test_word_content_has_no_hidden_layer_as_in_the_papers():
-    assert PROBES["mlp"].of_task("word_content").hidden == (0,)
-    assert PROBES["mlp"].of_task("past_present") == PROBES["mlp"]
-    assert PROBES["senteval"].of_task("word_content") == PROBES["senteval"]
+    assert named("mlp").of_task("word_content").hidden == (0,)
+    assert named("mlp").of_task("past_present") == named("mlp")
+    assert named("senteval").of_task("word_content") == named("senteval")
 
 
 def test_every_field_says_what_it_is():

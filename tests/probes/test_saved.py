@@ -11,7 +11,7 @@ from sonde.errors import DataError
 from sonde.probes import Features, Probe, fit
 from sonde.probes.convex import Linear
 from sonde.probes.network import Network
-from sonde.probes.saved import from_arrays, shape, to_arrays
+from sonde.probes.saved import from_arrays, to_arrays
 
 NETWORKS = {
     "flat": Probe(l2=(1e-4,), passes=4),
@@ -50,7 +50,7 @@ def test_a_network_is_exactly_what_it_was(name):
     assert isinstance(again, Network)
     assert (again.scale is None) == (name != "standardised")
     assert np.array_equal(again.scores(test), model.scores(test))
-    assert shape(again) == (4, 6)
+    assert again.shape == (4, 6)
 
 
 @pytest.mark.parametrize("name", LINEAR)
@@ -63,7 +63,7 @@ def test_a_linear_probe_is_what_it_was_up_to_rounding(name, classes, unmet):
     again = from_arrays(arrays)
     assert isinstance(again, Linear)
     assert again.scores(test) == pytest.approx(model.scores(test), abs=1e-6)
-    assert shape(again) == (classes + unmet, 6)
+    assert again.shape == (classes + unmet, 6)
 
 
 def test_vectors_far_from_zero_cost_no_precision():
@@ -118,5 +118,3 @@ def test_what_is_no_probe_is_refused(arrays):
 def test_a_stranger_is_refused():
     with pytest.raises(TypeError, match="got dict"):
         to_arrays({})
-    with pytest.raises(TypeError, match="got dict"):
-        shape({})

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from sonde.errors import UsageError
-from sonde.probes import parse
+from sonde.probes import named, parse
+from sonde.probes.kind import kind_of
 from sonde.run import Run, evaluate
 from sonde.run.parts import parts_of
 from sonde.run.resample import (
     DEV_DRAWS,
-    LINEAR_RESAMPLES,
     MAX_DEFAULT_COST,
-    NETWORK_RESAMPLES,
     assign_groups,
     checked_resamples,
     read_resamples,
@@ -22,6 +21,7 @@ from sonde.run.resample import (
 from sonde.stats.training import LINEAR_GROUPS as GROUPS
 from tests.run.sets import Knowing, dataset
 
+LINEAR_RESAMPLES, NETWORK_RESAMPLES = (kind_of(named(name)).resamples for name in ("linear", "mlp"))
 FORMS = dataset("own/forms", n=(200, 40, 80), keys=30)
 ROWS = dataset("own/rows", n=(120, 40, 80), classes=3)
 

@@ -10,53 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sonde.core.threads import single_threaded
 from sonde.errors import DataError, ShapeError, TooFewError, UsageError
-from sonde.probes import steps_numpy
 from sonde.probes.features import Features
-from sonde.probes.fit import Fit
-from sonde.probes.group import Engine, Floats, Group, Ints, Setting, begin
-from sonde.probes.mersenne import SEEDS, layers
-from sonde.probes.probe import AS_INPUT, Activation, Probe
-from sonde.probes.select_best import select_best
+from sonde.probes.kind import select_first_best
+from sonde.probes.model import Fit
+from sonde.probes.network import steps_numpy
+from sonde.probes.network.group import Engine, Floats, Group, Ints, Setting, begin
+from sonde.probes.network.mersenne import SEEDS, layers
+from sonde.probes.network.model import CHUNK, Network, Scale, log_softmax, scale_of, standardised
+from sonde.probes.probe import AS_INPUT, Probe
 
 Doubles = npt.NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 21
 """About so much of the training rows is gathered at a time."""
-CHUNK = 512
-"""Rows that are scored at a time."""
-
-
-class Scale(NamedTuple):
-    """What is taken from each dimension, and what it is then multiplied by."""
-
-    mean: Floats
-    factor: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Network:
-    """A trained classifier: the weights of its layers, (out, in) and (out) in turn."""
-
-    weights: tuple[Floats, ...]
-    activation: Activation
-    scale: Scale | None = None
-
-    def scores(self, features: Features) -> Floats:
-        """Log-probabilities of the classes, (n, classes)."""
-        made = np.empty((len(features), len(self.weights[-1])), np.float32)
-        weights = [each[None] for each in self.weights]
-        with single_threaded():
-            for start, xs in features.chunks(CHUNK):
-                logits = steps_numpy.forward(weights, self.activation, _scaled(xs, self.scale))[0]
-                made[start : start + len(xs)] = _logs(logits)
-        return made
+EARLY_STOPPING_SHARE = 0.05
+"""The share of the training rows that SentEval stops on where there is no dev."""
 
 
 @dataclass
@@ -106,7 +80,7 @@ def fit(
 
 def choose(probe: Probe, fits: Sequence[Fit]) -> Fit:
     """The best fit on dev, the first of several, with all that was tried. Accuracies are rounded as in SentEval."""
-    best = select_best(probe, [fit.dev for fit in fits], [fit.tried[0]["loss"] for fit in fits])
+    best = select_first_best(probe, [fit.dev for fit in fits], [fit.tried[0]["loss"] for fit in fits])
     tried = tuple(tried for fit in fits for tried in fit.tried)
     return replace(fits[best], tried=tried, candidates=tuple(fit.model for fit in fits))
 
@@ -133,7 +107,7 @@ def fit_grid(
     labels = np.ascontiguousarray(labels, np.int64)
     # one thread, so that a result does not depend on how many there are; a number that overflows is seen in the loss
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-        scale = _scale(train) if probe.standardise else None
+        scale = scale_of(train) if probe.standardise else None
         grid = settings(probe, train.shape[1])
         watches = {setting: EarlyStopping(probe) for setting in grid}
         groups = _groups(engine, probe, seed, grid, train.shape[1], classes)
@@ -194,11 +168,11 @@ def _check(train: Features, labels: Ints, dev: Features, dev_labels: Ints, class
 
 def _engine(device: str | None) -> Engine:
     if device is not None:
-        from sonde.probes.steps_torch import find
+        from sonde.probes.network.steps_torch import find
 
         return find(device)
     try:
-        from sonde.probes import steps_numba
+        from sonde.probes.network import steps_numba
     except ImportError:
         return steps_numpy
     return steps_numba
@@ -231,7 +205,7 @@ def _block(train: Features, rows: Ints, scale: Scale | None) -> tuple[Floats, In
     plain = len(train.tables) == 1 and table.dtype == np.float32 and table.flags.c_contiguous and table.flags.aligned
     if plain and scale is None and places.min() >= 0 and places.max() < len(table):
         return np.asarray(table), places
-    return _scaled(train.take(rows), scale), np.arange(len(rows))
+    return standardised(train.take(rows), scale), np.arange(len(rows))
 
 
 def _look(
@@ -243,40 +217,13 @@ def _look(
     met = labels >= 0
     for start, xs in dev.chunks(CHUNK):
         ys, known = labels[start : start + len(xs)], np.flatnonzero(met[start : start + len(xs)])
-        scaled = _scaled(xs, scale)
+        scaled = standardised(xs, scale)
         for i, group in enumerate(groups):
             logits = engine.logits(group, scaled)
             right[i] += (logits.argmax(axis=2) == ys).sum(axis=1)
-            lost[i] -= _logs(logits)[:, known, ys[known]].sum(axis=1, dtype=np.float64)
+            lost[i] -= log_softmax(logits)[:, known, ys[known]].sum(axis=1, dtype=np.float64)
     rows = met.sum()
     return [each / len(labels) for each in right], [each / rows for each in lost]
-
-
-def _logs(logits: Floats) -> Floats:
-    """Log-probabilities of scores (…, classes)."""
-    logits = logits - logits.max(axis=-1, keepdims=True)
-    logits -= np.log(np.exp(logits).sum(axis=-1, keepdims=True))
-    return logits
-
-
-def _scale(train: Features) -> Scale:
-    """To mean 0 and deviation 1; a dimension that is the same in all rows, but for rounding, keeps its deviation."""
-    mean, variance = np.zeros(train.shape[1]), np.zeros(train.shape[1])
-    for _, xs in train.chunks(CHUNK):
-        mean += xs.sum(axis=0, dtype=np.float64) / len(train)
-    for _, xs in train.chunks(CHUNK):
-        variance += np.square(xs - mean).sum(axis=0) / len(train)
-    deviation = np.sqrt(variance)
-    factor = 1 / np.where(deviation > 1e-6 * np.abs(mean), deviation, 1)
-    return Scale(mean.astype(np.float32), factor.astype(np.float32))
-
-
-def _scaled(xs: Floats, scale: Scale | None) -> Floats:
-    """Rows (n, d), in place."""
-    if scale is not None:
-        xs -= scale.mean
-        xs *= scale.factor
-    return xs
 
 
 def _fit(setting: Setting, watch: EarlyStopping, seed: int, scale: Scale | None) -> Fit:

@@ -17,15 +17,8 @@ import scipy.linalg.cython_blas  # noqa: F401  numba's np.dot loads this library
 from numba import njit, types
 from numba.extending import intrinsic
 
-from sonde.probes.group import ALPHA, BETAS, EPSILON, Floats, Group, Ints
-from sonde.probes.masks import mix
-from sonde.probes.probe import is_relu
-from sonde.probes.steps_numpy import copy, hold, logits
+from sonde.probes.network.group import ALPHA, BETAS, EPSILON
 
-__all__ = ["copy", "hold", "logits", "train"]
-
-FEW_OUTPUTS = 32
-"""So many scores per row, of all members together, are computed by own loops; more by the BLAS."""
 OPTIMISERS = ("adam", "adagrad", "rmsprop", "sgd")
 MATHS = {"reassoc", "contract", "arcp", "nsz"}
 """Sums in any order, but numbers that are none stay so."""
@@ -47,25 +40,6 @@ def _compiled(function: F) -> F:
     except RuntimeError:  # no folder that numba may write to
         made = compiler()(function)
     return made
-
-
-def train(group: Group, xs: Floats, rows: Ints, ys: Ints, step: int) -> None:
-    """Go through these rows of ``xs`` (any, d) and their labels, batch by batch; ``step`` batches were done."""
-    probe = group.probe
-    table = xs.view()
-    table.flags.writeable = False  # numba compiles anew for an array that may be written to
-    l2 = np.array([setting.l2 for setting in group.settings], np.float32)
-    rule = (probe.batch, probe.reduction == "mean", OPTIMISERS.index(probe.optimiser), probe.rate, step)
-    arrays = (*group.weights, *group.first, *group.second, l2)
-    kernel: Any
-    if len(group.weights) == 2:
-        kernel = _few if group.weights[1].size <= FEW_OUTPUTS else _many
-        kernel(table, rows, ys, *arrays, *rule)
-    else:
-        dropout = np.array([setting.dropout for setting in group.settings], np.float64)
-        form = (dropout, mix(group.seed), is_relu(probe.activation), probe.drop == "after")
-        kernel = _hidden
-        kernel(table, rows, ys, *arrays, *form, *rule)
 
 
 def _bits(typing: Any, bits: Any) -> Any:
@@ -174,7 +148,7 @@ def _gather(xs: Any, order: Any, room: Any) -> None:
 
 
 @_compiled
-def _many(
+def train_many_outputs(
     xs: Any, order: Any, ys: Any, w: Any, b: Any, mw: Any, mb: Any, vw: Any, vb: Any, l2: Any,
     batch: Any, mean: Any, optimiser: Any, rate: Any, step: Any,
 ) -> None:  # fmt: skip
@@ -200,7 +174,7 @@ def _many(
 
 
 @_compiled
-def _few(
+def train_few_outputs(
     xs: Any, order: Any, ys: Any, w: Any, b: Any, mw: Any, mb: Any, vw: Any, vb: Any, l2: Any,
     batch: Any, mean: Any, optimiser: Any, rate: Any, step: Any,
 ) -> None:  # fmt: skip
@@ -289,7 +263,7 @@ def _activate(units: Any, slopes: Any, bias: Any, dropout: Any, now: Any, relu: 
 
 
 @_compiled
-def _hidden(
+def train_hidden(
     xs: Any, order: Any, ys: Any, w: Any, b: Any, u: Any, c: Any, mw: Any, mb: Any, mu: Any, mc: Any,
     vw: Any, vb: Any, vu: Any, vc: Any, l2: Any, dropout: Any, seed: Any, relu: Any, after: Any,
     batch: Any, mean: Any, optimiser: Any, rate: Any, step: Any,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sonde.probes import steps_torch
-from sonde.probes.convex_numpy import Doubles, Floats
+from sonde.probes.convex.engine import Doubles, Floats
+from sonde.probes.network import steps_torch
 
 
 def find(device: str) -> Torch:

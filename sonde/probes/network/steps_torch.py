@@ -8,8 +8,8 @@ from typing import Any, assert_never
 import numpy as np
 
 from sonde.errors import NotInstalled, UsageError
-from sonde.probes.group import ALPHA, BETAS, EPSILON, Floats, Group, Ints
-from sonde.probes.masks import hashes, key, threshold
+from sonde.probes.network.group import ALPHA, BETAS, EPSILON, Floats, Group, Ints
+from sonde.probes.network.masks import hashes, key, threshold
 from sonde.probes.probe import is_relu
 
 
