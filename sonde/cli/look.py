@@ -93,7 +93,7 @@ def ls(what: Literal["tasks", "suites", "encoders", "probes", "controls", "measu
         for column in ("probe", "kind", "what", "settings"):
             table.add_column(column)
         for name, (preset, probe) in presets().items():
-            table.add_row(name, probe.kind, preset.summary, differences(probe))
+            table.add_row(name, probe.kind, preset.summary, differences(probe).replace("&", " "))
     elif what in ("controls", "measures"):
         from sonde.run.controls import CONTROLS
         from sonde.run.measures import MEASURES

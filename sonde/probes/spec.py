@@ -80,7 +80,14 @@ def differences(probe: Probe, other: Probe | None = None) -> str:
 @cache
 def _presets(kinds: tuple[ProbeKind, ...]) -> Mapping[str, tuple[Preset, Probe]]:
     found: dict[str, tuple[Preset, Probe]] = {}
+    known = {f.name for f in fields(Probe)} - {"kind"}
     for kind in kinds:
+        named = {*kind.settings, *(name for preset in kind.presets for name in preset.settings)}
+        if unknown := sorted(named - known):
+            raise UsageError(
+                f"The probe kind {kind.name} reads {unknown[0]!r}, which is not a setting of probes; expected some of "
+                f"{', '.join(sorted(known))}."
+            )
         for preset in kind.presets:
             if preset.name in found:
                 message = f"The probe {preset.name!r} of the kind {kind.name} is left out: the name is taken."

@@ -52,9 +52,9 @@ def test_what_is_written_is_read_again(name, hidden, dropout, standardise):
     ("typed", "says"),
     [
         ("lnear", "Did you mean linear"), ("mlp?hiden=1", "Did you mean hidden"), ("linear?l2=x", "l2=x"),
-        ("linear?l2", "field=value"),
+        ("linear?l2", "setting=value"),
         ("mlp?dropout=1", "below 1"), ("mlp?batch=0", "at least 1"), ("linear?hidden=5", "no hidden layer"),
-        ("mlp?l2=1&l2=2", "each field once"), ("mlp?hidden=-2", "-1, 0 or more"),
+        ("mlp?l2=1&l2=2", "each once"), ("mlp?hidden=-2", "-1, 0 or more"),
         ("mlp?optimiser=adamw", "optimiser=adamw"),
     ],
 )  # fmt: skip

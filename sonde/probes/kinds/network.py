@@ -102,7 +102,7 @@ probe = ProbeKind(
         ),
         Preset(
             name="xprobe2019",
-            summary="150 sigmoid units, Adam, batches of 10 (Şahin et al. 2019)",
+            summary="150 sigmoid units, Adam, batches of 10 (Ravishankar et al. 2019)",
             # the paper does not say when training is stopped
             settings={"hidden": (150,), "l2": (0.0,), "batch": 10, "every": 1, "reset": True, "passes": 100},
         ),
