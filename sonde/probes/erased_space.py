@@ -12,7 +12,7 @@ from sonde.probes.erase import Eraser
 from sonde.probes.standardised_rows import Rows
 
 CONSTANT_TOLERANCE = 1e-6
-"""Share of its deviation, or if it had none of the largest one, below which an erased dimension is constant."""
+"""The share of its deviation, or if that was 0 of the largest one, below which an erased dimension is constant."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,28 +43,28 @@ class ErasedSpace:
         return cls(rows.scale * inverse, eraser.left * inverse[:, None], eraser.right * rows.scale, deviations * there)
 
     def plain(self, point: Doubles) -> Doubles:
-        """Weights of erased vectors and biases (outputs, d + 1), as those of the vectors that are not erased."""
+        """Weights of erased vectors and biases (outputs, d + 1), as weights of the original vectors."""
         weights = point[:, :-1]
         return np.column_stack([weights * self.kept - (weights @ self.left) @ self.right, point[:, -1]])
 
     def gradients(self, plain: Doubles) -> Doubles:
-        """The gradient (outputs, d + 1) to weights of erased vectors, from that to weights of those that are not."""
+        """The gradient (outputs, d + 1) of weights of erased vectors, from that of weights of the original ones."""
         gradients = plain[:, :-1]
         return np.column_stack([gradients * self.kept - (gradients @ self.right.T) @ self.left.T, plain[:, -1]])
 
     def correlations(self, plain: Floats) -> Floats:
-        """Those of the erased dimensions (d, d), from those of the dimensions."""
+        """Those of the erased dimensions (d, d), from those of the original ones."""
         kept, left, right = (each.astype(np.float32) for each in (self.kept, self.left, self.right))
         half = kept[:, None] * plain - left @ (right @ plain)
         return (half * kept - (half @ right.T) @ left.T).astype(np.float32, copy=False)
 
     def through(self, search: Search) -> Search:
-        """A search among weights of erased vectors, that asks for weights of those that are not."""
+        """A search over weights of erased vectors that requests points as weights of the original ones."""
         try:
-            asked = next(search)
+            point = next(search)
             while True:
-                loss, gradients = yield self.plain(asked)
-                asked = search.send((loss, self.gradients(gradients)))
+                loss, gradients = yield self.plain(point)
+                point = search.send((loss, self.gradients(gradients)))
         except StopIteration as end:
             found: End = end.value
             return found

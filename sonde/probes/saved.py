@@ -15,7 +15,7 @@ from sonde.probes.kind import PROBE_KINDS
 from sonde.probes.model import Array, Arrays, Model, check_arrays
 
 KIND = "kind"
-"""The array with the name of a model's kind, where no other array tells it."""
+"""The array with the name of a model's kind, where no other array identifies it."""
 MAX_SAVED_BYTES = 1 << 24
 """Bytes of weights up to which a run saves a probe: those of 1000 words, the most classes a task of the papers has, on
 4096 dimensions. Beyond, a run of many layers would be mostly weights."""

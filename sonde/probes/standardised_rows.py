@@ -33,7 +33,7 @@ class Rows:
     """(classes,)."""
     moments: Moments
     centre: Doubles
-    """What is taken from the rows: their mean (d,), rounded to float32."""
+    """What is subtracted from the rows: their mean (d,), rounded to float32."""
     scale: Doubles
     """What they are then divided by: deviations (d,), rounded to float32; 1 for 0."""
 
@@ -42,12 +42,14 @@ class Rows:
         """Rows (n, d) and labels 0 … classes - 1; ``moments`` are those of these rows, if they are known."""
         n, d = train.shape
         if len(labels) != n:
-            raise ShapeError(f"There are {n} training rows and {len(labels)} labels; expected as many.")
+            raise ShapeError(f"There are {n} training rows and {len(labels)} labels; expected one per row.")
         if not 0 <= labels.min() <= labels.max() < classes:
             raise DataError(f"The labels are {labels.min()} … {labels.max()}; expected 0 … {classes - 1}.")
         moments = Moments.of(train) if moments is None else moments
         if (moments.rows, len(moments.mean)) != (n, d):
-            raise ShapeError(f"The moments are of {moments.rows} x {len(moments.mean)} numbers, the rows of {n} x {d}.")
+            raise ShapeError(
+                f"The moments are of {moments.rows} x {len(moments.mean)} values; expected {n} x {d}, as the rows."
+            )
         counts = np.bincount(labels, minlength=classes)
         numbers = (np.cumsum(counts > 0) - 1)[labels]
         centre, scale = _rounded(moments.mean), _scale(moments)
@@ -60,9 +62,9 @@ class Rows:
 
     @property
     def outputs(self) -> int:
-        """Logits that are fitted: one for two classes."""
-        met = int(np.count_nonzero(self.counts))
-        return met if met > 2 else met - 1
+        """The number of logits that are fitted: one for two classes."""
+        present = int(np.count_nonzero(self.counts))
+        return present if present > 2 else present - 1
 
     @cached_property
     def constant(self) -> Value:
@@ -79,12 +81,12 @@ class Rows:
         return point
 
     def reinjected(self) -> Rows:
-        """The rows that ``reinjected`` makes of the training rows and their labels."""
+        """The training rows with their one-hot class appended, as ``erase.reinjected`` does."""
         n, classes, d = self.moments.rows, len(self.counts), len(self.scale)
-        met, shares, told = np.flatnonzero(self.counts), self.counts / n, np.eye(classes, dtype=np.float32)
+        present, shares, one_hot = np.flatnonzero(self.counts), self.counts / n, np.eye(classes, dtype=np.float32)
         sums = np.zeros((classes, d))
         for rows, numbers in self.blocks():
-            sums += told[:, met[numbers]] @ rows
+            sums += one_hot[:, present[numbers]] @ rows
         crossed = sums / n * self.scale + np.outer(shares, self.centre - self.moments.mean)
         own = np.diag(shares) - np.outer(shares, shares)
         moments = Moments(
@@ -93,25 +95,25 @@ class Rows:
             np.block([[self.moments.covariance, crossed.T], [crossed, own]]),
         )
         centre, scale = _rounded(moments.mean), _scale(moments)
-        told = ((told - centre[d:]) / scale[d:]).astype(np.float32)
+        one_hot = ((one_hot - centre[d:]) / scale[d:]).astype(np.float32)
 
         def blocks() -> Iterator[tuple[Floats, Ints]]:
             for rows, numbers in self.blocks():
-                yield np.hstack([rows, told[met[numbers]]]), numbers
+                yield np.hstack([rows, one_hot[present[numbers]]]), numbers
 
         return Rows(cached_blocks(blocks, 4 * n * (d + classes)), self.counts, moments, centre, scale)
 
 
 def cached_blocks(blocks: Callable[[], Iterable[T]], size: int) -> Callable[[], Iterable[T]]:
-    """The same blocks, kept in memory if their size in bytes allows it."""
+    """The same blocks, cached in memory if their size in bytes allows it."""
     if size > MAX_CACHED_BYTES:
         return blocks
-    kept = list(blocks())
-    return lambda: kept
+    cached = list(blocks())
+    return lambda: cached
 
 
 def values(blocks: Blocks, n: int, points: Sequence[Doubles]) -> list[Value]:
-    """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one reading of n rows."""
+    """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one read of n rows."""
     stacked, engine = np.concatenate(points), Numpy()
     weights, bias = stacked[:, :-1].astype(np.float32), stacked[:, -1].astype(np.float32)
     losses, gradients = np.zeros(len(points)), np.zeros_like(stacked)
@@ -126,18 +128,18 @@ def values(blocks: Blocks, n: int, points: Sequence[Doubles]) -> list[Value]:
 def expand_classes(point: Doubles, counts: Ints) -> Doubles:
     """Weights and bias of all classes (classes, d + 1), from those that were fitted (outputs, d + 1).
 
-    Classes without rows are as ``convex`` has them: without weights, and together as probable as half a row.
+    Classes without rows are treated as in ``convex``: no weights, and together as probable as half a row.
     """
-    met, missing = np.flatnonzero(counts), np.flatnonzero(counts == 0)
+    present, missing = np.flatnonzero(counts), np.flatnonzero(counts == 0)
     found = np.zeros((len(counts), point.shape[1]))
-    if len(met) > 1:
-        found[met] = np.concatenate([-point / 2, point / 2]) if len(met) == 2 else point
-    found[missing, -1] = np.logaddexp.reduce(found[met, -1]) - np.log(2 * counts.sum() * max(1, len(missing)))
+    if len(present) > 1:
+        found[present] = np.concatenate([-point / 2, point / 2]) if len(present) == 2 else point
+    found[missing, -1] = np.logaddexp.reduce(found[present, -1]) - np.log(2 * counts.sum() * max(1, len(missing)))
     return found
 
 
 def _rounded(numbers: Doubles) -> Doubles:
-    """To float32, so that arithmetic in it takes away and divides by exactly this."""
+    """Rounded to float32, so that float32 arithmetic subtracts and divides by exactly this."""
     return numbers.astype(np.float32).astype(np.float64)
 
 

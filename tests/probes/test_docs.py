@@ -60,4 +60,4 @@ def test_ls_probes_lists_what_the_docs_list(capsys, monkeypatch):
     for name, (preset, probe) in presets().items():
         (line,) = (line for line in printed.splitlines() if line.startswith(f"{name} "))
         assert probe.kind in line
-        assert preset.summary in line
+        assert preset.summary[:40] in line  # long ones go on in the next line

@@ -86,7 +86,7 @@ def test_its_models_are_saved_with_the_name_of_the_kind(plugin, monkeypatch):
     assert again.shape == (3, 4)
     np.testing.assert_array_equal(again.scores(features), model.scores(features))
     monkeypatch.undo()  # the package is gone
-    with pytest.raises(DataError, match="kind 'nearest_mean'; expected one of convex, network. Install the package"):
+    with pytest.raises(DataError, match="kind 'nearest_mean'; expected one of convex, network"):
         from_arrays(arrays)
 
 

@@ -1,4 +1,4 @@
-"""The arithmetic of logistic regression on a block of rows in torch, for its devices."""
+"""The arithmetic of logistic regression on a block of rows in torch, on any of its devices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def find(device: str) -> Torch:
 
 @dataclass(frozen=True)
 class Torch:
-    """torch, and where it computes. Sums leave the device in float32, since not every device has more."""
+    """torch, and where it computes. Sums leave the device in float32, since not every device has float64."""
 
     torch: Any
     device: Any
@@ -38,7 +38,7 @@ class Torch:
     def gradients(
         self, rows: Any, labels: Any, weights: Any, bias: Any, models: int
     ) -> tuple[Doubles, Floats, Doubles]:
-        """Losses and gradients, as in ``convex_numpy``."""
+        """Losses and gradients, as in ``engine.Numpy``."""
         torch = self.torch
         logits = weights @ rows.T + bias[:, None]
         if len(weights) == models:

@@ -129,7 +129,7 @@ def _search(
     start: Doubles | None = None,
     tolerance: float = TOLERANCE,
 ) -> list[End]:
-    """Where the search ends for each penalty."""
+    """The end of the search for each penalty."""
     d, curvature = data.features.shape[1], curvature_of(data.shares)
     outputs = len(curvature)
     point = np.zeros((outputs, d + 1))
@@ -138,17 +138,17 @@ def _search(
     point[:, -1] = np.log(data.shares[1] / data.shares[0]) if outputs == 1 else np.log(data.shares)
     point = point if start is None else start
     value = data.values([point])[0]
-    promised = -tolerance * float(data.shares @ np.log(data.shares))
+    gain = -tolerance * float(data.shares @ np.log(data.shares))
     correlations = data.correlations() if statistics is None else statistics.correlations
-    usual = [float(np.median(l2)) for l2 in penalties]
-    strong_first = sorted(range(len(penalties)), key=lambda i: -usual[i])
+    typical = [float(np.median(l2)) for l2 in penalties]
+    strong_first = sorted(range(len(penalties)), key=lambda i: -typical[i])
 
     def begin(i: int, point: Doubles, value: Value, first: Doubles | None = None) -> Search:
         l2 = penalties[i]
         penalty = np.full(d, l2) if standardise else l2 / data.scale**2
         known = statistics.inverse(l2) if statistics is not None and standardise and isinstance(l2, float) else None
         solve = solver(correlations, curvature, penalty, known)
-        return descend(point, value, np.append(penalty, 0.0), solve, tolerance=promised, limit=limit, first=first)
+        return descend(point, value, np.append(penalty, 0.0), solve, tolerance=gain, limit=limit, first=first)
 
     if d <= MAX_FACTORED_DIMENSIONS and len(strong_first) * outputs <= MAX_COLUMNS:
         found = run({i: begin(i, point, value) for i in strong_first}, in_line(data.values))
@@ -156,10 +156,10 @@ def _search(
     ends: dict[int, End] = {}
     for place, i in enumerate(strong_first):
         first = None
-        if place > 1 and usual[i] > 0:  # in the logarithm of the penalty the optimum moves about evenly
+        if place > 1 and typical[i] > 0:  # the optimum moves about evenly in the logarithm of the penalty
             older, old = strong_first[place - 2 : place]
-            if usual[older] > usual[old]:
-                step = np.log(usual[old] / usual[i]) / np.log(usual[older] / usual[old])
+            if typical[older] > typical[old]:
+                step = np.log(typical[old] / typical[i]) / np.log(typical[older] / typical[old])
                 first = (point - ends[older].point) * step
         ends |= run({i: begin(i, point, value, first)}, in_line(data.values))
         point, value = ends[i].point, ends[i].value

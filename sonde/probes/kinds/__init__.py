@@ -1,1 +1,1 @@
-"""The kinds of probes, one file each: ``probe`` is a ``ProbeKind``, and nothing else has to be told of it."""
+"""The kinds of probes, one file each: ``probe`` is a ``ProbeKind``, found by the folder."""

@@ -23,10 +23,10 @@ FEW_OUTPUTS = 32
 
 
 def train(group: Group, xs: Floats, rows: Ints, ys: Ints, step: int) -> None:
-    """Go through these rows of ``xs`` (any, d) and their labels, batch by batch; ``step`` batches were done."""
+    """Train on these rows of ``xs`` (any, d) and their labels, batch by batch, after ``step`` batches."""
     probe = group.probe
     table = xs.view()
-    table.flags.writeable = False  # numba compiles anew for an array that may be written to
+    table.flags.writeable = False  # numba compiles separate code for writable arrays
     l2 = np.array([setting.l2 for setting in group.settings], np.float32)
     rule = (probe.batch, probe.reduction == "mean", OPTIMISERS.index(probe.optimiser), probe.rate, step)
     arrays = (*group.weights, *group.first, *group.second, l2)
