@@ -124,8 +124,8 @@ def learning(
     known = np.flatnonzero(dev_labels >= 0)
     if len(block_ends(len(train), classes)) < 2 or not len(known):
         raise TooFewError(
-            f"{len(train)} training rows of {classes} classes, and {len(known)} dev rows whose label is in train, are too "
-            f"few for a learning curve; expected at least {2 * max(MIN_ROWS, MIN_ROWS_PER_CLASS * classes)} and 1."
+            f"{len(train)} training rows of {classes} classes, and {len(known)} dev rows whose label is in train, are "
+            f"too few for a learning curve; expected at least {2 * max(MIN_ROWS, MIN_ROWS_PER_CLASS * classes)} and 1."
         )
     drawn = subsets(labels, clusters, classes, seed=seed, subsamples=subsamples)
     right: list[list[Truths]] = [[] for _ in drawn]

@@ -209,7 +209,7 @@ class Work:
     def send(
         self, rows: Features, labels: Ints, blocks: Sequence[int], places: Sequence[int]
     ) -> tuple[Doubles, tuple[int, ...], list[BlockModel]]:
-        """The cost of labels (n,) in order, the indices of the penalties, and the models; without places, these are chosen."""
+        """The cost of labels (n,) in order, the indices of penalties (``places``, or else chosen), and the models."""
         costs = np.full(len(labels), math.log2(self.classes))
         found = [self.start(blocks[0])]
         senders: list[BlockModel] = []
