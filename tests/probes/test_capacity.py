@@ -80,7 +80,7 @@ def test_a_rank_is_refitted_as_scikit_learn_would_and_never_worse_than_cut():
         few = full.project(rows, rank).astype(np.float64)
         assert few == pytest.approx(seen @ full.basis[:, :rank], abs=1e-4)
         model = LogisticRegression(C=1 / (len(y) * l2), tol=1e-9, max_iter=10_000).fit(few, y)
-        cut = full.cut(rank)
+        cut = full.truncated(rank)
         losses = [
             -log_softmax(few @ weights.T + bias, axis=1)[np.arange(len(y)), y].mean() + l2 / 2 * (weights**2).sum()
             for weights, bias in ((model.coef_, model.intercept_), (cut.weights, cut.bias))

@@ -98,7 +98,7 @@ def test_the_last_point_is_the_plain_probe_and_the_curve_rises():
 
 
 def test_a_subsample_has_the_probe_that_it_would_have_alone():
-    """With the same penalties and the ground of all rows, to the rows that are nearly undecided."""
+    """With the same penalties and the statistics of all rows, to the rows that are nearly undecided."""
     parts = [drawn(n) for n in (640, 400, 1000)]
     _, points = curve(parts)
     (x, y), (xd, yd), (xt, yt) = parts
@@ -126,7 +126,7 @@ def test_the_penalty_is_of_the_grid_and_chosen_by_accuracy_on_dev():
 
 
 def test_forms_that_are_not_cut_make_the_curve_of_forms():
-    """An encoder that knows forms only: with single rows all are met early, with whole forms they are not."""
+    """An encoder that knows forms only: with single rows all are seen early, with whole forms they are not."""
     rng = np.random.default_rng(2)
     forms = np.repeat(np.arange(160), 8)
     of_form = rng.integers(2, size=160)

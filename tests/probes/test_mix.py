@@ -136,7 +136,7 @@ def test_what_cannot_be_mixed_is_refused():
         mix.fit(layers, y[:49], 2, l2=1e-2)
     with pytest.raises(ShapeError, match="0 layers"):
         mix.fit([], y, 2, l2=1e-2)
-    with pytest.raises(ShapeError, match="one dimension"):
+    with pytest.raises(ShapeError, match="the same dimension"):
         mix.fit([layers[0], Features.of(np.ones((50, 3)))], y, 2, l2=1e-2)
     with pytest.raises(ShapeError, match="2 layers"):
         mix.fit(layers, y, 2, l2=1e-2).scores(layers[:1])

@@ -323,8 +323,8 @@ def test_a_dev_label_that_was_never_met_is_a_miss(engine):
     train, labels, dev, dev_labels, classes = data()
     whole = fit(SMALL, train, labels, dev, dev_labels, classes, seeds=[1], device=engine)[0]
     longer = dev.select(np.arange(120) % 60)
-    unmet = np.concatenate([dev_labels, np.full(60, -1)])
-    found = fit(SMALL, train, labels, longer, unmet, classes, seeds=[1], device=engine)[0]
+    missing = np.concatenate([dev_labels, np.full(60, -1)])
+    found = fit(SMALL, train, labels, longer, missing, classes, seeds=[1], device=engine)[0]
     assert [t["accuracy"] for t in found.tried] == [t["accuracy"] / 2 for t in whole.tried]
     assert [t["loss"] for t in found.tried] == pytest.approx([t["loss"] for t in whole.tried], abs=1e-6)
     nothing = fit(SMALL, train, labels, dev, np.full(60, -1), classes, seeds=[1], device=engine)[0]

@@ -49,7 +49,7 @@ def test_what_is_written_is_read_again(name, hidden, dropout, standardise):
 
 
 @pytest.mark.parametrize(
-    ("typed", "says"),
+    ("typed", "message"),
     [
         ("lnear", "Did you mean linear"), ("mlp?hiden=1", "Did you mean hidden"), ("linear?l2=x", "l2=x"),
         ("linear?l2", "setting=value"),
@@ -58,8 +58,8 @@ def test_what_is_written_is_read_again(name, hidden, dropout, standardise):
         ("mlp?optimiser=adamw", "optimiser=adamw"),
     ],
 )  # fmt: skip
-def test_what_is_no_probe(typed, says):
-    with pytest.raises(UsageError, match=says):
+def test_what_is_not_a_probe(typed, message):
+    with pytest.raises(UsageError, match=message):
         parse(typed)
 
 

@@ -128,6 +128,6 @@ def test_with_no_target_the_surplus_is_the_description_length():
         (lambda: sample_complexity((10, 20), (1.0, np.nan), 0.1), DataError, "not finite"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(call, error, message):
+def test_what_is_invalid_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()

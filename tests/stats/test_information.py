@@ -157,14 +157,14 @@ def test_what_was_known_already_adds_nothing_and_exchanging_changes_the_sign():
     ("call", "error", "message"),
     [
         (lambda: information([0.0], [0, 1], [0.5, 0.5]), DataError, r"2 rows; .* \(1,\)"),
-        (lambda: information([0.5, 0.0], [0, 1], [0.5, 0.5]), DataError, "0 at most"),
+        (lambda: information([0.5, 0.0], [0, 1], [0.5, 0.5]), DataError, "at most 0"),
         (lambda: information([np.nan, 0.0], [0, 1], [0.5, 0.5]), DataError, "NaN"),
-        (lambda: information([0.0, 0.0], [0, 2], [0.5, 0.5]), DataError, "shares of 3 or more"),
-        (lambda: information([0.0, 0.0], [0, 1], [0.5, 0.6]), DataError, "add up to 1"),
+        (lambda: information([0.0, 0.0], [0, 2], [0.5, 0.5]), DataError, "shares of at least 3"),
+        (lambda: information([0.0, 0.0], [0, 1], [0.5, 0.6]), DataError, "sum to 1"),
         (lambda: information([0.0, 0.0], [-1, -1], [0.5, 0.5]), TooFewError, "at least 2"),
-        (lambda: prior([0, 3], 3), DataError, "the last is 2, got 3"),
+        (lambda: prior([0, 3], 3), DataError, "classes 0 … 2, got 3"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(call, error, message):
+def test_what_is_invalid_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()

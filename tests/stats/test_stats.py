@@ -1,4 +1,4 @@
-"""What importing costs, and what wrong arrays are told."""
+"""Import time, and the errors for invalid arrays."""
 
 import subprocess
 import sys
@@ -51,14 +51,14 @@ def test_every_public_name_is_there_and_explained():
         (lambda: stats.correlate([1, 2, 4], [1, 2, 3], kind="kendall", seed=1), UsageError, "kendall"),
         (lambda: stats.accuracy([0.5], [1]), DataError, "one integer per row"),
         (lambda: stats.accuracy([], np.array([], int)), DataError, "predicted"),
-        (lambda: stats.accuracy([-1], [0]), DataError, "from 0 on, got -1"),
-        (lambda: stats.accuracy([0], [-2]), DataError, "from -1 on, got -2"),
-        (lambda: stats.confusion([0, 3], [0, 1], 3), DataError, "the last is 2, got 3"),
+        (lambda: stats.accuracy([-1], [0]), DataError, "at least 0, got -1"),
+        (lambda: stats.accuracy([0], [-2]), DataError, "at least -1, got -2"),
+        (lambda: stats.confusion([0, 3], [0, 1], 3), DataError, "classes 0 … 2, got 3"),
         (lambda: stats.log2_loss(np.full((2, 2), 0.5), [0, 1]), DataError, "logarithms"),
         (lambda: stats.log2_loss(np.full((2, 2), np.nan), [0, 1]), DataError, "NaN"),
         (lambda: stats.log2_loss(np.zeros((2, 2)), [0, 2]), DataError, r"got \(2, 2\)"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(call, error, message):
+def test_what_is_invalid_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()

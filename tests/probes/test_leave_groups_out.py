@@ -27,8 +27,8 @@ def test_linear_probes_are_the_optima_of_scikit_learn(probe, classes):
     assert len(models) == 10
     x = train.take(slice(None)).astype(np.float64)
     mean, scale = (x.mean(axis=0), x.std(axis=0)) if spec.standardise else (0.0, 1.0)
-    for model, (dealt, group) in zip(models, [(dealt, g) for dealt in groups for g in range(5)], strict=True):
-        some = dealt != group
+    for model, (assigned, group) in zip(models, [(assigned, g) for assigned in groups for g in range(5)], strict=True):
+        some = assigned != group
         # scikit-learn 1.x: C is one over rows times penalty; means and deviations are those of all rows
         oracle = LogisticRegression(C=1 / (some.sum() * found.chosen["l2"]), tol=1e-9, max_iter=5000)
         oracle.fit((x[some] - mean) / scale, labels[some])
