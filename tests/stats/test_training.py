@@ -31,8 +31,8 @@ def test_it_is_the_delete_a_group_jackknife_less_the_noise_of_the_test_rows():
     total = 0.0
     for assigned in correct[0].reshape(2, GROUPS, N):
         deviations = assigned - assigned.mean(axis=0)
-        noise = apart.var(axis=1, ddof=1) / N
-        total += (GROUPS - 1) / GROUPS * float((apart.mean(axis=1) ** 2 - noise).sum()) / 2
+        noise = deviations.var(axis=1, ddof=1) / N
+        total += (GROUPS - 1) / GROUPS * float((deviations.mean(axis=1) ** 2 - noise).sum()) / 2
     assert found == pytest.approx(total / BOUND)
     assert found > 0
 
