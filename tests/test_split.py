@@ -139,7 +139,30 @@ def test_one_form_is_capped():
     cells["A", ""] += pool({("A", ""): 300}, {"A": [f"z{i}" for i in range(300)]})["A", ""]
     found = select(cells, task(), Policy(sizes=(300, 30, 30), disjoint=True, cap=0.1))
     assert found.cap == 18
-    assert Counter(c[3].key for items in found.splits.values() for c in items)["x"] <= 18
+    # the rows of this form have the lowest priorities: as many as the cap allows are chosen, and in one split
+    assert Counter((split, c[3].key) for split, items in found.splits.items() for c in items)["tr", "x"] == 18
+    assert Counter(c[3].key for items in found.splits.values() for c in items)["x"] == 18
+
+
+@pytest.mark.parametrize(
+    ("rows", "share", "cap"),
+    [
+        (300, 0.1, 18),  # of the 180 rows that a class is to have
+        (300, 0.101, 19),  # rounded up
+        (101, 0.1, 11),  # of the 101 rows that a class can have
+        (300, 0.001, 5),  # never fewer than SMALLEST_CAP
+    ],
+)
+def test_the_cap_is_a_share_of_the_rows_of_a_class(rows, share, cap):
+    """Each class has one form that is met in all lower priorities, and enough others."""
+    cells = pool({("A", ""): rows, ("B", ""): rows}, {"A": ["x"], "B": ["y"]})
+    others = pool(
+        {("A", ""): 300, ("B", ""): 300}, {"A": [f"a{i}" for i in range(300)], "B": list(map(str, range(300)))}
+    )
+    cells = {cell: [*items, *(others[cell] if rows == 300 else [])] for cell, items in cells.items()}
+    found = select(cells, task(), Policy(sizes=(300, 30, 30), cap=share))
+    assert found.cap == cap
+    assert [sum(c[3].key == form for items in found.splits.values() for c in items) for form in "xy"] == [cap, cap]
 
 
 def test_depth_classes_are_the_widest_run_with_equal_lengths():
