@@ -1,3 +1,4 @@
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -84,6 +85,12 @@ def test_a_remainder_goes_to_the_largest_pools_or_nowhere():
     assert sum(map(len, spread.splits.values())) == 141
     dropped = select(cells, labels, Policy(sizes=(101, 20, 20), remainder="drop"))
     assert table(dropped)["tr"] == {"A": 33, "B": 33, "C": 33}
+
+
+def test_every_split_has_its_own_remainder():
+    found = select(pool({("A", ""): 90, ("B", ""): 80}), task(), Policy(sizes=(100, 21, 21)))
+    assert {split: len(items) for split, items in found.splits.items()} == {"tr": 100, "va": 21, "te": 21}
+    assert len({c[1] for items in found.splits.values() for c in items}) == 142
 
 
 def test_a_small_corpus_keeps_validation_and_test_useful():
@@ -199,6 +206,40 @@ def test_gaussian_decorrelation_leaves_little_correlation():
     assert abs(cov / (var_d * var_l) ** 0.5) < 0.05
 
 
+def test_gaussian_decorrelation_has_the_means_and_deviations_of_the_pool():
+    """A pool with ten times the rows that are needed in each cell gives independent normals of its own moments."""
+    cells = {
+        (f"{d:02d}", f"/{n:02d}"): 100 + 400 * (n > 16) + 300 * (d > 6) for d in range(1, 12) for n in range(1, 28)
+    }
+    drawn = gaussian(cells, 9000)
+    assert 0.95 * 9000 < sum(drawn.values()) <= 9000
+
+    def moments(counts, place):
+        values = {cell: int(str(cell[place]).strip("/")) for cell in counts}
+        total = sum(counts.values())
+        mean = sum(values[cell] * n for cell, n in counts.items()) / total
+        return mean, (sum(n * (values[cell] - mean) ** 2 for cell, n in counts.items()) / total) ** 0.5
+
+    def normal(mean, deviation, size):
+        """Moments of a normal that is cut off at the ends of the pool."""
+        return moments({(x, x): math.exp(-(((x - mean) / deviation) ** 2) / 2) for x in range(1, size + 1)}, 0)
+
+    assert moments(drawn, 0) == pytest.approx(normal(*moments(cells, 0), 11), abs=0.1)
+    mean, deviation = moments(cells, 1)
+    found = [normal(mean, deviation * narrow, 27) for narrow in (1.0, 0.8, 0.65, 0.5, 0.4, 0.3)]
+    assert min(math.dist(moments(drawn, 1), each) for each in found) < 0.1
+
+
+def test_gaussian_decorrelation_narrows_the_lengths_where_cells_run_short():
+    """Long and short sentences are scarce: fewer lengths with more rows each are better than many with a few."""
+    cells = {(f"{d:02d}", f"/{n:02d}"): 1000 if 8 <= n <= 12 else 1 for d in (3, 4, 5) for n in range(1, 20)}
+    drawn = gaussian(cells, 100_000)
+    assert all(0 <= n <= cells[cell] for cell, n in drawn.items())
+    middle = sum(n for (_, s), n in drawn.items() if 8 <= int(s[1:]) <= 12)
+    assert middle > 0.97 * sum(drawn.values())
+    assert sum(drawn.values()) > 4000
+
+
 def test_natural_balance_keeps_the_distribution():
     found = select(pool({("A", ""): 900, ("B", ""): 100}), task(), Policy(sizes=(500, 50, 50), balance="natural"))
     assert sum(map(len, found.splits.values())) == 600
@@ -211,8 +252,12 @@ def test_natural_balance_keeps_the_distribution():
 def test_too_few_says_what_there_is_and_what_is_needed():
     with pytest.raises(TooFewError, match=r"A 30, B 3; expected at least 24 of each of A, B"):
         select(pool({("A", ""): 30, ("B", ""): 3}), task(), Policy())
-    with pytest.raises(TooFewError, match="expected at least 24 of each of 5 classes"):
+    with pytest.raises(TooFewError, match=r"expected at least 24 of each of 5 classes\. Give a larger corpus"):
         select(pool({("x", ""): 30, ("y", ""): 30}), task(labels="words"), Policy(min_classes=5))
+    with pytest.raises(TooFewError, match=r"has too few candidates: 07 30; .* each of 2 classes with the same lengths"):
+        select(pool({("07", "/05"): 30}), task(labels="depth"), Policy(strata="exact"))
+    with pytest.raises(TooFewError, match="has too few candidates: none at all; expected at least 24 of each of A, B"):
+        select({}, task(), Policy())
 
 
 def test_open_classes_are_the_largest():

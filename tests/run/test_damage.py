@@ -60,6 +60,7 @@ def put_right(made, folder, redone):
         warnings.simplefilter("always")
         again, named = command(folder)
     assert told
+    assert all(str(warning.message).endswith(".") for warning in told)  # what happened and what is done, not a path
     assert {name for name, encoder in named.items() if encoder.asked} == {r.cell.encoder for r in redone} - {"majority"}
     assert before <= {r.key for r in again}
     assert same(made, again)

@@ -24,6 +24,7 @@ from sonde.run.parts import parts_of
 from sonde.run.resample import CHOSEN, RESAMPLED
 from sonde.run.shared import Places
 from sonde.run.variants import Asked, asked_for
+from sonde.store import Store
 from sonde.task import Example
 from tests.run.sets import WORDS, dataset, same
 from tests.run.test_transfer import alike, folded, pair_set
@@ -367,6 +368,30 @@ def test_a_given_encoder_with_several_layers_is_told_to_have_one(tmp_path, monke
     assert failure.cell.variant == "given:py:layered"
     assert "the layers low, high; to be taken for given it must have one" in failure.error
     assert {r.cell.variant for r in run.extras} == {"capacity"}
+
+
+def test_every_measure_says_what_its_probes_were_trained_on(tmp_path):
+    """A set without train is learned from dev, of which a part is held out."""
+    given = keyed("own/held", n=(0, 240, 60))
+    run = evaluate({"k": label()}, [given], tmp_path / "run", measures=["all"], beside=())
+    assert run.failures == ()
+    (plain,) = run
+    assert (plain.trained_on, plain.chosen_on) == ("va", "15% of va")
+    found = {r.cell.variant: (r.trained_on, r.chosen_on, r.n, r.labels, r.language) for r in run.extras}
+    assert len(found) >= 7
+    assert found == dict.fromkeys(found, ("va", "15% of va", plain.n, plain.labels, "en"))
+
+
+def test_vectors_of_a_given_encoder_are_taken_from_the_store(tmp_path, monkeypatch):
+    given = Reading("given", of_label)
+    monkeypatch.setattr(variants, "load", lambda name: given)
+    monkeypatch.setattr(encoder_module, "load", lambda name: given)
+    more = {"measures": ["given:py:given"], "beside": (), "store": Store(tmp_path / "store")}
+    one = evaluate({"k": label()}, SETS[:1], tmp_path / "one", **more)
+    assert sorted(given.asked) == sorted({row.text for rows in SETS[0].rows.values() for row in rows})
+    given.asked.clear()
+    assert facts(evaluate({"k": label()}, SETS[:1], tmp_path / "two", **more)) == facts(one)
+    assert given.asked == []
 
 
 def test_a_failure_of_a_sample_says_so_and_is_mended_by_itself(tmp_path):

@@ -76,3 +76,10 @@ def test_many_systems_get_letters():
     found = tie_groups(systems(np.linspace(0, 2, 60), n=1000))
     assert len(found) == 60
     assert next(iter(found.values()))[0] == "a"
+
+
+def test_the_mid_p_is_taken_unless_exact_is_asked_for():
+    """Five rows that only one has right: the exact p-value is 2 / 2 ** 5, and the mid-p half of it."""
+    right = {"one": [True] * 20, "two": [False] * 5 + [True] * 15}
+    assert tie_groups(right) == {"one": "a", "two": "b"}
+    assert tie_groups(right, exact=True) == {"one": "a", "two": "a"}

@@ -8,6 +8,7 @@ import pytest
 
 from sonde import stats
 from sonde.errors import DataError, TooFewError, UsageError
+from sonde.stats import inputs
 
 
 def test_importing_loads_numpy_only():
@@ -62,3 +63,8 @@ def test_every_public_name_is_there_and_explained():
 def test_what_cannot_be_meant_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_there_is_one_zero():
+    """A zero of its own would be a value of its own where alike values are counted by their bits."""
+    assert not np.signbit(inputs.numbers([-0.0, 0.0], "x")).any()
