@@ -87,10 +87,37 @@ def test_a_remainder_goes_to_the_largest_pools_or_nowhere():
     assert table(dropped)["tr"] == {"A": 33, "B": 33, "C": 33}
 
 
-def test_every_split_has_its_own_remainder():
-    found = select(pool({("A", ""): 90, ("B", ""): 80}), task(), Policy(sizes=(100, 21, 21)))
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Policy(sizes=(200, 40, 40)),
+        Policy(sizes=(200, 40, 40), disjoint=True, cap=0.1),
+        Policy(sizes=(200, 40, 40), balance="natural"),
+        Policy(sizes=(200, 40, 40), strata="exact", decorrelate="gaussian"),
+    ],
+    ids=["classes", "forms", "natural", "gaussian"],
+)
+def test_the_order_of_cells_does_not_matter(policy):
+    keys = {label: [f"{label}{i}" for i in range(30)] for label in ("03", "04")}
+    cells = pool({("04", "/07"): 90, ("03", "/08"): 70, ("03", "/07"): 80, ("04", "/08"): 100, ("04", "/09"): 30}, keys)
+    found, turned = (select(each, task(labels=("03", "04")), policy) for each in (cells, dict(reversed(cells.items()))))
+    assert {s: [c[1] for c in items] for s, items in found.splits.items()} == {
+        s: [c[1] for c in items] for s, items in turned.splits.items()
+    }
+
+
+@pytest.mark.parametrize("disjoint", [False, True])
+def test_every_split_has_its_own_remainder(disjoint):
+    keys = {label: [f"{label}{i}" for i in range(60)] for label in "AB"}
+    cells = pool({("A", ""): 190, ("B", ""): 180}, keys)
+    found = select(cells, task(), Policy(sizes=(100, 21, 21), disjoint=disjoint))
     assert {split: len(items) for split, items in found.splits.items()} == {"tr": 100, "va": 21, "te": 21}
     assert len({c[1] for items in found.splits.values() for c in items}) == 142
+    # the class with more rows to spare has the odd one
+    assert table(found)["va"] == table(found)["te"] == {"A": 11, "B": 10}
+    if disjoint:
+        home = {(c[3].key, split) for split, items in found.splits.items() for c in items}
+        assert len(home) == len({key for key, _ in home})
 
 
 def test_a_small_corpus_keeps_validation_and_test_useful():
