@@ -287,6 +287,14 @@ def test_too_few_says_what_there_is_and_what_is_needed():
         select({}, task(), Policy())
 
 
+@pytest.mark.parametrize("labels", [("A", "B"), "words"])
+def test_a_class_of_just_enough_candidates_is_enough(labels):
+    found = select(pool({("A", ""): 30, ("B", ""): 24}), task(labels=labels), Policy(sizes=(16, 8, 8), min_class=24))
+    assert found.labels == ("A", "B")
+    with pytest.raises(TooFewError, match="B 23; expected at least 24"):
+        select(pool({("A", ""): 30, ("B", ""): 23}), task(labels=labels), Policy(sizes=(16, 8, 8), min_class=24))
+
+
 def test_open_classes_are_the_largest():
     found = select(
         pool({("a", ""): 50, ("b", ""): 40, ("c", ""): 30, ("d", ""): 5}),
