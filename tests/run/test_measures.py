@@ -115,6 +115,7 @@ def test_a_curve_ends_at_the_score_and_says_whether_it_rises(learned):
 def test_what_is_kept_of_a_curve_agrees_with_its_points(learned):
     r = named(learned, "hint")["learning"]
     kept = learned.predictions(r)
+    assert (r.metric, r.interval_kind) == ("gain", "crossed")
     assert kept["other_right"].shape == (17, 1600)
     for point in r.tried:
         own = kept["other_right"][kept["other_rows"] == point["rows"]]

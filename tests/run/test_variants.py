@@ -343,6 +343,15 @@ def test_erasures_of_a_set_can_be_had_again_alone(tmp_path):
     assert facts(again) == facts(Run.load(run.folder))
 
 
+def test_two_states_of_a_set_are_erased_from_each_other(tmp_path):
+    """Only what erases the labels of the very same rows is checked by giving them back."""
+    sets = [keyed("own/twice", n=(120, 40, 40)), keyed("own/twice", n=(120, 40, 48))]
+    run = evaluate({"k": label()}, sets, tmp_path / "run", measures=["erasure"], beside=())
+    found = {(r.cell.data, r.cell.variant.rpartition("#")[2]): "reinjected" in r.scores for r in run.extras}
+    one, two = (each.digest for each in sets)
+    assert found == {(one, one): True, (one, two): False, (two, one): False, (two, two): True}
+
+
 def test_a_given_encoder_that_fails_is_a_failure_of_its_measure(tmp_path):
     run = evaluate(
         {"k": label()}, SETS[:1], tmp_path / "run", measures=["given:baseline:lenght", "capacity"], beside=()
