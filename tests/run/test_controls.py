@@ -600,3 +600,10 @@ def test_labels_are_changed_only_where_they_are_learned_in_one_go():
         assert CONTROLS[name].fits(parts)
         assert not CONTROLS[name].fits(folds)
     assert CONTROLS["permuted"].fits(folds)
+
+
+def test_keys_are_words_of_a_sentence_and_not_of_two():
+    assert CONTROLS["key"].fits(ordered(n=(20, 10, 10)))
+    found = parts_of(dataset())
+    train, dev, test = (replace(part, inputs={"sentence2": list(part.texts)}) for part in three(found))
+    assert not CONTROLS["key"].fits(replace(found, train=train, dev=dev, test=test))
