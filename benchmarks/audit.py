@@ -19,9 +19,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
 from sonde.audit import audit_set
-from sonde.audit.rows import Rows, known
+from sonde.audit.rows import Rows
 from sonde.audit.shortcuts import _plan
-from sonde.sources import find_sets
+from sonde.data.expected import expectations_for
+from sonde.data.sources import find_sets
 
 BAGS = [
     {"lowercase": True}, {"lowercase": False}, {"lowercase": True, "ngram_range": (1, 2)},
@@ -49,7 +50,7 @@ def main() -> None:
     paths = parser.parse_args().paths
     for source in find_sets(paths):
         dataset = source.load()
-        rows = Rows.of(dataset, known(dataset).inputs)
+        rows = Rows.of(dataset, expectations_for(dataset).inputs)
         before = time.process_time()
         audit_set(dataset)
         ours = time.process_time() - before

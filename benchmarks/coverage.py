@@ -24,14 +24,14 @@ import numpy as np
 from scipy.stats import norm
 
 from sonde.probes import Features, fit, parse
-from sonde.probes.left_out import left_out
+from sonde.probes.leave_groups_out import leave_groups_out
 from sonde.run.parts import Part
-from sonde.run.resample import DRAWS, LINEAR, choices
-from sonde.stats.intervals import cluster_bootstrap, share_interval, wilson
+from sonde.run.resample import DEV_DRAWS, LINEAR_RESAMPLES, bootstrap_choices
+from sonde.stats.intervals import cluster_bootstrap, proportion_interval, wilson
 from sonde.stats.means import Rows
 from sonde.stats.paired import mcnemar
-from sonde.stats.training import LINEAR as GROUPS
-from sonde.stats.training import Again, Systems
+from sonde.stats.training import LINEAR_GROUPS as GROUPS
+from sonde.stats.training import Retrained, Systems
 
 TEST = (200, 1000, 10_000)
 SHARED = 0.5
@@ -80,25 +80,29 @@ def simulate(n, d, reps, separation, rng):
     for _ in range(reps):
         labels, vectors = draw(rng, n, shift)
         dev_labels, dev = draw(rng, max(50, n // 5), shift)
-        groups = np.array([rng.permutation(n) % GROUPS for _ in range(LINEAR // GROUPS)])
+        groups = np.array([rng.permutation(n) % GROUPS for _ in range(LINEAR_RESAMPLES // GROUPS)])
         lines = []
         for train, held in zip(map(Features.of, vectors), map(Features.of, dev), strict=True):
             (found,) = fit(probe, train, labels, held, dev_labels, 2)
-            again = left_out(probe, found, train, labels, held, dev_labels, 2, groups)
+            again = leave_groups_out(probe, found, train, labels, held, dev_labels, 2, groups)
             part = Part([str(i) for i in range(len(held))], {}, dev_labels, [None] * len(held))
-            other = [found.rivals[i] for i in choices(probe, found.rivals, held, part)]
+            other = [found.candidates[i] for i in bootstrap_choices(probe, found.candidates, held, part)]
             lines.append([line(model) for model in (found.model, *again, *other)])
         truth += [exact(*side[0], shift) for side in lines]
-        right = correct(rng, max(TEST), lines, shift).astype(np.float64).reshape(2, 1 + LINEAR + DRAWS, -1)
+        right = (
+            correct(rng, max(TEST), lines, shift).astype(np.float64).reshape(2, 1 + LINEAR_RESAMPLES + DEV_DRAWS, -1)
+        )
         for te in TEST:
             some = right[:, :, :te]
             rows = Rows.of(te)
-            again = [Again(each[1 : LINEAR + 1], GROUPS, each[LINEAR + 1 :], d > n) for each in some]
+            again = [
+                Retrained(each[1 : LINEAR_RESAMPLES + 1], GROUPS, each[LINEAR_RESAMPLES + 1 :], d > n) for each in some
+            ]
             systems = Systems(rows, some[:, 0], again)
             test = mcnemar(some[0, 0], some[1, 0])
             said[te].append(
                 (
-                    wilson(some[0, 0].sum(), te), share_interval(systems.score(0), rows),
+                    wilson(some[0, 0].sum(), te), proportion_interval(systems.score(0), rows),
                     test.p_mid <= 0.05, systems.difference(0, 1).p <= 0.05,
                 )
             )  # fmt: skip
@@ -131,7 +135,7 @@ def clusters(reps, rng):
                     rows = Rows.of(len(right), cluster)
                     plain = wilson(right.sum(), len(right))
                     drawn = cluster_bootstrap(right, cluster, seed=0, draws=1000)
-                    found = share_interval(rows.mean(right), rows)
+                    found = proportion_interval(rows.mean(right), rows)
                     hits += [low <= 0.75 <= high for low, high in (found, drawn, plain)]
                 print(f"{kind:>6} {m:>8} {correlation:>11} " + "{:>13.1f} {:>9.1f} {:>7.1f}".format(*100 * hits / reps))
 

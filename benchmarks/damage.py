@@ -34,13 +34,13 @@ from unittest.mock import patch
 
 import numpy as np
 
-from sonde import Corpus, Run, SondeError, evaluate, find_sets, make_sets, wanted
+from sonde import Corpus, Run, SondeError, evaluate, find_sets, make_sets, select_tasks
 from sonde.compare import compare
-from sonde.dataset import Dataset, read_manifest
+from sonde.data.dataset import Dataset, read_manifest
 from sonde.encoders import Identity, load
-from sonde.report.whole import whole
+from sonde.encoders.store import Store
+from sonde.report.full_summary import full_summary
 from sonde.result import to_line
-from sonde.store import Store
 
 Numbers = Mapping[str, Any]
 """What is read, by what it is about."""
@@ -83,7 +83,7 @@ class World:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        for found in make_sets(Corpus.synthetic(3000), wanted(["conneau2018"], list(TASKS), sizes="160/40/60")):
+        for found in make_sets(Corpus.synthetic(3000), select_tasks(["conneau2018"], list(TASKS), sizes="160/40/60")):
             assert isinstance(found, Dataset), found
             found.save(root / "sets" / found.task)
         for name in ("a", "b"):
@@ -102,7 +102,7 @@ class World:
     def command(self, name: str) -> Run:
         """Make a run, or go on with it."""
         encoders = {each: Bag(each, ord(name) + i) for i, each in enumerate(("good", "fair"))}
-        return evaluate(encoders, find_sets([str(self.root / "sets")]), self.root / name, beside=["majority"])
+        return evaluate(encoders, find_sets([str(self.root / "sets")]), self.root / name, baselines=["majority"])
 
     def keep(self) -> None:
         """Remember all files as they are."""
@@ -154,7 +154,7 @@ class World:
             yield from _each(f"{name} rows", run.results, lambda r, run=run: run.rows(r))
             kept = [r for r in run.results if "probe" in r.files]
             yield from _each(f"{name} probe", kept, lambda r, run=run: _plain(vars(run.model(r))))
-            summary = whole(run)
+            summary = full_summary(run)
             for said in summary["sets"]:
                 for column, cell in zip(summary["columns"], said["cells"], strict=True):
                     if cell is not None:
@@ -300,11 +300,11 @@ def outcome(before: Numbers, found: Numbers, told: bool) -> str:
     """What a damage did, by what was read before and after it."""
     given = {name: value for name, value in found.items() if not isinstance(value, SondeError | Gone)}
     same = all(name in before and value == before[name] for name, value in given.items())
-    whole = found.keys() == before.keys()
+    full_summary = found.keys() == before.keys()
     letters_only = told and not same and _letters_apart(before, given)
     if told:
         return TOLD if same or letters_only else SILENT
-    return HARMLESS if same and whole else SILENT
+    return HARMLESS if same and full_summary else SILENT
 
 
 def _letters_apart(before: Numbers, given: Numbers) -> bool:

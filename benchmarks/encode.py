@@ -2,7 +2,7 @@
 
     python benchmarks/encode.py FOLDER_OF_A_MODEL TEXTS.txt [--texts 2000] [--rounds 5] [--threads 1]
 
-TEXTS.txt has one sentence a line. Prints throughput of `sonde.embed` with `st:` over that of calling
+TEXTS.txt has one sentence a line. Prints throughput of `sonde.encoders.embed` with `st:` over that of calling
 sentence-transformers' tokeniser and model on batches of 64 sorted perfectly by length, in several rounds, and on
 batches as they come, in one, which takes long. The two sides take turns batch by batch, so that what else the machine
 does slows down both; the processor's seconds are what counts on a busy one. Last the time of a second run, all in the
@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from sonde.embed import embed
 from sonde.encoders import load
-from sonde.store import Store
+from sonde.encoders.embed import embed
+from sonde.encoders.store import Store
 
 BATCH = 64
 

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from sonde.probes import PROBES, Features, Fit, convex, mix
 from sonde.probes.erase import Eraser, Moments, leace, random_directions
 from sonde.probes.nullspace import inlp
-from sonde.probes.warm import Rows, measure, measure_reinjected
+from sonde.probes.warm_start import Rows, measure, measure_reinjected
 
 DIMENSIONS, TEST, DEV = 384, 10_000, 2_000
 CLASSES = (6, 20, 7, 2, 2, 2, 2, 2, 2)

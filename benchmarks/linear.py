@@ -74,8 +74,8 @@ def made(only: str) -> Iterator[tuple[str, int, list[Rows]]]:
 
 def real(path: str, only: str) -> Iterator[tuple[str, int, list[Rows]]]:
     """The same of sets on disk."""
+    from sonde.data.sources import find_sets
     from sonde.encoders import load
-    from sonde.sources import find_sets
 
     encoder = load("static:")
     for source in find_sets([path]):

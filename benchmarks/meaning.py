@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.encoders import Identity
 from sonde.run import Run, encoder, evaluate
 from sonde.run.cells import Unit
@@ -92,13 +92,13 @@ def task(made: MadeUp, rows: int, classes: int, number: int) -> Dataset:
 
 def timed(spent: dict[str, float]) -> Callable[[Unit], Callable[[Unit], list[Any]]]:
     """What the loop asks for the work of its cells, with a watch on it."""
-    work_of = encoder.work_of
+    worker_for = encoder.worker_for
 
     def watched(unit: Unit) -> Callable[[Unit], list[Any]]:
         def work(unit: Unit) -> list[Any]:
             start = time.process_time()
             try:
-                return work_of(unit)(unit)
+                return worker_for(unit)(unit)
             finally:
                 spent[unit.parts.variant or "plain"] += time.process_time() - start
 
@@ -111,15 +111,15 @@ def once(made: MadeUp, sets: Sequence[Dataset], **asked: Any) -> tuple[dict[str,
     """Seconds by name of what a run does besides to encode, and the run, whose folder is gone."""
     spent: dict[str, float] = defaultdict(float)
     made.seconds, made.texts = 0.0, 0
-    work_of = encoder.work_of
-    encoder.work_of = timed(spent)  # type: ignore[assignment]
+    worker_for = encoder.worker_for
+    encoder.worker_for = timed(spent)  # type: ignore[assignment]
     try:
         with tempfile.TemporaryDirectory() as folder:
             start = time.process_time()
-            run = evaluate({"made up": made}, sets, f"{folder}/run", beside=(), **asked)
+            run = evaluate({"made up": made}, sets, f"{folder}/run", baselines=(), **asked)
             whole = time.process_time() - start
     finally:
-        encoder.work_of = work_of
+        encoder.worker_for = worker_for
     return {**spent, REST: whole - made.seconds - sum(spent.values())}, run
 
 

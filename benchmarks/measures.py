@@ -20,9 +20,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from sonde.probes import PROBES, Features, fit
-from sonde.probes.calibrate import scaled, temperature
+from sonde.probes.calibrate import fit_temperature, scaled
 from sonde.probes.capacity import capacity, memorised
-from sonde.probes.convex import Ground
+from sonde.probes.convex import TrainingStatistics
 from sonde.probes.online import online
 from sonde.stats import bits
 from sonde.stats.information import information, prior
@@ -52,24 +52,24 @@ def works(n: int, d: int, classes: int, test: int) -> Mapping[str, Callable[[], 
 
     found, logs = plain()
     dev_logs, l2 = found.model.scores(dev), found.chosen["l2"]
-    ground = Ground.of(train, train_y, classes)
+    statistics = TrainingStatistics.of(train, train_y, classes)
     shares = prior(train_y, classes)
-    code = {"seed": 1, "ground": ground}
+    code = {"seed": 1, "ground": statistics}
 
     def usable() -> Any:
-        sure = scaled(logs, temperature(dev_logs, dev_y))
+        sure = scaled(logs, fit_temperature(dev_logs, dev_y))
         return information(-bits(sure, held_y), held_y, shares)
 
     return {
         "plain": plain,
-        "ground": lambda: Ground.of(train, train_y, classes),
+        "ground": lambda: TrainingStatistics.of(train, train_y, classes),
         "online, 3 orders": lambda: online(train, train_y, dev, dev_y, classes, **code),
         "online with curve": lambda: online(train, train_y, dev, dev_y, classes, test=held, test_labels=held_y, **code),
         "information": usable,
         "capacity": lambda: capacity(
-            train, train_y, dev, dev_y, held, held_y, classes, l2=l2, plain=found.model, ground=ground
+            train, train_y, dev, dev_y, held, held_y, classes, l2=l2, plain=found.model, statistics=statistics
         ),
-        "memorised": lambda: memorised(train, train_y, classes, l2=l2, seed=1, ground=ground),
+        "memorised": lambda: memorised(train, train_y, classes, l2=l2, seed=1, statistics=statistics),
     }
 
 

@@ -18,7 +18,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from sonde.dataset import Dataset, find
+from sonde.data.dataset import Dataset, find_set_folders
 from sonde.stats.intervals import wilson
 
 
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--task", action="append", default=[])
     arguments = parser.parse_args()
     for top in arguments.folders:
-        for folder in find(top):
+        for folder in find_set_folders(top):
             if arguments.task and folder.name not in arguments.task:
                 continue
             data = Dataset.load(folder)

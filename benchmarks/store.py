@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from sonde.encoders.identity import Identity
-from sonde.store import Store
+from sonde.encoders.store import Store
 
 IDENTITY = Identity.of("benchmark", "normal")
 

@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from sonde.corpus import Corpus as Corpus
     from sonde.corpus import Sentence as Sentence
     from sonde.corpus import Tree as Tree
-    from sonde.dataset import Dataset as Dataset
-    from sonde.embed import Embeddings as Embeddings
-    from sonde.embed import embed as embed_texts
+    from sonde.data.dataset import Dataset as Dataset
+    from sonde.data.sources import find_sets as find_sets
+    from sonde.data.tables import read_senteval as read_senteval
+    from sonde.data.tables import read_xprobe as read_xprobe
     from sonde.encoders import load as load_encoder
+    from sonde.encoders.embed import Embeddings as Embeddings
+    from sonde.encoders.embed import embed as embed_texts
     from sonde.errors import SondeError as SondeError
-    from sonde.make import Unmade as Unmade
+    from sonde.make import SkippedTask as SkippedTask
     from sonde.make import make_sets as make_sets
+    from sonde.make.request import select_tasks as select_tasks
     from sonde.probes import Probe as Probe
     from sonde.report import Report as Report
-    from sonde.request import wanted as wanted
     from sonde.result import Result as Result
     from sonde.run import Run as Run
     from sonde.run import evaluate as evaluate
-    from sonde.sources import find_sets as find_sets
-    from sonde.tables import read_senteval as read_senteval
-    from sonde.tables import read_xprobe as read_xprobe
     from sonde.task import Example as Example
     from sonde.task import Policy as Policy
     from sonde.task import Task as Task
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "Audit": "sonde.audit",
     "Corpus": "sonde.corpus",
-    "Dataset": "sonde.dataset",
-    "Embeddings": "sonde.embed",
+    "Dataset": "sonde.data.dataset",
+    "Embeddings": "sonde.encoders.embed",
     "Example": "sonde.task",
     "Finding": "sonde.audit",
     "Policy": "sonde.task",
@@ -53,17 +53,17 @@ _HOMES = {
     "SondeError": "sonde.errors",
     "Task": "sonde.task",
     "Tree": "sonde.corpus",
-    "Unmade": "sonde.make",
+    "SkippedTask": "sonde.make",
     "audit_set": "sonde.audit",
-    "embed_texts": "sonde.embed:embed",
+    "embed_texts": "sonde.encoders.embed:embed",
     "evaluate": "sonde.run",
-    "find_sets": "sonde.sources",
+    "find_sets": "sonde.data.sources",
     "load_encoder": "sonde.encoders:load",
     "load_task": "sonde.tasks:load",
     "make_sets": "sonde.make",
-    "read_senteval": "sonde.tables",
-    "read_xprobe": "sonde.tables",
-    "wanted": "sonde.request",
+    "read_senteval": "sonde.data.tables",
+    "read_xprobe": "sonde.data.tables",
+    "select_tasks": "sonde.make.request",
 }
 
 __all__ = [
@@ -79,10 +79,10 @@ __all__ = [
     "Result",
     "Run",
     "Sentence",
+    "SkippedTask",
     "SondeError",
     "Task",
     "Tree",
-    "Unmade",
     "audit_set",
     "embed_texts",
     "evaluate",
@@ -92,7 +92,7 @@ __all__ = [
     "make_sets",
     "read_senteval",
     "read_xprobe",
-    "wanted",
+    "select_tasks",
 ]
 
 

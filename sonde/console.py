@@ -37,7 +37,7 @@ def err() -> Console:
 
 
 @contextmanager
-def progress() -> Iterator[Progress]:
+def progress_bar() -> Iterator[Progress]:
     """One progress display on standard error; silent when that is no terminal."""
     if not sys.stderr.isatty():
         yield lambda stage, done, of: None
@@ -65,18 +65,20 @@ def progress() -> Iterator[Progress]:
     with Progress(*columns, console=err(), transient=True) as bar:
         rows: dict[str, Any] = {}
 
-        def tell(stage: str, done: int, of: int | None) -> None:
+        def progress(stage: str, done: int, of: int | None) -> None:
             if stage not in rows:
                 rows[stage] = bar.add_task(stage, total=of)
             bar.update(rows[stage], completed=done, total=of)
 
-        yield tell
+        yield progress
 
 
 def print_symptoms(encoder: str, symptoms: Sequence[tuple[str, str]]) -> None:
     """What is wrong with an encoder, or taken on trust, by code and message, on standard error."""
     for code, message in symptoms:
-        err().print(f"{'note' if code == 'trust' else 'warning'}: {visible(encoder)}: {visible(message)}", markup=False)
+        err().print(
+            f"{'note' if code == 'trust' else 'warning'}: {printable(encoder)}: {printable(message)}", markup=False
+        )
 
 
 def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
@@ -112,7 +114,7 @@ def _facts(m: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def visible(text: str) -> str:
+def printable(text: str) -> str:
     """A text that moves no cursor and paints nothing: what cannot be printed is shown by its number."""
     return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 

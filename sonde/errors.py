@@ -37,12 +37,12 @@ class DataError(SondeError):
 class CorpusError(DataError):
     """A corpus file is malformed at a known place."""
 
-    def __init__(self, path: str, line: int, met: str, expected: str) -> None:
-        super().__init__(path, line, met, expected)
-        self.path, self.line, self.met, self.expected = path, line, met, expected
+    def __init__(self, path: str, line: int, got: str, expected: str) -> None:
+        super().__init__(path, line, got, expected)
+        self.path, self.line, self.got, self.expected = path, line, got, expected
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: met {self.met}; expected {self.expected}"
+        return f"{self.path}:{self.line}: met {self.got}; expected {self.expected}"
 
 
 class TooFewError(DataError):
@@ -73,7 +73,7 @@ class SondeWarning(UserWarning):
     """Something is wrong that the work goes on without; the command line prints it as ``warning: …``."""
 
 
-class DamageWarning(SondeWarning):
+class CorruptionWarning(SondeWarning):
     """Something is not as it was written, and is left out: which file and line, and what to do."""
 
 
@@ -81,7 +81,7 @@ class HardExit(SystemExit):
     """Code that is not ours called ``os._exit``."""
 
 
-def words_of(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """What code that is not ours raised, in a few words; to exit is an error as well, where nobody asked for it."""
     if isinstance(error, SystemExit):
         call = "os._exit" if isinstance(error, HardExit) else "sys.exit"
@@ -93,7 +93,7 @@ def words_of(error: BaseException) -> str:
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
-def place_of(error: BaseException) -> str:
+def error_location(error: BaseException) -> str:
     """Where code that is not ours went wrong, as `` (file:line)``; nothing if it was in ours or cannot be told."""
     ours = os.path.dirname(__file__)  # noqa: PTH120 - the classes of this file are the tree that is drawn above
     frames = [f for f in extract_tb(error.__traceback__) if not f.filename.startswith((ours, "<"))]

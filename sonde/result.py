@@ -10,18 +10,19 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from sonde.checksum import is_sealed, seal_line
+from sonde.core.checksum import is_sealed, seal_line
 from sonde.errors import DataError, UsageError
 
-CHOSEN = ("l2", "hidden", "dropout")
+GRID_FIELDS = ("l2", "hidden", "dropout")
 """What a grid may be over, in the order of a signature."""
-HALF = "kept=float16"
+FLOAT16_FACT = "kept=float16"
 """What the identity of rounded vectors says."""
-CONSTANT = "constant"
+CONSTANT_INTERVAL = "constant"
 """What stands for the kind of an interval where there is none to show."""
 _SAFE = "/:@#?=,.*+!() "
 _ORDER = (
-    "task", "data", "enc", "id", "kept", "layer", "variant", "probe", *CHOSEN, "n", "limit", "device", "seed", "sonde"
+    "task", "data", "enc", "id", "kept", "layer", "variant", "probe", *GRID_FIELDS, "n", "limit", "device", "seed",
+    "sonde"
 )  # fmt: skip
 _NEEDED = frozenset({"task", "data", "enc", "n", "seed", "sonde"})
 
@@ -167,14 +168,14 @@ class Result:
     def signature(self) -> str:
         """Everything that can move the number, on one line."""
         cell = self.cell
-        chosen = {name: f"dev:{self.chosen[name]:g}" for name in CHOSEN if cell.probe and name in self.chosen}
+        chosen = {name: f"dev:{self.chosen[name]:g}" for name in GRID_FIELDS if cell.probe and name in self.chosen}
         return str(
             Signature(
                 task=f"{cell.task}.v{cell.version}",
                 data=f"{cell.dataset}#{cell.data}",
                 enc=cell.encoder,
                 id=cell.id,
-                kept="float16" if cell.identity and HALF in cell.identity else None,
+                kept="float16" if cell.identity and FLOAT16_FACT in cell.identity else None,
                 layer=cell.layer,
                 variant=cell.variant,
                 probe=cell.probe,
@@ -226,7 +227,7 @@ class Result:
     def constant(self) -> bool:
         """Whether every row was given the same answer by design. The score is then the share of that label among the
         test rows, a fact of the set: there is no interval to show, and ``interval`` has no width."""
-        return self.interval_kind == CONSTANT
+        return self.interval_kind == CONSTANT_INTERVAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

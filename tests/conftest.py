@@ -3,7 +3,7 @@ from hypothesis import settings
 
 from sonde.corpus import Corpus
 from sonde.make import make_sets
-from sonde.request import wanted
+from sonde.make.request import select_tasks
 
 # a busy machine is no failure: the suite asserts no wall time
 settings.register_profile("sonde", deadline=None)
@@ -27,12 +27,12 @@ def builtin():
 @pytest.fixture(scope="session")
 def conneau(builtin):
     """The sets of conneau2018 made from them, by task."""
-    made = make_sets(builtin, wanted(["conneau2018"], [], sizes="1200/240/240"))
+    made = make_sets(builtin, select_tasks(["conneau2018"], [], sizes="1200/240/240"))
     return {found.task: found for found in made}
 
 
 @pytest.fixture(scope="session")
 def universal(builtin):
     """The sets of universal2019 made from them, by task."""
-    made = make_sets(builtin, wanted(["universal2019"], [], sizes="1200/240/240"))
+    made = make_sets(builtin, select_tasks(["universal2019"], [], sizes="1200/240/240"))
     return {found.task: found for found in made}

@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 from sonde import embed_texts, load_encoder
-from sonde.store import Store
+from sonde.encoders.store import Store
 from tests.audit.plants import ADVERBS, NOUNS, VERBS
 
 DATA = Path(__file__).parent / "data"
@@ -154,7 +154,7 @@ def test_show(probes):
 
 
 def test_a_sentence_cannot_style_the_terminal(tmp_path):
-    from sonde.dataset import Dataset
+    from sonde.data.dataset import Dataset
     from sonde.task import SPLITS, Example
 
     row = Example("[red]A", ("[bold]loud[/bold]", "[/]"), "x", marks=(1,))
@@ -180,7 +180,7 @@ def test_a_sentence_cannot_style_the_terminal(tmp_path):
 
 
 def test_an_interrupt_ends_with_130_and_keeps_what_was_written(tmp_path):
-    from sonde.dataset import Dataset
+    from sonde.data.dataset import Dataset
 
     out = tmp_path / "out"
     assert sonde("make", "--builtin", 1500, "-t", "sentence_length", "--sizes", "60/12/12", "-o", out).returncode == 0

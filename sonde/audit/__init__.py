@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sonde.audit import copies, labels, size, targets
+from sonde.audit import duplicates, labels, size, targets
 from sonde.audit.finding import SEVERITIES, Code, Finding
-from sonde.audit.rows import Known, Rows, known
-from sonde.dataset import Dataset
+from sonde.audit.rows import Rows
+from sonde.data.dataset import Dataset
+from sonde.data.expected import Expectations, expectations_for
 from sonde.errors import UsageError
 
 __all__ = ["Audit", "Code", "Finding", "audit_quickly", "audit_set", "codes", "explain"]
 
-Check = Callable[[Rows, Known], Iterator[Finding]]
-QUICK: tuple[Check, ...] = (labels.labels, copies.copies, targets.targets, size.size)
+Check = Callable[[Rows, Expectations], Iterator[Finding]]
+QUICK: tuple[Check, ...] = (labels.labels, duplicates.duplicates, targets.targets, size.size)
 """Checks that need no arithmetic to speak of; `make` runs them on every set."""
 
 
@@ -38,29 +39,29 @@ class Audit:
         """The findings that make the set's scores mean something else than they seem to."""
         return tuple(f for f in self.findings if f.severity == "error")
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON and manifests."""
         return asdict(self)
 
 
-def audit_set(dataset: Dataset, expected: Known | None = None) -> Audit:
+def audit_set(dataset: Dataset, expected: Expectations | None = None) -> Audit:
     """Look for everything that is known to go wrong; ``expected`` tells what the manifest or the task's name do not."""
-    should = expected or known(dataset)
-    return audit_rows(dataset, Rows.of(dataset, should.inputs), should)
+    expectations = expected or expectations_for(dataset)
+    return audit_rows(dataset, Rows.of(dataset, expectations.inputs), expectations)
 
 
-def audit_rows(dataset: Dataset, rows: Rows, should: Known) -> Audit:
+def audit_rows(dataset: Dataset, rows: Rows, expectations: Expectations) -> Audit:
     """The same for a set whose rows are columns already."""
     from sonde.audit import balance, forms, habits, language, shortcuts, text
 
     of_classes = (*QUICK, targets.likely_targets, forms.forms, balance.balance, balance.lengths)
-    of_rows: tuple[Check, ...] = of_classes if should.classes else (copies.copies, forms.forms)
-    found = [f for check in of_rows for f in check(rows, should)]
-    for column, sentences in (("", rows), *rows.further_sentences(should.inputs)):
+    of_rows: tuple[Check, ...] = of_classes if expectations.classes else (duplicates.duplicates, forms.forms)
+    found = [f for check in of_rows for f in check(rows, expectations)]
+    for column, sentences in (("", rows), *rows.further_sentences(expectations.inputs)):
         of_text: tuple[Check, ...] = (text.text, habits.habits, language.language)
-        told = [f for check in of_text for f in check(sentences, should)]
+        told = [f for check in of_text for f in check(sentences, expectations)]
         found += [replace(f, message=f"{column}: {f.message}") for f in told] if column else told
-    more, measures = shortcuts.shortcuts(rows, should) if should.classes else ((), ())
+    more, measures = shortcuts.shortcuts(rows, expectations) if expectations.classes else ((), ())
     return Audit(
         dataset.name,
         dataset.task,
@@ -73,7 +74,7 @@ def audit_rows(dataset: Dataset, rows: Rows, should: Known) -> Audit:
     )
 
 
-def audit_quickly(dataset: Dataset, expected: Known) -> tuple[Finding, ...]:
+def audit_quickly(dataset: Dataset, expected: Expectations) -> tuple[Finding, ...]:
     """Copies, labels, targets and size only."""
     rows = Rows.of(dataset, expected.inputs)
     return _sorted(f for check in QUICK for f in check(rows, expected))
@@ -88,7 +89,7 @@ def codes() -> dict[str, tuple[Code, ...]]:
     from sonde.audit import balance, collection, forms, habits, language, shortcuts, text
 
     return {
-        "copies": (*copies.CODES, *forms.CODES, *collection.CODES),
+        "copies": (*duplicates.CODES, *forms.CODES, *collection.CODES),
         "labels": (*labels.CODES, *balance.CODES[:2]),
         "targets": targets.CODES,
         "shortcuts": shortcuts.CODES,

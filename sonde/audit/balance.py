@@ -11,18 +11,19 @@ from scipy.special import chdtrc, fdtrc
 
 from sonde.audit.finding import Code, Finding, Severity
 from sonde.audit.labels import unusual
-from sonde.audit.rows import Known, Rows
-from sonde.task import LENGTHS
+from sonde.audit.rows import Rows
+from sonde.data.expected import Expectations
+from sonde.task import LENGTH_BINS
 
-SURE = 1e-3
+MAX_P_BALANCE = 1e-3
 """A statistical finding needs a p-value below this."""
 UNEVEN, LOPSIDED = 1.1, 1.5
 """Largest over smallest class."""
 DRIFTED = 0.02
 """Total variation distance between the class shares of two splits."""
-TELLING = 0.1
+MIN_LENGTH_CORRELATION = 0.1
 """Correlation of label and length."""
-ENOUGH = 100
+MIN_BIN_ROWS = 100
 """Rows a length bin needs to be looked at."""
 
 CODES = (
@@ -62,23 +63,23 @@ CODES = (
 ADVICE = {code.name: code.advice for code in CODES}
 
 
-def balance(rows: Rows, known: Known) -> Iterator[Finding]:
+def balance(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     """How the rows are shared out among classes and splits; labels that are hardly meant are left to other checks."""
     by_split = [rows.counts(split) for split in rows.splits]
-    odd = unusual(rows, known)
+    odd = unusual(rows, expectations)
     table = np.array([[counts[label] for label in rows.labels if label not in odd] for counts in by_split], float)
     for split, counts in zip(rows.splits, table, strict=True):
         met = counts[counts > 0]
         if len(met) < 2:
             continue
         ratio, p = met.max() / met.min(), chi_square(met[None, :], np.full((1, len(met)), met.mean()))
-        if ratio >= UNEVEN and p < SURE:
+        if ratio >= UNEVEN and p < MAX_P_BALANCE:
             share = met.max() / met.sum()
             message = (
                 f"the largest class of {split} has {ratio:.1f} times the rows of the smallest: {100 * share:.1f} % "
                 f"majority where equal classes have {100 / len(met):.1f}"
             )
-            severity: Severity = "warning" if ratio >= LOPSIDED and not known.natural else "note"
+            severity: Severity = "warning" if ratio >= LOPSIDED and not expectations.natural_balance else "note"
             evidence = {"ratio": round(float(ratio), 3), "majority": round(float(share), 4), "p": _short(p)}
             yield Finding("imbalance", severity, message, ADVICE["imbalance"], split, int(met.max()), (), evidence)
     for one, two in combinations(range(len(rows.splits)), 2):
@@ -88,7 +89,7 @@ def balance(rows: Rows, known: Known) -> Iterator[Finding]:
         shares = both / both.sum(axis=1, keepdims=True)
         distance = float(abs(shares[0] - shares[1]).sum() / 2)
         p = chi_square(both, both.sum(axis=1, keepdims=True) * both.sum(axis=0) / both.sum())
-        if distance >= DRIFTED and p < SURE:
+        if distance >= DRIFTED and p < MAX_P_BALANCE:
             pair = f"{rows.splits[one]}/{rows.splits[two]}"
             message = f"the classes of {pair.replace('/', ' and ')} have shares {100 * distance:.1f} % apart"
             moved = round(distance * float(both[1].sum()))
@@ -96,14 +97,14 @@ def balance(rows: Rows, known: Known) -> Iterator[Finding]:
             yield Finding("drift", "warning", message, ADVICE["drift"], pair, moved, (), evidence)
 
 
-def lengths(rows: Rows, known: Known) -> Iterator[Finding]:
+def lengths(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     """Whether the label goes with the length, overall or inside bins."""
-    if "length" in known.solved_by or len(rows.labels) < 2:
+    if "length" in expectations.solved_by or len(rows.labels) < 2:
         return
     tokens = np.array([len(t) for t in rows.tokens], float)
     label = np.unique(rows.label, return_inverse=True)[1]
     eta, p = correlation_ratio(label, tokens)
-    if eta >= TELLING and p < SURE:
+    if eta >= MIN_LENGTH_CORRELATION and p < MAX_P_BALANCE:
         message = f"label and length go together: correlation ratio {eta:.2f}"
         evidence: dict[str, float | int | str] = {"correlation ratio": round(eta, 4), "p": _short(p)}
         yield Finding(
@@ -111,11 +112,15 @@ def lengths(rows: Rows, known: Known) -> Iterator[Finding]:
         )
         return
     worst: tuple[float, str, int, float] | None = None
-    for low, high in LENGTHS:
+    for low, high in LENGTH_BINS:
         inside = (tokens >= low) & (tokens <= high)
-        if inside.sum() >= ENOUGH:
+        if inside.sum() >= MIN_BIN_ROWS:
             eta, p = correlation_ratio(label[inside], tokens[inside])
-            if eta >= TELLING and p < SURE / len(LENGTHS) and (worst is None or eta > worst[0]):
+            if (
+                eta >= MIN_LENGTH_CORRELATION
+                and p < MAX_P_BALANCE / len(LENGTH_BINS)
+                and (worst is None or eta > worst[0])
+            ):
                 worst = (eta, f"{low}-{high}", int(inside.sum()), p)
     if worst:
         eta, name, n, p = worst

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-CELLS = 1 << 22
+MAX_BAYES_CELLS = 1 << 22
 """Scores held at a time."""
 
 
@@ -53,7 +53,7 @@ def predict(
         prior = np.log(known)
     base = np.log(alpha) - np.log(totals)
     out = np.empty(test.shape[0], np.int64)
-    step = max(1, CELLS // classes)
+    step = max(1, MAX_BAYES_CELLS // classes)
     for a in range(0, test.shape[0], step):
         part = test[a : a + step]
         sizes = np.asarray(part.sum(axis=1)).ravel()

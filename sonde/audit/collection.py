@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from sonde.audit import Audit, audit_rows
 from sonde.audit.finding import Code, Finding
-from sonde.audit.rows import Rows, known
+from sonde.audit.rows import Rows
+from sonde.core.arguments import as_list
+from sonde.core.workers import map_in_workers
+from sonde.data.expected import expectations_for
+from sonde.data.sources import Source
 from sonde.errors import SondeError
-from sonde.several import several
-from sonde.sources import Source
 from sonde.task import SPLITS, Task
-from sonde.workers import in_workers
 
 CODES = (
     Code(
@@ -30,7 +31,7 @@ CODES = (
         "Do not train on one set and test on another of this collection; `sonde make --exclusive` keeps them apart.",
     ),
 )
-PAIRS = 5
+MAX_PAIRS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +77,14 @@ def shared(sets: Sequence[Sentences]) -> Iterator[Finding]:
     if leaks:
         message += f"; {leaks:,} times a sentence of one set's te stands in another's tr"
     evidence: dict[str, float | int | str] = {"sentences": distinct, "te in another tr": leaks}
-    evidence |= {f"{sets[a].name} and {sets[b].name}": n for (a, b), n in common.most_common(PAIRS)}
+    evidence |= {f"{sets[a].name} and {sets[b].name}": n for (a, b), n in common.most_common(MAX_PAIRS_SHOWN)}
     yield Finding(
         "shared-sentences", "warning" if leaks else "note", message, CODES[0].advice, None, count, (), evidence
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadableSet:
     """A set that could not be read, and why."""
 
     name: str
@@ -92,26 +93,26 @@ class Unread:
 
 def audit_sources(
     sources: Source | Iterable[Source], *, jobs: int = 1, task: Task | None = None, disjoint: bool | None = None
-) -> Iterator[tuple[Audit, Sentences] | Unread]:
+) -> Iterator[tuple[Audit, Sentences] | UnreadableSet]:
     """Audit sets one after the other, or in worker processes, in the order given; a worker holds one at a time.
 
     ``task`` is what they are for, whatever they are called; ``disjoint`` that their target forms must be kept apart.
     """
-    sources = several(sources, Source, "a set")
+    sources = as_list(sources, Source, "a set")
     if jobs == 1 or len(sources) == 1:
         yield from (_audit_one(source, task, disjoint) for source in sources)
         return
     calls = [(source, task, disjoint) for source in sources]
-    yield from in_workers(_audit_one, calls, min(jobs, len(sources)))
+    yield from map_in_workers(_audit_one, calls, min(jobs, len(sources)))
 
 
-def _audit_one(source: Source, task: Task | None, disjoint: bool | None) -> tuple[Audit, Sentences] | Unread:
+def _audit_one(source: Source, task: Task | None, disjoint: bool | None) -> tuple[Audit, Sentences] | UnreadableSet:
     try:
         dataset = source.load()
-        should = known(dataset, task)
+        expectations = expectations_for(dataset, task)
     except SondeError as e:
-        return Unread(source.name, str(e))
+        return UnreadableSet(source.name, str(e))
     if disjoint is not None:
-        should = replace(should, disjoint=disjoint)
-    rows = Rows.of(dataset, should.inputs)
-    return audit_rows(dataset, rows, should), Sentences.of(source.name, rows)
+        expectations = replace(expectations, disjoint=disjoint)
+    rows = Rows.of(dataset, expectations.inputs)
+    return audit_rows(dataset, rows, expectations), Sentences.of(source.name, rows)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from sonde.audit.bayes import Bag
-from sonde.audit.rows import Known, Rows
+from sonde.audit.rows import Rows
+from sonde.data.expected import Expectations
 
 HASHED = 18
 """Bits of the table of character n-grams."""
@@ -18,7 +19,7 @@ AT_A_TIME = 2000
 """Texts whose characters are taken apart together."""
 
 
-def bags(rows: Rows, train: np.ndarray, known: Known) -> Iterator[tuple[str, Bag]]:
+def bags(rows: Rows, train: np.ndarray, known: Expectations) -> Iterator[tuple[str, Bag]]:
     """Name and features of each classifier, one after the other, so that only one is held at a time."""
     sizes = np.array([len(t) for t in rows.tokens])
     starts = np.r_[0, np.cumsum(sizes)]

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sonde.digest import hash_64
+from sonde.core.hashing import hash_64
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-EXAMPLES = 3
+MAX_EXAMPLES = 3
 """Examples kept with a finding."""
-WORDS, LETTERS = 8, 60
+EXAMPLE_WORDS, EXAMPLE_CHARS = 8, 60
 """The most an example shows of a sentence."""
-GRAVE = 0.01
+ERROR_SHARE = 0.01
 """A fault in fewer rows than this cannot move a score by a point: a warning. From here on it is an error."""
 
 
@@ -44,20 +44,20 @@ class Finding:
     """The numbers behind the message, by name."""
 
 
-def by_share(count: int, of: int) -> Severity:
+def severity_by_share(count: int, of: int) -> Severity:
     """An error if the share of rows is large enough to move a score by a point, otherwise a warning."""
-    return "error" if count >= GRAVE * of else "warning"
+    return "error" if count >= ERROR_SHARE * of else "warning"
 
 
 def some(texts: Iterable[str]) -> tuple[str, ...]:
     """A few words of a few texts, the same ones in whatever order they come."""
-    return tuple(brief(text) for text in sorted(set(texts), key=hash_64)[:EXAMPLES])
+    return tuple(first_words(text) for text in sorted(set(texts), key=hash_64)[:MAX_EXAMPLES])
 
 
-def brief(text: str) -> str:
+def first_words(text: str) -> str:
     """The first words of a text."""
     words = text.split()
-    start = " ".join(words[:WORDS])[:LETTERS]
+    start = " ".join(words[:EXAMPLE_WORDS])[:EXAMPLE_CHARS]
     return start if start == " ".join(words) else f"{start} …"
 
 

@@ -9,9 +9,10 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from sonde.audit.finding import Code, Finding, by_share, some
-from sonde.audit.rows import Known, Rows
-from sonde.digest import hash_64
+from sonde.audit.finding import Code, Finding, severity_by_share, some
+from sonde.audit.rows import Rows
+from sonde.core.hashing import hash_64
+from sonde.data.expected import Expectations
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -26,12 +27,12 @@ CODES = (
         "Keep one form of each sentence.",
     ),
 )
-LONG = 8
+MIN_FRAME_TOKENS = 8
 """Tokens of a sentence that is not a mere frame, such as *It was a … one*."""
 ADVICE = {code.name: code.advice for code in CODES}
 
 
-def forms(rows: Rows, known: Known) -> Iterator[Finding]:
+def forms(rows: Rows, known: Expectations) -> Iterator[Finding]:
     """Partners with another label, by the bag of their words and, where words are changed, by all words but one."""
     if known.inputs or (known.task and not known.changes):  # pairs are made like that, and other tasks change nothing
         return
@@ -52,7 +53,7 @@ def forms(rows: Rows, known: Known) -> Iterator[Finding]:
             "share": round(len(hits) / len(rows), 4),
             "across splits": sum(len({rows.split[i] for i in group}) > 1 for group in found),
         }
-        severity, examples = by_share(len(hits), len(rows)), some(rows.text[i] for i in hits)
+        severity, examples = severity_by_share(len(hits), len(rows)), some(rows.text[i] for i in hits)
         yield Finding("both-forms", severity, message, ADVICE["both-forms"], None, len(found), examples, evidence)
 
 
@@ -95,7 +96,7 @@ def _all_but_one(rows: Rows) -> Iterator[list[int]]:
     total = np.zeros(len(sizes), np.uint64)
     np.add.at(total, row, part)
     free = np.array([t.islower() and t.isalpha() and len(t) > 1 for t in flat])
-    free &= sizes[row] >= LONG
+    free &= sizes[row] >= MIN_FRAME_TOKENS
     key = _mix(total[row] - part + place * np.uint64(0xD1B54A32D192ED03) + sizes[row].astype(np.uint64))[free]
     owner = row[free]
     order = np.argsort(key, kind="stable")

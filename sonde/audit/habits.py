@@ -9,7 +9,8 @@ from typing import NamedTuple
 from unicodedata import category
 
 from sonde.audit.finding import Code, Finding, around, some
-from sonde.audit.rows import Known, Rows
+from sonde.audit.rows import Rows
+from sonde.data.expected import Expectations
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -28,7 +29,7 @@ CODES: tuple[Code, ...] = (
         "Bring all rows to one way of writing before the set is made, from sources that mix evenly.",
     ),
 )
-SURE = 1e-4
+MAX_P_HABIT = 1e-4
 APART, FAR_APART = 0.05, 0.5
 FEW_ROWS, MANY_GROUPS = 20, 10
 
@@ -61,7 +62,7 @@ CONTRACTED = re.compile(
 )
 
 
-def habits(rows: Rows, known: Known) -> Iterator[Finding]:
+def habits(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     """What is written in one way here and in another there."""
     ways = {t: _ways(t) for t in dict.fromkeys(rows.text)}
     tables: defaultdict[tuple[int, bool, str], Counter[str]] = defaultdict(Counter)
@@ -73,7 +74,7 @@ def habits(rows: Rows, known: Known) -> Iterator[Finding]:
         for across in ("classes", "splits"):
             has, lacks = tables[i, True, across], tables[i, False, across]
             groups = [(has[g], has[g] + lacks[g]) for g in has.keys() | lacks.keys()]
-            apart = None if habit.covered_by & known.solved_by else difference(groups)
+            apart = None if habit.covered_by & expectations.solved_by else difference(groups)
             if apart is not None:
                 rarer = (i, has.total() <= lacks.total())
                 texts = (t for t, taken in ways.items() if rarer in taken)
@@ -149,4 +150,4 @@ def difference(groups: Iterable[tuple[int, int]]) -> float | None:
         return None
     from scipy.special import chdtrc
 
-    return apart if chdtrc(free, chi2) < SURE else None
+    return apart if chdtrc(free, chi2) < MAX_P_HABIT else None

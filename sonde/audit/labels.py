@@ -6,8 +6,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from sonde.audit.finding import EXAMPLES, Code, Finding, Severity, by_share, some
-from sonde.audit.rows import Known, Rows
+from sonde.audit.finding import MAX_EXAMPLES, Code, Finding, Severity, severity_by_share, some
+from sonde.audit.rows import Rows
+from sonde.data.expected import Expectations
 
 CODES = (
     Code(
@@ -81,23 +82,23 @@ ADVICE = {code.name: code.advice for code in CODES}
 RARE, RARER, MUCH_RARER = 5, 50, 1000
 
 
-def labels(rows: Rows, known: Known) -> Iterator[Finding]:
+def labels(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     """Everything about labels that needs no statistics."""
     for split in ("tr", "va", "te"):
         if split not in rows.splits:
             yield Finding("absent-split", "note", f"there is no {split}", ADVICE["absent-split"], split)
-    odd, rare, strange = _mistyped(rows), _rare(rows), _strange(rows, known)
-    yield from _classes(rows, unusual(rows, known))
+    odd, rare, strange = _mistyped(rows), _rare(rows), _strange(rows, expectations)
+    yield from _classes(rows, unusual(rows, expectations))
     yield from _torn(rows)
-    yield from _doubts(rows, known)
-    yield from _names(rows, known, odd, rare, strange)
+    yield from _doubts(rows, expectations)
+    yield from _names(rows, expectations, odd, rare, strange)
 
 
-def unusual(rows: Rows, known: Known) -> set[str]:
+def unusual(rows: Rows, expectations: Expectations) -> set[str]:
     """Labels that are probably no class of the set: mistyped, rare, or not the task's."""
     counts = Counter(rows.label)
     few = (label for label in _rare(rows) if counts[label] < RARE)
-    return {*_mistyped(rows), *few, *_strange(rows, known)}
+    return {*_mistyped(rows), *few, *_strange(rows, expectations)}
 
 
 def _classes(rows: Rows, odd: set[str]) -> Iterator[Finding]:
@@ -149,39 +150,45 @@ def _torn(rows: Rows) -> Iterator[Finding]:
     yield Finding("two-labels", severity, message, ADVICE["two-labels"], None, len(torn), examples, evidence)
 
 
-def _doubts(rows: Rows, known: Known) -> Iterator[Finding]:
-    task_inputs = len(known.inputs) if known.asked is None else len(known.asked)
-    if known.doubts is None or any(len(given) != task_inputs for given in rows.inputs):
+def _doubts(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+    task_inputs = (
+        len(expectations.inputs) if expectations.declared_inputs is None else len(expectations.declared_inputs)
+    )
+    if expectations.label_issues is None or any(len(given) != task_inputs for given in rows.inputs):
         return
-    doubts = known.doubts(rows.examples)
+    label_issues = expectations.label_issues(rows.examples)
     for code, doubt, message in (
         ("wrong-label", "wrong", "have a label that their tokens contradict"),
         ("ambiguous-label", "ambiguous", "support another label as well"),
     ):
         for split in rows.splits:
             n = rows.sizes[split]
-            hits = [i for i, d in enumerate(doubts) if d == doubt and rows.split[i] == split]
+            hits = [i for i, d in enumerate(label_issues) if d == doubt and rows.split[i] == split]
             if hits:
                 said = f"{len(hits):,} of the {n:,} rows of {split} {message}"
                 examples = tuple(f"{rows.label[i]}: {e}" for i in _few(rows, hits) for e in some([rows.text[i]]))
                 evidence = {"rows": n, "share": round(len(hits) / n, 4)}
-                yield Finding(code, by_share(len(hits), n), said, ADVICE[code], split, len(hits), examples, evidence)
+                yield Finding(
+                    code, severity_by_share(len(hits), n), said, ADVICE[code], split, len(hits), examples, evidence
+                )
 
 
 def _few(rows: Rows, hits: list[int]) -> list[int]:
     """A few of the rows, the same ones in whatever order they come."""
-    return sorted(hits, key=lambda i: (len(rows.text[i]), rows.text[i], rows.exact[i]))[:EXAMPLES]
+    return sorted(hits, key=lambda i: (len(rows.text[i]), rows.text[i], rows.exact[i]))[:MAX_EXAMPLES]
 
 
-def _names(rows: Rows, known: Known, odd: dict[str, str], rare: list[str], strange: list[str]) -> Iterator[Finding]:
+def _names(
+    rows: Rows, expectations: Expectations, odd: dict[str, str], rare: list[str], strange: list[str]
+) -> Iterator[Finding]:
     counts = Counter(rows.label)
     for label, usual in sorted(odd.items()):
         message = f"{label!r} ({counts[label]:,} rows) looks like {usual!r} ({counts[usual]:,} rows) mistyped"
         yield Finding("mistyped-label", "warning", message, ADVICE["mistyped-label"], None, counts[label], (label,))
     if strange := [label for label in strange if label not in odd]:
         n = sum(counts[label] for label in strange)
-        message = f"{n:,} rows have a label that {known.task} does not have: {', '.join(strange[:5])}"
-        severity, advice, evidence = by_share(n, len(rows)), ADVICE["undeclared-label"], {"rows": len(rows)}
+        message = f"{n:,} rows have a label that {expectations.task} does not have: {', '.join(strange[:5])}"
+        severity, advice, evidence = severity_by_share(n, len(rows)), ADVICE["undeclared-label"], {"rows": len(rows)}
         yield Finding("undeclared-label", severity, message, advice, None, n, some(strange), evidence)
     if rare := [label for label in rare if label not in odd and label not in strange]:
         few = ", ".join(f"{label} {counts[label]}" for label in rare[:5])
@@ -189,9 +196,9 @@ def _names(rows: Rows, known: Known, odd: dict[str, str], rare: list[str], stran
         yield Finding("rare-label", "warning", message, ADVICE["rare-label"], None, len(rare), some(rare))
 
 
-def _strange(rows: Rows, known: Known) -> list[str]:
+def _strange(rows: Rows, expectations: Expectations) -> list[str]:
     """Labels that the task does not have, unless the set names them all differently."""
-    declared, met = set(known.labels or ()), set(rows.labels)
+    declared, met = set(expectations.labels or ()), set(rows.labels)
     most = len(declared) - (len(declared) > 3)
     return sorted(met - declared) if declared and len(declared & met) >= most else []
 

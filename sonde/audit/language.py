@@ -8,10 +8,11 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from sonde.audit.finding import GRAVE, Code, Finding, some
-from sonde.audit.rows import Known, Rows
+from sonde.audit.finding import ERROR_SHARE, Code, Finding, some
+from sonde.audit.rows import Rows
 from sonde.audit.text import UNSPACED
-from sonde.digest import hash_64
+from sonde.core.hashing import hash_64
+from sonde.data.expected import Expectations
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -33,16 +34,16 @@ CODES: tuple[Code, ...] = (
         "Check the language code; if it is right, look through the rows by other means.",
     ),
 )
-MEANING = {code.name: code for code in CODES}
+CODE_BY_NAME = {code.name: code for code in CODES}
 MOST_ROWS, FEWEST_WORDS = 2000, 5
-SURE, UNLIKELY = 0.7, 0.02
+MIN_OTHER_PROBABILITY, UNLIKELY = 0.7, 0.02
 """How probable another language must be, and how improbable the set's own: short sentences are easily mistaken."""
-TOO_MANY = 10 * GRAVE
-MOST = 0.5
+TOO_MANY = 10 * ERROR_SHARE
+WRONG_CODE_SHARE = 0.5
 """From here on it is the code that is wrong."""
 SHOWN_WORDS, SHOWN_LETTERS = 4, 30
 NO_LANGUAGE = "zxx"
-SAME = {"nb": "no", "iw": "he", "in": "id", "fil": "tl", "cmn": "zh"}
+LANGUAGE_ALIASES = {"nb": "no", "iw": "he", "in": "id", "fil": "tl", "cmn": "zh"}
 """Codes of which the detector knows another form."""
 ALIKE: tuple[tuple[str, ...], ...] = (
     ("no", "nn"), ("bs", "hr", "sr"), ("id", "ms"), ("zh", "yue", "wuu"), ("ar", "arz", "ary"), ("el", "grc"),
@@ -57,32 +58,38 @@ def available() -> bool:
     return find_spec("py3langid") is not None
 
 
-def language(rows: Rows, known: Known) -> Iterator[Finding]:
+def language(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     """Yield a finding for every split with rows in another language; nothing without a language or a detector."""
-    if not known.language or not available():
+    if not expectations.language or not available():
         return
-    code = known.language.lower().replace("_", "-").partition("-")[0]
-    code = SAME.get(code, code)
+    code = expectations.language.lower().replace("_", "-").partition("-")[0]
+    code = LANGUAGE_ALIASES.get(code, code)
     if code not in _detector().labels:
-        about = MEANING["language-not-checked"]
-        yield Finding(about.name, "note", f"{known.language}: {about.title}", about.advice)
+        about = CODE_BY_NAME["language-not-checked"]
+        yield Finding(about.name, "note", f"{expectations.language}: {about.title}", about.advice)
         return
     own = _family(code)
     for split in rows.splits:
         sample = _sample([i for i, s in enumerate(rows.split) if s == split], rows)
         others = {i: other for i in sample if (other := _other(rows.text[i], own))}
         if others:
-            yield _finding(rows, split, len(sample), others, known.language)
+            yield _finding(rows, split, len(sample), others, expectations.language)
 
 
 def _finding(rows: Rows, split: str, looked_at: int, others: dict[int, str], rows_language: str) -> Finding:
     """The rows of one split that are in another language."""
-    about, share = MEANING["other-language"], len(others) / looked_at
+    about, share = CODE_BY_NAME["other-language"], len(others) / looked_at
     met = sorted(Counter(others.values()).items(), key=lambda m: (-m[1], m[0]))
-    asked = "" if share < MOST else f"; is {rows_language} the right code?"
+    asked = "" if share < WRONG_CODE_SHARE else f"; is {rows_language} the right code?"
     return Finding(
         about.name,
-        "warning" if share >= MOST else "error" if share >= TOO_MANY else "warning" if share >= GRAVE else "note",
+        "warning"
+        if share >= WRONG_CODE_SHARE
+        else "error"
+        if share >= TOO_MANY
+        else "warning"
+        if share >= ERROR_SHARE
+        else "note",
         f"{len(others):,} of {looked_at:,} rows of {split} looked at: {about.title}{asked}",
         about.advice,
         split,
@@ -115,7 +122,7 @@ def _other(text: str, own: tuple[str, ...]) -> str | None:
         return None
     ranked = dict(_detector().rank(text))
     theirs, ours = (sum(ranked.get(code, 0.0) for code in family) for family in (_family(best), own))
-    return str(best) if theirs >= SURE and ours <= UNLIKELY else None
+    return str(best) if theirs >= MIN_OTHER_PROBABILITY and ours <= UNLIKELY else None
 
 
 @cache

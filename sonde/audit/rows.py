@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from sonde.dataset import Dataset
-from sonde.errors import DataError
-from sonde.sketch import near_key
-from sonde.task import SPLITS, Doubt, Example, Task
-from sonde.tasks import load, names
+from sonde.corpus.near_duplicates import near_duplicate_key
+from sonde.data.dataset import Dataset
+from sonde.task import SPLITS, Example
 
 
 @dataclass(frozen=True)
@@ -63,14 +61,14 @@ class Rows:
     @cached_property
     def sentence(self) -> tuple[int, ...]:
         """The same number for sentences that differ in case, digits, punctuation and spacing only."""
-        keys = {text: near_key(text) for text in dict.fromkeys(self.text)}
+        keys = {text: near_duplicate_key(text) for text in dict.fromkeys(self.text)}
         return tuple(keys[t] for t in self.text)
 
     @cached_property
     def near(self) -> tuple[int, ...]:
         """The same for all that the probe is given."""
         return tuple(
-            hash((key, *map(near_key, more))) if more else key
+            hash((key, *map(near_duplicate_key, more))) if more else key
             for key, more in zip(self.sentence, self.inputs, strict=True)
         )
 
@@ -105,68 +103,3 @@ class Rows:
     def labels(self) -> tuple[str, ...]:
         """The labels met."""
         return tuple(sorted(set(self.label)))
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What a set should be, as far as its manifest or a task of its name tells."""
-
-    task: str | None = None
-    labels: tuple[str, ...] | None = None
-    solved_by: frozenset[str] = frozenset()
-    disjoint: bool = False
-    """Target forms must not be shared between splits."""
-    changes: str = ""
-    inputs: tuple[str, ...] = ()
-    asked: tuple[str, ...] | None = None
-    """The further inputs that the task of that name has, whatever they are called here."""
-    natural: bool = False
-    """Classes are left as the corpus has them."""
-    doubts: Callable[[Sequence[Example]], list[Doubt]] | None = None
-    """What the tokens alone say against the labels."""
-    language: str | None = None
-    classes: bool = True
-    """Whether labels are classes, and not scores or numbers of images."""
-
-
-def expected(task: Task, disjoint: bool, language: str | None, natural: bool = False) -> Known:
-    """What the task says of every set made for it."""
-    return Known(
-        task=task.name,
-        labels=task.labels if isinstance(task.labels, tuple) else None,
-        solved_by=task.solved_by,
-        disjoint=disjoint,
-        changes=task.changes,
-        inputs=task.inputs,
-        asked=task.inputs,
-        natural=natural,
-        doubts=task.doubts,
-        language=language,
-    )
-
-
-NUMBERED = ("relatedness", "similarity", "retrieval")
-"""Protocols of transfer sets whose labels are no classes."""
-
-
-def known(dataset: Dataset, task: Task | None = None) -> Known:
-    """What a task says, given or of the set's name, and the manifest."""
-    manifest = dataset.manifest
-    if task is None and dataset.task in names():  # never a path or a module: the name comes with the data
-        task = load(dataset.task)
-    if task is None:
-        found = Known(language=dataset.language)
-    else:
-        found = expected(task, any(p.disjoint for p in task.policies.values()), dataset.language)
-    policy = manifest.get("policy", {})
-    solved_by, inputs = manifest.get("solved_by", found.solved_by), manifest.get("inputs", found.inputs)
-    if not isinstance(policy, dict) or not all(isinstance(x, list | tuple | frozenset) for x in (solved_by, inputs)):
-        raise DataError(f"The manifest of {dataset.name} was altered: its policy, solved_by or inputs are not as made.")
-    return replace(
-        found,
-        solved_by=frozenset(map(str, solved_by)),
-        disjoint=bool(policy.get("disjoint", found.disjoint)),
-        inputs=tuple(map(str, inputs)),
-        natural=policy.get("balance") == "natural",
-        classes=manifest.get("protocol") not in NUMBERED,
-    )

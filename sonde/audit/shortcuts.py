@@ -11,18 +11,19 @@ import numpy as np
 from sonde.audit.bayes import predict
 from sonde.audit.features import bags
 from sonde.audit.finding import Code, Finding, Severity
-from sonde.audit.rows import Known, Rows
-from sonde.digest import mix
+from sonde.audit.rows import Rows
+from sonde.core.hashing import mix
+from sonde.data.expected import Expectations
 from sonde.stats.intervals import wilson
 
-TRAIN, TEST = 40_000, 20_000
+MAX_TRAIN_ROWS, MAX_TEST_ROWS = 40_000, 20_000
 """Rows used at most; of larger sets a sample by a hash of the text."""
-SCORES = 3_000_000
+MAX_SCORES = 3_000_000
 """Test rows times classes, at most."""
-FOLDS = 5
-FEWEST = 40
+SHORTCUT_FOLDS = 5
+MIN_SHORTCUT_ROWS = 40
 """Rows that both parts need, or the whole set is cross-validated; half of it is needed for that."""
-SURE = 3.0
+INTERVAL_Z = 3.0
 """Width of the interval in standard errors: 99.7 %."""
 SLIGHT, LARGE = 0.05, 0.2
 """Share of the majority baseline's errors that a shortcut removes, at the lower end of its interval."""
@@ -116,7 +117,7 @@ ADVICE = {code.name: code.advice for code in CODES}
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class ShortcutScore:
     """How well one classifier that should not work does."""
 
     name: str
@@ -144,7 +145,7 @@ class Plan:
     label: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
-def shortcuts(rows: Rows, known: Known) -> tuple[list[Finding], list[Measure]]:
+def shortcuts(rows: Rows, expectations: Expectations) -> tuple[list[Finding], list[ShortcutScore]]:
     """Findings, and the accuracy of every classifier whether it is a finding or not."""
     plan = _plan(rows)
     if plan is None or len(rows.labels) < 2:
@@ -157,16 +158,19 @@ def shortcuts(rows: Rows, known: Known) -> tuple[list[Finding], list[Measure]]:
     majority = float(shares.max())
     distinct = len({rows.near[i] for i in test.tolist()})
     hits: dict[str, np.ndarray] = {}
-    measures: list[Measure] = []
-    for name, bag in bags(rows, plan.folds[0][0], known):
+    measures: list[ShortcutScore] = []
+    for name, bag in bags(rows, plan.folds[0][0], expectations):
         matrix = bag.matrix
         found = [predict(matrix[a], label[a], matrix[b], classes, shares=shares) for a, b in plan.folds]
         hits[name] = np.concatenate(found) == truth
         accuracy = float(hits[name].mean())
-        low, high = wilson(accuracy * distinct, distinct, SURE)  # a copy is no further evidence
-        allowed = name.partition(" cased")[0] in known.solved_by
-        measures.append(Measure(name, accuracy, low, high, majority, len(truth), plan.name, allowed))
-    return [*_above(measures, known), *(_casing(hits, measures) if "edges" not in known.solved_by else ())], measures
+        low, high = wilson(accuracy * distinct, distinct, INTERVAL_Z)  # a copy is no further evidence
+        allowed = name.partition(" cased")[0] in expectations.solved_by
+        measures.append(ShortcutScore(name, accuracy, low, high, majority, len(truth), plan.name, allowed))
+    return [
+        *_above(measures, expectations),
+        *(_casing(hits, measures) if "edges" not in expectations.solved_by else ()),
+    ], measures
 
 
 def _needed(rows: Rows, label: np.ndarray, plan: Plan) -> tuple[Rows, Plan]:
@@ -178,17 +182,17 @@ def _needed(rows: Rows, label: np.ndarray, plan: Plan) -> tuple[Rows, Plan]:
     return rows.only(used.tolist()), Plan(plan.name, folds, label[used])
 
 
-def _above(measures: Sequence[Measure], known: Known) -> Iterator[Finding]:
+def _above(measures: Sequence[ShortcutScore], expectations: Expectations) -> Iterator[Finding]:
     for m in measures:
         if m.expected or m.low <= m.majority or " cased" in m.name:
             continue
         severity: Severity = "note" if m.gain < SLIGHT else "warning" if m.gain < LARGE else "error"
-        if m.name in CONTENT and known.task is None:
+        if m.name in CONTENT and expectations.task is None:
             severity = "note"
         kind, _, column = m.name.partition(" ")
         code = f"shortcut-{kind}"
         message = (
-            f"{NAMES.get(m.name, f'{column} alone')}: {100 * m.accuracy:.1f} % "
+            f"{CLASSIFIER_TITLES.get(m.name, f'{column} alone')}: {100 * m.accuracy:.1f} % "
             f"[{100 * m.low:.1f}, {100 * m.high:.1f}] against {100 * m.majority:.1f} ({m.trained_on})"
         )
         evidence = {k: round(v, 4) if isinstance(v, float) else v for k, v in asdict(m).items() if k != "expected"}
@@ -196,7 +200,7 @@ def _above(measures: Sequence[Measure], known: Known) -> Iterator[Finding]:
         yield Finding(code, severity, message, ADVICE[code], None, extra, (), evidence)
 
 
-NAMES = {
+CLASSIFIER_TITLES = {
     "length": "length alone",
     "edges": "first and last word and capitals alone",
     "punctuation": "punctuation alone",
@@ -207,13 +211,13 @@ NAMES = {
 }
 
 
-def _casing(hits: dict[str, np.ndarray], measures: Sequence[Measure]) -> Iterator[Finding]:
+def _casing(hits: dict[str, np.ndarray], measures: Sequence[ShortcutScore]) -> Iterator[Finding]:
     """The larger of the two paired differences between cased and lower-cased tokens."""
     best: tuple[float, float, str] | None = None
     for kind in ("unigrams", "bigrams"):
         gain, error = _difference(hits[f"{kind} cased"], hits[kind])
         above = next(m.low > m.majority for m in measures if m.name == f"{kind} cased")
-        if above and gain >= CASING[0] and gain >= SURE * error and (best is None or gain > best[0]):
+        if above and gain >= CASING[0] and gain >= INTERVAL_Z * error and (best is None or gain > best[0]):
             best = (gain, error, kind)
     if best:
         gain, error, kind = best
@@ -225,11 +229,12 @@ def _casing(hits: dict[str, np.ndarray], measures: Sequence[Measure]) -> Iterato
             f"{100 * inside:+.1f} without the first word's capital)"
         )
         evidence: dict[str, float | int | str] = {
-            "difference": round(gain, 4), "low": round(gain - SURE * error, 4), "high": round(gain + SURE * error, 4),
+            "difference": round(gain, 4), "low": round(gain - INTERVAL_Z * error, 4),
+            "high": round(gain + INTERVAL_Z * error, 4),
             "cased": round(cased, 4), "lower-cased": round(lower, 4), "features": kind,
             "without the first word": round(inside, 4),
         }  # fmt: skip
-        severity: Severity = "error" if inside - SURE * unsure >= CASING[1] else "warning"
+        severity: Severity = "error" if inside - INTERVAL_Z * unsure >= CASING[1] else "warning"
         extra = round(gain * measures[0].rows)
         yield Finding("shortcut-casing", severity, message, ADVICE["shortcut-casing"], None, extra, (), evidence)
 
@@ -252,7 +257,7 @@ def _numbers(rows: Rows) -> np.ndarray:
 def _plan(rows: Rows) -> Plan | None:
     """Train on the first split and test on the others, without what was trained on; or cross-validate."""
     drawn = [mix(key & 0xFFFFFFFFFFFFFFFF) for key in rows.near]
-    most = int(min(TEST, max(1000, SCORES / max(1, len(rows.labels)))))
+    most = int(min(MAX_TEST_ROWS, max(1000, MAX_SCORES / max(1, len(rows.labels)))))
 
     def sample(found: list[int], n: int) -> np.ndarray:
         """The n rows with the smallest hashes; rows that hash alike are alike, so their order does not matter."""
@@ -263,18 +268,20 @@ def _plan(rows: Rows) -> Plan | None:
         train = [i for i, s in enumerate(rows.split) if s == first]
         seen = {rows.near[i] for i in train}
         test = [i for i, s in enumerate(rows.split) if s != first and rows.near[i] not in seen]
-        if min(len(train), len({rows.near[i] for i in test})) >= FEWEST:
-            return Plan(f"{first} → {'+'.join(later)}", ((sample(train, TRAIN), sample(test, most)),))
-    whole = sample(list(range(len(rows))), TRAIN).tolist()
-    if len({rows.near[i] for i in whole}) < 2 * FEWEST:
+        if min(len(train), len({rows.near[i] for i in test})) >= MIN_SHORTCUT_ROWS:
+            return Plan(f"{first} → {'+'.join(later)}", ((sample(train, MAX_TRAIN_ROWS), sample(test, most)),))
+    whole = sample(list(range(len(rows))), MAX_TRAIN_ROWS).tolist()
+    if len({rows.near[i] for i in whole}) < 2 * MIN_SHORTCUT_ROWS:
         return None
     fold = _folds(rows, whole, drawn)
-    parts = [[i for i in whole if fold[rows.near[i]] == k] for k in range(FOLDS)]
+    parts = [[i for i in whole if fold[rows.near[i]] == k] for k in range(SHORTCUT_FOLDS)]
     folds = [
-        (np.array([i for other in parts if other is not part for i in other]), sample(part, most // FOLDS))
+        (np.array([i for other in parts if other is not part for i in other]), sample(part, most // SHORTCUT_FOLDS))
         for part in parts
     ]
-    return Plan(f"{FOLDS}-fold over {'+'.join(rows.splits)}", tuple(f for f in folds if len(f[0]) and len(f[1])))
+    return Plan(
+        f"{SHORTCUT_FOLDS}-fold over {'+'.join(rows.splits)}", tuple(f for f in folds if len(f[0]) and len(f[1]))
+    )
 
 
 def _folds(rows: Rows, found: list[int], drawn: list[int]) -> dict[int, int]:
@@ -284,4 +291,4 @@ def _folds(rows: Rows, found: list[int], drawn: list[int]) -> dict[int, int]:
     for i in found:
         label[rows.near[i]] = min(int(number[i]), label.get(rows.near[i], int(number[i])))
     order = sorted(label, key=lambda key: (label[key], mix(key & 0xFFFFFFFFFFFFFFFF)))
-    return {key: i % FOLDS for i, key in enumerate(order)}
+    return {key: i % SHORTCUT_FOLDS for i, key in enumerate(order)}

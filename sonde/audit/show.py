@@ -10,21 +10,23 @@ from typing import TYPE_CHECKING
 
 from sonde import __version__
 from sonde.audit import Audit, Code, codes
-from sonde.audit.collection import Unread
+from sonde.audit.collection import UnreadableSet
 from sonde.audit.finding import SEVERITIES, Finding, Severity
-from sonde.console import out, visible
+from sonde.console import out, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def as_json(audits: Sequence[Audit], together: Sequence[Finding], unread: Sequence[Unread]) -> str:
+def as_json(
+    audits: Sequence[Audit], collection_findings: Sequence[Finding], unreadable: Sequence[UnreadableSet]
+) -> str:
     """Everything, findings of all severities included."""
     found = {
         "format": "sonde.audit.v1",
-        "sets": [audit.plain() for audit in audits],
-        "collection": [asdict(f) for f in together],
-        "unread": [asdict(u) for u in unread],
+        "sets": [audit.to_dict() for audit in audits],
+        "collection": [asdict(f) for f in collection_findings],
+        "unread": [asdict(u) for u in unreadable],
         "versions": {"sonde": __version__},
     }
     return json.dumps(found, indent=2) + "\n"
@@ -32,12 +34,12 @@ def as_json(audits: Sequence[Audit], together: Sequence[Finding], unread: Sequen
 
 def markdown(
     audits: Sequence[Audit],
-    together: Sequence[Finding],
-    unread: Sequence[Unread],
+    collection_findings: Sequence[Finding],
+    unreadable: Sequence[UnreadableSet],
     shown: Collection[Severity] = SEVERITIES,
 ) -> str:
     """A page to paste: an overview, then a section for each set."""
-    lines = ["# Audit", "", f"{tally(audits, together)}.", ""]
+    lines = ["# Audit", "", f"{tally(audits, collection_findings)}.", ""]
     if len(audits) > 1:
         lines += ["| set | rows | classes | errors | warnings | notes |", "|---|---:|---:|---:|---:|---:|"]
         for audit in audits:
@@ -51,9 +53,9 @@ def markdown(
         lines += [*_table([f for f in audit.findings if f.severity in shown]), ""]
         if audit.measures:
             lines += [_cell(measured(audit)), ""]
-    if seen := [f for f in together if f.severity in shown]:
+    if seen := [f for f in collection_findings if f.severity in shown]:
         lines += ["## All sets together", "", *_table(seen), ""]
-    lines += [f"{_cell(u.name)} could not be read: {_cell(u.reason)}\n" for u in unread]
+    lines += [f"{_cell(u.name)} could not be read: {_cell(u.reason)}\n" for u in unreadable]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -68,9 +70,11 @@ def codes_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def tally(audits: Sequence[Audit], together: Sequence[Finding]) -> str:
+def tally(audits: Sequence[Audit], collection_findings: Sequence[Finding]) -> str:
     """How many findings there are, in a sentence."""
-    counts = Counter(f.severity for audit in audits for f in audit.findings) + Counter(f.severity for f in together)
+    counts = Counter(f.severity for audit in audits for f in audit.findings) + Counter(
+        f.severity for f in collection_findings
+    )
     parts = [f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES]
     return f"{len(audits)} set{'s' * (len(audits) != 1)}: {', '.join(parts)}"
 
@@ -105,7 +109,7 @@ def _table(findings: Sequence[Finding]) -> list[str]:
 
 def _cell(text: str) -> str:
     """Text that is plain text in Markdown, inside a table and elsewhere."""
-    return "".join(f"&#{ord(c)};" if c in "\\`*_[]<>|&~$@#:" else c for c in visible(" ".join(text.split())))
+    return "".join(f"&#{ord(c)};" if c in "\\`*_[]<>|&~$@#:" else c for c in printable(" ".join(text.split())))
 
 
 # On the console
@@ -116,7 +120,7 @@ def print_audit(audit: Audit, shown: Collection[str]) -> None:
     from rich.markup import escape
 
     console = out()
-    console.print(f"[bold]{escape(visible(audit.name))}[/bold]  {escape(visible(facts(audit)))}", soft_wrap=True)
+    console.print(f"[bold]{escape(printable(audit.name))}[/bold]  {escape(printable(facts(audit)))}", soft_wrap=True)
     findings = [f for f in audit.findings if f.severity in shown]
     if findings:
         _print_findings(console, findings)
@@ -124,11 +128,11 @@ def print_audit(audit: Audit, shown: Collection[str]) -> None:
     if not findings:
         console.print(f"  nothing found{f' but {hidden} of lesser weight' * bool(hidden)}", style="green")
     if audit.measures:
-        console.print(f"  {visible(measured(audit))}", style="dim", markup=False, soft_wrap=True)
+        console.print(f"  {printable(measured(audit))}", style="dim", markup=False, soft_wrap=True)
     console.print()
 
 
-def print_together(findings: Sequence[Finding], shown: Collection[str]) -> None:
+def print_collection_findings(findings: Sequence[Finding], shown: Collection[str]) -> None:
     """What is found in several sets together."""
     found = [f for f in findings if f.severity in shown]
     if found:
@@ -137,7 +141,7 @@ def print_together(findings: Sequence[Finding], shown: Collection[str]) -> None:
         _print_findings(console, found)
         for f in found:
             pairs = [f"{name} {n:,}" for name, n in f.evidence.items() if " and " in name]
-            console.print(f"  {visible('; '.join(pairs))}", style="dim", markup=False, soft_wrap=True)
+            console.print(f"  {printable('; '.join(pairs))}", style="dim", markup=False, soft_wrap=True)
 
 
 def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
@@ -148,14 +152,14 @@ def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
     for name in ("severity", "code", "split", "message"):
         table.add_column(name, no_wrap=name != "message", overflow="fold")
     for f in findings:
-        message = Text(visible(f.message))
+        message = Text(printable(f.message))
         if f.examples:
-            message.append(" · ".join(("", *map(visible, f.examples))), style="dim")
-        table.add_row(Text(f"  {f.severity}", style=COLOURS[f.severity]), f.code, f.split or "", message)
+            message.append(" · ".join(("", *map(printable, f.examples))), style="dim")
+        table.add_row(Text(f"  {f.severity}", style=SEVERITY_STYLES[f.severity]), f.code, f.split or "", message)
     console.print(table)
 
 
-COLOURS = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 def print_code(code: Code) -> None:

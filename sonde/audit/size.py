@@ -6,14 +6,15 @@ import math
 from collections.abc import Iterator
 
 from sonde.audit.finding import Code, Finding, Severity, some
-from sonde.audit.rows import Known, Rows
+from sonde.audit.rows import Rows
+from sonde.data.expected import Expectations
 
-CONFIDENCE, POWER = 1.959964, 0.841621
+CONFIDENCE, Z_POWER = 1.959964, 0.841621
 """Normal quantiles of 0.975 and 0.80."""
 DISAGREE = 0.2
 """Share of rows on which two encoders give different verdicts: about what neighbours in a table have."""
-SMALL, TINY = 400, 100
-PER_CLASS = 20
+SMALL_TEST_ROWS, TINY = 400, 100
+MIN_TEST_ROWS_PER_CLASS = 20
 
 CODES = (
     Code(
@@ -43,26 +44,26 @@ def resolution(n: int, disagree: float = DISAGREE) -> float:
     low, high = 0.0, disagree
     for _ in range(60):
         middle = (low + high) / 2
-        needed = CONFIDENCE * math.sqrt(disagree) + POWER * math.sqrt(disagree - middle**2)
+        needed = CONFIDENCE * math.sqrt(disagree) + Z_POWER * math.sqrt(disagree - middle**2)
         low, high = (middle, high) if needed > middle * math.sqrt(n) else (low, middle)
     return high
 
 
-def size(rows: Rows, known: Known) -> Iterator[Finding]:
+def size(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     """Test rows in all, and per class."""
     counts = rows.counts("te")
     n = counts.total()
     if not n:
         return
-    if n < SMALL:
+    if n < SMALL_TEST_ROWS:
         width, least = 1 / math.sqrt(n), resolution(n)
         met = f"differences of {100 * least:.1f} points or more" if least < DISAGREE else "hardly any difference"
         message = f"te has {n} rows: an accuracy is known to about ±{100 * width:.1f} points; two encoders: {met}"
         severity: Severity = "warning" if n < TINY else "note"
         evidence = {"rows": n, "two standard errors": round(width, 4), "smallest difference": round(least, 4)}
         yield Finding("small-test", severity, message, ADVICE["small-test"], "te", n, (), evidence)
-    few = [label for label, k in counts.items() if k < PER_CLASS]
+    few = [label for label, k in counts.items() if k < MIN_TEST_ROWS_PER_CLASS]
     if few:
-        message = f"{len(few)} of {len(counts)} classes have fewer than {PER_CLASS} rows in te"
+        message = f"{len(few)} of {len(counts)} classes have fewer than {MIN_TEST_ROWS_PER_CLASS} rows in te"
         evidence = {"fewest": min(counts.values()), "classes": len(counts)}
         yield Finding("few-per-class", "note", message, ADVICE["few-per-class"], "te", len(few), some(few), evidence)

@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from sonde.audit.finding import Code, Finding, some
-from sonde.audit.rows import Known, Rows
+from sonde.audit.rows import Rows
+from sonde.data.expected import Expectations
 from sonde.task import fold
 
 OFTEN = 8
@@ -23,7 +24,7 @@ them, 0.40 to 0.44 and 0.85 to 0.91; its French subj_number, whose verbs agree w
 """
 CHANCE = 0.01
 """How probable it may be that a word stands beside one label only because that label is frequent."""
-FEWEST = 30
+MIN_COVERED_ROWS = 30
 """Rows of the later split that must hold such a word."""
 
 CODES = (
@@ -51,9 +52,9 @@ CODES = (
 ADVICE = {code.name: code.advice for code in CODES}
 
 
-def targets(rows: Rows, known: Known) -> Iterator[Finding]:
+def targets(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     """Forms of the target column that stand in several splits, where they should not."""
-    if not known.disjoint:
+    if not expectations.disjoint:
         return
     homes: defaultdict[str, set[str]] = defaultdict(set)
     for split, key in zip(rows.split, rows.key, strict=True):
@@ -69,9 +70,9 @@ def targets(rows: Rows, known: Known) -> Iterator[Finding]:
         )
 
 
-def likely_targets(rows: Rows, known: Known) -> Iterator[Finding]:
+def likely_targets(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     """The same, estimated from the words that go with one label, where there is no target column."""
-    if not known.disjoint or any(key is not None for key in rows.key) or len(rows.splits) < 2:
+    if not expectations.disjoint or any(key is not None for key in rows.key) or len(rows.splits) < 2:
         return
     bags = [{fold(t) for t in tokens if t.isalpha() and len(t) > 1} for tokens in rows.tokens]
     first, *later = rows.splits
@@ -103,7 +104,10 @@ def _shared(rows: Rows, bags: list[set[str]], sided: dict[str, str], first: str,
             right += 2 * len(hits) > len(told)
     counts = rows.counts(other)
     majority = max(counts.values()) / counts.total()
-    if covered < max(FEWEST, COVERED * rows.sizes[other]) or right < (majority + RIGHT * (1 - majority)) * covered:
+    if (
+        covered < max(MIN_COVERED_ROWS, COVERED * rows.sizes[other])
+        or right < (majority + RIGHT * (1 - majority)) * covered
+    ):
         return
     shared = sorted(word for word in met if 2 * rights[word] > met[word])
     message = (

@@ -12,10 +12,11 @@ from functools import cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from sonde.audit.finding import Code, Finding, around, by_share, some
+from sonde.audit.finding import Code, Finding, around, severity_by_share, some
 from sonde.audit.habits import difference
-from sonde.audit.rows import Known, Rows
-from sonde.damage import invisible, lost, markup
+from sonde.audit.rows import Rows
+from sonde.corpus.artifacts import find_invisible_character, find_lost_character, find_markup
+from sonde.data.expected import Expectations
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -91,12 +92,12 @@ CODES: tuple[Code, ...] = (
     ),
 )
 
-MEANING = {code.name: code for code in CODES}
+CODE_BY_NAME = {code.name: code for code in CODES}
 
 
-def text(rows: Rows, known: Known) -> Iterator[Finding]:
+def text(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     """Yield what is damaged in the text, split by split."""
-    english = known.language is None or known.language.lower().startswith("en")
+    english = expectations.language is None or expectations.language.lower().startswith("en")
     faults = {t: found for t in dict.fromkeys(rows.text) if (found := tuple(_faults(t, english)))}
     places: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for i, (split, t, tokens) in enumerate(zip(rows.split, rows.text, rows.tokens, strict=True)):
@@ -106,7 +107,7 @@ def text(rows: Rows, known: Known) -> Iterator[Finding]:
         if len(tokens) == 1 and _is_one(t, tokens[0]):
             places[split, "one-token"].append(i)
     for split in rows.splits:
-        for code in MEANING:
+        for code in CODE_BY_NAME:
             if where := places.get((split, code)):
                 yield _damage(rows, split, code, where, faults)
 
@@ -122,7 +123,7 @@ class Fault(NamedTuple):
 def _damage(rows: Rows, split: str, code: str, where: list[int], faults: dict[str, tuple[Fault, ...]]) -> Finding:
     """One code in one split."""
     count, size = len(where), rows.sizes[split]
-    severity = by_share(count, size)
+    severity = severity_by_share(count, size)
     if code in ("control-characters", "one-token"):
         severity = "warning"
     elif code == "repeated-fragment" and severity == "warning":
@@ -133,10 +134,10 @@ def _damage(rows: Rows, split: str, code: str, where: list[int], faults: dict[st
         severity = "warning" if difference(groups) is None else "error"
     found = [f for i in where for f in faults.get(rows.text[i], ()) if f.code == code]
     kinds = Counter(f.kind for f in found if f.kind)
-    message = f"{count:,} of the {size:,} rows of {split}: {MEANING[code].title}"
+    message = f"{count:,} of the {size:,} rows of {split}: {CODE_BY_NAME[code].title}"
     examples = some(f.example for f in found) if found else some(rows.text[i] for i in where)
     evidence = {"rows": size, **{kind: kinds[kind] for kind in sorted(kinds)}}
-    return Finding(code, severity, message, MEANING[code].advice, split, count, examples, evidence)
+    return Finding(code, severity, message, CODE_BY_NAME[code].advice, split, count, examples, evidence)
 
 
 TORN_MOJIBAKE = re.compile(r"(?<!\w)[ÂÃ] [¡-¿]|â € ")
@@ -152,7 +153,7 @@ TORN = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 TORN_HINTS = (" ' ", " ’ ", " 't", " . ", "&", " \u0300", " \u0301", " \u0308")
-LONGEST = 500
+MAX_TOKENS = 500
 """Tokens of a text that are looked at for repetitions."""
 TOKEN = re.compile(r"""[^\s.,;:!?"(){}\[\]…«»“”„–—]+(?:\.[^\s.,;:!?"(){}\[\]…«»“”„–—]+)*|\S""")
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -166,15 +167,15 @@ def _faults(t: str, english: bool = True) -> Iterator[Fault]:
     garbled = None if t.isascii() else _garbled(t)
     if garbled:
         yield Fault("mojibake", around(t, *garbled))
-    if m := lost(t, english):
+    if m := find_lost_character(t, english):
         yield Fault("replacement-characters", around(t, *m.span()))
-    if not garbled and (m := invisible(t)):
+    if not garbled and (m := find_invisible_character(t)):
         yield Fault("control-characters", around(t, *m.span()))
     if repeated := _repeated(t):
         yield Fault("repeated-fragment", around(t, *repeated))
     if any(hint in t for hint in TORN_HINTS) and (m := TORN.search(t)):
         yield Fault("split-tokens", around(t, *m.span()))
-    for kind, m in markup(t):
+    for kind, m in find_markup(t):
         yield Fault("markup", around(t, *m.span()), kind)
 
 
@@ -210,7 +211,7 @@ def _repeated(t: str) -> tuple[int, int] | None:
     words = bare.split()
     if len(words) - len(set(words)) < 2 or len(set(pairwise(words))) == len(words) - 1:
         return None
-    places = list(islice(TOKEN.finditer(t), LONGEST))
+    places = list(islice(TOKEN.finditer(t), MAX_TOKENS))
     words = [m[0].lower() for m in places]
     starts: dict[tuple[str, ...], int] = {}
     for i, three in enumerate(zip(words, words[1:], words[2:], strict=False)):

@@ -13,7 +13,7 @@ from sonde import __version__
 from sonde.cli.audit import audit
 from sonde.cli.data import data
 from sonde.cli.encode import encode, sentences
-from sonde.cli.ending import ended
+from sonde.cli.exits import run_to_exit_code
 from sonde.cli.figure import figure
 from sonde.cli.look import check, ls
 from sonde.cli.make import make
@@ -21,8 +21,8 @@ from sonde.cli.report import report
 from sonde.cli.run import compare, demo, repeat, run
 from sonde.cli.senteval import senteval
 from sonde.cli.serve import serve
+from sonde.cli.shared import STDIN, printed_warnings
 from sonde.cli.show import show
-from sonde.cli.words import STDIN, telling_warnings
 
 app = cyclopts.App(
     name="sonde",
@@ -51,7 +51,7 @@ def main() -> None:
     debug = len(arguments) < len(sys.argv) - 1
 
     def command() -> object:
-        with telling_warnings():
+        with printed_warnings():
             return app(arguments, result_action="return_value", exit_on_error=False)
 
-    sys.exit(ended(command, debug=debug))
+    sys.exit(run_to_exit_code(command, debug=debug))

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sonde.cli.words import STDIN, columns_of
+from sonde.cli.shared import STDIN, parse_columns
 
 
 def audit(
@@ -21,7 +21,7 @@ def audit(
     language: str | None = None,
     format: Literal["table", "md", "json"] = "table",
     json: bool = False,
-    at_least: Literal["error", "warning", "note"] = "note",
+    min_severity: Literal["error", "warning", "note"] = "note",
     strict: bool = False,
     jobs: Annotated[int, Parameter(("--jobs", "-j"))] = 0,
     explain: str | None = None,
@@ -62,8 +62,16 @@ def audit(
         Say what this code means, or all of them, and nothing else.
     """
     from sonde.audit import explain as explained
-    from sonde.audit.show import as_json, codes_page, markdown, print_audit, print_code, print_together, tally
-    from sonde.console import err, visible
+    from sonde.audit.show import (
+        as_json,
+        codes_page,
+        markdown,
+        print_audit,
+        print_code,
+        print_collection_findings,
+        tally,
+    )
+    from sonde.console import err, printable
     from sonde.errors import UsageError
 
     if explain == "all":
@@ -74,38 +82,41 @@ def audit(
         return 0
     if not paths:
         raise UsageError("Name a set to audit, or a code: sonde audit --explain CODE.")
-    from sonde.audit.collection import Unread, audit_sources, shared
+    from sonde.audit.collection import UnreadableSet, audit_sources, shared
     from sonde.audit.finding import SEVERITIES
-    from sonde.request import check_jobs
-    from sonde.sources import find_sets
+    from sonde.data.sources import find_sets
+    from sonde.make.request import resolve_jobs
     from sonde.tasks import load
 
-    columns = columns_of(text, label, split, target, no_header)
+    columns = parse_columns(text, label, split, target, no_header)
     format = "json" if json else format
-    shown = SEVERITIES[: SEVERITIES.index(at_least) + 1]
-    audits, sentences, unread = [], [], []
+    shown = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
+    audits, sentences, unreadable = [], [], []
     meant = load(task) if task else None
     sources = find_sets(
         ["-" if p == STDIN else p for p in paths], columns, task=meant.name if meant else None, language=language
     )
-    for found in audit_sources(sources, jobs=check_jobs(jobs), task=meant, disjoint=True if target else None):
-        if isinstance(found, Unread):
-            unread.append(found)
-            reason = visible(f"not read: {found.name}: {found.reason}")
+    for found in audit_sources(sources, jobs=resolve_jobs(jobs), task=meant, disjoint=True if target else None):
+        if isinstance(found, UnreadableSet):
+            unreadable.append(found)
+            reason = printable(f"not read: {found.name}: {found.reason}")
             err().print(reason, style="yellow", markup=False, soft_wrap=True)
             continue
         audits.append(found[0])
         sentences.append(found[1])
         if format == "table":
             print_audit(found[0], shown)
-    together = list(shared(sentences))
+    collection_findings = list(shared(sentences))
     if format == "json":
-        sys.stdout.write(as_json(audits, together, unread))
+        sys.stdout.write(as_json(audits, collection_findings, unreadable))
     elif format == "md":
-        sys.stdout.write(markdown(audits, together, unread, shown))
+        sys.stdout.write(markdown(audits, collection_findings, unreadable, shown))
     else:
-        print_together(together, shown)
-        err().print(f"\n{tally(audits, together)}. `sonde audit --explain CODE` says what a code means.", markup=False)
+        print_collection_findings(collection_findings, shown)
+        err().print(
+            f"\n{tally(audits, collection_findings)}. `sonde audit --explain CODE` says what a code means.",
+            markup=False,
+        )
     if strict and any(audit.errors for audit in audits):
         return 1
-    return 0 if not unread else 2 if audits else 1
+    return 0 if not unreadable else 2 if audits else 1

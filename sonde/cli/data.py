@@ -10,7 +10,7 @@ import cyclopts
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
-    from sonde.downstream.places import Place
+    from sonde.transfer.remote_sets import RemoteSet
 
 data = cyclopts.App(
     name="data", help="Fetch the data of SentEval's and other transfer sets, check it, convert it.", version_flags=()
@@ -40,56 +40,56 @@ def get(
     offline: bool
         Do not use the network, as if SONDE_OFFLINE were set.
     """
-    from sonde.console import err, progress
-    from sonde.downstream import places as known
-    from sonde.downstream.check import check
-    from sonde.downstream.download import offline as is_offline
-    from sonde.downstream.get import get as fetch
-    from sonde.downstream.get import is_there
-    from sonde.downstream.show import print_by_hand, print_licence, print_places, print_reports
+    from sonde.console import err, progress_bar
+    from sonde.transfer import remote_sets as known
+    from sonde.transfer.check import check
+    from sonde.transfer.download import offline as is_offline
+    from sonde.transfer.fetch import get as fetch
+    from sonde.transfer.fetch import is_downloaded
+    from sonde.transfer.show import print_licence, print_manual_steps, print_remote_sets, print_reports
 
-    table = known.places()
+    table = known.remote_sets()
     if not names:
-        print_places(table.values(), out)
+        print_remote_sets(table.values(), out)
         return 0
     if names == ("all",):
-        wanted = [place for place in table.values() if not place.by_hand]
+        wanted = [place for place in table.values() if not place.manual_steps]
     else:
-        wanted = known.wanted(names, table)
-    missing = [place for place in wanted if not is_there(place, out)]
-    by_hand = [place for place in missing if place.by_hand]
-    for place in by_hand:
-        print_by_hand(place, out)
-    wished = [place for place in wanted if place not in by_hand]
-    fetched = [place for place in missing if place not in by_hand]
+        wanted = known.select_remote_sets(names, table)
+    missing = [place for place in wanted if not is_downloaded(place, out)]
+    manual_steps = [place for place in missing if place.manual_steps]
+    for place in manual_steps:
+        print_manual_steps(place, out)
+    requested = [place for place in wanted if place not in manual_steps]
+    fetched = [place for place in missing if place not in manual_steps]
     if not (offline or is_offline()):
         for place in fetched:
             print_licence(place)
         _accept(fetched, yes)
-    with progress() as tell:
-        trusted = fetch(wished, out, trust=trust, forbid=offline, tell=tell)
+    with progress_bar() as progress:
+        trusted = fetch(requested, out, trust=trust, no_network=offline, progress=progress)
     for url, found in trusted.items():
         err().print(f"taken on trust: {url} has the SHA-256 {found}", markup=False, soft_wrap=True)
     for place in fetched:
         if place.then:
             err().print(f"{place.key}: {place.then}", markup=False, soft_wrap=True)
-    folders = dict.fromkeys(str(place.folder(out)) for place in wished if place.sets)
+    folders = dict.fromkeys(str(place.folder(out)) for place in requested if place.sets)
     reports = [report for folder in folders for report in check(folder)[0]]
     if reports:
         print_reports(reports, ())
-    return 1 if any(not report.sound for report in reports) else 2 if by_hand else 0
+    return 1 if any(not report.is_valid for report in reports) else 2 if manual_steps else 0
 
 
-def _accept(places: list[Place], yes: bool) -> None:
+def _accept(remote_sets: list[RemoteSet], yes: bool) -> None:
     """Have the licences accepted."""
     from sonde.console import err
     from sonde.errors import UsageError
 
-    if yes or not places:
+    if yes or not remote_sets:
         return
     if not sys.stdin.isatty():
         raise UsageError("The terms above must be accepted before anything is fetched: say --yes.")
-    keys = ", ".join(place.key for place in places)
+    keys = ", ".join(place.key for place in remote_sets)
     if err().input(rf"Fetch {keys} on these terms? \[y/N] ").strip().lower() not in ("y", "yes"):
         raise UsageError("The terms were not accepted; nothing was fetched.")
 
@@ -107,15 +107,15 @@ def check(path: str, /, *, format: Literal["table", "json"] = "table") -> int:
     format: str
         table or json. Default: table.
     """
-    from sonde.downstream.check import check as examined
-    from sonde.downstream.show import as_json, print_reports
+    from sonde.transfer.check import check as examined
+    from sonde.transfer.show import as_json, print_reports
 
     reports, absent = examined(path)
     if format == "json":
         sys.stdout.write(as_json(reports, absent))
     else:
         print_reports(reports, absent)
-    return 1 if any(not report.sound for report in reports) else 0
+    return 1 if any(not report.is_valid for report in reports) else 0
 
 
 @data.command
@@ -134,7 +134,7 @@ def convert_coco(train: Path, valid: Path, test: Path, /, *, out: Annotated[Path
         The folder for train.npy, train.json and so on: `downstream/COCO` in the folder of all data.
     """
     from sonde.console import out as console
-    from sonde.downstream.coco import convert
+    from sonde.transfer.coco import convert
 
     for path, images, width in convert((train, valid, test), out):
         console().print(f"{path}: {images:,} images, {width:,} features each", markup=False, soft_wrap=True)

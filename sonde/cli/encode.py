@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
-    from sonde.dataset import Dataset
+    from sonde.data.dataset import Dataset
 
 
 def sentences(*paths: str, sources: bool = False) -> int:
@@ -29,10 +29,10 @@ def sentences(*paths: str, sources: bool = False) -> int:
         in the text that an encoder is trained on. Exit code 2 if a set does not tell them all.
     """
     from sonde.console import err
-    from sonde.embed import texts_of
-    from sonde.encoders.npy import to_line
+    from sonde.data.origins import origins
+    from sonde.encoders.embed import collect_texts
+    from sonde.encoders.schemes.npy import to_line
     from sonde.errors import UsageError
-    from sonde.origins import origins
 
     if not paths:
         raise UsageError("Name the sets whose texts are wanted.")
@@ -40,7 +40,7 @@ def sentences(*paths: str, sources: bool = False) -> int:
     datasets = list(_readable(paths, unread))
     if not datasets:
         return 1
-    texts = dict.fromkeys(texts_of(datasets))
+    texts = dict.fromkeys(collect_texts(datasets))
     silent: Counter[str] = Counter()
     for dataset in datasets if sources else ():
         for _, text in origins(dataset):
@@ -61,16 +61,16 @@ def sentences(*paths: str, sources: bool = False) -> int:
 
 def _readable(paths: Sequence[str], unread: list[str]) -> Iterator[Dataset]:
     """The sets that can be read; the names of the others are told, and put into ``unread``."""
-    from sonde.console import err, visible
+    from sonde.console import err, printable
+    from sonde.data.sources import find_sets
     from sonde.errors import SondeError
-    from sonde.sources import find_sets
 
     for source in find_sets(paths):
         try:
             dataset = source.load()
         except SondeError as e:  # the others are still to be read
             unread.append(source.name)
-            said = visible(f"not read: {source.name}: {e}")
+            said = printable(f"not read: {source.name}: {e}")
             err().print(said, style="yellow", markup=False, soft_wrap=True)
             continue
         yield dataset
@@ -81,7 +81,7 @@ def encode(
     encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = ("static:",),
     out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
     half: bool = False,
-    batch: int | None = None,
+    batch_size: int | None = None,
     no_store: bool = False,
     store_limit: float | None = None,
 ) -> int:
@@ -106,23 +106,23 @@ def encode(
     """
     from rich.table import Table
 
-    from sonde.cli.words import store_of
-    from sonde.console import err, print_symptoms, progress
+    from sonde.cli.shared import open_store
+    from sonde.console import err, print_symptoms, progress_bar
     from sonde.console import out as console
-    from sonde.diagnosis import diagnose
-    from sonde.embed import embed, texts_of
     from sonde.encoders import load
-    from sonde.encoders.npy import write_vectors
+    from sonde.encoders.diagnosis import diagnose
+    from sonde.encoders.embed import collect_texts, embed
+    from sonde.encoders.schemes.npy import write_vectors
     from sonde.errors import SondeError, UsageError
-    from sonde.request import check_writable
+    from sonde.make.request import check_writable
 
     if not paths:
         raise UsageError("Name the sets whose texts are to be encoded.")
-    if batch is not None and batch < 1:
-        raise UsageError(f"--batch {batch}: expected 1 or more.")
+    if batch_size is not None and batch_size < 1:
+        raise UsageError(f"--batch {batch_size}: expected 1 or more.")
     if out is not None:
         check_writable(out)
-    store = store_of(no_store, store_limit)
+    store = open_store(no_store, store_limit)
     rows: dict[str, None] = {}  # texts of rows; the others are words that probes are given besides
 
     unread: list[str] = []
@@ -132,7 +132,7 @@ def encode(
             rows.update(dict.fromkeys(row.text for _, row in dataset))
             yield dataset
 
-    texts = texts_of(sets())
+    texts = collect_texts(sets())
     if unread and not texts:
         return 1
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -144,8 +144,8 @@ def encode(
             loaded = load(name)
             if getattr(loaded, "needs_fit", False):
                 loaded = loaded.fit(texts)  # type: ignore[attr-defined]
-            with progress() as tell:
-                found = embed(loaded, texts, store=store, batch=batch, half=half, tell=tell)
+            with progress_bar() as progress:
+                found = embed(loaded, texts, store=store, batch_size=batch_size, half=half, progress=progress)
         except SondeError as e:  # the others are still to be asked
             failed.append(name)
             err().print(f"not encoded: {name}: {e}", style="yellow", markup=False, soft_wrap=True)

@@ -72,23 +72,23 @@ def figure(
         Of intervals: show what papers printed of the same tasks for other sets, too. Default: only what is of these
         very sets.
     """
-    from sonde.cli.words import telling_warnings
+    from sonde.cli.shared import printed_warnings
     from sonde.console import err
     from sonde.errors import UsageError
-    from sonde.report.figure import check_ending, write
-    from sonde.report.printed import check_published
-    from sonde.report.whole import whole
+    from sonde.report.figure import check_figure_suffix, write
+    from sonde.report.full_summary import full_summary
+    from sonde.report.published_results import check_published
     from sonde.run import Run, join
 
     for path in out:
-        check_ending(path)
+        check_figure_suffix(path)
     if adjust and kind != "correlation":
         raise UsageError(f"--adjust is about --kind correlation; {kind} has no p-values.")
     if published and kind != "intervals":
         raise UsageError(f"--published is about --kind intervals; {kind} shows nothing that papers printed.")
-    with telling_warnings():
+    with printed_warnings():
         runs = [Run.load(folder) for folder in (run, *more)]
-    summary = whole(join(runs), adjust=adjust or "holm", published=published)
+    summary = full_summary(join(runs), adjust=adjust or "holm", published=published)
     check_published(summary, published)
     caption = ""
     for path in out:

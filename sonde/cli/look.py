@@ -20,9 +20,9 @@ def check(what: str, /, *corpus: str) -> int:
         Annotated text to try a task on. Default: the built-in corpus.
     """
     from sonde.console import out
-    from sonde.encoders import schemes
+    from sonde.encoders import scheme_names
 
-    if what.partition(":")[0] in schemes() and ":" in what:
+    if what.partition(":")[0] in scheme_names() and ":" in what:
         from sonde.encoders import load as load_encoder
         from sonde.testing import examine_encoder
 
@@ -46,7 +46,7 @@ def check(what: str, /, *corpus: str) -> int:
 
 def _survived(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
     """The verdicts, and one more if what is examined ends the examination."""
-    from sonde.errors import place_of, words_of
+    from sonde.errors import describe_error, error_location
     from sonde.testing.verdict import Verdict
 
     while True:
@@ -55,7 +55,7 @@ def _survived(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
         except KeyboardInterrupt:
             raise
         except BaseException as e:
-            yield Verdict("it lets itself be examined", False, f"{words_of(e)}{place_of(e)}")
+            yield Verdict("it lets itself be examined", False, f"{describe_error(e)}{error_location(e)}")
             return
         if verdict is None:
             return
@@ -79,13 +79,13 @@ def ls(what: Literal["tasks", "suites", "encoders", "probes", "controls", "measu
     if what == "encoders":
         import importlib
 
-        from sonde.encoders import schemes
+        from sonde.encoders import scheme_names
 
         for column in ("scheme", "what"):
             table.add_column(column)
-        for scheme in schemes():
+        for scheme in scheme_names():
             table.add_row(
-                f"{scheme}:", (importlib.import_module(f"sonde.encoders.{scheme}").__doc__ or "").split("\n")[0]
+                f"{scheme}:", (importlib.import_module(f"sonde.encoders.schemes.{scheme}").__doc__ or "").split("\n")[0]
             )
     elif what == "probes":
         from sonde.probes import PROBES
@@ -102,9 +102,9 @@ def ls(what: Literal["tasks", "suites", "encoders", "probes", "controls", "measu
         for column in (what.removesuffix("s"), "how to read it"):
             table.add_column(column)
         for each in (CONTROLS if what == "controls" else MEASURES).values():
-            table.add_row(each.name, each.reading)
+            table.add_row(each.name, each.interpretation)
     elif what == "store":
-        from sonde.store import Store, default_root
+        from sonde.encoders.store import Store, default_root
 
         store = Store(default_root())
         for column in ("encoder", "vectors", "dimension", "MB", "last written"):

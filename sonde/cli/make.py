@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sonde.cli.words import STDIN
+from sonde.cli.shared import STDIN
 
 
 def make(
@@ -72,14 +72,14 @@ def make(
     format: str
         The format of the files. Default: from their names and contents.
     """
-    from sonde.console import err, print_sets, progress
+    from sonde.console import err, print_sets, progress_bar
     from sonde.corpus.corpus import Corpus
-    from sonde.dataset import MANIFEST, Dataset
+    from sonde.data.dataset import MANIFEST_FILE, Dataset
     from sonde.errors import UsageError
     from sonde.make import make_sets
-    from sonde.request import check_jobs, check_writable, wanted, withheld
-    from sonde.sketch import WITHHELD
-    from sonde.withheld import Withheld
+    from sonde.make.exclusion import ExcludedSentences
+    from sonde.make.request import check_writable, read_excluded, resolve_jobs, select_tasks
+    from sonde.make.sketch import EXCLUDED_REASON
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Give corpus files, or --builtin N for the built-in corpus, not both and not neither.")
@@ -93,24 +93,24 @@ def make(
             *("-" if c == STDIN else c for c in corpus), name=name, language=language, format=format, trees=trees
         )
     )
-    jobs_wanted = wanted(suite, task, sizes=sizes, length=length, settings=set_)
-    excluded = withheld(exclude) if exclude else Withheld()
+    requests = select_tasks(suite, task, sizes=sizes, length=length, settings=set_)
+    excluded = read_excluded(exclude) if exclude else ExcludedSentences()
     check_writable(out)
     made: list[Any] = []
-    unmade: list[Any] = []
-    with progress() as tell:
+    skipped: list[Any] = []
+    with progress_bar() as progress:
         for found in make_sets(
-            source, jobs_wanted, seed=seed, jobs=check_jobs(jobs), exclude=excluded, exclusive=exclusive,
-            skip_bad=skip_bad, audit=audit, progress=tell,
+            source, requests, seed=seed, jobs=resolve_jobs(jobs), exclude=excluded, exclusive=exclusive,
+            skip_bad=skip_bad, audit=audit, progress=progress,
         ):  # fmt: skip
             if isinstance(found, Dataset):
                 found.save(out / found.name)
                 made.append(found.manifest)
             else:
-                (out / found.name / MANIFEST).unlink(
+                (out / found.name / MANIFEST_FILE).unlink(
                     missing_ok=True
                 )  # of an earlier run, which would pass for this one's
-                unmade.append(found)
+                skipped.append(found)
     if made:
         print_sets(made)
         facts = made[0]["corpus"]
@@ -122,10 +122,10 @@ def make(
         spent = not any(m["stages"]["cells cut to their limit"] for m in short)
         if short:
             err().print(f"{len(short)} smaller than asked{': the corpus has no more to give' * spent}.")
-        if excluded and not any(WITHHELD in m["stages"]["rejected"] for m in made):
+        if excluded and not any(EXCLUDED_REASON in m["stages"]["rejected"] for m in made):
             err().print(
                 f"None of the sentences of {exclude} was met: is it one sentence a line, without other columns?"
             )
-    for lacking in unmade:
+    for lacking in skipped:
         err().print(f"not made: {lacking.name}: {lacking.reason}", style="yellow", markup=False, soft_wrap=True)
-    return 0 if not unmade else 2 if made or any(found.kind == "failed" for found in unmade) else 1
+    return 0 if not skipped else 2 if made or any(found.kind == "failed" for found in skipped) else 1

@@ -40,21 +40,21 @@ def report(
     published: bool
         Show what papers printed of the same tasks for other sets, too. Default: only what is of these very sets.
     """
-    from sonde.cli.words import telling_warnings
+    from sonde.cli.shared import printed_warnings
     from sonde.errors import UsageError
-    from sonde.report.notebook import Report, check_ending
-    from sonde.report.printed import check_published
+    from sonde.report.notebook import Report, check_report_suffix
+    from sonde.report.published_results import check_published
     from sonde.run import Run, join
 
     if more and not out:
         raise UsageError("Several runs have no folder of their own; say where to write: -o report.html.")
     files = out or (run / "report.html", run / "summary.json")
     for path in files:
-        check_ending(path)
+        check_report_suffix(path)
     pages = [path for path in files if path.suffix.lower() == ".html"]
     if open and not pages:
         raise UsageError("--open shows a page, and none is written; add -o report.html.")
-    with telling_warnings():
+    with printed_warnings():
         runs = [Run.load(folder) for folder in (run, *more)]
     found = Report.of(join(runs), title=title, adjust=adjust or "holm", published=published)
     if adjust and found.summary["correlations"] is None:

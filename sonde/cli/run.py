@@ -22,7 +22,7 @@ def run(
     jobs: Annotated[int, Parameter(("--jobs", "-j"))] = 0,
     resample: int | None = None,
     half: bool = False,
-    batch: int | None = None,
+    batch_size: int | None = None,
     device: str | None = None,
     no_store: bool = False,
     store_limit: float | None = None,
@@ -94,31 +94,32 @@ def run(
     measures: tuple[str, ...]
         Other questions to the same vectors: names as `sonde ls measures` lists them, set off by commas, or all.
     """
-    from sonde.cli.words import STDIN, columns_of, store_of, telling_warnings
-    from sonde.console import err, print_symptoms, progress
+    from sonde.cli.shared import STDIN, open_store, parse_columns, printed_warnings
+    from sonde.console import err, print_symptoms, progress_bar
+    from sonde.data.sources import filter_by_suite, find_sets
     from sonde.errors import UsageError
+    from sonde.make.request import resolve_jobs
     from sonde.report.summary import summarise
     from sonde.report.tables import print_table
-    from sonde.request import check_jobs
     from sonde.run import evaluate
-    from sonde.run.diagnosed import read_diagnoses
-    from sonde.sources import find_sets, of_suites
+    from sonde.run.diagnoses import read_diagnoses
 
     if not (paths or data):
         raise UsageError("Name the sets to probe on: sonde run -e ENCODER -d FOLDER.")
-    if seeds < 1 or (batch is not None and batch < 1):
+    if seeds < 1 or (batch_size is not None and batch_size < 1):
         raise UsageError("--seeds and --batch must be 1 or more.")
     sources = find_sets(
-        ["-" if p == STDIN else p for p in (*paths, *data)], columns_of(text, label, split, None, no_header),
+        ["-" if p == STDIN else p for p in (*paths, *data)], parse_columns(text, label, split, None, no_header),
         task=task, language=language, train=train,
     )  # fmt: skip
     if suite:
-        sources = of_suites(sources, suite)
-    with telling_warnings(), progress() as tell:
+        sources = filter_by_suite(sources, suite)
+    with printed_warnings(), progress_bar() as progress:
         found = evaluate(
             encoder, sources, out, probes=probe, seeds=range(seed, seed + seeds), limit=limit,
-            store=store_of(no_store, store_limit), half=half, batch=batch, device=device, jobs=check_jobs(jobs),
-            resample=resample, controls=controls, measures=measures, tell=tell,
+            store=open_store(no_store, store_limit), half=half, batch_size=batch_size, device=device,
+            jobs=resolve_jobs(jobs),
+            resample=resample, controls=controls, measures=measures, progress=progress,
             command=shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")]),
         )  # fmt: skip
     print_table(summarise(found))
@@ -149,23 +150,23 @@ def compare(
     format: str
         table, md (Markdown), csv or json. Default: table.
     """
-    from sonde.cli.words import telling_warnings
+    from sonde.cli.shared import printed_warnings
     from sonde.compare import compare as compare_two
-    from sonde.compare import others, ties
+    from sonde.compare import non_baseline_encoders, ties
     from sonde.errors import UsageError
-    from sonde.report.comparison import print_comparison, text_of
+    from sonde.report.comparison import format_comparison, print_comparison
     from sonde.run import Run
 
     if not 0 < margin < 100:
         raise UsageError(f"--margin {margin:g}: expected points of accuracy, above 0 and below 100.")
-    with telling_warnings():
+    with printed_warnings():
         found = Run.load(folder)
-        names = encoders or others(found)
+        names = encoders or non_baseline_encoders(found)
         rows = compare_two(found, *names) if len(names) == 2 else ties(found, names)
     if format == "table":
         print_comparison(rows, names, margin / 100)
     else:
-        sys.stdout.write(text_of(rows, names, format, margin / 100))
+        sys.stdout.write(format_comparison(rows, names, format, margin / 100))
     return 0
 
 
@@ -195,16 +196,16 @@ def repeat(
     no_store: bool
         Encode again instead of taking vectors from the store.
     """
-    from sonde.cli.words import store_of, telling_warnings
-    from sonde.repeat import repeat as again
+    from sonde.cli.shared import open_store, printed_warnings
     from sonde.report.comparison import print_repeated
     from sonde.run import Run
+    from sonde.run.repeat import repeat as again
 
-    with telling_warnings():
+    with printed_warnings():
         there = Run.load(run) if run else None
-    found = again(signature, run=there, paths=data, store=store_of(no_store, None), encoders=encoder)
+    found = again(signature, run=there, paths=data, store=open_store(no_store, None), encoders=encoder)
     print_repeated(found)
-    return 0 if found.then is None or found.same else 1
+    return 0 if found.recorded is None or found.same else 1
 
 
 def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> int:
@@ -215,14 +216,14 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
     out: Path
         The folder to write to. Default: demo.
     """
-    from sonde.console import err, print_sets, progress
-    from sonde.demo import demo as show_off
+    from sonde.cli.demo import demo as show_off
+    from sonde.console import err, print_sets, progress_bar
     from sonde.report import Report
     from sonde.report.summary import summarise
     from sonde.report.tables import print_table
 
-    with progress() as tell:
-        manifests, found = show_off(out, tell=tell)
+    with progress_bar() as progress:
+        manifests, found = show_off(out, progress=progress)
     print_sets(manifests)
     err().print()
     print_table(summarise(found))

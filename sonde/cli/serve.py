@@ -31,7 +31,7 @@ def serve(
     encoder: tuple[str, ...]
         An encoder of the run that is a program (py:…) and may be run to read sentences; may be repeated.
     """
-    from sonde.cli.ending import Terminated
+    from sonde.cli.exits import Terminated
     from sonde.console import err
     from sonde.serve import Server
 

@@ -73,9 +73,9 @@ def show(
 
 
 def _show_run(path: Path, format: str, metric: str, with_signatures: bool, published: bool) -> None:
-    from sonde.cli.words import telling_warnings
+    from sonde.cli.shared import printed_warnings
     from sonde.errors import UsageError
-    from sonde.report.printed import check_published
+    from sonde.report.published_results import check_published
     from sonde.report.summary import summarise
     from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
     from sonde.run import Run
@@ -85,7 +85,7 @@ def _show_run(path: Path, format: str, metric: str, with_signatures: bool, publi
     if published and (format == "csv" or metric != "accuracy" or with_signatures):
         raise UsageError("--published is about tables of accuracy; leave --format csv, --metric and --signatures out.")
     as_table = format == "table" and not with_signatures  # the notes below it have all that is damaged
-    with telling_warnings(damage=not as_table):
+    with printed_warnings(damage=not as_table):
         run = Run.load(path)
     summary = summarise(run, metric=metric, published=published)
     check_published(summary, published)
@@ -103,8 +103,8 @@ def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...]
     """Show sets; one that cannot be read is told, and does not keep the others from being shown."""
     from random import Random
 
-    from sonde.console import err, example_line, out, print_sets, visible
-    from sonde.dataset import Dataset, find, read_manifest
+    from sonde.console import err, example_line, out, print_sets, printable
+    from sonde.data.dataset import Dataset, find_set_folders, read_manifest
     from sonde.errors import DataError, UsageError
 
     unread: list[DataError] = []
@@ -115,11 +115,13 @@ def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...]
                 yield load(folder)
             except DataError as e:
                 unread.append(e)
-                err().print(visible(f"not read: {e}"), style="yellow", markup=False, soft_wrap=True)
+                err().print(printable(f"not read: {e}"), style="yellow", markup=False, soft_wrap=True)
 
-    folders = [f for f in find(path) if not task or f.name in task]
+    folders = [f for f in find_set_folders(path) if not task or f.name in task]
     if not folders:
-        raise UsageError(f"{path} has no set of {', '.join(task)}; it has {', '.join(f.name for f in find(path))}.")
+        raise UsageError(
+            f"{path} has no set of {', '.join(task)}; it has {', '.join(f.name for f in find_set_folders(path))}."
+        )
     if baselines:
         from sonde.baselines import print_baselines
 

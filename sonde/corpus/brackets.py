@@ -13,15 +13,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TextIO
 
-from sonde.corpus.conllu import RUN
-from sonde.corpus.files import open_bytes, stem, undecodable
+from sonde.core.files import encoding_error, open_bytes
+from sonde.corpus.conllu import SHARD_BLOCK
+from sonde.corpus.files import stem
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import CorpusError, DataError
 
 DEEPEST = 1000
 """A tree nested deeper than this is taken for a fault."""
 
-_LONGEST = 1 << 22
+_MAX_TREE_CHARACTERS = 1 << 22
 """Bytes after which an open tree is given up, so that a lost bracket does not gather the file in memory."""
 
 _ROOTS = frozenset({"", "ROOT", "TOP", "S1", "VROOT"})
@@ -40,20 +41,20 @@ _STOPS = ",.;:?!…"
 _HALVES = frozenset({("gon", "na"), ("wan", "na"), ("got", "ta"), ("can", "not")})
 _SECOND_HALVES = frozenset({"na", "ta", "not"})
 
-OnBad = Callable[[CorpusError], None]
+OnError = Callable[[CorpusError], None]
 Parsed = tuple[Tree, tuple[str, ...], tuple[str, ...], list[str]]
 """A tree, its tags, its words, and its words as they were written."""
 
 
-class _Misfit(Exception):
+class _ParseFault(Exception):
     """Something wrong at the n-th token of a text; n = -1 for its end."""
 
-    def __init__(self, token: int, met: str, expected: str) -> None:
-        super().__init__(met)
-        self.token, self.met, self.expected = token, met, expected
+    def __init__(self, token: int, got: str, expected: str) -> None:
+        super().__init__(got)
+        self.token, self.got, self.expected = token, got, expected
 
 
-def read_brackets(path: str, *, shard: int = 0, of: int = 1, on_bad: OnBad | None = None) -> Iterator[Sentence]:
+def read_brackets(path: str, *, shard: int = 0, of: int = 1, on_error: OnError | None = None) -> Iterator[Sentence]:
     """Yield the trees of a file as sentences, or every ``of``-th run of 256 of them beginning with run ``shard``.
 
     ``xpos`` are the labels of the pre-terminals; the other columns are None. The text is put together by simple rules
@@ -62,9 +63,9 @@ def read_brackets(path: str, *, shard: int = 0, of: int = 1, on_bad: OnBad | Non
     """
     name = stem(path)
     counts: dict[str | None, int] = {}
-    for number, (line, doc, raw, fault) in enumerate(_units(path, on_bad)):
+    for number, (line, doc, raw, fault) in enumerate(_units(path, on_error)):
         before = counts.get(doc, 0)
-        if number // RUN % of != shard:
+        if number // SHARD_BLOCK % of != shard:
             counts[doc] = before + _trees_in(raw)
             continue
         try:
@@ -75,9 +76,9 @@ def read_brackets(path: str, *, shard: int = 0, of: int = 1, on_bad: OnBad | Non
             ]
         except CorpusError as error:
             counts[doc] = before + _trees_in(raw)
-            if on_bad is None:
+            if on_error is None:
                 raise
-            on_bad(error)
+            on_error(error)
         else:
             counts[doc] = before + len(made)
             yield from made
@@ -87,8 +88,8 @@ def parse_tree(text: str) -> Tree:
     """Read one bracketed tree from a string."""
     try:
         trees = _parse(text)
-    except _Misfit as fault:
-        raise DataError(f"met {fault.met} in {text[:60]!r}; expected {fault.expected}") from None
+    except _ParseFault as fault:
+        raise DataError(f"met {fault.got} in {text[:60]!r}; expected {fault.expected}") from None
     if len(trees) != 1:
         raise DataError(f"met {len(trees)} trees in {text[:60]!r}; expected one")
     return trees[0][0]
@@ -106,7 +107,7 @@ def write_brackets(sentences: Iterable[Sentence], out: TextIO) -> None:
         out.write(f"{doc}{s.tree.bracketed(_escaped)}\n")
 
 
-def _units(path: str, on_bad: OnBad | None) -> Iterator[tuple[int, str | None, bytes, CorpusError | None]]:
+def _units(path: str, on_error: OnError | None) -> Iterator[tuple[int, str | None, bytes, CorpusError | None]]:
     """Yield (line, document, lines up to the closing bracket, fault) for every tree, or trees that share a line.
 
     Round brackets are escaped inside words, so that counting them is enough.
@@ -116,7 +117,7 @@ def _units(path: str, on_bad: OnBad | None) -> Iterator[tuple[int, str | None, b
     depth = size = 0
     wary = False  # after a first fault a bracket in column 0 begins a tree; or every fault would read on to the end
     doc: str | None = None
-    source = _lines(path, on_bad)
+    source = _lines(path, on_error)
 
     def unit(fault: CorpusError | None = None) -> tuple[int, str | None, bytes, CorpusError | None]:
         return open_lines[0][0], doc, b"\n".join([text for _, text in open_lines]), fault
@@ -126,7 +127,7 @@ def _units(path: str, on_bad: OnBad | None) -> Iterator[tuple[int, str | None, b
         names, tab, rest = line.partition(b"\t")
         starts = bool(tab) and b"(" not in names and bool(names.strip()) and rest.lstrip()[:1] == b"("
         starts_again = starts or (wary and line[:1] == b"(")
-        if depth and (not number or starts_again or size > _LONGEST or not line.strip()):
+        if depth and (not number or starts_again or size > _MAX_TREE_CHARACTERS or not line.strip()):
             wary = True
             first = open_lines[0][0]
             # where another tree seems to begin, reading is taken up again
@@ -134,8 +135,8 @@ def _units(path: str, on_bad: OnBad | None) -> Iterator[tuple[int, str | None, b
             again += [(number, line), *reversed(open_lines[restart:])] if number else reversed(open_lines[restart:])
             del open_lines[restart:]
             left = sum(text.count(b"(") - text.count(b")") for _, text in open_lines)
-            met = f"a tree with {left} bracket{'s' * (left != 1)} left open"
-            yield unit(CorpusError(path, first, met, "a closing bracket for every opening one"))
+            got = f"a tree with {left} bracket{'s' * (left != 1)} left open"
+            yield unit(CorpusError(path, first, got, "a closing bracket for every opening one"))
             open_lines, depth, size = [], 0, 0
             continue
         if not number:
@@ -149,15 +150,15 @@ def _units(path: str, on_bad: OnBad | None) -> Iterator[tuple[int, str | None, b
         size += len(line)
         depth += line.count(b"(") - line.count(b")")
         if depth < 0:
-            met = f"{-depth} closing bracket{'s' * (depth != -1)} too many"
-            yield unit(CorpusError(path, number, met, "an opening bracket for every closing one"))
+            got = f"{-depth} closing bracket{'s' * (depth != -1)} too many"
+            yield unit(CorpusError(path, number, got, "an opening bracket for every closing one"))
         elif depth == 0:
             yield unit()
         if depth <= 0:
             open_lines, depth, size = [], 0, 0
 
 
-def _lines(path: str, on_bad: OnBad | None) -> Iterator[tuple[int, bytes]]:
+def _lines(path: str, on_error: OnError | None) -> Iterator[tuple[int, bytes]]:
     number = 0
     try:
         for piece in open_bytes(path):
@@ -165,9 +166,9 @@ def _lines(path: str, on_bad: OnBad | None) -> Iterator[tuple[int, bytes]]:
                 number += 1
                 yield number, line
     except CorpusError as error:  # nothing can be read after this place; what was read so far stands
-        if on_bad is None:
+        if on_error is None:
             raise
-        on_bad(error)
+        on_error(error)
 
 
 def _trees_in(raw: bytes) -> int:
@@ -180,12 +181,12 @@ def _read(path: str, line: int, raw: bytes) -> list[Parsed]:
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        raise undecodable(path, line, error) from None
+        raise encoding_error(path, line, error) from None
     try:
         return _parse(text)
-    except _Misfit as fault:
+    except _ParseFault as fault:
         places = [m.start() for m in _TOKEN.finditer(text)] or [0]
-        raise CorpusError(path, line + text.count("\n", 0, places[fault.token]), fault.met, fault.expected) from None
+        raise CorpusError(path, line + text.count("\n", 0, places[fault.token]), fault.got, fault.expected) from None
 
 
 def _parse(text: str) -> list[Parsed]:
@@ -209,22 +210,24 @@ def _parse(text: str) -> list[Parsed]:
                 written.append(word)
         elif close:
             if not labels:
-                raise _Misfit(n, "a closing bracket too many", "an opening bracket for every closing one")
+                raise _ParseFault(n, "a closing bracket too many", "an opening bracket for every closing one")
             if not here:
-                raise _Misfit(n, f"the empty node ({labels[-1]})", "a word or nodes inside every node")
+                raise _ParseFault(n, f"the empty node ({labels[-1]})", "a word or nodes inside every node")
             kept = tuple([child for child in here if child is not None])
             here = stack.pop()
             name = labels.pop()
             here.append(Tree(name, kept) if kept else None)
         elif stray:
             if labels:
-                raise _Misfit(n, f"the word {stray[:40]!r} beside other parts of a node", "(tag word) for every word")
-            raise _Misfit(n, f"the word {stray[:40]!r} outside a tree", "a tree: (label …)")
+                raise _ParseFault(
+                    n, f"the word {stray[:40]!r} beside other parts of a node", "(tag word) for every word"
+                )
+            raise _ParseFault(n, f"the word {stray[:40]!r} outside a tree", "a tree: (label …)")
         else:
             if labels and not label:
-                raise _Misfit(n, "a node without a label", "(label …); only the outermost label may be missing")
+                raise _ParseFault(n, "a node without a label", "(label …); only the outermost label may be missing")
             if len(labels) == DEEPEST:
-                raise _Misfit(n, f"a tree more than {DEEPEST} levels deep", "a tree of a sentence")
+                raise _ParseFault(n, f"a tree more than {DEEPEST} levels deep", "a tree of a sentence")
             labels.append(label)
             stack.append(here)
             here = []
@@ -232,11 +235,11 @@ def _parse(text: str) -> list[Parsed]:
         if not labels:
             tree = here.pop()
             if tree is None:
-                raise _Misfit(n, "a tree without words", "at least one word that is not a trace")
+                raise _ParseFault(n, "a tree without words", "at least one word that is not a trace")
             trees.append((_rooted(tree), tuple(tags), tuple(forms), written))
             tags, forms, written = [], [], []
     if labels:
-        raise _Misfit(-1, f"the end, {len(labels)} brackets still open", "a closing bracket for every opening one")
+        raise _ParseFault(-1, f"the end, {len(labels)} brackets still open", "a closing bracket for every opening one")
     return trees
 
 

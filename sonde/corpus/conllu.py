@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TextIO
 
+from sonde.core.files import encoding_error, open_bytes
 from sonde.corpus.faults import EMPTY_NODE, FEATS, RANGE, find_fault
-from sonde.corpus.files import open_bytes, stem, undecodable
+from sonde.corpus.files import stem
 from sonde.corpus.sentence import Sentence
 from sonde.errors import CorpusError, DataError
 
-RUN = 256
+SHARD_BLOCK = 256
 """Sentences are dealt to shards in runs of this many."""
 
-_LONGEST = 1 << 23
+_MAX_BLOCK_BYTES = 1 << 23
 """No sentence takes 8 MiB; a block that does is a file of another kind, which must not be gathered up in memory."""
 
 _COMMENT = re.compile(r"^#[ \t]*(sent_id|text|newdoc(?:[ \t]+id)?)[ \t]*(?:= ?(.*))?$", re.M)
@@ -29,7 +30,7 @@ Mwt = tuple[int, int, str]
 
 
 def read_conllu(
-    path: str, *, shard: int = 0, of: int = 1, on_bad: Callable[[CorpusError], None] | None = None
+    path: str, *, shard: int = 0, of: int = 1, on_error: Callable[[CorpusError], None] | None = None
 ) -> Iterator[Sentence]:
     """Yield the sentences of a CoNLL-U file, or every ``of``-th run of 256 of them beginning with run ``shard``.
 
@@ -41,8 +42,8 @@ def read_conllu(
     feats_seen: set[str] = {"_"}
     doc: str | None = None
     docs = count = 0
-    for line, raw in _blocks(path, on_bad):
-        mine = count // RUN % of == shard
+    for line, raw in _blocks(path, on_error):
+        mine = count // SHARD_BLOCK % of == shard
         words_at = _HEADER.match(raw).end()  # type: ignore[union-attr]  # it matches the empty string
         has_words = words_at < len(raw)
         count += has_words
@@ -64,17 +65,17 @@ def read_conllu(
             try:
                 rows = raw[words_at:].decode().split("\n")
             except UnicodeDecodeError as error:
-                raise undecodable(path, first, error) from None
+                raise encoding_error(path, first, error) from None
             sentence = _sentence(path, first, rows, notes, doc, name, feats_seen)
         except CorpusError as error:
-            if on_bad is None:
+            if on_error is None:
                 raise
-            on_bad(error)
+            on_error(error)
         else:
             yield sentence
 
 
-def _blocks(path: str, on_bad: Callable[[CorpusError], None] | None) -> Iterator[tuple[int, bytes]]:
+def _blocks(path: str, on_error: Callable[[CorpusError], None] | None) -> Iterator[tuple[int, bytes]]:
     """Yield (line number, block) for every run of lines between empty lines."""
     line = 1
     rest = b""
@@ -89,12 +90,12 @@ def _blocks(path: str, on_bad: Callable[[CorpusError], None] | None) -> Iterator
                 if block:
                     yield line, block
                 line += block.count(b"\n") + 2
-            if len(rest) > _LONGEST:
+            if len(rest) > _MAX_BLOCK_BYTES:
                 raise CorpusError(path, line, f"{len(rest) >> 20} MiB without an empty line", "CoNLL-U sentences")
     except CorpusError as error:  # nothing can be read after this place; what was read so far stands
-        if on_bad is None:
+        if on_error is None:
             raise
-        on_bad(error)
+        on_error(error)
         return
     stripped = rest.strip(b"\n")
     if stripped:
@@ -107,7 +108,7 @@ def _notes(path: str, line: int, header: bytes, strict: bool) -> dict[str, str]:
         found = _COMMENT.findall(header.decode())
     except UnicodeDecodeError as error:
         if strict:
-            raise undecodable(path, line, error) from None
+            raise encoding_error(path, line, error) from None
         found = _COMMENT.findall(header.decode(errors="replace"))
     return {"newdoc" if k[0] == "n" else k: v if k == "text" else v.strip() for k, v in found}
 

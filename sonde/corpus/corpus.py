@@ -15,13 +15,14 @@ from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
+from sonde.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings
+from sonde.core.files import COMPRESSED
 from sonde.corpus.brackets import read_brackets
-from sonde.corpus.conllu import RUN, read_conllu
-from sonde.corpus.files import COMPRESSED, expand, kind, stem
+from sonde.corpus.conllu import SHARD_BLOCK, read_conllu
+from sonde.corpus.files import detect_format, expand, stem
 from sonde.corpus.plain import read_plain
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import CorpusError, DataError, UsageError
-from sonde.several import Text, Texts, several, texts
 
 READERS = {"conllu": read_conllu, "brackets": read_brackets, "text": read_plain}
 
@@ -29,10 +30,10 @@ _UD_NAME = re.compile(r"(([a-z]{2,3})_[A-Za-z0-9]+)-(?:ud-.*|(?:train|dev|test)[
 
 SMALL_SENTENCES = 20_000
 SMALL_BYTES = 1 << 25
-SQUEEZED = 6
+COMPRESSION_RATIO = 6
 """A treebank shrinks to about this part of its size."""
 
-OnBad = Callable[[CorpusError], None]
+OnError = Callable[[CorpusError], None]
 
 
 @dataclass(frozen=True)
@@ -50,16 +51,16 @@ class Corpus:
     format: str | None = None
     builtin: int = 0
     seed: int = 0
-    held: tuple[Sentence, ...] | None = field(default=None, repr=False)
+    loaded: tuple[Sentence, ...] | None = field(default=None, repr=False)
 
     @classmethod
     def read(
         cls,
-        *paths: Text,
+        *paths: StrOrPath,
         name: str | None = None,
         language: str | None = None,
         format: str | None = None,
-        trees: Texts = (),
+        trees: StringsOrPaths = (),
     ) -> Corpus:
         """Make a corpus of files, globs and directories; ``-`` is standard input.
 
@@ -71,16 +72,16 @@ class Corpus:
             near = difflib.get_close_matches(format, READERS, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise UsageError(f"there is no corpus format {format!r}; known are {', '.join(READERS)}{hint}")
-        typed = expand(texts(paths, "a path"))
+        typed = expand(as_strings(paths, "a path"))
         files = tuple(_spooled() if path == "-" else path for path in typed)
         if format is None:
             for file in files:
-                kind(file)  # so that a file of an unknown kind is refused now, not in the middle of a run
+                detect_format(file)  # so that a file of an unknown kind is refused now, not in the middle of a run
         guesses = [m for path in typed if (m := _UD_NAME.fullmatch(stem(path)))]
         languages = {m[2] for m in guesses}
         if language is None and len(guesses) == len(typed) and len(languages) == 1:
             language = languages.pop()
-        brackets = expand(typed_trees) if (typed_trees := texts(trees, "a path")) else ()
+        brackets = expand(typed_trees) if (typed_trees := as_strings(trees, "a path")) else ()
         return cls(name or _name(typed), language, files, brackets, format)
 
     @classmethod
@@ -93,7 +94,7 @@ class Corpus:
     @classmethod
     def of(cls, sentences: Sentence | Iterable[Sentence], name: str = "memory", language: str | None = None) -> Corpus:
         """Make a corpus of sentences that are already in memory."""
-        return cls(name, language, held=tuple(several(sentences, Sentence, "a Sentence")))
+        return cls(name, language, loaded=tuple(as_list(sentences, Sentence, "a Sentence")))
 
     @property
     def is_synthetic(self) -> bool:
@@ -106,20 +107,20 @@ class Corpus:
         if self.builtin:
             return self.builtin <= SMALL_SENTENCES
         files = (*self.files, *self.trees)
-        sizes = (Path(f).stat().st_size * (SQUEEZED if f.endswith(COMPRESSED) else 1) for f in files)
-        return self.held is not None or sum(sizes) <= SMALL_BYTES
+        sizes = (Path(f).stat().st_size * (COMPRESSION_RATIO if f.endswith(COMPRESSED) else 1) for f in files)
+        return self.loaded is not None or sum(sizes) <= SMALL_BYTES
 
-    def hold(self, on_bad: OnBad | None = None) -> Corpus:
+    def load_into_memory(self, on_error: OnError | None = None) -> Corpus:
         """The same sentences, read once and kept in memory."""
-        if self.held is not None:
+        if self.loaded is not None:
             return self
-        with no_cycle_search():
-            return Corpus(self.name, self.language, held=tuple(self.sentences(on_bad=on_bad)))
+        with gc_paused():
+            return Corpus(self.name, self.language, loaded=tuple(self.sentences(on_error=on_error)))
 
     def __iter__(self) -> Iterator[Sentence]:
         return self.sentences()
 
-    def sentences(self, shard: int = 0, of: int = 1, on_bad: OnBad | None = None) -> Iterator[Sentence]:
+    def sentences(self, shard: int = 0, of: int = 1, on_error: OnError | None = None) -> Iterator[Sentence]:
         """Yield the sentences, or the share of them that falls to one shard out of ``of``; the shares make the whole.
 
         Malformed sentences raise CorpusError, or are handed to ``on_bad`` and left out.
@@ -127,8 +128,8 @@ class Corpus:
         if not 0 <= shard < of:
             raise UsageError(f"there is no shard {shard} of {of}; shards are numbered from 0 to {of - 1}")
         if self.trees:
-            return self._joined(shard, of, on_bad)
-        return self._unjoined(shard, of, on_bad)
+            return self._joined(shard, of, on_error)
+        return self._unjoined(shard, of, on_error)
 
     @property
     def digest(self) -> str:
@@ -136,27 +137,27 @@ class Corpus:
         total = sum(digest_of(sentence) for sentence in self) % (1 << 128)
         return f"{total:032x}"[:16]
 
-    def _unjoined(self, shard: int, of: int, on_bad: OnBad | None) -> Iterator[Sentence]:
+    def _unjoined(self, shard: int, of: int, on_error: OnError | None) -> Iterator[Sentence]:
         if self.builtin:
             from sonde.corpus.grammar import sentence
 
-            for start in range(shard * RUN, self.builtin, of * RUN):
-                for i in range(start, min(start + RUN, self.builtin)):
+            for start in range(shard * SHARD_BLOCK, self.builtin, of * SHARD_BLOCK):
+                for i in range(start, min(start + SHARD_BLOCK, self.builtin)):
                     yield sentence(i, self.seed)
-        elif self.held is not None:
-            for start in range(shard * RUN, len(self.held), of * RUN):
-                yield from self.held[start : start + RUN]
+        elif self.loaded is not None:
+            for start in range(shard * SHARD_BLOCK, len(self.loaded), of * SHARD_BLOCK):
+                yield from self.loaded[start : start + SHARD_BLOCK]
         else:
             for number, file in enumerate(self.files):
                 # every file begins its deal with another shard, or all small files would fall to the first
-                reader = READERS[self.format or kind(file)]
-                yield from reader(file, shard=(shard - number) % of, of=of, on_bad=on_bad)
+                reader = READERS[self.format or detect_format(file)]
+                yield from reader(file, shard=(shard - number) % of, of=of, on_error=on_error)
 
-    def _joined(self, shard: int, of: int, on_bad: OnBad | None) -> Iterator[Sentence]:
+    def _joined(self, shard: int, of: int, on_error: OnError | None) -> Iterator[Sentence]:
         index = _tree_index(self.trees, tuple(map(_stamp, self.trees)))
         first = None
         some = False
-        for sentence in self._unjoined(shard, of, on_bad):
+        for sentence in self._unjoined(shard, of, on_error):
             first = first or sentence
             if found := index.find(sentence):
                 some = True
@@ -167,15 +168,15 @@ class Corpus:
                 some = any(index.find(sentence) for sentence in self._unjoined(0, 1, lambda _: None))
             if not some:
                 other = index.first
-                met = "no tree at all" if other is None else f"{' '.join(other.forms)!r} in document {other.doc!r}"
+                got = "no tree at all" if other is None else f"{' '.join(other.forms)!r} in document {other.doc!r}"
                 raise DataError(
                     f"no tree of {', '.join(self.trees)} has the words of a sentence of {self.name}: the first "
-                    f"sentence is {' '.join(first.forms)!r} in document {first.doc!r}, the first tree {met}"
+                    f"sentence is {' '.join(first.forms)!r} in document {first.doc!r}, the first tree {got}"
                 )
 
 
 @contextmanager
-def no_cycle_search() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Put off the search for reference cycles: a pass over a corpus makes many objects and no cycle."""
     was = gc.isenabled()
     gc.disable()
@@ -242,12 +243,21 @@ def _stamp(file: str) -> tuple[int, int]:
 _ALIKE = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "`": "'", "–": "-", "—": "-", "\u00a0": ""}
 )
-_ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", "``": '"', "''": '"'}
+_PENN_ESCAPES = {
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+    "``": '"',
+    "''": '"',
+}
 
 
 def _key(forms: Sequence[str]) -> str:
     """Words in a spelling that does not depend on how quotes, dashes and brackets were written."""
-    plain = "\t".join([_ESCAPES.get(form, form) for form in forms]).translate(_ALIKE)
+    plain = "\t".join([_PENN_ESCAPES.get(form, form) for form in forms]).translate(_ALIKE)
     return (
         unicodedata.normalize("NFC", plain).replace("''", '"').replace("--", "-").replace("...", "…").replace(" ", "")
     )

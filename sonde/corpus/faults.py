@@ -13,7 +13,7 @@ EMPTY_NODE = re.compile(r"[0-9]+\.[1-9][0-9]*")
 
 _WORD = re.compile(r"[1-9][0-9]*")
 _NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL")
-_LONGEST = 19
+_MAX_DIGITS = 19
 """Characters of an ID or HEAD; what is longer is not a number of a word and not worth converting."""
 
 
@@ -56,8 +56,8 @@ def find_fault(path: str, line: int, rows: list[str]) -> CorpusError:
         return CorpusError(path, line, "no root", "exactly one word with the HEAD 0")
     if len(roots) > 1:
         also = ", ".join(cells[i][0] for i in roots)
-        met = f"{len(roots)} roots (words {also})"
-        return CorpusError(path, line + roots[1], met, "exactly one word with the HEAD 0")
+        got = f"{len(roots)} roots (words {also})"
+        return CorpusError(path, line + roots[1], got, "exactly one word with the HEAD 0")
     loop = _loop([int(head) - 1 for head in heads])
     round_trip = " → ".join(str(i + 1) for i in (*loop, loop[0]))
     return CorpusError(path, line + words[min(loop)], f"a cycle of heads: {round_trip}", "heads that lead to the root")
@@ -75,7 +75,7 @@ def _row_fault(row: str) -> tuple[str, str] | None:
             return "10 columns separated by spaces", "10 columns separated by tabs"
         return f"{len(cells)} column{'s' * (len(cells) != 1)}", "10 columns separated by tabs"
     one = cells[0]
-    if not (_WORD.fullmatch(one) or RANGE.fullmatch(one) or EMPTY_NODE.fullmatch(one)) or len(one) > _LONGEST:
+    if not (_WORD.fullmatch(one) or RANGE.fullmatch(one) or EMPTY_NODE.fullmatch(one)) or len(one) > _MAX_DIGITS:
         return f"the ID {_short(one)}", "a word number (8), a range (8-9) or an empty node (8.1)"
     for name, cell in zip(_NAMES, cells, strict=False):
         if not cell:
@@ -84,7 +84,7 @@ def _row_fault(row: str) -> tuple[str, str] | None:
         return None
     if not FEATS.fullmatch(cells[5]):
         return f"the FEATS {_short(cells[5])}", "_ or Name=Value pairs joined by |"
-    if cells[6] not in ("0", "_") and (not _WORD.fullmatch(cells[6]) or len(cells[6]) > _LONGEST):
+    if cells[6] not in ("0", "_") and (not _WORD.fullmatch(cells[6]) or len(cells[6]) > _MAX_DIGITS):
         return f"the HEAD {_short(cells[6])}", "the number of a word, 0 for the root, or _ throughout"
     return None
 

@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import groupby
 
-from sonde.corpus.conllu import RUN
-from sonde.corpus.files import open_bytes, stem, undecodable
+from sonde.core.files import encoding_error, open_bytes
+from sonde.corpus.conllu import SHARD_BLOCK
+from sonde.corpus.files import stem
 from sonde.corpus.sentence import Sentence
 from sonde.errors import CorpusError
 
 
 def read_plain(
-    path: str, *, shard: int = 0, of: int = 1, on_bad: Callable[[CorpusError], None] | None = None
+    path: str, *, shard: int = 0, of: int = 1, on_error: Callable[[CorpusError], None] | None = None
 ) -> Iterator[Sentence]:
     """Yield a sentence for every line that is not blank, or every ``of``-th run of 256 beginning with run ``shard``.
 
@@ -29,25 +30,25 @@ def read_plain(
                 number += 1
                 if not raw or raw.isspace():
                     continue
-                mine = count // RUN % of == shard
+                mine = count // SHARD_BLOCK % of == shard
                 count += 1
                 if not mine:
                     continue
                 try:
                     text = raw.decode().strip()
                 except UnicodeDecodeError as error:
-                    bad = undecodable(path, number, error)
-                    if on_bad is None:
+                    bad = encoding_error(path, number, error)
+                    if on_error is None:
                         raise bad from None
-                    on_bad(bad)
+                    on_error(bad)
                     continue
                 forms, space_after = tokenise(text)
                 if forms:
                     yield Sentence(f"{name}:{number}", text, forms, space_after=space_after)
     except CorpusError as error:  # the file breaks off; what was read so far stands
-        if on_bad is None:
+        if on_error is None:
             raise
-        on_bad(error)
+        on_error(error)
 
 
 def tokenise(text: str) -> tuple[tuple[str, ...], tuple[bool, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-COLUMNS = ("lemmas", "upos", "xpos", "feats", "heads", "deprels", "tree")
+ANNOTATION_COLUMNS = ("lemmas", "upos", "xpos", "feats", "heads", "deprels", "tree")
 """The optional columns, by name; a task says which it needs."""
 
 
@@ -98,4 +98,4 @@ class Sentence:
     @property
     def columns(self) -> frozenset[str]:
         """The names of the optional columns this sentence has."""
-        return frozenset(c for c in COLUMNS if getattr(self, c) is not None)
+        return frozenset(c for c in ANNOTATION_COLUMNS if getattr(self, c) is not None)

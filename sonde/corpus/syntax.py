@@ -10,7 +10,7 @@ from unicodedata import category
 
 from sonde.corpus.sentence import Sentence, Tree
 
-PENN = {
+PENN_TO_UPOS = {
     "NN": "NOUN", "NNS": "NOUN", "NNP": "PROPN", "NNPS": "PROPN", "JJ": "ADJ", "JJR": "ADJ", "JJS": "ADJ",
     "RB": "ADV", "RBR": "ADV", "RBS": "ADV", "WRB": "ADV", "VB": "VERB", "VBD": "VERB", "VBG": "VERB",
     "VBN": "VERB", "VBP": "VERB", "VBZ": "VERB", "MD": "AUX", "DT": "DET", "PDT": "DET", "WDT": "DET",
@@ -20,7 +20,7 @@ PENN = {
 }  # fmt: skip
 """Penn tag → the nearest UD part of speech."""
 PENN_PUNCTUATION = frozenset({".", ",", ":", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP"})
-PENN_TAGS = PENN_PUNCTUATION | PENN.keys() | {"ADD", "AFX", "XX", "WP$", "PRP$"}
+PENN_TAGS = PENN_PUNCTUATION | PENN_TO_UPOS.keys() | {"ADD", "AFX", "XX", "WP$", "PRP$"}
 
 NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 
@@ -30,7 +30,7 @@ def tags(s: Sentence) -> tuple[str, ...]:
     if s.upos is not None:
         return s.upos
     if s.xpos is not None:
-        return tuple("PUNCT" if t in PENN_PUNCTUATION else PENN.get(t, "") for t in s.xpos)
+        return tuple("PUNCT" if t in PENN_PUNCTUATION else PENN_TO_UPOS.get(t, "") for t in s.xpos)
     return ("",) * len(s)
 
 

@@ -1,6 +1,6 @@
-"""One file, one encoder scheme; the file is named as the scheme is.
+"""Texts → vectors: encoders by scheme, their identities, and the store of what they returned.
 
-An encoder is any callable from a list of texts to an array (n, d), or (layers, n, d). A module of this package has
+An encoder is any callable from a list of texts to an array (n, d), or (layers, n, d). A module of ``schemes`` has
 
     def load(spec: Spec) -> Encoder
 
@@ -15,15 +15,14 @@ import pkgutil
 from collections.abc import Collection, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from sonde.encoders import schemes as package
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import UsageError
 
-__all__ = ["Encoder", "Identity", "Spec", "load", "refuse_unnamed", "schemes"]
+__all__ = ["Encoder", "Identity", "Spec", "load", "refuse_untrusted", "scheme_names"]
 
-CODE, REMOTE = "py", "openai"
+CODE, REMOTE_SCHEME = "py", "openai"
 """The scheme whose encoders are programs, and the one whose encoders send texts, and a key, to a server."""
-NOT_SCHEMES = frozenset({"checksums", "hub", "identity", "sources"})
-"""Modules here that are no schemes."""
 
 
 @runtime_checkable
@@ -44,9 +43,9 @@ class Encoder(Protocol):
         ...
 
 
-def schemes() -> list[str]:
+def scheme_names() -> list[str]:
     """All schemes, by name."""
-    return sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in NOT_SCHEMES)
+    return sorted(m.name for m in pkgutil.iter_modules(package.__path__))
 
 
 def load(text: str) -> Encoder:
@@ -54,21 +53,23 @@ def load(text: str) -> Encoder:
     if not isinstance(text, str):
         raise UsageError(f"Expected an encoder as text, scheme:name, got {text!r:.80} of type {type(text).__name__}.")
     spec = Spec.parse(text)
-    if spec.scheme not in schemes():
-        near = difflib.get_close_matches(spec.scheme, schemes(), n=1)
+    if spec.scheme not in scheme_names():
+        near = difflib.get_close_matches(spec.scheme, scheme_names(), n=1)
         hint = f" Did you mean {near[0]}:?" if near else ""
-        raise UsageError(f"There is no encoder scheme {spec.scheme!r}.{hint} The schemes are {', '.join(schemes())}.")
-    found: Encoder = importlib.import_module(f"sonde.encoders.{spec.scheme}").load(spec)
+        raise UsageError(
+            f"There is no encoder scheme {spec.scheme!r}.{hint} The schemes are {', '.join(scheme_names())}."
+        )
+    found: Encoder = importlib.import_module(f"sonde.encoders.schemes.{spec.scheme}").load(spec)
     return found
 
 
-def refuse_unnamed(text: str, named: Collection[str], *, remote: bool = False) -> None:
+def refuse_untrusted(text: str, trusted: Collection[str], *, remote: bool = False) -> None:
     """Raise UsageError if an encoder is a program, or with ``remote`` a server, and is not among those named by hand.
 
     For names that come with a run or a signature, which somebody else may have written.
     """
     scheme = text.partition(":")[0]
-    if text in named or scheme not in ((CODE, REMOTE) if remote else (CODE,)):
+    if text in trusted or scheme not in ((CODE, REMOTE_SCHEME) if remote else (CODE,)):
         return
     what = "is a program" if scheme == CODE else "sends texts to a server"
     raise UsageError(

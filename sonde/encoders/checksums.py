@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sonde.errors import DataError
 
-NAME = "sonde-checksums.txt"
+CHECKSUMS_FILE = "sonde-checksums.txt"
 _LINE = re.compile(r"BLAKE2b-128 \(([^/()\n]+)\) = ([0-9a-f]{32})")
 
 
@@ -22,7 +22,7 @@ def hash_file(path: Path | str) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
-def lines_of(paths: Iterable[Path]) -> str:
+def checksum_lines(paths: Iterable[Path]) -> str:
     """The checksums of files of one folder."""
     return "".join(f"BLAKE2b-128 ({path.name}) = {hash_file(path)}\n" for path in paths)
 
@@ -30,7 +30,7 @@ def lines_of(paths: Iterable[Path]) -> str:
 def check_hash(path: Path | str, found: str) -> None:
     """Refuse a file whose hash is not the one that stands beside it; nothing is said where none does."""
     path = Path(path)
-    beside = path.with_name(NAME)
+    beside = path.with_name(CHECKSUMS_FILE)
     try:
         content = beside.read_text("utf-8")
     except FileNotFoundError:

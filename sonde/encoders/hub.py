@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from sonde.encoders.identity import Spec
 from sonde.errors import EncoderError, NotInstalled, Offline, UsageError
 
-DTYPES = ("float32", "float16", "bfloat16")
-SECONDS = 5.0
+MODEL_DTYPES = ("float32", "float16", "bfloat16")
+HUB_TIMEOUT_SECONDS = 5.0
 """How long the model hub may take to answer before it counts as out of reach."""
 
 WEIGHTS = re.compile(r"(?:pytorch_)?model(?:-\d+-of-\d+)?\.(safetensors|bin)")
@@ -30,24 +30,25 @@ _UNREAD = re.compile(
 _UNREAD_FOLDERS = re.compile(r"\..*|checkpoint.*|onnx|openvino|original|runs|__pycache__")
 
 
-def needed(package: str) -> Any:
+def import_optional(package: str) -> Any:
     """An optional package."""
     try:
         return importlib.import_module(package)
     except ImportError as why:
         raise NotInstalled(
-            f"hf: and st: need {package}, which cannot be imported ({brief(why)}); pip install 'sonde[transformers]'"
+            f"hf: and st: need {package}, which cannot be imported ({summarise_error(why)}); pip install "
+            f"'sonde[transformers]'"
         ) from why
 
 
-def choice(spec: Spec, given: Mapping[str, str], key: str, values: Sequence[str]) -> str:
+def choice_option(spec: Spec, given: Mapping[str, str], key: str, values: Sequence[str]) -> str:
     """The value of an option that must be one of ``values``; the first is the default."""
     if (value := given.get(key, values[0])) not in values:
         raise UsageError(f"{spec} has {key}={value}; expected {', '.join(values[:-1])} or {values[-1]}.")
     return value
 
 
-def positive(spec: Spec, given: Mapping[str, str], key: str) -> int | None:
+def positive_option(spec: Spec, given: Mapping[str, str], key: str) -> int | None:
     """The value of an option that must be a whole number above 0, or None."""
     if (value := given.get(key)) is not None and not re.fullmatch(r"0*[1-9]\d{0,8}", value):
         raise UsageError(f"{spec} has {key}={value}; expected a whole number above 0.")
@@ -56,14 +57,14 @@ def positive(spec: Spec, given: Mapping[str, str], key: str) -> int | None:
 
 def find_device(spec: Spec, name: str | None) -> Any:
     """The device of that name, tried out; the default is cuda if there is one, else cpu."""
-    torch = needed("torch")
+    torch = import_optional("torch")
     if name is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).cpu()
     except Exception as why:
-        raise UsageError(f"{spec} has device={name}, which cannot be used here: {brief(why)}.") from why
+        raise UsageError(f"{spec} has device={name}, which cannot be used here: {summarise_error(why)}.") from why
     return device
 
 
@@ -71,9 +72,12 @@ def find_device(spec: Spec, name: str | None) -> Any:
 def loading(spec: Spec) -> Iterator[None]:
     """Load something without progress bars and chatter; whatever fails is an EncoderError."""
     # submodules by their full names: a package may load them only when they are asked for by name
-    bars, utils = needed("transformers.utils.logging"), needed("huggingface_hub.utils")
+    bars, utils = import_optional("transformers.utils.logging"), import_optional("huggingface_hub.utils")
     # where the environment decides about bars, nobody else can
-    mute = bars.is_progress_bar_enabled() and needed("huggingface_hub.constants").HF_HUB_DISABLE_PROGRESS_BARS is None
+    mute = (
+        bars.is_progress_bar_enabled()
+        and import_optional("huggingface_hub.constants").HF_HUB_DISABLE_PROGRESS_BARS is None
+    )
     muted = utils.are_progress_bars_disabled()
     loggers = [logging.getLogger(name) for name in ("transformers", "sentence_transformers", "huggingface_hub")]
     levels = [logger.level for logger in loggers]
@@ -86,7 +90,7 @@ def loading(spec: Spec) -> Iterator[None]:
     except Exception as why:
         if "trust_remote_code" in str(why):
             raise EncoderError(f"{spec} comes with code of its own, which sonde does not run.") from why
-        raise EncoderError(f"{spec} cannot be loaded: {brief(why)}.") from why
+        raise EncoderError(f"{spec} cannot be loaded: {summarise_error(why)}.") from why
     finally:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
@@ -96,13 +100,13 @@ def loading(spec: Spec) -> Iterator[None]:
                 utils.disable_progress_bars()
 
 
-def brief(why: BaseException) -> str:
+def summarise_error(why: BaseException) -> str:
     """The kind of an error and what it says, on one line and not too long."""
     said = " ".join(str(why).split()).rstrip(".")
     return f"{type(why).__name__}: {said[:300]}{'…' if len(said) > 300 else ''}" if said else type(why).__name__
 
 
-class Place(NamedTuple):
+class ModelLocation(NamedTuple):
     """Where a model is."""
 
     folder: Path
@@ -113,7 +117,7 @@ class Place(NamedTuple):
     """Of these files before they were hashed: names, sizes and times."""
 
 
-def check_unchanged(spec: Spec, place: Place) -> None:
+def check_unchanged(spec: Spec, place: ModelLocation) -> None:
     """Refuse a model whose files changed between the hash and the end of loading: it is not what its name says."""
     if _stamp(spec, place.folder) != place.stamp:
         raise EncoderError(f"{spec} changed while it was loaded. Give the same command again.")
@@ -123,11 +127,11 @@ def _stamp(spec: Spec, folder: Path) -> tuple[tuple[str, int, int, int], ...]:
     try:
         found = [(p.relative_to(folder).as_posix(), p.stat()) for p in sorted(folder.rglob("*")) if p.is_file()]
     except OSError as why:
-        raise EncoderError(f"{spec} cannot be read: {brief(why)}.") from why
-    return tuple((name, of.st_size, of.st_mtime_ns, of.st_ctime_ns) for name, of in found if may_matter(name))
+        raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
+    return tuple((name, of.st_size, of.st_mtime_ns, of.st_ctime_ns) for name, of in found if may_affect_vectors(name))
 
 
-def locate(spec: Spec, marker: str, *, deep: bool = False, owner: str = "") -> Place:
+def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "") -> ModelLocation:
     """The folder of a model: the one that was named, or the hub's, fetched if need be.
 
     ``marker`` is a file it must have; ``deep`` takes in folders within; ``owner`` goes before hub names without one.
@@ -142,40 +146,40 @@ def locate(spec: Spec, marker: str, *, deep: bool = False, owner: str = "") -> P
             raise EncoderError(f"{spec} is no model folder: expected {marker} in it, met {listed(folder)}.")
         stamp = _stamp(spec, folder)
         inside = (
-            path.relative_to(folder).as_posix() for path in folder.glob("**/*" if deep else "*") if path.is_file()
+            path.relative_to(folder).as_posix() for path in folder.glob("**/*" if recursive else "*") if path.is_file()
         )
         total = hashlib.blake2b(digest_size=16)
         try:
-            for path in sorted(filter(may_matter, inside)):
+            for path in sorted(filter(may_affect_vectors, inside)):
                 with (folder / path).open("rb") as file:
                     total.update(f"{path}\0{hashlib.file_digest(file, hashlib.blake2b).hexdigest()}\n".encode())
         except OSError as why:
-            raise EncoderError(f"{spec} cannot be read: {brief(why)}.") from why
-        return Place(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)
+            raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
+        return ModelLocation(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)
     if not re.fullmatch(r"[\w-][\w.-]*(/[\w.-]+)?", name) or folder.exists():
         raise UsageError(f"{spec} names neither a folder that is there nor a model of the hub (owner/name).")
     name = name if "/" in name else owner + name
     with _known_client(spec, name):
-        folder = _from_hub(spec, name, marker, deep=deep)
+        folder = _from_hub(spec, name, marker, recursive=recursive)
     stamp = _stamp(spec, folder)
-    _check_blobs(spec, folder, deep=deep)
-    return Place(folder, name, folder.name, stamp)
+    _check_blobs(spec, folder, recursive=recursive)
+    return ModelLocation(folder, name, folder.name, stamp)
 
 
-def may_matter(path: str) -> bool:
+def may_affect_vectors(path: str) -> bool:
     """Whether a file of a local folder may move a vector: all but hidden files, pictures and what is to be read."""
     *folders, name = path.split("/")
     hidden = any(part.startswith(".") or part == "__pycache__" for part in (*folders, name))
     return not hidden and not re.fullmatch(r".*\.(gif|jpe?g|md|pdf|png|svg)", name)
 
 
-def read_files(paths: Iterable[str], *, deep: bool) -> list[str]:
+def loadable_files(paths: Iterable[str], *, recursive: bool) -> list[str]:
     """Those files that loading a model may read, sorted; pickled weights only where there are no others."""
     kept: dict[str, str] = {}
     for path in sorted(paths):
         *folders, name = path.split("/")
         weights = WEIGHTS.fullmatch(name)
-        if name.startswith(".") or (folders and not deep) or any(map(_UNREAD_FOLDERS.fullmatch, folders)):
+        if name.startswith(".") or (folders and not recursive) or any(map(_UNREAD_FOLDERS.fullmatch, folders)):
             continue
         if weights or not _UNREAD.fullmatch(name):
             kept[path] = weights[1] if weights else ""
@@ -197,27 +201,31 @@ def _known_client(spec: Spec, name: str) -> Iterator[None]:
         yield
     except (AttributeError, TypeError) as why:
         raise EncoderError(
-            f"{spec}: huggingface_hub {needed('huggingface_hub').__version__} is not the version that sonde knows "
-            f"({brief(why)}); pip install 'sonde[transformers]', or `hf download {name} --local-dir FOLDER` and give "
+            f"{spec}: huggingface_hub {import_optional('huggingface_hub').__version__} is not the version that sonde "
+            f"knows "
+            f"({summarise_error(why)}); pip install 'sonde[transformers]', or `hf download {name} --local-dir "
+            f"FOLDER` and give "
             f"{spec.scheme}:FOLDER."
         ) from why
 
 
-def _check_blobs(spec: Spec, folder: Path, *, deep: bool) -> None:
+def _check_blobs(spec: Spec, folder: Path, *, recursive: bool) -> None:
     """Refuse files of the hub's cache whose content is not what they are named by, where they are named by it.
 
     The cache keeps a file under its hash, SHA-256 of large ones and git's SHA-1 of others, and links to it. A model of
     the hub is known by its commit, so a file that was damaged since would give wrong vectors under the right name.
     """
-    inside = (path.relative_to(folder).as_posix() for path in folder.glob("**/*" if deep else "*") if path.is_symlink())
-    for name in read_files(inside, deep=deep):
+    inside = (
+        path.relative_to(folder).as_posix() for path in folder.glob("**/*" if recursive else "*") if path.is_symlink()
+    )
+    for name in loadable_files(inside, recursive=recursive):
         blob = (folder / name).resolve()
         if blob.parent.name != "blobs" or not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", blob.name):
             continue
         try:
             fits = blob.name in _hashes(blob, large=len(blob.name) == 64)
         except OSError as why:
-            raise EncoderError(f"{spec} cannot be read: {brief(why)}.") from why
+            raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
         if not fits:
             raise EncoderError(
                 f"{spec}: {name} in the local cache is damaged: its content does not match its hash. Delete "
@@ -235,24 +243,28 @@ def _hashes(path: Path, *, large: bool) -> set[str]:
     return {hashlib.sha1(head + content, usedforsecurity=False).hexdigest() for head in heads}
 
 
-def _from_hub(spec: Spec, name: str, marker: str, *, deep: bool) -> Path:
+def _from_hub(spec: Spec, name: str, marker: str, *, recursive: bool) -> Path:
     """The folder of the hub's model in the local cache; the hub is asked once, and the cache serves if it is silent."""
-    hub, errors = needed("huggingface_hub"), needed("huggingface_hub.errors")
-    constants, why = needed("huggingface_hub.constants"), "HF_HUB_OFFLINE is set"
+    hub, errors = import_optional("huggingface_hub"), import_optional("huggingface_hub.errors")
+    constants, why = import_optional("huggingface_hub.constants"), "HF_HUB_OFFLINE is set"
     try:
-        needed("huggingface_hub.utils").validate_repo_id(name)
+        import_optional("huggingface_hub.utils").validate_repo_id(name)
     except errors.HFValidationError as met:
-        raise UsageError(f"{spec} names neither a folder that is there nor a model of the hub: {brief(met)}.") from met
+        raise UsageError(
+            f"{spec} names neither a folder that is there nor a model of the hub: {summarise_error(met)}."
+        ) from met
     if not constants.HF_HUB_OFFLINE:
         try:
-            there = hub.HfApi().model_info(name, revision=spec.revision, timeout=SECONDS)
-            files = read_files((file.rfilename for file in there.siblings), deep=deep)
+            there = hub.HfApi().model_info(name, revision=spec.revision, timeout=HUB_TIMEOUT_SECONDS)
+            files = loadable_files((file.rfilename for file in there.siblings), recursive=recursive)
             if marker not in files:
                 raise EncoderError(f"{spec} is no such model: the hub's {name} has no {marker}.")
             patterns = [glob.escape(path) for path in files]
             # by the name that was asked for, so that it is found again without the hub
             return Path(
-                hub.snapshot_download(name, revision=spec.revision, allow_patterns=patterns, etag_timeout=SECONDS)
+                hub.snapshot_download(
+                    name, revision=spec.revision, allow_patterns=patterns, etag_timeout=HUB_TIMEOUT_SECONDS
+                )
             )
         except (EncoderError, AttributeError, TypeError):  # the last two are no answer of a hub: see `_known_client`
             raise
@@ -267,7 +279,7 @@ def _from_hub(spec: Spec, name: str, marker: str, *, deep: bool) -> Path:
                 "if it is a private one, `hf auth login` first."
             ) from met
         except Exception as met:  # of whatever HTTP library the hub's client uses this year
-            why = brief(met)
+            why = summarise_error(met)
     cached = hub.try_to_load_from_cache(name, marker, revision=spec.revision)
     if not isinstance(cached, str):
         at = f" --revision {spec.revision}" if spec.revision else ""

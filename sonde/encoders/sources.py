@@ -22,9 +22,9 @@ from weakref import WeakKeyDictionary
 
 from sonde.errors import EncoderError
 
-MOST = 2000
+MAX_SOURCE_FILES = 2000
 """Files that are looked at."""
-CLOSE = 2_000_000_000
+MTIME_TOLERANCE_NS = 2_000_000_000
 """Nanoseconds within which two changes of a file may look like one."""
 Sources = Mapping[str, Path]
 """By the name of the module; that of the first is empty, since the same file may be run under several names."""
@@ -38,37 +38,37 @@ def find_sources(start: Path, name: str | None) -> dict[str, Path]:
     found = {"": start}
     root = _root(start, name)
     queue = [(start, name)]
-    while queue and len(found) < MOST:
+    while queue and len(found) < MAX_SOURCE_FILES:
         path, own = queue.pop()
         for other in (*_parents(own or ""), *_imports(path, own)):
             file = locate(other, start.parent)
-            if file is not None and other not in found and file not in found.values() and _is_users(file, root):
+            if file is not None and other not in found and file not in found.values() and _is_user_code(file, root):
                 found[other] = file
                 queue.append((file, other))
     return found
 
 
-def add_held(found: Mapping[str, Path], module: ModuleType, name: str | None) -> dict[str, Path]:
+def add_loaded_modules(found: Mapping[str, Path], module: ModuleType, name: str | None) -> dict[str, Path]:
     """The same with what modules hold that have run by now: whatever they are, they came from somewhere."""
     start = found[""]
     root = _root(start, name)
     more = dict(found)
     queue = [module, *(held for other in found if (held := sys.modules.get(other)) is not None)]
-    while queue and len(more) < MOST:
+    while queue and len(more) < MAX_SOURCE_FILES:
         for value in list(vars(queue.pop()).values()):
             origin = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
             held = sys.modules.get(origin) if isinstance(origin, str) else None
             file = getattr(held, "__file__", None)
             if held is None or not isinstance(origin, str) or not file or Path(file) in more.values():
                 continue
-            if _is_users(Path(file), root):
+            if _is_user_code(Path(file), root):
                 more[origin] = Path(file)
                 more |= {n: f for n, f in find_sources(Path(file), origin).items() if n and f not in more.values()}
                 queue.append(held)
     return more
 
 
-def contents(found: Sources) -> dict[str, str]:
+def hash_sources(found: Sources) -> dict[str, str]:
     """The hash of each file."""
     hashes = {}
     for name, path in found.items():
@@ -85,13 +85,13 @@ def digest(hashes: Mapping[str, str]) -> str:
     return hashlib.blake2b(lines.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
-def drop_stale(found: Sources) -> None:
+def drop_stale_bytecode(found: Sources) -> None:
     """Delete compiled copies that may be of the source as it was: Python compares size and whole seconds only."""
     for path in found.values():
         if path.suffix == ".py":
             with suppress(OSError, NotImplementedError):
                 compiled, source = Path(importlib.util.cache_from_source(str(path))), path.stat()
-                if compiled.stat().st_mtime_ns < max(source.st_mtime_ns, source.st_ctime_ns) + CLOSE:
+                if compiled.stat().st_mtime_ns < max(source.st_mtime_ns, source.st_ctime_ns) + MTIME_TOLERANCE_NS:
                     compiled.unlink()
 
 
@@ -136,14 +136,14 @@ def _parents(name: str) -> Iterator[str]:
     yield from (".".join(parts[:i]) for i in range(1, len(parts)) if all(parts))
 
 
-def locate(name: str, beside: Path) -> Path | None:
+def locate(name: str, folder: Path) -> Path | None:
     """The file of a module, without importing it; what lies beside the first file counts, on the path or not."""
     if name.partition(".")[0] in sys.builtin_module_names or name.partition(".")[0] in sys.stdlib_module_names:
         return None
     file = getattr(sys.modules.get(name), "__file__", None)
     if file:
         return Path(file)
-    search: list[str] | None = [*sys.path, str(beside)]
+    search: list[str] | None = [*sys.path, str(folder)]
     spec = None
     parts = name.split(".")
     for i in range(len(parts)):
@@ -165,7 +165,7 @@ def _root(start: Path, name: str | None) -> Path | None:
     return start.resolve().parents[depth - 1] if depth else None
 
 
-def _is_users(path: Path, root: Path | None) -> bool:
+def _is_user_code(path: Path, root: Path | None) -> bool:
     """Whether a file is the user's own: neither Python's, nor of an installed package, nor this program's."""
     path = path.resolve()
     if root is not None and path.is_relative_to(root):

@@ -15,14 +15,14 @@ import numpy.typing as npt
 
 from sonde.errors import DataError, TooFewError
 
-STEP, STEPS = 4.0, 5
+BRACKET_FACTOR, BRACKET_STEPS = 4.0, 5
 """By what a temperature is multiplied until the best one has been passed, and how often."""
-HOTTEST = STEP**STEPS
+MAX_TEMPERATURE = BRACKET_FACTOR**BRACKET_STEPS
 """As good as infinite, which is best where logits are worse than none; 1 / HOTTEST is as good as 0, which is best where
 all rows are right."""
 
 
-def temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.int64]) -> float:
+def fit_temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.int64]) -> float:
     """What to divide log-probabilities (n, K) by for the lowest loss on labels (n,), and on one more row of any label.
 
     Rows of label -1 do not count. It is between 1 / HOTTEST and HOTTEST; and 1 if all of them cost the same, as where
@@ -42,19 +42,19 @@ def temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.int6
     of_label = float(logs[np.arange(len(known)), labels[known]].sum() + logs.mean()) / (len(known) + 1)
     shares = np.empty_like(logs)  # or each look at a temperature would take new memory for as many numbers
 
-    def slope(heat: float) -> float:
+    def slope(log_temperature: float) -> float:
         """That of the loss towards a lower temperature, at exp(heat)."""
-        np.exp(np.multiply(logs, math.exp(-heat), out=shares), out=shares)
+        np.exp(np.multiply(logs, math.exp(-log_temperature), out=shares), out=shares)
         return float((np.einsum("ij,ij->i", shares, logs) / shares.sum(axis=1)).mean()) - of_label
 
     start = slope(0.0)
     if start == 0:
         return 1.0
-    step = math.copysign(math.log(STEP), start)  # a slope above 0: hotter is better
-    for i in range(STEPS):
+    step = math.copysign(math.log(BRACKET_FACTOR), start)  # a slope above 0: hotter is better
+    for i in range(BRACKET_STEPS):
         if (slope((i + 1) * step) > 0) != (start > 0):  # not by their product, which may be too small to be told from 0
             return math.exp(brentq(slope, i * step, (i + 1) * step, xtol=1e-4))
-    return math.exp(STEPS * step)
+    return math.exp(BRACKET_STEPS * step)
 
 
 def scaled(log_probabilities: npt.NDArray[Any], t: float) -> npt.NDArray[np.float32]:

@@ -21,26 +21,26 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sonde.core.threads import single_threaded
 from sonde.errors import ShapeError, UsageError
 from sonde.probes import convex
-from sonde.probes.calibrate import temperature
-from sonde.probes.convex import Ground, Linear
+from sonde.probes.calibrate import fit_temperature
+from sonde.probes.convex import Linear, TrainingStatistics
 from sonde.probes.features import Features
 from sonde.stats import inputs
 from sonde.stats.classification import MOST_BITS
-from sonde.threads import one_thread
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 """At which the full probe is fitted besides, for its norm."""
-TOLERANCE = 1e-5
+CAPACITY_TOLERANCE = 1e-5
 """How near to an optimum is near enough, as in ``convex``: a third digit may differ, which rows decide by chance."""
 
 
 @dataclass(frozen=True)
-class Point:
+class CapacityPoint:
     """One probe: how complex it is, and what it reaches."""
 
     rank: int
@@ -73,9 +73,9 @@ def capacity(
     l2: float,
     penalties: Sequence[float] = PENALTIES,
     plain: Linear | None = None,
-    ground: Ground | None = None,
+    statistics: TrainingStatistics | None = None,
     device: str | None = None,
-) -> list[Point]:
+) -> list[CapacityPoint]:
     """Probes of every rank at one penalty, from the lowest on; then full ones at the other penalties, strongest first.
 
     ``labels`` are 0 … classes - 1, and -1 in dev and test if they were never met. ``plain`` is the full probe at the
@@ -84,31 +84,31 @@ def capacity(
     for rows, given in ((train, labels), (dev, dev_labels), (test, test_labels)):
         if len(rows) != len(given) or not len(rows):
             raise ShapeError(f"There are {len(rows)} rows and {len(given)} labels; expected one of each or more.")
-    with one_thread():  # with more, sums depend on how many
-        ground = Ground.of(train, labels, classes, device) if ground is None else ground
+    with single_threaded():  # with more, sums depend on how many
+        statistics = TrainingStatistics.of(train, labels, classes, device) if statistics is None else statistics
         if plain is None:
-            (plain,) = convex.optima(ground, train, labels, classes, [l2], device=device)
-        full = _Full.of(plain, ground)
+            (plain,) = convex.optima(statistics, train, labels, classes, [l2], device=device)
+        full = _Full.of(plain, statistics)
         reach = _Reach(dev, dev_labels, test, test_labels)
-        points: list[Point] = []
+        points: list[CapacityPoint] = []
         *lower, most = ranks(int(np.count_nonzero(np.bincount(labels))), train.shape[1])
         if lower:
             seen = [full.project(rows, max(lower)) for rows in (train, dev, test)]
             spread = seen[0].T @ seen[0] / np.float32(len(train))
         for rank in lower:
             few, few_dev, few_test = (Features.of(np.ascontiguousarray(rows[:, :rank])) for rows in seen)
-            narrow = Ground(np.zeros(rank), np.ones(rank), spread[:rank, :rank], ground.curvature)
+            narrow = TrainingStatistics(np.zeros(rank), np.ones(rank), spread[:rank, :rank], statistics.curvature)
             (model,) = convex.optima(
-                narrow, few, labels, classes, [l2], start=full.cut(rank), tolerance=TOLERANCE, device=device
+                narrow, few, labels, classes, [l2], start=full.cut(rank), tolerance=CAPACITY_TOLERANCE, device=device
             )
             points.append(_Reach(few_dev, dev_labels, few_test, test_labels).point(model, model.weights, rank, l2))
         points.append(reach.point(plain, full.weights, most, l2))
         if others := sorted(set(penalties) - {l2}, reverse=True):
             models = convex.optima(
-                ground, train, labels, classes, others, start=plain, tolerance=TOLERANCE, device=device
+                statistics, train, labels, classes, others, start=plain, tolerance=CAPACITY_TOLERANCE, device=device
             )
             for model, penalty in zip(models, others, strict=True):
-                points.append(reach.point(model, model.weights * ground.scale, most, penalty))
+                points.append(reach.point(model, model.weights * statistics.scale, most, penalty))
     return points
 
 
@@ -139,7 +139,7 @@ def hypervolume(complexity: npt.ArrayLike, accuracy: npt.ArrayLike, *, most: flo
 
 def _numbers(complexity: npt.ArrayLike, accuracy: npt.ArrayLike) -> tuple[Doubles, Doubles]:
     x, y = inputs.numbers(complexity, "complexity"), inputs.numbers(accuracy, "accuracy")
-    inputs.alike(x, "complexity", y, "accuracy")
+    inputs.check_same_shape(x, "complexity", y, "accuracy")
     return x, y
 
 
@@ -154,22 +154,22 @@ class _Full:
     """The principal axes (classes, r) of the logits, the longest first."""
     basis: Doubles
     """Orthonormal directions (d, r); the first ones span what the first axes see."""
-    ground: Ground
+    statistics: TrainingStatistics
 
     @classmethod
-    def of(cls, model: Linear, ground: Ground) -> _Full:
-        weights = model.weights * ground.scale
+    def of(cls, model: Linear, statistics: TrainingStatistics) -> _Full:
+        weights = model.weights * statistics.scale
         weights -= weights.mean(axis=0)
-        spread = weights if ground.correlations is None else weights @ ground.correlations
+        spread = weights if statistics.correlations is None else weights @ statistics.correlations
         turn = np.linalg.eigh(spread @ weights.T)[1][:, ::-1]
         basis = np.linalg.qr(weights.T @ turn)[0]
-        return cls(weights, model.bias + model.weights @ ground.mean, turn, basis, ground)
+        return cls(weights, model.bias + model.weights @ statistics.mean, turn, basis, statistics)
 
     def project(self, features: Features, rank: int) -> npt.NDArray[np.float32]:
         """What a probe of that rank, or a lower one, sees of rows, (n, rank)."""
-        weights = (self.basis[:, :rank] / self.ground.scale[:, None]).T
+        weights = (self.basis[:, :rank] / self.statistics.scale[:, None]).T
         found = np.empty((len(features), rank), np.float32)
-        for part, (seen,) in convex.logits([Linear(weights, -weights @ self.ground.mean)], features):
+        for part, (seen,) in convex.logits([Linear(weights, -weights @ self.statistics.mean)], features):
             found[part] = seen.T
         return found
 
@@ -188,12 +188,12 @@ class _Reach:
     test: Features
     test_labels: Ints
 
-    def point(self, model: Linear, weights: Doubles, rank: int, l2: float) -> Point:
+    def point(self, model: Linear, weights: Doubles, rank: int, l2: float) -> CapacityPoint:
         """A probe whose weights of standardised dimensions are these, (classes, any)."""
         dev = convex.log_probabilities(model, self.dev)
-        test, cost = _measure(model, self.test, self.test_labels, temperature(dev, self.dev_labels))
+        test, cost = _measure(model, self.test, self.test_labels, fit_temperature(dev, self.dev_labels))
         norm = float(np.linalg.svd(weights - weights.mean(axis=0), compute_uv=False).sum())
-        return Point(rank, norm, l2, float((dev.argmax(axis=1) == self.dev_labels).mean()), test, cost)
+        return CapacityPoint(rank, norm, l2, float((dev.argmax(axis=1) == self.dev_labels).mean()), test, cost)
 
 
 def _measure(model: Linear, features: Features, labels: Ints, t: float) -> tuple[float, float]:

@@ -28,27 +28,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sonde.core.threads import single_threaded
 from sonde.errors import DataError, ShapeError
-from sonde.probes.choice import choice
 from sonde.probes.convex_numpy import Doubles, Engine, Floats, Numpy
 from sonde.probes.convex_search import End, Search, Value, descend, in_line, inverse, run, solver
 from sonde.probes.features import Features
 from sonde.probes.fit import Fit
 from sonde.probes.probe import Probe
-from sonde.threads import one_thread
+from sonde.probes.select_best import select_best
 
 Ints = npt.NDArray[np.int64]
 
 TOLERANCE = 3e-8
 """With it, probabilities differ by at most about 1e-3 from those at an optimum found with far more effort."""
-SAMPLE = 16
+ROWS_PER_DIMENSION = 16
 """Rows per dimension from which correlations are taken."""
-TOGETHER = 64
+MAX_COLUMNS = 64
 """Columns, penalties times outputs, that are worth one reading; with more, products are no faster per column."""
-FACTORED, WIDEST = 2048, 8192
+MAX_FACTORED_DIMENSIONS, MAX_CORRELATED_DIMENSIONS = 2048, 8192
 """Dimensions up to which correlations are used, and up to which they are if there are as many rows. Beyond the first,
 penalties do not share readings, or their factors would fill the memory."""
-KEPT = 2**28
+MAX_CACHED_BYTES = 2**28
 """Bytes of rows that are kept if they had to be gathered: that takes nearly as long as to compute."""
 FAR, EXTREME = 50.0, 1e15
 """Deviations between a mean and 0, and sizes of a deviation, beyond which float32 loses too much: such rows are
@@ -66,7 +66,7 @@ class Linear:
 
     def scores(self, features: Features) -> Floats:
         """Log-probabilities of the classes, (n, classes)."""
-        with one_thread():
+        with single_threaded():
             return log_probabilities(self, features)
 
 
@@ -80,7 +80,7 @@ def fit(
     *,
     seeds: Sequence[int],
     device: str | None = None,
-    ground: Ground | None = None,
+    statistics: TrainingStatistics | None = None,
 ) -> list[Fit]:
     """Find the optimum for every L2 of the probe; each seed gets the one that dev chooses.
 
@@ -92,21 +92,21 @@ def fit(
                 f"There are {len(rows)} {name} rows and {len(given)} labels; expected one of each or more."
             )
     counts = np.bincount(labels, minlength=classes)
-    with one_thread():  # with more, sums depend on how many
-        data = Data.of(train, labels, counts, engine_of(device), ground)
-        ends = _search(data, probe.l2, standardise=probe.standardise, limit=probe.passes, ground=ground)
+    with single_threaded():  # with more, sums depend on how many
+        data = Data.of(train, labels, counts, engine_of(device), statistics)
+        ends = _search(data, probe.l2, standardise=probe.standardise, limit=probe.passes, statistics=statistics)
         models = [model_at(data, end.point, counts) for end in ends]
         judged = [_judge(model, dev, dev_labels) for model in models]
     tried = [
         {"l2": l2, "accuracy": accuracy, "loss": loss, "passes": end.passes, "converged": end.converged}
         for l2, (accuracy, loss), end in zip(probe.l2, judged, ends, strict=True)
     ]
-    best = choice(probe, *zip(*judged, strict=True))
+    best = select_best(probe, *zip(*judged, strict=True))
     return [Fit(models[best], seed, {"l2": probe.l2[best]}, judged[best][0], tried, models) for seed in seeds]
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class TrainingStatistics:
     """What many fits on rows of one set share: how rows are standardised, and what makes a search short."""
 
     mean: Doubles
@@ -120,9 +120,11 @@ class Ground:
     """Of about the Hessian by penalty, for those that were met last; as many as KEPT holds."""
 
     @classmethod
-    def of(cls, train: Features, labels: Ints, classes: int, device: str | None = None, sample: int = SAMPLE) -> Ground:
+    def of(
+        cls, train: Features, labels: Ints, classes: int, device: str | None = None, sample: int = ROWS_PER_DIMENSION
+    ) -> TrainingStatistics:
         """Look through the training rows once; labels (n,) are 0 … classes - 1. ``sample`` is that of ``SAMPLE``."""
-        with one_thread():
+        with single_threaded():
             data = Data.of(train, labels, np.bincount(labels, minlength=classes), engine_of(device))
             return cls(data.mean, data.scale, data.correlations(sample), float(curvature_of(data.shares).mean()))
 
@@ -134,14 +136,16 @@ class Ground:
         if found is None:
             found = inverse(self.correlations, self.curvature, np.full(len(self.mean), l2))
             # cells that run side by side may both be here
-            for old in list(self.inverses)[: max(0, len(self.inverses) + 1 - KEPT // self.correlations.nbytes)]:
+            for old in list(self.inverses)[
+                : max(0, len(self.inverses) + 1 - MAX_CACHED_BYTES // self.correlations.nbytes)
+            ]:
                 self.inverses.pop(old, None)
             self.inverses[l2] = found
         return found
 
 
 def optima(
-    ground: Ground,
+    statistics: TrainingStatistics,
     train: Features,
     labels: Ints,
     classes: int,
@@ -156,14 +160,14 @@ def optima(
 
     A penalty is a number, or one for each dimension (d,).
     """
-    if train.shape != (len(labels), len(ground.mean)):
+    if train.shape != (len(labels), len(statistics.mean)):
         raise ShapeError(
-            f"The rows are {train.shape}; expected ({len(labels)}, {len(ground.mean)}), for so many labels."
+            f"The rows are {train.shape}; expected ({len(labels)}, {len(statistics.mean)}), for so many labels."
         )
     counts = np.bincount(labels, minlength=classes)
-    data = Data.of(train, labels, counts, engine_of(device), ground)
+    data = Data.of(train, labels, counts, engine_of(device), statistics)
     point = None if start is None else point_of(data, start, counts)
-    ends = _search(data, l2, ground=ground, start=point, tolerance=tolerance, limit=limit)
+    ends = _search(data, l2, statistics=statistics, start=point, tolerance=tolerance, limit=limit)
     return [model_at(data, end.point, counts) for end in ends]
 
 
@@ -229,7 +233,7 @@ def _search(
     *,
     standardise: bool = True,
     limit: int,
-    ground: Ground | None = None,
+    statistics: TrainingStatistics | None = None,
     start: Doubles | None = None,
     tolerance: float = TOLERANCE,
 ) -> list[End]:
@@ -243,18 +247,18 @@ def _search(
     point = point if start is None else start
     value = data.values([point])[0]
     promised = -tolerance * float(data.shares @ np.log(data.shares))
-    correlations = data.correlations() if ground is None else ground.correlations
+    correlations = data.correlations() if statistics is None else statistics.correlations
     usual = [float(np.median(l2)) for l2 in penalties]
     strong_first = sorted(range(len(penalties)), key=lambda i: -usual[i])
 
     def begin(i: int, point: Doubles, value: Value, first: Doubles | None = None) -> Search:
         l2 = penalties[i]
         penalty = np.full(d, l2) if standardise else l2 / data.scale**2
-        known = ground.inverse(l2) if ground is not None and standardise and isinstance(l2, float) else None
+        known = statistics.inverse(l2) if statistics is not None and standardise and isinstance(l2, float) else None
         solve = solver(correlations, curvature, penalty, known)
         return descend(point, value, np.append(penalty, 0.0), solve, tolerance=promised, limit=limit, first=first)
 
-    if d <= FACTORED and len(strong_first) * outputs <= TOGETHER:
+    if d <= MAX_FACTORED_DIMENSIONS and len(strong_first) * outputs <= MAX_COLUMNS:
         found = run({i: begin(i, point, value) for i in strong_first}, in_line(data.values))
         return [found[i] for i in range(len(penalties))]
     ends: dict[int, End] = {}
@@ -289,7 +293,8 @@ class Data:
 
     @classmethod
     def of(
-        cls, features: Features, labels: Ints, counts: Ints, engine: Engine, ground: Ground | None = None,
+        cls, features: Features, labels: Ints, counts: Ints, engine: Engine,
+        statistics: TrainingStatistics | None = None,
         room: int | None = None,
     ) -> Data:  # fmt: skip
         """Look through the rows once, if nobody has, and decide how they will be read: kept if ``room`` has the bytes.
@@ -299,7 +304,7 @@ class Data:
         n, d = features.shape
         met = counts > 0
         size = _size(engine.cells, d, int(np.count_nonzero(met)))
-        mean, scale = _moments(features, size) if ground is None else (ground.mean, ground.scale)
+        mean, scale = _moments(features, size) if statistics is None else (statistics.mean, statistics.scale)
         labels = (np.cumsum(met) - 1)[labels]
         far = (np.abs(mean) > FAR * scale).any() or (np.abs(np.log(scale)) > np.log(EXTREME)).any()
 
@@ -308,7 +313,7 @@ class Data:
                 given = _standardised(rows, mean, scale) if far else rows
                 yield engine.hold(given), engine.hold(labels[start : start + size])
 
-        kept = list(blocks()) if 4 * n * d <= (KEPT if room is None else room) else None
+        kept = list(blocks()) if 4 * n * d <= (MAX_CACHED_BYTES if room is None else room) else None
         return cls(
             features,
             counts[met] / counts.sum(),
@@ -326,20 +331,20 @@ class Data:
         weights = stacked[:, :d] * self.factor
         bias = stacked[:, d] - weights @ self.shift
         held = self.engine.hold(weights.astype(np.float32)), self.engine.hold(bias.astype(np.float32))
-        losses, slopes = np.zeros(len(points)), np.zeros_like(stacked)
+        losses, gradients = np.zeros(len(points)), np.zeros_like(stacked)
         for rows, labels in self.blocks():
-            loss, slope, bias_slope = self.engine.slopes(rows, labels, *held, len(points))
+            loss, slope, bias_slope = self.engine.gradients(rows, labels, *held, len(points))
             losses += loss
-            slopes[:, :d] += slope
-            slopes[:, d] += bias_slope
-        slopes[:, :d] -= np.outer(slopes[:, d], self.shift)
-        slopes[:, :d] *= self.factor
-        return list(zip((losses / n).tolist(), np.split(slopes / n, len(points)), strict=True))
+            gradients[:, :d] += slope
+            gradients[:, d] += bias_slope
+        gradients[:, :d] -= np.outer(gradients[:, d], self.shift)
+        gradients[:, :d] *= self.factor
+        return list(zip((losses / n).tolist(), np.split(gradients / n, len(points)), strict=True))
 
-    def correlations(self, sample: int = SAMPLE) -> Floats | None:
+    def correlations(self, sample: int = ROWS_PER_DIMENSION) -> Floats | None:
         """Those of the dimensions (d, d) on rows from all over, unless there are too many."""
         n, d = self.features.shape
-        if d > max(FACTORED, min(n, WIDEST)):
+        if d > max(MAX_FACTORED_DIMENSIONS, min(n, MAX_CORRELATED_DIMENSIONS)):
             return None
         m = min(n, sample * d)
         found = np.zeros((d, d), np.float32)

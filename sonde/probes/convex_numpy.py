@@ -28,7 +28,9 @@ class Engine(Protocol):
         """The products (d, d) of the columns of rows (m, d)."""
         ...
 
-    def slopes(self, rows: Any, labels: Any, weights: Any, bias: Any, models: int) -> tuple[Doubles, Floats, Doubles]:
+    def gradients(
+        self, rows: Any, labels: Any, weights: Any, bias: Any, models: int
+    ) -> tuple[Doubles, Floats, Doubles]:
         """Summed over rows (m, d): losses (models,), gradients to weights (models * outputs, d) and to the bias.
 
         One output is the logit of label 1 against label 0; several are those of as many labels.
@@ -51,7 +53,9 @@ class Numpy:
         found: Floats = rows.T @ rows
         return found
 
-    def slopes(self, rows: Any, labels: Any, weights: Any, bias: Any, models: int) -> tuple[Doubles, Floats, Doubles]:
+    def gradients(
+        self, rows: Any, labels: Any, weights: Any, bias: Any, models: int
+    ) -> tuple[Doubles, Floats, Doubles]:
         """Losses and gradients; logits are (models * outputs, m), so that no sum is over a short last axis."""
         errors = weights @ rows.T
         errors += bias[:, None]

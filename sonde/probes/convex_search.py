@@ -21,7 +21,7 @@ MEMORY = 10
 """Steps that are remembered."""
 NOISE = 1e-6
 """Share of a loss that arithmetic in float32 may hide."""
-SHORTEST = 1e-5
+MIN_STEP = 1e-5
 """Share of a step below which there is nothing to be gained along it."""
 
 K = TypeVar("K", bound=Hashable)
@@ -92,7 +92,7 @@ def descend(
         if 0 <= fall <= 2 * tolerance and not guessed:
             return End(point, known, passes, True)
         length = 1.0 if fall > 0 else 0.0
-        while length > SHORTEST:
+        while length > MIN_STEP:
             if passes == limit:
                 return End(point, known, passes, False)
             trial = point + length * step

@@ -35,7 +35,9 @@ class Torch:
         found: Floats = (rows.T @ rows).cpu().numpy()
         return found
 
-    def slopes(self, rows: Any, labels: Any, weights: Any, bias: Any, models: int) -> tuple[Doubles, Floats, Doubles]:
+    def gradients(
+        self, rows: Any, labels: Any, weights: Any, bias: Any, models: int
+    ) -> tuple[Doubles, Floats, Doubles]:
         """Losses and gradients, as in ``convex_numpy``."""
         torch = self.torch
         logits = weights @ rows.T + bias[:, None]
@@ -49,5 +51,5 @@ class Torch:
             losses = -logs.gather(1, right)[:, 0]
             errors = logs.exp_().scatter_add_(1, right, torch.full_like(losses, -1.0)[:, None]).view_as(logits)
         sums = (losses.sum(dim=1), errors @ rows, errors.sum(dim=1))
-        summed, slopes, bias_slopes = (each.cpu().numpy() for each in sums)
-        return summed.astype(np.float64), slopes, bias_slopes.astype(np.float64)
+        summed, gradients, bias_slopes = (each.cpu().numpy() for each in sums)
+        return summed.astype(np.float64), gradients, bias_slopes.astype(np.float64)

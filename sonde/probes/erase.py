@@ -28,9 +28,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
+from sonde.core.threads import single_threaded
 from sonde.errors import DataError, ShapeError, UsageError
 from sonde.probes.features import Features
-from sonde.threads import one_thread
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]
@@ -39,7 +39,7 @@ Ints = npt.NDArray[np.int64]
 
 CELLS = 2**20
 """About so many numbers are read at a time."""
-ROUNDING = 1e-8
+VARIANCE_TOLERANCE = 1e-8
 """A canonical correlation of vectors and classes below this is none: whitening multiplies rounding errors by less than
 1e7, as dimensions of less variance are masked. Correlations of real sets are far above, if only by chance."""
 
@@ -120,7 +120,7 @@ class Moments:
         if n < 2:
             raise ShapeError(f"Covariances need two rows or more, got {n}.")
         near, sums, products = np.zeros(d), np.zeros(d), np.zeros((d, d))
-        with one_thread(), np.errstate(invalid="ignore"):  # it is told below
+        with single_threaded(), np.errstate(invalid="ignore"):  # it is told below
             for start, rows in features.chunks(_size(d)):
                 if start == 0:  # sums are about the mean of the first piece, so that a far mean costs no precision
                     near = rows.mean(axis=0, dtype=np.float64).astype(np.float32).astype(np.float64)
@@ -141,7 +141,7 @@ class Moments:
         """
         deviations = np.sqrt(np.maximum(np.diag(self.covariance), 0))
         scale = np.where(deviations > 0, deviations, 1.0)
-        with one_thread():
+        with single_threaded():
             values, vectors = linalg.eigh(self.covariance / np.outer(scale, scale), check_finite=False)
         varies = values > values[-1] * len(values) * np.finfo(np.float64).eps
         roots, vectors = np.sqrt(values[varies]), vectors[:, varies]
@@ -163,9 +163,9 @@ def leace(features: Features, labels: Ints, classes: int, moments: Moments | Non
     # columns of Σxz by the root of their class's share: the same span, and singular values that are correlations
     crossed = sums.T / np.sqrt(shares)
     there, _ = moments.whitening
-    with one_thread():
+    with single_threaded():
         basis, correlations, _ = linalg.svd(there @ crossed, full_matrices=False, check_finite=False)
-        return moments.oblique(basis[:, correlations > ROUNDING])
+        return moments.oblique(basis[:, correlations > VARIANCE_TOLERANCE])
 
 
 def random_directions(dimension: int, rank: int, seed: int, moments: Moments | None = None) -> Eraser:
@@ -180,7 +180,7 @@ def random_directions(dimension: int, rank: int, seed: int, moments: Moments | N
     if not 0 <= rank <= most:
         raise UsageError(f"Of vectors that vary in {most} directions, 0 … {most} can be taken out, got {rank}.")
     drawn = np.random.default_rng(seed).standard_normal((most, rank))
-    with one_thread():
+    with single_threaded():
         basis: Doubles = linalg.qr(drawn, mode="economic", check_finite=False)[0]
         return Eraser(np.zeros(dimension), basis, basis.T.copy()) if moments is None else moments.oblique(basis)
 

@@ -13,7 +13,7 @@ from sonde.probes.features import Features
 from sonde.probes.probe import Probe
 
 if TYPE_CHECKING:
-    from sonde.probes.convex import Ground
+    from sonde.probes.convex import TrainingStatistics
 
 
 class Model(Protocol):
@@ -36,7 +36,7 @@ class Fit:
     """Accuracy on dev."""
     tried: Sequence[Mapping[str, Any]]
     """Every point of the grid: its settings, accuracy and loss on dev, passes over the training rows."""
-    rivals: Sequence[Model] = ()
+    candidates: Sequence[Model] = ()
     """The classifier of each of these points."""
 
 
@@ -50,7 +50,7 @@ def fit(
     *,
     seeds: Sequence[int] = (1111,),
     device: str | None = None,
-    ground: Ground | None = None,
+    statistics: TrainingStatistics | None = None,
 ) -> list[Fit]:
     """Fit a probe, once per seed. ``labels`` are 0 … classes - 1; a dev label of -1 was never met, and is a miss.
 
@@ -63,7 +63,7 @@ def fit(
     given = (probe, train, labels, dev, dev_labels, classes)
     match probe.kind:
         case "convex":
-            return convex.fit(*given, seeds=seeds, device=device, ground=ground)
+            return convex.fit(*given, seeds=seeds, device=device, statistics=statistics)
         case "network":
             return network.fit(*given, seeds=seeds, device=device)
         case _:  # a kind that is new would be trained as another one under its name

@@ -23,12 +23,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sonde.core.threads import single_threaded
 from sonde.errors import TooFewError
 from sonde.probes import convex
-from sonde.probes.convex import Ground, Linear
+from sonde.probes.convex import Linear, TrainingStatistics
 from sonde.probes.features import Features
-from sonde.probes.online import LEAST, PER_CLASS, Sender, Work, ends, judge
-from sonde.threads import one_thread
+from sonde.probes.online import MIN_ROWS, MIN_ROWS_PER_CLASS, BlockModel, Work, block_ends, judge
 
 Ints = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
@@ -37,12 +37,12 @@ SUBSAMPLES = 4
 """Of each size but the last."""
 SMALLEST = 64
 """The smallest size is this part of all rows, or a little more: what is below says nothing of where a curve ends."""
-TOLERANCE = 3e-5
+CURVE_TOLERANCE = 3e-5
 """How near to an optimum is near enough, as in ``convex``; with a third of it, means differ by 0.2 points at most."""
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class CurvePoint:
     """What was learned from so many rows."""
 
     rows: int
@@ -91,7 +91,7 @@ def subsets(
     labels: Ints, clusters: Sequence[Hashable] | None, classes: int, *, seed: int, subsamples: int = SUBSAMPLES
 ) -> list[list[Ints]]:
     """The numbers of the rows of each subsample, by size, from few rows to all but the last point's."""
-    sizes = [end for end in ends(len(labels), classes)[:-1] if SMALLEST * end >= len(labels)]
+    sizes = [end for end in block_ends(len(labels), classes)[:-1] if SMALLEST * end >= len(labels)]
     found: list[list[Ints]] = [[] for _ in sizes]
     for i in range(subsamples):
         order, may = subsample_order(labels, clusters, np.random.default_rng([seed, i]))
@@ -114,33 +114,35 @@ def learning(
     seed: int,
     subsamples: int = SUBSAMPLES,
     clusters: Sequence[Hashable] | None = None,
-    ground: Ground | None = None,
+    statistics: TrainingStatistics | None = None,
     device: str | None = None,
-) -> list[Point]:
+) -> list[CurvePoint]:
     """Points of the curve, from few rows to all (n), whose labels are 0 … classes - 1.
 
     ``l2`` is the grid, and ``plain`` the penalty and the probe of all rows. A dev or test label of -1 was never met in
     training, and is a miss.
     """
     known = np.flatnonzero(dev_labels >= 0)
-    if len(ends(len(train), classes)) < 2 or not len(known):
+    if len(block_ends(len(train), classes)) < 2 or not len(known):
         raise TooFewError(
             f"{len(train)} training rows of {classes} classes, and {len(known)} dev rows whose label is known, are too "
-            f"few for a learning curve; expected at least {2 * max(LEAST, PER_CLASS * classes)} and 1."
+            f"few for a learning curve; expected at least {2 * max(MIN_ROWS, MIN_ROWS_PER_CLASS * classes)} and 1."
         )
     drawn = subsets(labels, clusters, classes, seed=seed, subsamples=subsamples)
     right: list[list[Truths]] = [[] for _ in drawn]
     chosen: list[list[float]] = [[] for _ in drawn]
-    with one_thread():  # with more, sums depend on how many
-        ground = Ground.of(train, labels, classes, device) if ground is None else ground
+    with single_threaded():  # with more, sums depend on how many
+        statistics = TrainingStatistics.of(train, labels, classes, device) if statistics is None else statistics
         grid = tuple(sorted(l2, reverse=True))
-        work = Work(ground, dev.select(known), dev_labels[known], classes, grid, device, "accuracy", TOLERANCE)
+        work = Work(
+            statistics, dev.select(known), dev_labels[known], classes, grid, device, "accuracy", CURVE_TOLERANCE
+        )
         begin: list[int] = []
         for i in range(subsamples):
             order = drawn[-1][i]  # the smaller ones are its beginnings
-            few = 4 * len(order) * train.shape[1] <= convex.KEPT
+            few = 4 * len(order) * train.shape[1] <= convex.MAX_CACHED_BYTES
             rows, y = Features.of(train.take(order)) if few else train.select(order), labels[order]
-            senders: list[Sender] = []
+            senders: list[BlockModel] = []
             for s, size in enumerate(drawn):
                 some = slice(len(size[i]))
                 at = begin[s] if i else begin[-1] if begin else work.start(len(size[i]))
@@ -151,14 +153,14 @@ def learning(
             for own, hits in zip(right, judge(senders, test, test_labels)[1], strict=True):
                 own.append(hits)
     points = [
-        Point(
+        CurvePoint(
             round(sum(map(len, size)) / subsamples), np.array(right[s]),
             np.array([majority(labels[rows], test_labels) for rows in size]), tuple(chosen[s]),
         )
         for s, size in enumerate(drawn)
     ]  # fmt: skip
     last = (plain[1].scores(test).argmax(axis=1) == test_labels)[None]
-    return [*points, Point(len(train), last, majority(labels, test_labels)[None], (plain[0],))]
+    return [*points, CurvePoint(len(train), last, majority(labels, test_labels)[None], (plain[0],))]
 
 
 def majority(labels: Ints, test_labels: Ints) -> Truths:

@@ -26,12 +26,12 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
 
+from sonde.core.threads import single_threaded
 from sonde.errors import DataError, ShapeError, UsageError
 from sonde.probes.convex import TOLERANCE
 from sonde.probes.convex_search import descend, in_line, run, solver
 from sonde.probes.features import Features
-from sonde.probes.warm import PASSES, held, spread, values
-from sonde.threads import one_thread
+from sonde.probes.warm_start import MAX_PASSES, cached_blocks, expand_classes, values
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -41,7 +41,7 @@ CELLS = 2**20
 """About so many numbers are read at a time."""
 GAIN = 1e-6
 """A step in a that lowers the objective by less ends the search: the probe's own search hides about as much."""
-STEPS = 60
+MAX_STEPS = 60
 """Steps after which the search gives up."""
 
 
@@ -72,7 +72,7 @@ class Mix:
         """Log-probabilities of the classes, (n, classes)."""
         _check(layers, len(layers[0]), len(self.weights))
         found = np.empty((len(layers[0]), len(self.probe)), np.float32)
-        with one_thread():
+        with single_threaded():
             for start, block in _read(layers, self.mean, self.scale):
                 rows = _mixed(block, self.gamma * self.weights)
                 logits = rows @ self.probe[:, :-1].T + self.probe[:, -1]
@@ -90,7 +90,7 @@ def fit(layers: Sequence[Features], labels: Ints, classes: int, *, l2: float) ->
         raise DataError(f"The labels are {labels.min()} … {labels.max()}; expected 0 … {classes - 1}.")
     counts = np.bincount(labels, minlength=classes)
     shares, numbers = counts[counts > 0] / len(labels), (np.cumsum(counts > 0) - 1)[labels]
-    with one_thread():  # with more, sums depend on how many
+    with single_threaded():  # with more, sums depend on how many
         stack = _Stack.of(layers)
         point = np.zeros((len(shares) if len(shares) > 2 else len(shares) - 1, layers[0].shape[1] + 1))
 
@@ -102,12 +102,12 @@ def fit(layers: Sequence[Features], labels: Ints, classes: int, *, l2: float) ->
         logits, steps, converged = np.zeros(len(layers)), 1, True
         if len(point):
             if len(layers) > 1:
-                options = {"ftol": GAIN, "gtol": 0.0, "maxiter": STEPS}
+                options = {"ftol": GAIN, "gtol": 0.0, "maxiter": MAX_STEPS}
                 end = minimize(step, logits, jac=True, method="L-BFGS-B", options=options)
-                logits, steps, converged = end.x, end.nfev + 1, end.nit < STEPS
+                logits, steps, converged = end.x, end.nfev + 1, end.nit < MAX_STEPS
             step(logits)  # the last that was tried need not be the best
     weights = softmax(logits)
-    probe = spread(point, counts)
+    probe = expand_classes(point, counts)
     return Mix(weights, stack.gamma(weights), l2, stack.mean, stack.scale, probe, steps, converged)
 
 
@@ -144,7 +144,7 @@ class _Stack:
         n, d = layers[0].shape
         moments = [_moments(each) for each in layers]
         mean, scale = (np.stack(part) for part in zip(*moments, strict=True))
-        blocks = held(lambda: _read(layers, mean, scale), 4 * len(layers) * n * d)
+        blocks = cached_blocks(lambda: _read(layers, mean, scale), 4 * len(layers) * n * d)
         overlap = np.zeros((len(layers), len(layers)))
         for _, block in blocks():
             flat = block.reshape(len(layers), -1)
@@ -192,7 +192,7 @@ def _fit_probe(stack: _Stack, numbers: Ints, shares: Doubles, weights: Doubles, 
     solve = solver(mixed.T @ mixed / np.float32(n), (shares * (1 - shares))[: len(point)], penalty)
     tolerance = -TOLERANCE * float(shares @ np.log(shares))
     (known,) = values(lambda: blocks, n, [point])
-    search = descend(point, known, np.append(penalty, 0.0), solve, tolerance=tolerance, limit=PASSES)
+    search = descend(point, known, np.append(penalty, 0.0), solve, tolerance=tolerance, limit=MAX_PASSES)
     return run({0: search}, in_line(lambda points: values(lambda: blocks, n, points)))[0].point
 
 

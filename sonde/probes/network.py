@@ -15,15 +15,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sonde.core.threads import single_threaded
 from sonde.errors import DataError, ShapeError, TooFewError, UsageError
 from sonde.probes import steps_numpy
-from sonde.probes.choice import choice
 from sonde.probes.features import Features
 from sonde.probes.fit import Fit
 from sonde.probes.group import Engine, Floats, Group, Ints, Setting, begin
 from sonde.probes.mersenne import SEEDS, layers
 from sonde.probes.probe import AS_INPUT, Activation, Probe
-from sonde.threads import one_thread
+from sonde.probes.select_best import select_best
 
 Doubles = npt.NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class Network:
         """Log-probabilities of the classes, (n, classes)."""
         made = np.empty((len(features), len(self.weights[-1])), np.float32)
         weights = [each[None] for each in self.weights]
-        with one_thread():
+        with single_threaded():
             for start, xs in features.chunks(CHUNK):
                 logits = steps_numpy.forward(weights, self.activation, _scaled(xs, self.scale))[0]
                 made[start : start + len(xs)] = _logs(logits)
@@ -60,7 +60,7 @@ class Network:
 
 
 @dataclass
-class Watch:
+class EarlyStopping:
     """One setting as dev sees it: the best look so far, and the patience that is left."""
 
     probe: Probe
@@ -68,21 +68,21 @@ class Watch:
     loss: float = float("nan")
     passes: int = 0
     weights: tuple[Floats, ...] = ()
-    looks: int = 0
-    borne: int = 0
+    evaluations: int = 0
+    patience_used: int = 0
     stopped: bool = False
 
-    def see(self, accuracy: float, loss: float) -> bool:
+    def update(self, accuracy: float, loss: float) -> bool:
         """Whether this look is better than all before; if not, patience is used up."""
         better = accuracy > self.accuracy if self.probe.watch == "accuracy" else loss < self.loss
-        if better or not self.looks:
+        if better or not self.evaluations:
             self.accuracy, self.loss, better = accuracy, loss, True
             if self.probe.reset:
-                self.borne = 0
+                self.patience_used = 0
         else:
-            self.stopped = self.borne >= self.probe.patience
-            self.borne += 1
-        self.looks += 1
+            self.stopped = self.patience_used >= self.probe.patience
+            self.patience_used += 1
+        self.evaluations += 1
         return better
 
 
@@ -106,9 +106,9 @@ def fit(
 
 def choose(probe: Probe, fits: Sequence[Fit]) -> Fit:
     """The best fit on dev, the first of several, with all that was tried. Accuracies are rounded as in SentEval."""
-    best = choice(probe, [fit.dev for fit in fits], [fit.tried[0]["loss"] for fit in fits])
+    best = select_best(probe, [fit.dev for fit in fits], [fit.tried[0]["loss"] for fit in fits])
     tried = tuple(tried for fit in fits for tried in fit.tried)
-    return replace(fits[best], tried=tried, rivals=tuple(fit.model for fit in fits))
+    return replace(fits[best], tried=tried, candidates=tuple(fit.model for fit in fits))
 
 
 def fit_grid(
@@ -132,10 +132,10 @@ def fit_grid(
     engine = _engine(device)
     labels = np.ascontiguousarray(labels, np.int64)
     # one thread, so that a result does not depend on how many there are; a number that overflows is seen in the loss
-    with one_thread(), np.errstate(over="ignore", invalid="ignore"):
+    with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
         scale = _scale(train) if probe.standardise else None
         grid = settings(probe, train.shape[1])
-        watches = {setting: Watch(probe) for setting in grid}
+        watches = {setting: EarlyStopping(probe) for setting in grid}
         groups = _groups(engine, probe, seed, grid, train.shape[1], classes)
         orders = np.random.RandomState(seed) if orders is None else orders
         passes = step = 0
@@ -153,7 +153,7 @@ def fit_grid(
                 for i, setting in enumerate(group.settings):
                     watch = watches[setting]
                     watch.passes = passes
-                    if watch.see(float(accuracies[i]), float(losses[i])):
+                    if watch.update(float(accuracies[i]), float(losses[i])):
                         watch.weights = engine.copy(group, i)
             left = [[i for i, s in enumerate(group.settings) if not watches[s].stopped] for group in groups]
             groups = [
@@ -279,7 +279,7 @@ def _scaled(xs: Floats, scale: Scale | None) -> Floats:
     return xs
 
 
-def _fit(setting: Setting, watch: Watch, seed: int, scale: Scale | None) -> Fit:
+def _fit(setting: Setting, watch: EarlyStopping, seed: int, scale: Scale | None) -> Fit:
     probe = watch.probe
     found = {"l2": setting.l2, "hidden": setting.hidden, "dropout": setting.dropout}
     return Fit(

@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
+from sonde.core.threads import single_threaded
 from sonde.errors import ShapeError
 from sonde.probes.convex import TOLERANCE, log_probabilities
 from sonde.probes.erase import Eraser
 from sonde.probes.features import Features
-from sonde.probes.warm import Rows, refit
-from sonde.threads import one_thread
+from sonde.probes.warm_start import Rows, refit
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-NEAR = 1e-3
+INLP_TOLERANCE = 1e-3
 """How near to an optimum the classifiers of the first rounds are, as in ``convex``: what one misses, the next finds."""
 NEW = 1e-6
 """Share of the weights' size below which a direction is one that was taken out before, but for rounding."""
@@ -40,8 +40,8 @@ def inlp(
     if len(dev) != len(dev_labels):
         raise ShapeError(f"There are {len(dev)} dev rows and {len(dev_labels)} labels; expected as many.")
     constant = float((dev_labels == rows.counts.argmax()).mean())
-    taken, near = np.empty((len(rows.scale), 0)), NEAR
-    with one_thread():
+    taken, near = np.empty((len(rows.scale), 0)), INLP_TOLERANCE
+    with single_threaded():
         while rounds:
             (model,) = refit(rows, [_out(rows, taken)], l2, near=near)
             if (log_probabilities(model, dev).argmax(axis=1) == dev_labels).mean() <= constant + tolerance:

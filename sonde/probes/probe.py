@@ -11,8 +11,8 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from sonde.core.literals import check_literals
 from sonde.errors import UsageError
-from sonde.literals import check_words
 
 AS_INPUT = -1
 """As many hidden units as the vectors have dimensions."""
@@ -59,7 +59,7 @@ class Probe:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained."""
-        check_words(self, "A probe")
+        check_literals(self, "A probe")
         least = {"rate": 0, "batch": 1, "every": 1, "patience": 0, "passes": 0}
         for name, low in least.items():
             if getattr(self, name) < low:

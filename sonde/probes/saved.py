@@ -20,7 +20,7 @@ from sonde.probes.probe import Activation
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
-LARGEST = 1 << 24
+MAX_SAVED_BYTES = 1 << 24
 """Bytes of weights up to which a run keeps a probe: those of 1000 words, the most classes a task of the papers has, on
 4096 dimensions. Beyond, a run of many layers would be mostly weights."""
 

@@ -24,7 +24,7 @@ from sonde.probes.steps_numpy import copy, hold, logits
 
 __all__ = ["copy", "hold", "logits", "train"]
 
-FEW = 32
+FEW_OUTPUTS = 32
 """So many scores per row, of all members together, are computed by own loops; more by the BLAS."""
 OPTIMISERS = ("adam", "adagrad", "rmsprop", "sgd")
 MATHS = {"reassoc", "contract", "arcp", "nsz"}
@@ -59,7 +59,7 @@ def train(group: Group, xs: Floats, rows: Ints, ys: Ints, step: int) -> None:
     arrays = (*group.weights, *group.first, *group.second, l2)
     kernel: Any
     if len(group.weights) == 2:
-        kernel = _few if group.weights[1].size <= FEW else _many
+        kernel = _few if group.weights[1].size <= FEW_OUTPUTS else _many
         kernel(table, rows, ys, *arrays, *rule)
     else:
         dropout = np.array([setting.dropout for setting in group.settings], np.float64)

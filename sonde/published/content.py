@@ -18,31 +18,31 @@ import zlib
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 
-from sonde.corpus.files import PIECE, open_source
-from sonde.dataset import Dataset
+from sonde.core.files import CHUNK_BYTES, open_source
+from sonde.data.dataset import Dataset
 from sonde.errors import SondeError
 from sonde.task import Example
 
-ROWS = 120_000
+SENTEVAL_ROWS = 120_000
 """Of each of SentEval's ten probing files, and so of all files whose id is of use."""
-QUOTES = (("``", '"'), ("''", '"'))
+PTB_QUOTES = (("``", '"'), ("''", '"'))
 
 
-def content_of(dataset: Dataset, file: str | None = None) -> dict[str, str]:
+def content_digests(dataset: Dataset, file: str | None = None) -> dict[str, str]:
     """The digests of a set, which was read from this file if it is one."""
     found = {"te": rows_digest(dataset.rows.get("te", ())), "all": rows_digest(row for _, row in dataset)}
-    if file is not None and len(dataset) == ROWS:
+    if file is not None and len(dataset) == SENTEVAL_ROWS:
         # it was read before; if that is no longer possible, it is only not known
         with suppress(SondeError, OSError, EOFError, zlib.error, lzma.LZMAError):
-            found["file"] = blob(_whole(file))
+            found["file"] = git_blob_id(_decompressed(file))
     return found
 
 
-def _whole(file: str) -> bytes:
+def _decompressed(file: str) -> bytes:
     """All bytes of a file, decompressed, as they are: ``open_bytes`` unifies the ends of lines."""
     with ExitStack() as stack:
         source = open_source(file, stack)
-        return b"".join(iter(lambda: source.read1(PIECE), b""))
+        return b"".join(iter(lambda: source.read1(CHUNK_BYTES), b""))
 
 
 def rows_digest(rows: Iterable[Example]) -> str:
@@ -54,17 +54,19 @@ def rows_digest(rows: Iterable[Example]) -> str:
 
 
 def _line(row: Example) -> str:
-    return "\x1f".join((row.label.strip(), _bare(row.text), *(_bare(value) for _, value in sorted(row.extra))))
+    return "\x1f".join(
+        (row.label.strip(), _normalised(row.text), *(_normalised(value) for _, value in sorted(row.extra)))
+    )
 
 
-def _bare(text: str) -> str:
+def _normalised(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
-    for pair, plain in QUOTES:
+    for pair, plain in PTB_QUOTES:
         text = text.replace(pair, plain)
     return "".join(text.split())
 
 
-def blob(content: bytes) -> str:
+def git_blob_id(content: bytes) -> str:
     """The id that git gives to a file with this content."""
     return hashlib.sha1(b"blob %d\x00" % len(content) + content, usedforsecurity=False).hexdigest()

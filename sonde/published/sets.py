@@ -21,7 +21,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, cast
 
-By = Literal["te", "all", "file"]
+DigestOf = Literal["te", "all", "file"]
 Extent = Literal["this set", "the whole set", "another set"]
 """What was printed for: the very set; a release of which this set is a part, or has only the test rows; or another set
 of the same task."""
@@ -34,7 +34,7 @@ class Release:
     suite: str
     task: str
     language: str
-    by: By
+    by: DigestOf
     digest: str
     train: int
     file: str
@@ -65,4 +65,4 @@ def _releases() -> dict[tuple[str, str], Release]:
 
 
 def _release(*, by: str, train: str, **cells: str) -> Release:
-    return Release(**cells, by=cast("By", by), train=int(train))
+    return Release(**cells, by=cast("DigestOf", by), train=int(train))

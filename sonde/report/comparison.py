@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from sonde.compare import LEVEL, MARGIN, Comparison, Ties
-from sonde.console import out, visible
+from sonde.compare import EQUIVALENCE_MARGIN, SIGNIFICANCE_LEVEL, Comparison, TieGroups
+from sonde.console import out, printable
 from sonde.report.escape import csv_text, in_markdown
 
 if TYPE_CHECKING:
-    from sonde.repeat import Repeated
+    from sonde.run.repeat import Reproduction
 
-Rows = Sequence[Comparison] | Sequence[Ties]
+Rows = Sequence[Comparison] | Sequence[TieGroups]
 
 
-def print_comparison(rows: Rows, names: Sequence[str], margin: float = MARGIN) -> None:
+def print_comparison(rows: Rows, names: Sequence[str], margin: float = EQUIVALENCE_MARGIN) -> None:
     """Tables on standard output, each with what its columns mean below."""
     from rich.table import Table
 
@@ -25,14 +25,16 @@ def print_comparison(rows: Rows, names: Sequence[str], margin: float = MARGIN) -
     for (head, *lines), legend in _tables(rows, names, margin):
         table = Table(box=None, pad_edge=False, header_style="bold")
         for i, name in enumerate(head):
-            table.add_column(visible(name), justify="right" if i else "left", no_wrap=name == "95 %", overflow="fold")
+            table.add_column(printable(name), justify="right" if i else "left", no_wrap=name == "95 %", overflow="fold")
         for line in lines:
-            table.add_row(*map(visible, line))
+            table.add_row(*map(printable, line))
         console.print(table)
         console.print(f"\n{legend}\n", style="dim", markup=False, soft_wrap=True)
 
 
-def text_of(rows: Rows, names: Sequence[str], format: Literal["md", "csv", "json"], margin: float = MARGIN) -> str:
+def format_comparison(
+    rows: Rows, names: Sequence[str], format: Literal["md", "csv", "json"], margin: float = EQUIVALENCE_MARGIN
+) -> str:
     """The same as a text; as CSV and JSON with numbers as they are."""
     if format == "md":
         return "\n".join(f"{_in_markdown(cells)}\n{legend}\n" for cells, legend in _tables(rows, names, margin))
@@ -63,29 +65,36 @@ def _in_markdown(cells: Sequence[Sequence[str]]) -> str:
 def _tables(rows: Rows, names: Sequence[str], margin: float) -> Iterator[tuple[list[list[str]], str]]:
     """Each table, its heading first, and what is to be said of it."""
     partial = " * a sample of the set only (--limit)." if any(r.partial for r in rows) else ""
-    tied = [r for r in rows if isinstance(r, Ties)]
+    tied = [r for r in rows if isinstance(r, TieGroups)]
     if tied:
         body = [[_name(r), f"{r.n:,}", *(_tied(r, name) for name in names)] for r in tied]
         yield (
             [["set", "te", *names], *body],
             "Accuracy in points. Encoders that share a letter do not differ significantly on that set, which is not to "
-            f"say that they are equal. {_tests(rows)} Holm over the pairs, at {LEVEL:.0%}.{partial}",
+            f"say that they are equal. {_tests(rows)} Holm over the pairs, at {SIGNIFICANCE_LEVEL:.0%}.{partial}",
         )
         return
     pairs = [r for r in rows if isinstance(r, Comparison)]
     head = ["set", "te", *names, "difference", "95 %", "p Holm", "within", "verdict", "detectable"]
     yield (
         [head, *(_compared(r, margin) for r in pairs)],
-        f"{names[0]} less {names[1]}, in points; ! where p, adjusted by Holm over the sets, is at most {LEVEL:.0%}. "
+        f"{names[0]} less {names[1]}, in points; ! where p, adjusted by Holm over the sets, is at most "
+        f"{SIGNIFICANCE_LEVEL:.0%}. "
         f"{_tests(rows)} within: the smallest margin within which the two are equivalent (two one-sided tests at "
-        f"{LEVEL:.0%}). verdict: the better one; or equivalent if that margin is at most ±{100 * margin:g}; else "
+        f"{SIGNIFICANCE_LEVEL:.0%}). verdict: the better one; or equivalent if that margin is at most "
+        f"±{100 * margin:g}; else "
         f"undecided. detectable: the difference that a comparison like this shows four times out of five.{partial}",
     )
     yield (
         [
             ["set", "only first", "only second", "McNemar", "mid-p", "t-test", "exchange"],
             *(
-                [_name(r), _count(r.only_one), _count(r.only_two), *map(_p, (r.p_exact, r.p_mid, r.p_t, r.p_probe))]
+                [
+                    _name(r),
+                    _count(r.only_first),
+                    _count(r.only_second),
+                    *map(_p, (r.p_exact, r.p_mid, r.p_t, r.p_probe)),
+                ]
                 for r in pairs
             ),
         ],
@@ -96,19 +105,20 @@ def _tables(rows: Rows, names: Sequence[str], margin: float) -> Iterator[tuple[l
     )
 
 
-def _name(row: Comparison | Ties) -> str:
+def _name(row: Comparison | TieGroups) -> str:
     return row.dataset + "*" * row.partial
 
 
-def _tied(row: Ties, name: str) -> str:
+def _tied(row: TieGroups, name: str) -> str:
     return f"{100 * row.accuracy[name]:.1f} {row.letters[name]}"
 
 
 def _compared(r: Comparison, margin: float) -> list[str]:
-    found = "!" if r.p_holm <= LEVEL else ""
+    found = "!" if r.p_holm <= SIGNIFICANCE_LEVEL else ""
     return [
         _name(r), f"{r.n:,}", f"{100 * r.one:.1f}", f"{100 * r.two:.1f}", f"{100 * r.difference:+.1f}{found}",
-        f"{100 * r.low:+.1f} … {100 * r.high:+.1f}", _p(r.p_holm), f"±{100 * r.within:.1f}", r.verdict(margin),
+        f"{100 * r.low:+.1f} … {100 * r.high:+.1f}", _p(r.p_holm), f"±{100 * r.equivalence_margin:.1f}",
+        r.verdict(margin),
         "–" if r.detectable is None else f"{100 * r.detectable:.1f}",
     ]  # fmt: skip
 
@@ -142,23 +152,23 @@ ABOUT = {
 }
 
 
-def print_repeated(found: Repeated) -> None:
+def print_repeated(found: Reproduction) -> None:
     """Say whether a number came out the same."""
     console = out()
 
     def say(text: str, style: str | None = None) -> None:
-        console.print(visible(text), style=style, markup=False, soft_wrap=True)
+        console.print(printable(text), style=style, markup=False, soft_wrap=True)
 
-    scale = 1 if found.now.metric in ("bits", "compression", "rank") else 100
-    say(f"now   {scale * found.now.score:.4f}  {found.now.signature}")
-    if found.then is not None:
-        say(f"then  {scale * found.then.score:.4f}  {found.then.signature}")
-        n = found.now.n["te"]
+    scale = 1 if found.reproduced.metric in ("bits", "compression", "rank") else 100
+    say(f"now   {scale * found.reproduced.score:.4f}  {found.reproduced.signature}")
+    if found.recorded is not None:
+        say(f"then  {scale * found.recorded.score:.4f}  {found.recorded.signature}")
+        n = found.reproduced.n["te"]
         if found.same:
-            labels = "" if found.differing is None else f", and all {n:,} labels"
+            labels = "" if found.changed_rows is None else f", and all {n:,} labels"
             say(f"The same: the number{labels}.", "green")
         else:
-            many = found.differing
+            many = found.changed_rows
             say(f"Not the same: {f'{many:,} of {n:,} labels differ' if many else 'the number is another one'}.", "red")
     for note in found.notes:
         say(f"note: {note}", "yellow")

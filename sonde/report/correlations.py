@@ -16,14 +16,14 @@ from sonde.report.summary import value_of
 from sonde.stats import Correlation, benjamini_hochberg, correlate, holm
 from sonde.stats.multiple import bonferroni
 
-FEWEST = 3
+MIN_ENCODERS = 3
 """Encoders without which there is no correlation; ``correlate`` wants as many."""
 ALPHA = 0.05
-SENSIBLE = 10
+MIN_ENCODERS_SIGNIFICANT = 10
 """Encoders below which no cell is drawn as significant; ``least`` says where it comes from."""
-DRAWS = 2000
+CORRELATION_DRAWS = 2000
 """Resamples per cell: as many as the intervals of a result have. A large matrix needs more, see ``correlations``."""
-FINER = 10
+REFINEMENT_FACTOR = 10
 """A p-value from no more than so many draws is drawn again from so many times as many: what is near the least that can
 be found at all decides what is significant in a large matrix."""
 Adjustment = Literal["holm", "bonferroni", "bh", "none"]
@@ -39,17 +39,17 @@ def correlations(summary: Mapping[str, Any], adjust: Adjustment = "holm") -> dic
     draws for one cell alone to be found in the whole matrix.
     """
     adjusting, named = _adjusting(adjust)
-    chosen = alike(summary["columns"])
+    chosen = comparable_columns(summary["columns"])
     rows = _places(summary["sets"], transfer=False)
     columns = _places(summary["sets"], transfer=True)
-    if not rows or not columns or len(chosen) < FEWEST:
+    if not rows or not columns or len(chosen) < MIN_ENCODERS:
         return None
-    draws = max(DRAWS, math.ceil(len(rows) * len(columns) / ALPHA))
+    draws = max(CORRELATION_DRAWS, math.ceil(len(rows) * len(columns) / ALPHA))
     found = [[_cell(summary["sets"], chosen, row, column, draws) for column in columns] for row in rows]
     every = [cell for line in found for cell in line if cell is not None]
     if not every:
         return None
-    enough = least(1 if adjust == "none" else len(every))
+    enough = required_encoders(1 if adjust == "none" else len(every))
     adjusted = iter(adjusting([cell.p for cell in every]).tolist())
     n = max(cell.n for cell in every)
     return {
@@ -65,7 +65,7 @@ def correlations(summary: Mapping[str, Any], adjust: Adjustment = "holm") -> dic
     }
 
 
-def least(tests: int) -> int:
+def required_encoders(tests: int) -> int:
     """How many encoders it takes before any of so many correlations may be drawn as significant.
 
     Two bounds; the greater one counts.
@@ -80,11 +80,11 @@ def least(tests: int) -> int:
     test, from n = 3 + 1.06 ((1.96 + 0.84) / atanh(0.8))² = 9.9 on, hence SENSIBLE = 10. With fewer, what comes out as
     significant is mostly the luck of the encoders at hand, and too large.
     """
-    possible = next(n for n in count(FEWEST) if math.factorial(n) * ALPHA >= 2 * tests)
-    return max(SENSIBLE, possible)
+    possible = next(n for n in count(MIN_ENCODERS) if math.factorial(n) * ALPHA >= 2 * tests)
+    return max(MIN_ENCODERS_SIGNIFICANT, possible)
 
 
-def alike(columns: Sequence[Mapping[str, Any]]) -> list[int]:
+def comparable_columns(columns: Sequence[Mapping[str, Any]]) -> list[int]:
     """The most columns that differ in nothing but their encoder, one per encoder, those that know nothing left out."""
     groups: dict[tuple[Any, ...], dict[str, int]] = {}
     for i, column in enumerate(columns):
@@ -95,7 +95,7 @@ def alike(columns: Sequence[Mapping[str, Any]]) -> list[int]:
 
 
 def _places(sets: Sequence[Mapping[str, Any]], *, transfer: bool) -> list[int]:
-    return [i for i, said in enumerate(sets) if (said["task"] in TRANSFER) is transfer]
+    return [i for i, set_summary in enumerate(sets) if (set_summary["task"] in TRANSFER) is transfer]
 
 
 def _cell(
@@ -106,16 +106,16 @@ def _cell(
         return None
     pairs = [(value_of(one["cells"][i]), value_of(two["cells"][i])) for i in chosen]
     both = [(x, y) for x, y in pairs if x is not None and y is not None]
-    if len(both) < FEWEST:
+    if len(both) < MIN_ENCODERS:
         return None
     xs, ys = [x for x, _ in both], [y for _, y in both]
     try:
         found = correlate(xs, ys, seed=0, draws=draws)
     except DataError:  # all encoders have the same score
         return None
-    if found.exact or found.p > FINER / draws:
+    if found.exact or found.p > REFINEMENT_FACTOR / draws:
         return found
-    return correlate(xs, ys, seed=0, draws=FINER * draws)
+    return correlate(xs, ys, seed=0, draws=REFINEMENT_FACTOR * draws)
 
 
 def _plain(cell: Correlation, adjusted: float, enough: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-from sonde.console import visible
+from sonde.console import printable
 
 _LATEX = {
     "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#", "%": "\\%", "_": "\\_",
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"[+-]?(\d[\d,]*\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 def plain(text: str) -> str:
     """One line of text that moves no cursor."""
-    return visible(" ".join(text.split()))
+    return printable(" ".join(text.split()))
 
 
 def in_markdown(text: str) -> str:
@@ -51,5 +51,5 @@ def in_csv(cell: object) -> object:
     """
     if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
         return cell
-    text = visible(cell)
+    text = printable(cell)
     return f"'{text}" if cell.lstrip(" ").startswith(_FORMULA) else text

@@ -9,24 +9,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from sonde.dataset import write_atomically
+from sonde.core.arguments import StringsOrPaths, as_strings
+from sonde.data.dataset import write_atomically
 from sonde.errors import NotInstalled, UsageError
-from sonde.report import printed
+from sonde.report import published_results
 from sonde.report.charts import Options, chart
-from sonde.report.charts.look import ONE_COLUMN, TWO_COLUMNS, Row, Spec
+from sonde.report.charts.figure_style import ONE_COLUMN, TWO_COLUMNS, Row, Spec
 from sonde.report.charts.options import Lines, Mode
 from sonde.report.escape import csv_text as as_csv
 from sonde.report.names import set_names, short_names
-from sonde.report.verdict import BOLD, FILLED, MARKED
-from sonde.several import Texts, texts
+from sonde.report.verdict import BOLD_NOTE, FILLED_NOTE, MARK_NOTE
 
-ENDINGS = (".pdf", ".svg", ".png", ".json", ".csv")
+FIGURE_SUFFIXES = (".pdf", ".svg", ".png", ".json", ".csv")
 """Kinds of files that a figure can be written as."""
 PPI = 300
 """Pixels of an inch in a PNG: what printers ask for."""
 CAPTIONS = {
-    "heatmap": BOLD,
-    "intervals": f"95 % intervals. {FILLED}",
+    "heatmap": BOLD_NOTE,
+    "intervals": f"95 % intervals. {FILLED_NOTE}",
     "layers": "Bands or lines: 95 % intervals.",
     "dimensions": "Bands or lines: 95 % intervals.",
     "epochs": "Bands or lines: 95 % intervals.",
@@ -47,8 +47,8 @@ def write(
     path: Path | str,
     *,
     columns: Literal[1, 2] = 1,
-    sets: Texts = (),
-    encoders: Texts = (),
+    sets: StringsOrPaths = (),
+    encoders: StringsOrPaths = (),
     mode: Mode = "absolute",
     relative_to: str | None = None,
     lines: Lines | None = None,
@@ -59,12 +59,12 @@ def write(
     part of their names, and are all of which that is a part.
     """
     path = Path(path)
-    check_ending(path)
+    check_figure_suffix(path)
     _check_options(kind, mode, relative_to, lines)
     width = TWO_COLUMNS if columns == 2 else ONE_COLUMN
     options = Options(
-        sets=_found("set", texts(sets, "a set"), _names_of_sets(summary)),
-        columns=_found("encoder", texts(encoders, "an encoder"), _names_of_columns(summary)),
+        sets=_found("set", as_strings(sets, "a set"), _names_of_sets(summary)),
+        columns=_found("encoder", as_strings(encoders, "an encoder"), _names_of_columns(summary)),
         mode=mode,
         relative_to=None if relative_to is None else _reference(summary, relative_to),
         lines=lines,
@@ -92,10 +92,10 @@ def _check_options(kind: str, mode: Mode, relative_to: str | None, lines: Lines 
         raise UsageError(f"--relative-to {relative_to} has no effect without --mode relative.")
 
 
-def check_ending(path: Path) -> None:
+def check_figure_suffix(path: Path) -> None:
     """Say so if a file's ending is none that a figure can be written as."""
-    if path.suffix.lower() not in ENDINGS:
-        raise UsageError(f"{path}: met the ending {path.suffix!r}; expected one of {', '.join(ENDINGS)}.")
+    if path.suffix.lower() not in FIGURE_SUFFIXES:
+        raise UsageError(f"{path}: met the ending {path.suffix!r}; expected one of {', '.join(FIGURE_SUFFIXES)}.")
 
 
 # What is drawn
@@ -142,11 +142,11 @@ def _caption(summary: Mapping[str, Any], kind: str, mode: Mode, rows: Sequence[R
     adjusted = (summary.get("correlations") or {}).get("caption", "")
     said = [CAPTIONS[kind].format(adjusted)] if mode == "absolute" else []
     if any(row.get("marked") for row in rows):
-        said.append(MARKED)
+        said.append(MARK_NOTE)
     if kind == "intervals":
         drawn = {row["set"] for row in rows if row["mark"] in ("human", "published")}
         what = "People and published models"
-        said += printed.sentences([summary["sets"][i] for i in sorted(drawn)], what)
+        said += published_results.footnotes([summary["sets"][i] for i in sorted(drawn)], what)
     if any(row.get("partial") for row in rows):
         said.append("From a sample of the rows.")
     if any(summary["sets"][row["set"]].get("synthetic") for row in rows if "set" in row):

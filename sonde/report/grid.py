@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 from sonde.baselines import BASELINES
 from sonde.result import Cell, Failure, Result
 from sonde.run.folder import Run
-from sonde.run.loop import ALWAYS
+from sonde.run.loop import ENCODER_BASELINES
 
-KNOWN = (*BASELINES, *ALWAYS)
+BASELINE_NAMES = (*BASELINES, *ENCODER_BASELINES)
 """The baselines, in the order of their columns."""
 
 Layers = dict[str | None, list[Result]]
 """Results of one cell by layer, one per seed."""
 
 
-class Column(NamedTuple):
+class ColumnKey(NamedTuple):
     """What the results of a column have in common; they differ in set, layer and seed."""
 
     encoder: str
@@ -35,7 +35,7 @@ class Column(NamedTuple):
         return self.limit, self.sonde
 
 
-class Place(NamedTuple):
+class SetKey(NamedTuple):
     """A set, by name and by what is in it."""
 
     name: str
@@ -46,31 +46,31 @@ class Place(NamedTuple):
 class Grid:
     """What a run holds, by column and set, both in the order in which they were asked for."""
 
-    columns: Sequence[Column]
-    baselines: Sequence[Column]
-    sets: Sequence[Place]
-    results: Mapping[Column, Mapping[Place, Layers]]
-    failed: Mapping[tuple[Column, Place], Failure]
+    columns: Sequence[ColumnKey]
+    baselines: Sequence[ColumnKey]
+    sets: Sequence[SetKey]
+    results: Mapping[ColumnKey, Mapping[SetKey, Layers]]
+    failed: Mapping[tuple[ColumnKey, SetKey], Failure]
     """The first failure of each cell."""
-    lost: Mapping[str, Failure]
+    failed_encoders: Mapping[str, Failure]
     """Encoders that failed as a whole."""
 
-    def layers(self, column: Column, place: Place) -> Layers:
+    def layers(self, column: ColumnKey, place: SetKey) -> Layers:
         """The results of each layer; none if there are none."""
         return self.results.get(column, {}).get(place, {})
 
-    def failure(self, column: Column, place: Place) -> Failure | None:
+    def failure(self, column: ColumnKey, place: SetKey) -> Failure | None:
         """Why a cell has no result, if it was tried."""
-        return self.failed.get((column, place)) or self.lost.get(column.encoder)
+        return self.failed.get((column, place)) or self.failed_encoders.get(column.encoder)
 
 
 def grid_of(run: Run) -> Grid:
     """Sort the results of a run into cells."""
-    results: dict[Column, dict[Place, Layers]] = {}
+    results: dict[ColumnKey, dict[SetKey, Layers]] = {}
     for r in run.results:
         by_layer = results.setdefault(_column(r.cell), {}).setdefault(_place(r.cell), {})
         by_layer.setdefault(r.cell.layer, []).append(r)
-    failed: dict[tuple[Column, Place], Failure] = {}
+    failed: dict[tuple[ColumnKey, SetKey], Failure] = {}
     for f in run.failures:
         if f.cell.probe and f.cell.variant is None:
             failed.setdefault((_column(f.cell), _place(f.cell)), f)
@@ -79,30 +79,34 @@ def grid_of(run: Run) -> Grid:
     asked = {name: i for i, name in enumerate(run.info.get("encoders", ()))}
     order = {(said["name"], said["digest"]): i for i, said in enumerate(run.info.get("datasets", ()))}
 
-    def order_of(column: Column) -> tuple[int, bool]:
+    def order_of(column: ColumnKey) -> tuple[int, bool]:
         """Partial results come after whole ones."""
-        place = KNOWN.index(column.encoder) if column.encoder in KNOWN else asked.get(column.encoder, len(asked))
+        place = (
+            BASELINE_NAMES.index(column.encoder)
+            if column.encoder in BASELINE_NAMES
+            else asked.get(column.encoder, len(asked))
+        )
         return place, column.limit is not None
 
     return Grid(
-        columns=sorted((c for c in columns if c.encoder not in KNOWN), key=order_of),
-        baselines=sorted((c for c in columns if c.encoder in KNOWN), key=order_of),
+        columns=sorted((c for c in columns if c.encoder not in BASELINE_NAMES), key=order_of),
+        baselines=sorted((c for c in columns if c.encoder in BASELINE_NAMES), key=order_of),
         sets=sorted(sets, key=lambda place: order.get((place.name, place.data), len(order))),
         results=results,
         failed=failed,
-        lost={f.cell.encoder: f for f in run.failures if f.cell.encoder and not f.cell.probe},
+        failed_encoders={f.cell.encoder: f for f in run.failures if f.cell.encoder and not f.cell.probe},
     )
 
 
-def _column(cell: Cell) -> Column:
-    return Column(cell.encoder, cell.probe, cell.limit, cell.sonde, cell.device, cell.identity)
+def _column(cell: Cell) -> ColumnKey:
+    return ColumnKey(cell.encoder, cell.probe, cell.limit, cell.sonde, cell.device, cell.identity)
 
 
-def _place(cell: Cell) -> Place:
-    return Place(cell.dataset, cell.data)
+def _place(cell: Cell) -> SetKey:
+    return SetKey(cell.dataset, cell.data)
 
 
-def labelled(columns: Sequence[Column]) -> list[dict[str, Any]]:
+def label_columns(columns: Sequence[ColumnKey]) -> list[dict[str, Any]]:
     """Columns as plain data, each with a label: the encoder, and what some columns differ in."""
     several = {name for name in ("probe", "device", "sonde") if len({getattr(c, name) for c in columns} - {None}) > 1}
     if len({c.limit for c in columns}) > 1:

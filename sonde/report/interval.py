@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-Ends = tuple[float | None, float | None, float | None]
+Estimate = tuple[float | None, float | None, float | None]
 """A value and the ends of its interval, null where there is none."""
 
 
-def ends_of(cell: Mapping[str, Any] | None) -> Ends:
+def estimate_of(cell: Mapping[str, Any] | None) -> Estimate:
     """The number in a cell of the summary and the interval that is shown with it."""
     score = (cell or {}).get("score") or {}
     return score.get("value"), score.get("low"), score.get("high")

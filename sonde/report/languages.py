@@ -10,11 +10,11 @@ import numpy as np
 from scipy.stats import rankdata
 
 from sonde.published import TRANSFER, published
-from sonde.report.correlations import FEWEST, alike
+from sonde.report.correlations import MIN_ENCODERS, comparable_columns
 from sonde.report.summary import done, value_of
 from sonde.tasks import SUITES
 
-SAME = {
+TASK_ALIASES = {
     "SICKEntailment": "Entailment",
     "CDSEntailment": "Entailment",
     "SICKRelatedness": "Relatedness",
@@ -33,10 +33,10 @@ def languages(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     task and language all are in the profiles, and the first that an encoder has a number for is correlated.
     """
     places: dict[Task, dict[str, list[int]]] = {}
-    for i, said in enumerate(summary["sets"]):
-        language = _language(said)
+    for i, set_summary in enumerate(summary["sets"]):
+        language = _language(set_summary)
         if language is not None:
-            places.setdefault(_task(said), {}).setdefault(language, []).append(i)
+            places.setdefault(_task(set_summary), {}).setdefault(language, []).append(i)
     shared = {task: found for task, found in places.items() if len(found) > 1}
     if not shared:
         return None
@@ -55,23 +55,23 @@ def languages(summary: Mapping[str, Any]) -> dict[str, Any] | None:
         "by_task": [
             {"task": names[task], **found}
             for task in shared
-            for found in _correlated([tables[i][task] for i in alike(summary["columns"])], spoken)
+            for found in _correlated([tables[i][task] for i in comparable_columns(summary["columns"])], spoken)
         ],
     }
 
 
-def _language(said: Mapping[str, Any]) -> str | None:
+def _language(set_summary: Mapping[str, Any]) -> str | None:
     """The language of a set. Where SentEval's folders do not tell, it is the only one that its task was printed in."""
-    known: str | None = said["language"]
-    if known is None and said["task"] in TRANSFER:
-        printed = {row.language for row in published(said["task"])}
+    known: str | None = set_summary["language"]
+    if known is None and set_summary["task"] in TRANSFER:
+        printed = {row.language for row in published(set_summary["task"])}
         return printed.pop() if len(printed) == 1 else None
     return known
 
 
-def _task(said: Mapping[str, Any]) -> Task:
-    suite = next((part for part in said["name"].split("/") if part in SUITES), "")
-    return suite, SAME.get(said["task"], said["task"])
+def _task(set_summary: Mapping[str, Any]) -> Task:
+    suite = next((part for part in set_summary["name"].split("/") if part in SUITES), "")
+    return suite, TASK_ALIASES.get(set_summary["task"], set_summary["task"])
 
 
 def _named(tasks: Sequence[Task]) -> dict[Task, str]:
@@ -111,7 +111,7 @@ def _correlated(rows: Sequence[Mapping[str, float]], spoken: Sequence[str]) -> l
     found = []
     for one, two in combinations(spoken, 2):
         pairs = np.array([(row[one], row[two]) for row in rows if one in row and two in row]).T
-        if pairs.size >= 2 * FEWEST and (np.ptp(pairs, axis=1) > 0).all():
+        if pairs.size >= 2 * MIN_ENCODERS and (np.ptp(pairs, axis=1) > 0).all():
             sides = {"spearman": rankdata(pairs, axis=1), "pearson": pairs}
             values = {kind: float(np.corrcoef(x, y).clip(-1.0, 1.0)[0, 1]) for kind, (x, y) in sides.items()}
             found.append({"one": one, "two": two, **values, "n": pairs.shape[1]})

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sonde.report import printed
+from sonde.report import published_results
 from sonde.report.escape import plain
-from sonde.report.meaning_columns import readings
 from sonde.report.scores import LOSSES
 from sonde.report.summary import done
-from sonde.report.verdict import sentences
-from sonde.result import CONSTANT
-from sonde.run.variants import base
+from sonde.report.variant_tables import interpretations
+from sonde.report.verdict import footnotes
+from sonde.result import CONSTANT_INTERVAL
+from sonde.run.variants import base_variant
 
-NAMED = 3
+MAX_NAMED_SETS = 3
 """So many sets are named; of more, the first of them and their number."""
 
 
-KINDS = {
+INTERVAL_KINDS = {
     "nadeau-bengio": "that of Nadeau and Bengio where there are folds",
     "bootstrap": "bootstrap over rows for correlations",
 }
@@ -32,8 +32,8 @@ CORRELATIONS = {
 
 def legend(summary: Mapping[str, Any], *, human: bool = True) -> list[str]:
     """Sentences about what the table shows, only those that apply to it; ``human``: whether it has that column."""
-    every = [cell for said in summary["sets"] for cell in said["cells"] if done(cell)]
-    beside = [cell for said in summary["sets"] for cell in said["baselines"] if done(cell)]
+    every = [cell for set_summary in summary["sets"] for cell in set_summary["cells"] if done(cell)]
+    beside = [cell for set_summary in summary["sets"] for cell in set_summary["baselines"] if done(cell)]
     if not every and not beside:
         return list(summary["notes"])
     return [
@@ -46,12 +46,12 @@ def legend(summary: Mapping[str, Any], *, human: bool = True) -> list[str]:
         *_probes(summary),
         *_seeds(every, summary["metric"]),
         *_letters(summary, every),
-        *sentences(summary),
+        *footnotes(summary),
         *_layers(every),
         *_partial(summary),
         *_synthetic(summary["sets"]),
         *(_human(summary) if human else ()),
-        *readings(summary),
+        *interpretations(summary),
         *summary["notes"],
     ]
 
@@ -68,7 +68,7 @@ def _metric(metric: str, kinds: set[str]) -> str:
             "the trained probe."
         )
     wilson = f"Wilson's, with that over {forms}" if "cluster" in kinds else "Wilson's"
-    more = [text for kind, text in KINDS.items() if kind in kinds]
+    more = [text for kind, text in INTERVAL_KINDS.items() if kind in kinds]
     return f"Accuracy on te in points; ± is half the width of the 95 % interval: {'; '.join([wilson, *more])}."
 
 
@@ -91,9 +91,9 @@ def _constant(summary: Mapping[str, Any]) -> Iterator[str]:
     """Baselines whose score is a fact of the set."""
     found = dict.fromkeys(
         column["encoder"]
-        for said in summary["sets"]
-        for column, cell in zip(summary["baselines"], said["baselines"], strict=True)
-        if cell and cell.get("interval") == CONSTANT
+        for set_summary in summary["sets"]
+        for column, cell in zip(summary["baselines"], set_summary["baselines"], strict=True)
+        if cell and cell.get("interval") == CONSTANT_INTERVAL
     )
     if found and summary["metric"] == "accuracy":
         yield f"{', '.join(found)}: one answer for every row; its score is a fact of the test rows and has no interval."
@@ -109,7 +109,7 @@ def _calibrated(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _correlated(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for metric, text in CORRELATIONS.items():
-        found = [said["label"] for said in sets if said["scored_by"] == metric]
+        found = [set_summary["label"] for set_summary in sets if set_summary["scored_by"] == metric]
         if found:
             yield f"{_listed(found)}: {text}"
 
@@ -143,7 +143,7 @@ def _letters(summary: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> 
     if any(cell["letters"] for cell in cells):
         apart = len({(c["limit"], c["sonde"]) for c in summary["columns"]}) > 1
         only = "; only columns of the same sample and version are compared" if apart else ""
-        about = {said["letters_about"] for said in summary["sets"] if "letters_about" in said}
+        about = {set_summary["letters_about"] for set_summary in summary["sets"] if "letters_about" in set_summary}
         whose = "the encoders" if about == {"encoder"} else "the encoders as far as probes were trained again"
         tests = "the trained probes alone" if about == {"probe"} else whose
         yield (
@@ -165,16 +165,16 @@ def _partial(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _synthetic(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    found = [said["label"] for said in sets if said["synthetic"]]
+    found = [set_summary["label"] for set_summary in sets if set_summary["synthetic"]]
     if found:
         which = "All sets are" if len(found) == len(sets) else f"{_listed(found)} {'is' if len(found) == 1 else 'are'}"
         yield f"{which} of sentences from the built-in grammar: synthetic, and not to be compared with others."
 
 
 def _human(summary: Mapping[str, Any]) -> Iterator[str]:
-    sets = [{**said, "printed": []} for said in summary["sets"] if said["human"]]
+    sets = [{**set_summary, "printed": []} for set_summary in summary["sets"] if set_summary["human"]]
     if summary["metric"] == "accuracy":
-        yield from printed.sentences(sets, "human")
+        yield from published_results.footnotes(sets, "human")
 
 
 def failures(summary: Mapping[str, Any]) -> list[str]:
@@ -186,7 +186,7 @@ def failures(summary: Mapping[str, Any]) -> list[str]:
     for (encoder, kind, error), failed in found.items():
         datasets = [failure["dataset"] for failure in failed]
         sets = list(dict.fromkeys(name for name in datasets if name))
-        asked = dict.fromkeys(base(failure["variant"]) for failure in failed if failure["variant"])
+        asked = dict.fromkeys(base_variant(failure["variant"]) for failure in failed if failure["variant"])
         where = " on ".join(part for part in (encoder, _listed(sets) if sets else "") if part)
         cells = f" ({len(datasets)} cells)" if len(datasets) > len(sets) > 0 else ""
         controls = f", {_listed(list(asked), 'others')}" if asked else ""
@@ -195,6 +195,6 @@ def failures(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _listed(names: Sequence[str], more: str = "more sets") -> str:
-    if len(names) > NAMED:
+    if len(names) > MAX_NAMED_SETS:
         return f"{names[0]} and {len(names) - 1} {more}"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -9,9 +9,9 @@ from typing import Any
 
 from sonde.report.escape import plain
 
-KEPT = 24
+MAX_UNCUT_LENGTH = 24
 """Labels of up to so many characters are left as they were typed."""
-LONGEST = 40
+MAX_NAME_LENGTH = 40
 """Characters of a name that was cut, unless it takes more to tell it from another."""
 _SCHEME = re.compile(r"(?:[a-z]+:)?")
 _TAIL = re.compile(r"[?,@].*", re.DOTALL)
@@ -34,7 +34,7 @@ def short_names(labels: Sequence[str]) -> list[str]:
     return _apart(lines, [_ways(line) for line in lines])
 
 
-def cut_names(texts: Sequence[str]) -> list[str]:
+def truncate_names(texts: Sequence[str]) -> list[str]:
     """Each text as it can be drawn, in order, no two alike: in one line, and cut in the middle where it is long."""
     lines = [plain(text) for text in texts]
     return _apart(lines, [[_cut(line), line] for line in lines])
@@ -49,8 +49,8 @@ def set_names(sets: Sequence[Mapping[str, Any]]) -> list[str]:
         for keys in ((), ("language",), ("corpus",), ("language", "corpus")):
             names = [plain(_with(head(said["name"]), [said.get(key) for key in keys])) for said in sets]
             if len(set(names)) == len(names):
-                return cut_names(names)
-    return cut_names([said["label"] for said in sets])
+                return truncate_names(names)
+    return truncate_names([said["label"] for said in sets])
 
 
 def _apart(lines: Sequence[str], ways: Sequence[Sequence[str]]) -> list[str]:
@@ -75,7 +75,7 @@ def _with(name: str, more: Sequence[str | None]) -> str:
 
 def _ways(label: str) -> list[str]:
     """How to write a label, from short to whole."""
-    if len(label) <= KEPT:
+    if len(label) <= MAX_UNCUT_LENGTH:
         return [label]
     whole, label = label, _PARTIAL.sub(r", \1 rows", label)
     scheme = _SCHEME.match(label)[0]  # type: ignore[index]
@@ -93,10 +93,10 @@ def _ways(label: str) -> list[str]:
 
 
 def _cut(name: str) -> str:
-    if len(name) <= LONGEST:
+    if len(name) <= MAX_NAME_LENGTH:
         return name
-    half = (LONGEST - 1) // 2
-    return f"{name[: LONGEST - 1 - half]}…{name[-half:]}"
+    half = (MAX_NAME_LENGTH - 1) // 2
+    return f"{name[: MAX_NAME_LENGTH - 1 - half]}…{name[-half:]}"
 
 
 def _counted(names: Sequence[str]) -> list[str]:

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sonde.dataset import write_atomically
+from sonde.data.dataset import write_atomically
 from sonde.errors import UsageError
+from sonde.report.full_summary import full_summary
 from sonde.report.page import fragment, render
 from sonde.report.tables import csv_text, json_text, latex, markdown
-from sonde.report.whole import whole
 from sonde.run.folder import Run
 
 if TYPE_CHECKING:
     from sonde.report.correlations import Adjustment
 
-ENDINGS = (".html", ".json", ".md", ".tex", ".csv")
+REPORT_SUFFIXES = (".html", ".json", ".md", ".tex", ".csv")
 """Kinds of files that a report can be saved as."""
 
 
@@ -40,9 +40,9 @@ class Report:
     def of(cls, run: Run, *, title: str | None = None, adjust: Adjustment = "holm", published: bool = False) -> Report:
         """The report on a run, or on several that ``sonde.run.join`` made one.
 
-        ``adjust`` and ``published`` are those of ``sonde.report.whole.whole``.
+        ``adjust`` and ``published`` are those of ``sonde.report.full_summary.whole``.
         """
-        return cls(run, whole(run, adjust=adjust, published=published), title)
+        return cls(run, full_summary(run, adjust=adjust, published=published), title)
 
     def html(self) -> str:
         """The whole page as one text, which loads nothing."""
@@ -51,7 +51,7 @@ class Report:
     def save(self, path: Path | str) -> Path:
         """Write a page (.html), the summary (.json), tables (.md, .tex), or a line per result (.csv)."""
         path = Path(path)
-        check_ending(path)
+        check_report_suffix(path)
         match path.suffix.lower():
             case ".html":
                 text = self.html()
@@ -72,10 +72,10 @@ class Report:
         return fragment(self.summary, title=self.title)
 
 
-def check_ending(path: Path) -> None:
+def check_report_suffix(path: Path) -> None:
     """Say so if a file's ending is none that a report can be saved as."""
-    if path.suffix.lower() not in ENDINGS:
+    if path.suffix.lower() not in REPORT_SUFFIXES:
         raise UsageError(
             f"{path} has {f'the ending {path.suffix}' if path.suffix else 'no ending'}; expected one of "
-            f"{', '.join(ENDINGS)}, which says what to write."
+            f"{', '.join(REPORT_SUFFIXES)}, which says what to write."
         )

@@ -9,7 +9,7 @@ from typing import Literal, cast, get_args
 
 import numpy as np
 
-from sonde.compare import forms
+from sonde.compare import row_clusters
 from sonde.errors import UsageError
 from sonde.result import Result
 from sonde.run.folder import Run
@@ -22,10 +22,10 @@ Metric = Literal["accuracy", "macro_f1", "log2_loss", "log2_loss_calibrated"]
 METRICS: tuple[str, ...] = get_args(Metric)
 LOSSES: Mapping[str, str] = {"log2_loss": "log2", "log2_loss_calibrated": "log2_calibrated"}
 """Metrics in bits, of which less is better, and what they are the mean of among the predictions."""
-MANY = 1e9
+INFINITE_DF = 1e9
 """Degrees of freedom of what is taken for known."""
 
-Range = tuple[float, float]
+Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -41,24 +41,24 @@ class Score:
     """Standard deviation over seeds; None for a single one."""
 
 
-def checked(metric: str) -> Metric:
+def check_metric(metric: str) -> Metric:
     """The metric of this name."""
     if metric not in METRICS:
         raise UsageError(f"There is no metric {metric!r}; expected {', '.join(METRICS)}.")
     return cast("Metric", metric)
 
 
-def score(results: Sequence[Result], metric: Metric, ranges: Sequence[Range] = ()) -> Score:
+def score(results: Sequence[Result], metric: Metric, intervals: Sequence[Interval] = ()) -> Score:
     """The metric over results that differ in their seed, each with its own 95 % interval, if it has one."""
     # the first column is what a set is scored by, which its ``scored_by`` names: an accuracy, or a correlation
     found = [result.score if metric == "accuracy" else getattr(result, metric) for result in results]
     if any(value is None for value in found):
         return Score()
-    return over_seeds(found, ranges, most=math.inf if metric in LOSSES else 1.0)
+    return over_seeds(found, intervals, upper=math.inf if metric in LOSSES else 1.0)
 
 
 def over_seeds(
-    values: Sequence[float], ranges: Sequence[Range] = (), *, least: float = 0.0, most: float = 1.0
+    values: Sequence[float], intervals: Sequence[Interval] = (), *, lower: float = 0.0, upper: float = 1.0
 ) -> Score:
     """The mean of a number over seeds, each with its own 95 % interval, if it has one; it lies between two ends.
 
@@ -69,20 +69,21 @@ def over_seeds(
     vary.
     """
     over = spread(values)
-    if not ranges:
-        return Score(over.mean, sd=over.deviation)
+    if not intervals:
+        return Score(over.mean, sd=over.std)
     if len(values) == 1:
-        return Score(over.mean, *ranges[0])
-    seeds = (over.deviation or 0.0) ** 2 / len(values), len(values) - 1.0
-    below = float(np.mean([value - low for value, (low, _) in zip(values, ranges, strict=True)]))
-    above = float(np.mean([high - value for value, (_, high) in zip(values, ranges, strict=True)]))
+        return Score(over.mean, *intervals[0])
+    seeds = (over.std or 0.0) ** 2 / len(values), len(values) - 1.0
+    below = float(np.mean([value - low for value, (low, _) in zip(values, intervals, strict=True)]))
+    above = float(np.mean([high - value for value, (_, high) in zip(values, intervals, strict=True)]))
     low, high = (
-        combined(over.mean, ((half / Z) ** 2, MANY), seeds).interval()[end] for end, half in enumerate((below, above))
+        combined(over.mean, ((half / Z) ** 2, INFINITE_DF), seeds).interval()[end]
+        for end, half in enumerate((below, above))
     )
-    return Score(over.mean, max(least, low), min(most, high), over.deviation)
+    return Score(over.mean, max(lower, low), min(upper, high), over.std)
 
 
-def ranges_of_accuracy(results: Sequence[Result]) -> list[Range]:
+def accuracy_intervals(results: Sequence[Result]) -> list[Interval]:
     """The 95 % interval of each accuracy: about the encoder, if all have that, else about the trained probe.
 
     None of an answer that is the same for every row.
@@ -93,19 +94,19 @@ def ranges_of_accuracy(results: Sequence[Result]) -> list[Range]:
     return about if len(about) == len(results) else [result.range for result in results]
 
 
-def ranges_of(run: Run, results: Sequence[Result], metric: Metric) -> list[Range]:
+def intervals_of(run: Run, results: Sequence[Result], metric: Metric) -> list[Interval]:
     """The 95 % interval of each result; none for macro-averaged F1.
 
     That of the accuracy is in the result. That of the loss is from the predictions, over target forms where the set
     has them or sentences, as that of the accuracy is.
     """
     if metric == "accuracy":
-        return ranges_of_accuracy(results)
+        return accuracy_intervals(results)
     if metric not in LOSSES or any(getattr(result, metric) is None for result in results):
         return []
     clusters = None
     if results[0].cluster_interval is not None:
-        clusters = forms(run, results[0])
+        clusters = row_clusters(run, results[0])
     found = []
     for result in results:
         name = LOSSES[metric]

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from sonde.audit.finding import SEVERITIES
-from sonde.report.grid import Grid, Place
-from sonde.report.printed import printed_of
+from sonde.report.grid import Grid, SetKey
+from sonde.report.published_results import published_results
 from sonde.run.folder import Run
 
-KINDS = {
+SOURCE_KINDS = {
     "made": "made by sonde",
     "senteval": "a file in SentEval's format",
     "xprobe": "files in X-Probe's format",
@@ -21,14 +21,14 @@ KINDS = {
 """What a source of each kind is; others are transfer sets, and go by their own names."""
 
 
-def described(run: Run, grid: Grid, place: Place, *, published: bool = False) -> dict[str, Any]:
+def describe_set(run: Run, grid: Grid, place: SetKey, *, published: bool = False) -> dict[str, Any]:
     """A set as the summary has it, without its cells; ``published``: with what papers printed of other sets, too."""
     layers = (grid.layers(column, place) for column in (*grid.columns, *grid.baselines))
     results = [r for by_layer in layers for found in by_layer.values() for r in found]
     every = [d for d in run.info.get("datasets", ()) if d["digest"] == place.data]
-    said: Mapping[str, Any] = next((d for d in every if d["name"] == place.name), every[0] if every else {})
+    info: Mapping[str, Any] = next((d for d in every if d["name"] == place.name), every[0] if every else {})
     cell = results[0].cell if results else next(f.cell for (_, other), f in grid.failed.items() if other == place)
-    language = results[0].language if results else said.get("language")
+    language = results[0].language if results else info.get("language")
     twins = sum(other.name == place.name for other in grid.sets)
     return {
         "name": place.name,
@@ -37,16 +37,16 @@ def described(run: Run, grid: Grid, place: Place, *, published: bool = False) ->
         "task": cell.task,
         "version": cell.version,
         "language": language,
-        "classes": max((len(r.labels) for r in results), default=len(said.get("labels", ()))),
-        "n": dict(max((r.n for r in results), key=lambda n: n["te"], default=said.get("rows", {}))),
+        "classes": max((len(r.labels) for r in results), default=len(info.get("labels", ()))),
+        "n": dict(max((r.n for r in results), key=lambda n: n["te"], default=info.get("rows", {}))),
         "scored_by": results[0].metric if results else "accuracy",
         "synthetic": any(r.synthetic for r in results),
-        "question": said.get("question"),
-        "corpus": said.get("corpus"),
-        "source": _source(said.get("source")),
-        "inputs": list(said.get("inputs", ())),
-        "audit": _audit(said.get("audit")),
-        **printed_of(said, place.name, cell.task, language, results, others=published),
+        "question": info.get("question"),
+        "corpus": info.get("corpus"),
+        "source": _source(info.get("source")),
+        "inputs": list(info.get("inputs", ())),
+        "audit": _audit(info.get("audit")),
+        **published_results(info, place.name, cell.task, language, results, others=published),
     }
 
 
@@ -57,7 +57,7 @@ def _source(source: Mapping[str, Any] | None) -> str | None:
     path = Path(source["paths"][0])
     end = path.parent if len(source["paths"]) > 1 else path
     kind = str(source["kind"])
-    return f"{KINDS.get(kind, kind)}: {'/'.join(part for part in end.parts[-3:] if part != end.anchor)}"
+    return f"{SOURCE_KINDS.get(kind, kind)}: {'/'.join(part for part in end.parts[-3:] if part != end.anchor)}"
 
 
 def _audit(findings: Sequence[Mapping[str, Any]] | None) -> dict[str, Any] | None:

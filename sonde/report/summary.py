@@ -57,21 +57,21 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, Literal
 
-from sonde.compare import best_layer, tied
+from sonde.compare import best_layer, tie_letters
 from sonde.errors import SondeError
 from sonde.probes.probe import parse
 from sonde.report.aggregate import aggregate
-from sonde.report.grid import Column, Grid, Layers, Place, grid_of, labelled
-from sonde.report.meaning import meaning
-from sonde.report.scores import Metric, checked, over_seeds, ranges_of, ranges_of_accuracy, score
-from sonde.report.sets import described
-from sonde.report.verdict import Scored, judged, verdict_of
+from sonde.report.grid import ColumnKey, Grid, Layers, SetKey, grid_of, label_columns
+from sonde.report.scores import Metric, accuracy_intervals, check_metric, intervals_of, over_seeds, score
+from sonde.report.sets import describe_set
+from sonde.report.variant_results import variant_results
+from sonde.report.verdict import Scored, compare_with_baseline, verdict_of
 from sonde.result import Failure, Result
-from sonde.run.diagnosed import read_diagnoses
+from sonde.run.diagnoses import read_diagnoses
 from sonde.run.folder import Run
 
 VERSION = 3
-LEAST_GRID = 3
+MIN_GRID_SIZE = 3
 """Of two values, each is an end, and none says that the grid is too short."""
 
 
@@ -80,9 +80,9 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
 
     ``published``: also what papers printed for other sets of the same task, which is no yardstick for these.
     """
-    wanted, grid = checked(metric), grid_of(run)
+    wanted, grid = check_metric(metric), grid_of(run)
     notes = [*run.damaged, *_absent(run, grid)]
-    sets = [described(run, grid, place, published=published) for place in grid.sets]
+    sets = [describe_set(run, grid, place, published=published) for place in grid.sets]
     for place, said in zip(grid.sets, sets, strict=True):
         said["cells"] = [_cell(run, grid, column, place, wanted, notes) for column in grid.columns]
         said["baselines"] = [_cell(run, grid, column, place, wanted, notes) for column in grid.baselines]
@@ -93,14 +93,14 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
         "version": VERSION,
         "folder": str(run.folder),
         "metric": wanted,
-        "columns": labelled(grid.columns),
-        "baselines": labelled(grid.baselines),
+        "columns": label_columns(grid.columns),
+        "baselines": label_columns(grid.baselines),
         "sets": sets,
         "transfer": [aggregate(_chosen(grid, column)) for column in grid.columns],
         "layers": [
             found for i, column in enumerate(grid.columns) if (found := _by_layer(grid, i, column, wanted, sets))
         ],
-        "meaning": meaning(run, grid, [said["label"] for said in sets]),
+        "meaning": variant_results(run, grid, [said["label"] for said in sets]),
         "diagnoses": [{"name": d.name, "symptoms": [*map(asdict, d.symptoms)]} for d in read_diagnoses(run)],
         "failures": [_failure(failure) for failure in run.failures],
         "notes": list(dict.fromkeys(notes)),
@@ -109,7 +109,7 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
     }
 
 
-def _chosen(grid: Grid, column: Column) -> list[Result]:
+def _chosen(grid: Grid, column: ColumnKey) -> list[Result]:
     """The first seed of what is shown of a column, set by set."""
     return [best_layer(layers)[0] for place in grid.sets if (layers := grid.layers(column, place))]
 
@@ -129,7 +129,7 @@ def value_of(cell: Mapping[str, Any] | None) -> float | None:
 
 
 def _cell(
-    run: Run, grid: Grid, column: Column, place: Place, metric: Metric, notes: list[str]
+    run: Run, grid: Grid, column: ColumnKey, place: SetKey, metric: Metric, notes: list[str]
 ) -> dict[str, Any] | None:
     layers = grid.layers(column, place)
     if not layers:
@@ -145,16 +145,16 @@ def _cell(
 def _ranged(run: Run, results: Sequence[Result], metric: Metric, notes: list[str]) -> dict[str, Any]:
     """A metric over seeds, with its interval if that can be had."""
     try:
-        ranges = ranges_of(run, results, metric)
+        intervals = intervals_of(run, results, metric)
     except SondeError as e:
-        ranges = []
+        intervals = []
         notes.append(f"An interval is missing: {e}")
-    return asdict(score(results, metric, ranges))
+    return asdict(score(results, metric, intervals))
 
 
 def _numbers(results: Sequence[Result]) -> dict[str, Any]:
     """What the results of one cell say themselves."""
-    first, accuracy = results[0], score(results, "accuracy", ranges_of_accuracy(results))
+    first, accuracy = results[0], score(results, "accuracy", accuracy_intervals(results))
     probe = score(results, "accuracy", [] if first.constant else [r.range for r in results])
     return {
         "accuracy": accuracy.value,
@@ -198,7 +198,7 @@ def _edge(result: Result) -> Literal["weakest", "strongest"] | None:
         return None
     with suppress(SondeError):  # a probe that a later version knows
         grid = set(parse(result.cell.probe)[1].l2)
-        if len(grid) >= LEAST_GRID and chosen in (min(grid), max(grid)):
+        if len(grid) >= MIN_GRID_SIZE and chosen in (min(grid), max(grid)):
             return "weakest" if chosen == min(grid) else "strongest"
     return None
 
@@ -207,15 +207,15 @@ def _information(results: Sequence[Result]) -> dict[str, float | None] | None:
     """Bits about the label over all seeds; None of results that have none."""
     if any("information" not in r.scores for r in results):
         return None
-    ranges = [(r.scores["information_low"], r.scores["information_high"]) for r in results]
-    said = over_seeds([r.scores["information"] for r in results], ranges, least=-math.inf, most=math.inf)
+    intervals = [(r.scores["information_low"], r.scores["information_high"]) for r in results]
+    said = over_seeds([r.scores["information"] for r in results], intervals, lower=-math.inf, upper=math.inf)
     return {"bits": said.value, "low": said.low, "high": said.high, "entropy": results[0].scores["entropy"]}
 
 
-def _judge(run: Run, grid: Grid, place: Place, said: Mapping[str, Any], metric: Metric, notes: list[str]) -> None:
+def _judge(run: Run, grid: Grid, place: SetKey, said: Mapping[str, Any], metric: Metric, notes: list[str]) -> None:
     """Put the best baseline on the same rows beside each number of a set."""
 
-    def scored(columns: Sequence[Column], cells: Sequence[dict[str, Any] | None]) -> list[tuple[int, Scored]]:
+    def scored(columns: Sequence[ColumnKey], cells: Sequence[dict[str, Any] | None]) -> list[tuple[int, Scored]]:
         return [
             (i, Scored(column.encoder, value, best_layer(grid.layers(column, place))))
             for i, (column, cell) in enumerate(zip(columns, cells, strict=True))
@@ -226,12 +226,12 @@ def _judge(run: Run, grid: Grid, place: Place, said: Mapping[str, Any], metric: 
     for sample in dict.fromkeys(column.sample for column in grid.columns):
         here = [(i, each) for i, each in numbers if grid.columns[i].sample == sample]
         beside = [each for i, each in baselines if grid.baselines[i].sample == sample]
-        found = judged(run, [each for _, each in here], beside, metric, notes)
+        found = compare_with_baseline(run, [each for _, each in here], beside, metric, notes)
         for (i, _), against in zip(here, found, strict=True):
             said["cells"][i]["against"] = against and asdict(against)
 
 
-def _tie(run: Run, grid: Grid, place: Place, said: dict[str, Any], notes: list[str]) -> None:
+def _tie(run: Run, grid: Grid, place: SetKey, said: dict[str, Any], notes: list[str]) -> None:
     """Letters for columns on the same rows: those that share one do not differ significantly."""
     shown = {i: best_layer(found) for i, c in enumerate(grid.columns) if (found := grid.layers(c, place))}
     for sample in dict.fromkeys(grid.columns[i].sample for i in shown):
@@ -240,7 +240,7 @@ def _tie(run: Run, grid: Grid, place: Place, said: dict[str, Any], notes: list[s
         if len(rivals) < 2:
             continue
         try:
-            letters, about = tied(run, rivals)
+            letters, about = tie_letters(run, rivals)
         except SondeError as e:
             notes.append(f"The letters of {place.name} are missing: {e}")
             continue
@@ -252,7 +252,7 @@ def _tie(run: Run, grid: Grid, place: Place, said: dict[str, Any], notes: list[s
 
 
 def _by_layer(
-    grid: Grid, number: int, column: Column, metric: Metric, sets: Sequence[Mapping[str, Any]]
+    grid: Grid, number: int, column: ColumnKey, metric: Metric, sets: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
     """Every layer of an encoder on every set; None if there is only one."""
     found = [grid.layers(column, place) for place in grid.sets]
@@ -276,11 +276,13 @@ def _of_layer(
     if name not in layers:
         return None
     results = layers[name]
-    ranges = ranges_of_accuracy(results) if metric == "accuracy" else []  # to draw them for every layer takes too long
+    intervals = (
+        accuracy_intervals(results) if metric == "accuracy" else []
+    )  # to draw them for every layer takes too long
     by_dev = best_layer(layers) is results
     return {
         **_numbers(results),
-        "score": asdict(score(results, metric, ranges)),
+        "score": asdict(score(results, metric, intervals)),
         "against": shown["against"] if by_dev and shown else None,
         "by_dev": by_dev,
     }
@@ -294,7 +296,7 @@ def _absent(run: Run, grid: Grid) -> list[str]:
 
     A result has one name, the last that it was asked for by.
     """
-    encoders = {column.encoder for column in (*grid.columns, *grid.baselines)} | grid.lost.keys()
+    encoders = {column.encoder for column in (*grid.columns, *grid.baselines)} | grid.failed_encoders.keys()
     digests = {place.data for place in grid.sets}
     asked: Mapping[str, Any] = run.info.get("asked", {})  # by the last command
     datasets = run.info.get("datasets", ())

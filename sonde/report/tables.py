@@ -9,22 +9,22 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from sonde.console import out
-from sonde.report.columns import Column, Main, Words, layer_columns, main_columns
+from sonde.report.columns import CellText, Column, MainTable, layer_columns, main_columns
 from sonde.report.escape import csv_text as as_csv
 from sonde.report.escape import in_latex, in_markdown, plain
 from sonde.report.legend import failures, legend
-from sonde.report.meaning_columns import meaning_tables
-from sonde.report.verdict import MARK, SHORT
-from sonde.run.folder import Run, flat
+from sonde.report.variant_tables import variant_tables
+from sonde.report.verdict import MARK, NOT_SIGNIFICANT
+from sonde.run.folder import Run, to_row
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-HEAD = 16
+MAX_HEADING_WIDTH = 16
 """Characters of a heading in one line, unless the numbers below it take more."""
-NAMES = 12
+MIN_NAME_WIDTH = 12
 """Characters of a name in one line, at least."""
-NOTHING = "There are no results."
+NO_RESULTS = "There are no results."
 
 
 def signatures(summary: Mapping[str, Any]) -> list[str]:
@@ -48,7 +48,7 @@ def csv_text(run: Run, summary: Mapping[str, Any]) -> str:
     """
     cells = [cell for said in summary["sets"] for cell in said["cells"] if cell]
     against = {line: cell["against"] for cell in cells for line in cell.get("signatures", ()) if cell["against"]}
-    rows = [_with_verdict(flat(result), against) for result in run.results]
+    rows = [_with_verdict(to_row(result), against) for result in run.results]
     return as_csv([list(rows[0]), *(list(row.values()) for row in rows)]) if rows else ""
 
 
@@ -62,9 +62,9 @@ def _with_verdict(row: dict[str, Any], against: Mapping[str, Mapping[str, Any]])
 def markdown(summary: Mapping[str, Any]) -> str:
     """Tables to paste, and below them what is to be said of them. What is best on a set is bold."""
 
-    def cell(words: Words) -> str:
+    def cell(words: CellText) -> str:
         text = in_markdown(words.text)
-        parts = (f"**{text}**" if words.best else text, words.half, in_markdown(words.mark), in_markdown(words.note))
+        parts = (f"**{text}**" if words.best else text, words.margin, in_markdown(words.mark), in_markdown(words.note))
         return " ".join(part for part in parts if part)
 
     lines: list[str] = []
@@ -80,10 +80,10 @@ def markdown(summary: Mapping[str, Any]) -> str:
 def latex(summary: Mapping[str, Any]) -> str:
     """Tables for a paper that uses booktabs, with what the mark means; what else is to be said follows as comments."""
 
-    def cell(words: Words) -> str:
+    def cell(words: CellText) -> str:
         text = in_latex(words.text)
         mark = f"\\textsuperscript{{{in_latex(words.mark)}}}" if words.mark else ""
-        parts = (f"\\textbf{{{text}}}" if words.best else text, in_latex(words.half) + mark, in_latex(words.note))
+        parts = (f"\\textbf{{{text}}}" if words.best else text, in_latex(words.margin) + mark, in_latex(words.note))
         return " ".join(part for part in parts if part)
 
     lines = ["% \\usepackage{booktabs}"]
@@ -93,7 +93,7 @@ def latex(summary: Mapping[str, Any]) -> str:
         lines += [f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", "\\toprule", first, "\\midrule", *others]
         lines += ["\\bottomrule", "\\end{tabular}"]
         if any(in_latex(MARK) in text for row in rows for text in row):
-            lines.append(f"\\par{{\\footnotesize\\textsuperscript{{{in_latex(MARK)}}} {SHORT}\\par}}")
+            lines.append(f"\\par{{\\footnotesize\\textsuperscript{{{in_latex(MARK)}}} {NOT_SIGNIFICANT}\\par}}")
         lines.append("")
     lines += [f"% {plain(line)}" for line in _said(summary)]
     return "\n".join(lines) + "\n"
@@ -101,17 +101,17 @@ def latex(summary: Mapping[str, Any]) -> str:
 
 def _said(summary: Mapping[str, Any]) -> list[str]:
     """What stands below a table in a text."""
-    return [*(legend(summary) or [NOTHING]), *failures(summary)]
+    return [*(legend(summary) or [NO_RESULTS]), *failures(summary)]
 
 
 def _texts(
-    summary: Mapping[str, Any], escape: Callable[[str], str], cell: Callable[[Words], str]
+    summary: Mapping[str, Any], escape: Callable[[str], str], cell: Callable[[CellText], str]
 ) -> Iterator[tuple[str, list[list[str]]]]:
     """Each table with its title: a heading, and rows of texts."""
     if not summary["sets"]:
         return
     tables = [("", main_columns(summary).all())]
-    tables += [(f"{title}:", columns) for title, columns in (*_layer_tables(summary), *meaning_tables(summary))]
+    tables += [(f"{title}:", columns) for title, columns in (*_layer_tables(summary), *variant_tables(summary))]
     for title, columns in tables:
         head = [escape(", ".join(column.head)) for column in columns]
         rows = zip(*(map(cell, column.cells) for column in columns), strict=True)
@@ -141,12 +141,12 @@ def print_table(summary: Mapping[str, Any]) -> None:
         console.print(plain(line), style=style, markup=False, soft_wrap=True)
 
     if not summary["sets"]:
-        say(NOTHING, "")
+        say(NO_RESULTS, "")
     main = main_columns(summary)
     blocks, whole = _main_blocks(main, console.width) if summary["sets"] else ([], True)
     for block in blocks:
         _print_columns(console, block)
-    for title, (names, *columns) in (*_layer_tables(summary), *meaning_tables(summary)):
+    for title, (names, *columns) in (*_layer_tables(summary), *variant_tables(summary)):
         say(title, "bold")
         for block in _blocks(names, columns, [], console.width):
             _print_columns(console, block)
@@ -160,18 +160,18 @@ def print_table(summary: Mapping[str, Any]) -> None:
         say(f"Signatures: sonde show {quote(summary['folder'])} --signatures")
 
 
-def _main_blocks(main: Main, width: int) -> tuple[list[list[Column]], bool]:
+def _main_blocks(main: MainTable, width: int) -> tuple[list[list[Column]], bool]:
     """Tables that fit, and whether they have everything."""
-    bare = [column.without_half() for column in main.baselines]
-    few = ([*main.baselines, *main.human], main.baselines, bare, [*main.strongest, *main.human], main.strongest)
+    bare = [column.without_margin() for column in main.baselines]
+    few = ([*main.baselines, *main.human], main.baselines, bare, [*main.best_baseline, *main.human], main.best_baseline)
     for i, beside in enumerate(few):
-        columns = [main.names, main.tested, *main.encoders, *beside]
+        columns = [main.names, main.test_size, *main.encoders, *beside]
         if sum(_widths(columns)) <= width:
             return [columns], i == 0
-    apart = any(_folded_width([main.names, column, *main.strongest], width) > width for column in main.encoders)
+    apart = any(_folded_width([main.names, column, *main.best_baseline], width) > width for column in main.encoders)
     if apart:
-        return list(_blocks(main.names, [*main.encoders, *main.strongest], [], width)), False
-    return list(_blocks(main.names, main.encoders, main.strongest, width)), False
+        return list(_blocks(main.names, [*main.encoders, *main.best_baseline], [], width)), False
+    return list(_blocks(main.names, main.encoders, main.best_baseline, width)), False
 
 
 def _blocks(names: Column, columns: Sequence[Column], last: Sequence[Column], width: int) -> Iterator[list[Column]]:
@@ -188,7 +188,7 @@ def _blocks(names: Column, columns: Sequence[Column], last: Sequence[Column], wi
 def _folded_width(columns: Sequence[Column], width: int) -> int:
     """What columns take side by side if long names are folded."""
     names, *others = _widths(columns)
-    return min(names, max(NAMES, width // 3)) + sum(others)
+    return min(names, max(MIN_NAME_WIDTH, width // 3)) + sum(others)
 
 
 def _print_columns(console: Console, columns: Sequence[Column]) -> None:
@@ -197,7 +197,7 @@ def _print_columns(console: Console, columns: Sequence[Column]) -> None:
     from rich.text import Text
 
     names, *others = _widths(columns)
-    names = min(names, max(NAMES, console.width - sum(others)))
+    names = min(names, max(MIN_NAME_WIDTH, console.width - sum(others)))
     table = Table(box=None, pad_edge=False, header_style="bold", width=names + sum(others))
     for i, column in enumerate(columns):
         head = Text("\n".join(_heading(column)))
@@ -240,7 +240,7 @@ def _heading(column: Column) -> list[str]:
     """The lines of a heading: each part on its own, those that are too long broken after a sign such as / or -."""
     from rich.cells import cell_len, chop_cells
 
-    room = max(HEAD, *map(cell_len, _aligned(column)))
+    room = max(MAX_HEADING_WIDTH, *map(cell_len, _aligned(column)))
     lines: list[str] = []
     for part in map(plain, column.head):
         lines.append("")

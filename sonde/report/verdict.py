@@ -25,7 +25,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sonde.compare import difference_p, forms
+from sonde.compare import difference_p, row_clusters
 from sonde.errors import RunError, SondeError
 from sonde.report.scores import LOSSES, Metric
 from sonde.result import Result
@@ -36,18 +36,19 @@ from sonde.stats.classification import MOST_BITS
 Verdict = Literal["above", "not_significant", "below", "untested"]
 MARK = "†"
 ALPHA = 0.05
-BOLD = (
+BOLD_NOTE = (
     "Bold: the best of a set and what is not significantly different from it, if significantly better than the best "
     "baseline."
 )
-FILLED = (
+FILLED_NOTE = (
     "A filled dot is not significantly different from the best of its set, and significantly better than the best "
     "baseline."
 )
-SHORT = "not significantly better than the best baseline"
+NOT_SIGNIFICANT = "not significantly better than the best baseline"
 """What the mark says, where there is little room."""
-MARKED = (
-    f"{MARK} {SHORT} on the same rows (paired test, as sonde compare makes it, with the baseline taken to vary as much "
+MARK_NOTE = (
+    f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test, as sonde compare makes it, with the baseline taken to "
+    f"vary as much "
     "with training rows as the encoder; Holm over the encoders of a set, 5 %)."
 )
 
@@ -62,7 +63,7 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class Against:
+class BaselineComparison:
     """How a number compares with the best baseline on the same rows."""
 
     baseline: str
@@ -74,9 +75,9 @@ class Against:
     tests: int = 0
 
 
-def judged(
+def compare_with_baseline(
     run: Run, numbers: Sequence[Scored], baselines: Sequence[Scored], metric: Metric, notes: list[str]
-) -> list[Against | None]:
+) -> list[BaselineComparison | None]:
     """What is to be said of each number on the same rows of one set; None of all where there is no baseline."""
     lower = metric in LOSSES
     best = (min if lower else max)(baselines, key=lambda scored: scored.value, default=None)
@@ -86,7 +87,7 @@ def judged(
     tested = [i for i, p in enumerate(found) if p is not None]
     adjusted = dict(zip(tested, holm([p for p in found if p is not None]).tolist(), strict=True)) if tested else {}
     return [
-        Against(
+        BaselineComparison(
             best.name,
             best.value,
             _verdict(best.value - scored.value if lower else scored.value - best.value, adjusted.get(i)),
@@ -118,7 +119,7 @@ def paired_p(run: Run, one: Sequence[Result], two: Sequence[Result], metric: Met
     if metric == "accuracy":
         return difference_p(run, one, two)
     first, second = (np.array([_bits(run, r, LOSSES[metric]) for r in side]) for side in (one, two))
-    clusters = forms(run, one[0])
+    clusters = row_clusters(run, one[0])
     return clustered_p(first.mean(axis=0), second.mean(axis=0), range(first.shape[1]) if clusters is None else clusters)
 
 
@@ -145,10 +146,10 @@ def mark_of(cell: Mapping[str, Any] | None) -> str:
     return MARK if verdict_of(cell) in ("not_significant", "below") else ""
 
 
-def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
+def footnotes(summary: Mapping[str, Any]) -> Iterator[str]:
     """What bold and the mark mean, if they occur in a table."""
     cells = [cell for said in summary["sets"] for cell in said["cells"]]
     if any(cell and cell.get("best") for cell in cells):
-        yield BOLD
+        yield BOLD_NOTE
     if any(map(mark_of, cells)):
-        yield MARKED
+        yield MARK_NOTE

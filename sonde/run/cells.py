@@ -14,27 +14,26 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde import __version__
-from sonde.baselines import CONSTANT, baseline
-from sonde.dataset import Dataset
-from sonde.downstream.pairs import compare, juxtapose
+from sonde.baselines import CONSTANT_BASELINES, baseline
+from sonde.data.dataset import Dataset
 from sonde.probes import Features, Fit, Model, Probe, fit
-from sonde.probes.calibrate import scaled, temperature
-from sonde.probes.convex import Ground
-from sonde.probes.saved import LARGEST, from_arrays, to_arrays
-from sonde.result import CONSTANT as NO_INTERVAL
-from sonde.result import Cell, Result
-from sonde.run.folder import WHOLE, Arrays
-from sonde.run.parts import Part, Parts, sampled, together
-from sonde.run.resample import about_encoder, how_many, packed, train_again
-from sonde.run.shared import Places, Shared
+from sonde.probes.calibrate import fit_temperature, scaled
+from sonde.probes.convex import TrainingStatistics
+from sonde.probes.saved import MAX_SAVED_BYTES, from_arrays, to_arrays
+from sonde.result import CONSTANT_INTERVAL, Cell, Result
+from sonde.run.folder import MAX_SAVED_CLASSES, Arrays
+from sonde.run.parts import Part, Parts, cluster_ids, sampled
+from sonde.run.resample import about_encoder, pack_resamples, resample_count, retrain
+from sonde.run.shared import SharedCache, TextIndex
 from sonde.stats.classification import accuracy, log2_loss, macro_f1
 from sonde.stats.information import Information, information, prior
-from sonde.stats.intervals import share_interval, wilson
+from sonde.stats.intervals import proportion_interval, wilson
 from sonde.stats.means import Rows
-from sonde.stats.training import Again
+from sonde.stats.training import Retrained
+from sonde.transfer.pairs import compare, juxtapose
 
 T = TypeVar("T")
-Logs = npt.NDArray[np.float32]
+LogProbs = npt.NDArray[np.float32]
 """Log-probabilities, (n, classes)."""
 Bools = npt.NDArray[np.bool_]
 
@@ -44,11 +43,11 @@ PAIRS = {
     "CDSRelatedness": compare,
 }
 """What the probe reads of two sentences, by task."""
-AMID = 512
+CENTRE_ROWS = 512
 """Rows whose mean is near enough to the centre of all."""
 
 
-Table = tuple[npt.NDArray[Any], Places]
+Table = tuple[npt.NDArray[Any], TextIndex]
 """Vectors (texts, d), and where each text's are."""
 
 
@@ -125,7 +124,7 @@ class Plain:
     """The vectors of another encoder, of a measure of what this one adds to it."""
     model: Callable[[], Model | None] = lambda: None
     """The plain probe, if it is done and was kept."""
-    shared: Shared = field(default_factory=Shared)
+    shared: SharedCache = field(default_factory=SharedCache)
     """What cells of the encoder have in common."""
     layer: str | None = None
 
@@ -150,15 +149,15 @@ def shared(unit: Unit, what: str, size: int, make: Callable[[], T]) -> T:
     return make() if plain is None else plain.shared.get((what, plain.layer, parts.name, parts.digest), size, make)
 
 
-def ground_of(unit: Unit, train: Features) -> Ground:
+def statistics_of(unit: Unit, train: Features) -> TrainingStatistics:
     """What fits on the training rows of a set share, whatever their labels."""
     parts, d = unit.parts, train.shape[1]
-    make = partial(Ground.of, train, parts.train.labels, len(parts.labels), unit.cells[0].device)
+    make = partial(TrainingStatistics.of, train, parts.train.labels, len(parts.labels), unit.cells[0].device)
     return shared(unit, "ground", 80 * d * d, make)  # with the inverses of some twenty penalties, which it keeps
 
 
 def probe_unit(
-    unit: Unit, *, trained: Fit | None = None, ground: bool = False
+    unit: Unit, *, trained: Fit | None = None, statistics: bool = False
 ) -> list[tuple[Result, Arrays, Arrays | None]]:
     """Fit and score the cells of a unit, in order: each with its predictions and, if it is small enough, its probe.
 
@@ -171,23 +170,23 @@ def probe_unit(
     fits = [trained] * len(unit.cells) if trained is not None else fit(
         unit.probe, train, parts.train.labels, dev, parts.dev.labels, classes,
         seeds=[cell.seed for cell in unit.cells], device=unit.cells[0].device,
-        ground=ground_of(unit, train) if ground and unit.probe.kind == "convex" else None,
+        statistics=statistics_of(unit, train) if statistics and unit.probe.kind == "convex" else None,
     )  # fmt: skip
     fitted = (time.perf_counter() - started) / len(fits)
-    again: Again | str | None = None
+    retrained: Retrained | str | None = None
     found: list[tuple[Result, Arrays, Arrays | None]] = []
     for cell, one in zip(unit.cells, fits, strict=True):
-        if trained is None and (again is None or unit.probe.kind != "convex"):  # which is the same for every seed
-            again = _trained_again(unit, one, (train, dev, test))
+        if trained is None and (retrained is None or unit.probe.kind != "convex"):  # which is the same for every seed
+            retrained = _retrain(unit, one, (train, dev, test))
         started = time.perf_counter()
         saved = _saved(one.model, train)
         model = one.model if saved is None else from_arrays(saved)  # what is scored is what is kept
         logs = model.scores(test)
-        arrays = kept(logs, parts.test.labels)
-        result = classified(cell, parts, arrays["predicted"], parts.test.labels, unit.baselines)
-        if again is not None:
-            result = _about_encoder(result, arrays["predicted"] == arrays["truth"], again, parts)
-            arrays |= packed(again) if isinstance(again, Again) else {}
+        arrays = saved_predictions(logs, parts.test.labels)
+        result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, unit.baselines)
+        if retrained is not None:
+            result = _about_encoder(result, arrays["predicted"] == arrays["truth"], retrained, parts)
+            arrays |= pack_resamples(retrained) if isinstance(retrained, Retrained) else {}
         known = {}
         # of rows that were learned from, labels are known by heart
         if (parts.test.labels >= 0).any() and parts.test is not parts.train:
@@ -196,7 +195,7 @@ def probe_unit(
             arrays["log2_calibrated"] = log2_of_true(calibrated, parts.test.labels).astype(np.float32)
             shared = clusters_of(parts.test) or range(len(parts.test))
             if len({shared[i] for i in np.flatnonzero(parts.test.labels >= 0)}) > 1:
-                said = informed(calibrated, parts)
+                said = information_of(calibrated, parts)
                 arrays["pointwise"] = said.pointwise.astype(np.float32)
                 known |= {
                     "information": said.bits, "information_low": said.low, "information_high": said.high,
@@ -222,32 +221,32 @@ def probe_unit(
     return found
 
 
-def _trained_again(unit: Unit, one: Fit, features: Sequence[Features]) -> Again | str | None:
+def _retrain(unit: Unit, one: Fit, features: Sequence[Features]) -> Retrained | str | None:
     """The test rows that other probes have right; or why there are none, if there were to be any."""
     parts = unit.parts
-    many = how_many(unit.resample, unit.probe, *features[0].shape, len(parts.labels))
+    many = resample_count(unit.resample, unit.probe, *features[0].shape, len(parts.labels))
     if not many or parts.test is parts.train:
         return None
-    return train_again(unit.probe, one, many, parts, features, unit.cells[0].device)
+    return retrain(unit.probe, one, many, parts, features, unit.cells[0].device)
 
 
-def _about_encoder(result: Result, right: Bools, again: Again | str, parts: Parts) -> Result:
-    if isinstance(again, str):
-        return replace(result, not_resampled=again)
-    interval, deviation = about_encoder(right, again, clusters_of(parts.test))
-    return replace(result, encoder_interval=interval, training_sd=deviation, resamples=len(again.trained))
+def _about_encoder(result: Result, correct: Bools, retrained: Retrained | str, parts: Parts) -> Result:
+    if isinstance(retrained, str):
+        return replace(result, not_resampled=retrained)
+    interval, deviation = about_encoder(correct, retrained, clusters_of(parts.test))
+    return replace(result, encoder_interval=interval, training_sd=deviation, resamples=len(retrained.trained))
 
 
-def calibrate(logs: Logs, dev_logs: Logs, dev_labels: npt.NDArray[np.int64]) -> tuple[Logs, float]:
+def calibrate(logs: LogProbs, dev_logs: LogProbs, dev_labels: npt.NDArray[np.int64]) -> tuple[LogProbs, float]:
     """Log-probabilities of test rows (n, classes) at the temperature that is best on dev, and that temperature.
 
     Test labels have no part in it. Where dev has no label that train has, the temperature is 1.
     """
-    t = temperature(dev_logs, dev_labels) if (dev_labels >= 0).any() else 1.0
+    t = fit_temperature(dev_logs, dev_labels) if (dev_labels >= 0).any() else 1.0
     return scaled(logs, t), t
 
 
-def informed(logs: Logs, parts: Parts) -> Information:
+def information_of(logs: LogProbs, parts: Parts) -> Information:
     """What calibrated log-probabilities of the test rows (n, classes) tell about their labels."""
     labels = parts.test.labels
     return information(
@@ -256,7 +255,7 @@ def informed(logs: Logs, parts: Parts) -> Information:
     )  # fmt: skip
 
 
-def log2_of_true(logs: Logs, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def log2_of_true(logs: LogProbs, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """The logarithms, to the base of 2, of the probabilities of the true labels (n,); minus infinity for one unmet."""
     found: npt.NDArray[np.float64] = np.where(labels >= 0, logs[np.arange(len(logs)), labels] / np.log(2), -np.inf)
     return found
@@ -264,18 +263,18 @@ def log2_of_true(logs: Logs, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.fl
 
 def clusters_of(part: Part) -> list[str] | None:
     """What rows of a part share, by which they stand and fall together."""
-    return together(part.keys, part.texts)
+    return cluster_ids(part.keys, part.texts)
 
 
-def as_kept(model: Model, train: Features) -> Arrays:
+def saved_arrays(model: Model, train: Features) -> Arrays:
     """The probe as a run keeps it, whose weights are rounded."""
-    return to_arrays(model, train.take(slice(0, AMID)).mean(axis=0, dtype=np.float64))
+    return to_arrays(model, train.take(slice(0, CENTRE_ROWS)).mean(axis=0, dtype=np.float64))
 
 
 def _saved(model: Model, train: Features) -> Arrays | None:
     """The probe to keep, if it is small enough."""
-    found = as_kept(model, train)
-    return found if sum(array.nbytes for array in found.values()) <= LARGEST else None
+    found = saved_arrays(model, train)
+    return found if sum(array.nbytes for array in found.values()) <= MAX_SAVED_BYTES else None
 
 
 def baseline_result(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result, Arrays]:
@@ -289,7 +288,7 @@ def baseline_result(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result,
     predicted = np.array([number[label] for label in said.labels], np.int32)
     truth = np.array([number.get(row.label, -1) for row in used.rows["te"]], np.int32)
     arrays = {"predicted": predicted, "truth": truth}
-    result = without_interval(replace(classified(cell, parts, predicted, truth, {}), labels=labels))
+    result = without_interval(replace(classification_result(cell, parts, predicted, truth, {}), labels=labels))
     trained_on, chosen_on = said.settings["trained_on"], said.settings.get("chosen_on")
     whole = len(parts.train) + (len(parts.dev) if parts.chosen_on != "va" else 0)
     n = {**result.n, "tr": whole, "va": len(parts.dev) if chosen_on else 0}
@@ -312,12 +311,12 @@ def without_interval(result: Result) -> Result:
     Another sample of a natural distribution would have other shares of labels; what that does to a difference from the
     baseline is in the paired test, which draws both on the same rows.
     """
-    if result.cell.encoder not in CONSTANT:
+    if result.cell.encoder not in CONSTANT_BASELINES:
         return result
-    return replace(result, interval=(result.score,) * 2, cluster_interval=None, interval_kind=NO_INTERVAL)
+    return replace(result, interval=(result.score,) * 2, cluster_interval=None, interval_kind=CONSTANT_INTERVAL)
 
 
-def kept(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
+def saved_predictions(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
     """What is kept of the log-probabilities (n, classes)."""
     predicted = logs.argmax(axis=1)
     rows = np.arange(len(logs))
@@ -327,16 +326,16 @@ def kept(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64]) -> dict[st
         "log2": log2_of_true(logs, truth).astype(np.float32),
         "confidence": np.exp(logs[rows, predicted]).astype(np.float16),
     }
-    return {**found, "probabilities": np.exp(logs).astype(np.float16)} if logs.shape[1] <= WHOLE else found
+    return {**found, "probabilities": np.exp(logs).astype(np.float16)} if logs.shape[1] <= MAX_SAVED_CLASSES else found
 
 
-def classified(
+def classification_result(
     cell: Cell, parts: Parts, predicted: npt.NDArray[Any], truth: npt.NDArray[Any], baselines: Mapping[str, float]
 ) -> Result:
     """The result of a classifier that gave the test rows (n) these labels."""
     n = len(truth)
-    right = predicted == truth
-    low, high = wilson(float(right.sum()), n)
+    correct = predicted == truth
+    low, high = wilson(float(correct.sum()), n)
     clusters = clusters_of(parts.test) or []
     several = len(set(clusters))
     return Result(
@@ -350,7 +349,7 @@ def classified(
         score=accuracy(predicted, truth),
         scores={"macro_f1": macro_f1(predicted, truth)},
         interval=(low, high),
-        cluster_interval=_of_clusters(right, clusters) if several > 1 else None,
+        cluster_interval=_of_clusters(correct, clusters) if several > 1 else None,
         clusters=several or None,
         baselines=baselines,
         versions=versions(),
@@ -358,9 +357,9 @@ def classified(
     )
 
 
-def _of_clusters(right: Bools, clusters: Sequence[str]) -> tuple[float, float]:
-    rows = Rows.of(len(right), clusters)
-    return share_interval(rows.mean(right), rows)
+def _of_clusters(correct: Bools, clusters: Sequence[str]) -> tuple[float, float]:
+    rows = Rows.of(len(correct), clusters)
+    return proportion_interval(rows.mean(correct), rows)
 
 
 def versions() -> dict[str, str]:

@@ -8,27 +8,27 @@ from functools import partial
 from typing import Any
 
 from sonde import __version__
-from sonde.embed import Facts, checked, embed, facts
+from sonde.core.third_party import third_party_code
+from sonde.core.threads import single_threaded
 from sonde.encoders import load
-from sonde.errors import DataError, UsageError, words_of
-from sonde.foreign import foreign_code
+from sonde.encoders.embed import EncoderInfo, check_vectors, embed, facts
+from sonde.encoders.store import Store
+from sonde.errors import DataError, UsageError, describe_error
 from sonde.probes import Probe, parse
 from sonde.result import Cell, Failure
 from sonde.run.cells import Plain, Table, Unit, Vectors
-from sonde.run.diagnosed import write_diagnosis
+from sonde.run.diagnoses import write_diagnosis
 from sonde.run.log import Log
 from sonde.run.parts import Parts
-from sonde.run.resample import enough
-from sonde.run.shared import Places, Pool, Shared
-from sonde.run.variants import Variant, work_of
-from sonde.store import Store
-from sonde.threads import one_thread
+from sonde.run.resample import has_enough_resamples
+from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
+from sonde.run.variants import Variant, worker_for
 
 Progress = Callable[[str, int, int | None], None]
 
 
 @dataclass(frozen=True)
-class Wish:
+class RunConfig:
     """What does not change over the loop."""
 
     log: Log
@@ -38,23 +38,23 @@ class Wish:
     device: str | None
     store: Store | None
     half: bool
-    batch: int | None
+    batch_size: int | None
     jobs: int
     resample: int | None
-    tell: Progress | None
+    progress: Progress | None
     failed: list[Failure] = field(default_factory=list)
 
     def fail(self, cell: Cell, error: BaseException) -> None:
         """Write down that something could not be done, and go on."""
         said = str(error) if isinstance(error, Exception) else ""
-        said = (said or words_of(error)).encode(errors="backslashreplace").decode()
+        said = (said or describe_error(error)).encode(errors="backslashreplace").decode()
         failure = Failure(key=cell.key, cell=cell, error=said, kind=type(error).__name__)
         self.failed.append(failure)
         self.log.add(failure)
 
 
 @dataclass(frozen=True)
-class Ready:
+class PreparedSet:
     """A set, ready to be probed; or a variant of it."""
 
     parts: Parts
@@ -70,11 +70,11 @@ class Ready:
 
 
 def probe_encoder(
-    wish: Wish,
+    config: RunConfig,
     name: str,
     given: Callable[..., Any] | None,
-    sets: Sequence[Ready],
-    extra: Sequence[Ready] = (),
+    sets: Sequence[PreparedSet],
+    extra: Sequence[PreparedSet] = (),
     other: str | None = None,
 ) -> None:
     """Do what is left of the cells of an encoder. ``other`` names the encoder that stands in for it.
@@ -83,7 +83,7 @@ def probe_encoder(
     not know, or would encode in other batches.
     """
     try:
-        with foreign_code:
+        with third_party_code:
             encoder: Any = given if given is not None else load(other or name)
             if getattr(encoder, "needs_fit", False):  # on all sets, or a resumed run would have other vectors
                 encoder = encoder.fit(list(dict.fromkeys(text for s in sets or extra for text in s.parts.texts())))
@@ -92,23 +92,23 @@ def probe_encoder(
         raise
     except BaseException as e:  # whatever an encoder does, the others are still to be asked
         for s in (*sets, *extra):
-            wish.fail(_encoder_failure(name, s.parts), e)
+            config.fail(_encoder_failure(name, s.parts), e)
         return
-    identity = _identity(about, wish.half)
+    identity = _identity(about, config.half)
     if identity is None:  # it may be another one by now, so that what it gave before does not stand beside this
-        for key in [r.key for r in wish.log.done.values() if r.cell.encoder == name and r.cell.identity is None]:
-            wish.log.forget(key)
+        for key in [r.key for r in config.log.done.values() if r.cell.encoder == name and r.cell.identity is None]:
+            config.log.forget(key)
     one = _Encoder(name, encoder, identity, about.layers)
-    known = _do(wish, one, sets, Pool())
+    known = _do(config, one, sets, EmbeddingPool())
     if not extra:
         return
     if known.tables:  # layers that have no names are counted when they come
         one = replace(one, layers=known.layers)
     # what needs vectors of other texts, or another encoder's, is done by itself: it may fail, and takes memory
     same, *others = _groups(sets, extra)
-    known = _do(wish, one, same, known)
+    known = _do(config, one, same, known)
     for some in others:
-        _do(wish, one, some, known)
+        _do(config, one, some, known)
 
 
 @dataclass(frozen=True)
@@ -117,15 +117,15 @@ class _Encoder:
     encoder: Any
     identity: str | None
     layers: Sequence[str]
-    shared: Shared = field(default_factory=Shared)
+    shared: SharedCache = field(default_factory=SharedCache)
 
 
-def _groups(sets: Sequence[Ready], extra: Sequence[Ready]) -> Iterator[list[Ready]]:
+def _groups(sets: Sequence[PreparedSet], extra: Sequence[PreparedSet]) -> Iterator[list[PreparedSet]]:
     """Those with no texts but the sets' own; those with others; and each that takes an encoder for given."""
-    own = Places(dict.fromkeys(text for s in sets for column in s.columns() for text in column))
-    same: list[Ready] = []
-    given: list[Ready] = []
-    rest: list[Ready] = []
+    own = TextIndex(dict.fromkeys(text for s in sets for column in s.columns() for text in column))
+    same: list[PreparedSet] = []
+    given: list[PreparedSet] = []
+    rest: list[PreparedSet] = []
     for s in extra:
         if s.variant is not None and s.variant.given is not None:
             given.append(s)
@@ -136,50 +136,57 @@ def _groups(sets: Sequence[Ready], extra: Sequence[Ready]) -> Iterator[list[Read
     yield from ([s] for s in given)  # last, as the other encoder stays in memory
 
 
-def _do(wish: Wish, one: _Encoder, sets: Sequence[Ready], known: Pool) -> Pool:
+def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: EmbeddingPool) -> EmbeddingPool:
     """Do what is left of some sets, and encode the texts whose vectors are not known yet; give all vectors."""
-    left = [s for s in sets if any(_left(wish, one.name, s, one.identity, one.layers))]
+    left = [s for s in sets if any(_left(config, one.name, s, one.identity, one.layers))]
     try:
         found = known
         if missing := known.missing([column for s in left for column in s.columns()]):
-            new = embed(one.encoder, missing, store=wish.store, batch=wish.batch, half=wish.half, tell=wish.tell)
+            new = embed(
+                one.encoder,
+                missing,
+                store=config.store,
+                batch_size=config.batch_size,
+                half=config.half,
+                progress=config.progress,
+            )
             found = known.plus(new)
             if not known.tables and left[0].plain is None:
                 parts = [s.parts for s in left]
                 write_diagnosis(
-                    wish.log, wish.store, one.name, one.identity, one.encoder, new, parts, half=wish.half
+                    config.log, config.store, one.name, one.identity, one.encoder, new, parts, half=config.half
                 )  # fmt: skip
-        units = [unit for s in left for unit in _units(wish, one, s, found)]
+        units = [unit for s in left for unit in _units(config, one, s, found)]
     except KeyboardInterrupt:
         raise
     except BaseException as e:
         for s in left:
-            wish.fail(_encoder_failure(one.name, s.parts), e)
+            config.fail(_encoder_failure(one.name, s.parts), e)
         return known
     for s in sets:
-        wish.log.forget(_encoder_failure(one.name, s.parts).key)
-    _finish(wish, units)
+        config.log.forget(_encoder_failure(one.name, s.parts).key)
+    _finish(config, units)
     return found
 
 
-def _finish(wish: Wish, units: Sequence[Unit]) -> None:
+def _finish(config: RunConfig, units: Sequence[Unit]) -> None:
     """Do units and write down each as it is done."""
     if not units:
         return
-    if wish.tell:
-        wish.tell("probe", 0, len(units))
-    for done, (unit, outcome) in enumerate(_work(units, wish.jobs), 1):
+    if config.progress:
+        config.progress("probe", 0, len(units))
+    for done, (unit, outcome) in enumerate(_work(units, config.jobs), 1):
         if isinstance(outcome, BaseException):
             for cell in unit.cells:
-                wish.fail(cell, outcome)
+                config.fail(cell, outcome)
         else:
             for result, *arrays in outcome:
                 try:
-                    wish.log.add(result, *arrays)
+                    config.log.add(result, *arrays)
                 except DataError as e:
-                    wish.fail(result.cell, e)
-        if wish.tell:
-            wish.tell("probe", done, len(units))
+                    config.fail(result.cell, e)
+        if config.progress:
+            config.progress("probe", done, len(units))
 
 
 def _encoder_failure(name: str, parts: Parts) -> Cell:
@@ -194,14 +201,14 @@ def _work(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, Any]]:
 
     def attempt(unit: Unit) -> tuple[Unit, Any]:
         try:
-            with one_thread():
-                return unit, work_of(unit)(unit)
+            with single_threaded():
+                return unit, worker_for(unit)(unit)
         except KeyboardInterrupt:
             raise
         except BaseException as e:  # out of memory, numbers without a solution: of this cell, not of the run
             return unit, e
 
-    with one_thread():
+    with single_threaded():
         if jobs == 1 or len(units) == 1:
             yield from map(attempt, units)
             return
@@ -211,65 +218,67 @@ def _work(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, Any]]:
         yield from work(delayed(attempt)(unit) for unit in units)
 
 
-def _identity(about: Facts, half: bool) -> str | None:
+def _identity(about: EncoderInfo, half: bool) -> str | None:
     if about.identity is None:
         return None
     return str(about.identity.with_facts(kept="float16") if half else about.identity)
 
 
-def _cells(wish: Wish, name: str, s: Ready, identity: str | None, layer: str | None, probe: str) -> list[Cell]:
+def _cells(
+    config: RunConfig, name: str, s: PreparedSet, identity: str | None, layer: str | None, probe: str
+) -> list[Cell]:
     parts = s.parts
     if identity is not None and s.variant is not None and s.variant.given is not None:
         identity = f"{identity} given {s.variant.given_identity}"
     cell = Cell(
         task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
-        identity=identity, layer=layer, probe=probe, limit=wish.limit, device=wish.device, sonde=__version__,
+        identity=identity, layer=layer, probe=probe, limit=config.limit, device=config.device, sonde=__version__,
         variant=parts.variant,
     )  # fmt: skip
     if s.plain is None:
-        return [replace(cell, seed=seed) for seed in wish.seeds]
+        return [replace(cell, seed=seed) for seed in config.seeds]
     names = s.variant.names if s.variant is not None else (parts.variant,)
-    return [replace(cell, seed=wish.seeds[0], variant=variant) for variant in names]
+    return [replace(cell, seed=config.seeds[0], variant=variant) for variant in names]
 
 
-def _asked(wish: Wish, s: Ready, layers: Sequence[str]) -> Iterator[tuple[str | None, str, Probe]]:
+def _asked(config: RunConfig, s: PreparedSet, layers: Sequence[str]) -> Iterator[tuple[str | None, str, Probe]]:
     """The layers and probes that a set is asked about."""
-    probes = wish.probes
+    probes = config.probes
     if s.variant is not None and s.variant.measures:  # which are about one kind of probe
         probes = dict([parse("linear")])
-    across = s.variant is not None and s.variant.across
-    for layer in (None,) if across else layers or (None,):
+    all_layers = s.variant is not None and s.variant.all_layers
+    for layer in (None,) if all_layers else layers or (None,):
         yield from ((layer, probe, spec) for probe, spec in probes.items())
 
 
-def _left(wish: Wish, name: str, s: Ready, identity: str | None, layers: Sequence[str]) -> Iterator[Cell]:
+def _left(config: RunConfig, name: str, s: PreparedSet, identity: str | None, layers: Sequence[str]) -> Iterator[Cell]:
     """The cells of a set that are not done."""
-    if s.variant is not None and s.variant.across and len(layers) < 2:
+    if s.variant is not None and s.variant.all_layers and len(layers) < 2:
         return
-    for layer, probe, _ in _asked(wish, s, layers):
+    for layer, probe, _ in _asked(config, s, layers):
         yield from (
-            cell for cell in _cells(wish, name, s, identity, layer, probe)
-            if identity is None or not _done(wish, s, cell)
+            cell for cell in _cells(config, name, s, identity, layer, probe)
+            if identity is None or not _done(config, s, cell)
         )  # fmt: skip
 
 
-def _done(wish: Wish, s: Ready, cell: Cell) -> bool:
+def _done(config: RunConfig, s: PreparedSet, cell: Cell) -> bool:
     """Whether a cell has its result, trained again as often as was asked for."""
-    found = wish.log.done.get(cell.key)
+    found = config.log.done.get(cell.key)
     plain = s.plain is None and s.parts.protocol == "split"
-    return found is not None and (not plain or enough(found, wish.resample))
+    return found is not None and (not plain or has_enough_resamples(found, config.resample))
 
 
-def _units(wish: Wish, one: _Encoder, s: Ready, known: Pool) -> Iterator[Unit]:
+def _units(config: RunConfig, one: _Encoder, s: PreparedSet, known: EmbeddingPool) -> Iterator[Unit]:
     words, share = _words(one.encoder, s.parts), known.seconds(s.parts.columns())
-    left = set(_left(wish, one.name, s, one.identity, known.layers))
+    left = set(_left(config, one.name, s, one.identity, known.layers))
     tables = {
         layer: Vectors([(table.layer(layer), place) for table, place in known.tables], words) for layer in known.layers
     }
     alone = None if tables else Vectors([(table.vectors, place) for table, place in known.tables], words)
-    given = _given(wish, one, s) if left else None
-    for layer, probe, spec in _asked(wish, s, known.layers):
-        cells = [cell for cell in _cells(wish, one.name, s, one.identity, layer, probe) if cell in left]
+    given = _given(config, one, s) if left else None
+    for layer, probe, spec in _asked(config, s, known.layers):
+        cells = [cell for cell in _cells(config, one.name, s, one.identity, layer, probe) if cell in left]
         if not cells:
             continue
         vectors = alone or tables[layer if layer is not None else known.layers[0]]
@@ -277,10 +286,10 @@ def _units(wish: Wish, one: _Encoder, s: Ready, known: Pool) -> Iterator[Unit]:
         if s.plain is not None:
             key = _key_of_plain(cells[0], one.identity)
             plain = Plain(
-                s.plain, wish.log.done.get(key), s.variant.others if s.variant else (), tables, given,
-                partial(wish.log.model, key), one.shared, layer,
+                s.plain, config.log.done.get(key), s.variant.others if s.variant else (), tables, given,
+                partial(config.log.model, key), one.shared, layer,
             )  # fmt: skip
-        again = wish.resample if s.plain is None else 0
+        again = config.resample if s.plain is None else 0
         yield Unit(s.parts, cells, spec.of_task(s.parts.task), vectors, s.baselines, share, again, plain)
 
 
@@ -289,7 +298,7 @@ def _key_of_plain(cell: Cell, identity: str | None) -> str:
     return replace(cell, variant=None, identity=identity).key
 
 
-def _given(wish: Wish, one: _Encoder, s: Ready) -> Vectors | None:
+def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
     """The vectors of the encoder that a measure takes for given."""
     if s.variant is None or s.variant.given is None:
         return None
@@ -297,9 +306,9 @@ def _given(wish: Wish, one: _Encoder, s: Ready) -> Vectors | None:
     encoder = one.shared.get(name, 0, partial(load, name))
     layers = facts(encoder).layers
     if not layers:
-        found = embed(encoder, s.parts.texts(), store=wish.store, batch=wish.batch)
+        found = embed(encoder, s.parts.texts(), store=config.store, batch_size=config.batch_size)
         if not found.layers:
-            return Vectors([(found.vectors, Places(found.texts))])
+            return Vectors([(found.vectors, TextIndex(found.texts))])
         layers = found.layers
     raise UsageError(
         f"{name} has the layers {', '.join(layers)}; to be taken for given it must have one, such as "
@@ -314,6 +323,6 @@ def _words(encoder: Any, parts: Parts) -> list[Table]:
         return []
     inputs = (values for part in (parts.train, parts.dev, parts.test) for values in part.inputs.values())
     words = list(dict.fromkeys(word for values in inputs for word in values))
-    with foreign_code:
+    with third_party_code:
         answer = own(words)
-    return [(checked(answer, words)[0], Places(words))]
+    return [(check_vectors(answer, words)[0], TextIndex(words))]

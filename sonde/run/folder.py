@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sonde.errors import DamageWarning, NotInstalled, RunError, UsageError
+from sonde.errors import CorruptionWarning, NotInstalled, RunError, UsageError
 from sonde.probes.fit import Model
 from sonde.result import Failure, Result
 from sonde.run.info import INFO as INFO
-from sonde.run.info import asked as asked
+from sonde.run.info import dataset_failure_cell as dataset_failure_cell
 from sonde.run.info import in_order as in_order
-from sonde.run.info import info_or_damage, recovered
+from sonde.run.info import info_or_damage, rebuild_info
 from sonde.run.info import read_info as read_info
-from sonde.run.info import set_failure as set_failure
+from sonde.run.info import request_of as request_of
 from sonde.run.records import RESULTS as RESULTS
 from sonde.run.records import read_records
-from sonde.run.verify import OTHER as OTHER
+from sonde.run.verify import AUXILIARY_PREFIX as AUXILIARY_PREFIX
 from sonde.run.verify import Arrays as Arrays
-from sonde.run.verify import checked, probe_path, read_model, read_predictions, read_test_rows
+from sonde.run.verify import find_damaged, probe_path, read_model, read_predictions, read_test_rows
 from sonde.task import Example
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 SCORES = ("macro_f1", "log2_loss", "log2_loss_calibrated", "f1", "pearson", "spearman", "mse")
 """Further metrics that a row of a table has."""
-WHOLE = 100
+MAX_SAVED_CLASSES = 100
 """Up to so many classes, the probabilities of all of them are kept; above, those of the true and the predicted one."""
 
 
@@ -55,7 +55,7 @@ class Run:
     """Finished cells, in the order they were asked for."""
     failures: tuple[Failure, ...] = ()
     """Cells, encoders and sets that the last command could not do, and that were not done since."""
-    homes: Mapping[str, Path] = field(default_factory=dict)
+    result_folders: Mapping[str, Path] = field(default_factory=dict)
     """By key, the folder of each result that is not in ``folder``: those of further runs, after ``join``."""
     extras: tuple[Result, ...] = ()
     """Finished cells of controls and measures, whose ``cell.variant`` says which."""
@@ -73,16 +73,16 @@ class Run:
         if info is None:
             if not found.lines:
                 raise RunError(f"{folder} is no run: {problem} `sonde run -o {folder}` writes one, in a new folder.")
-            info = recovered(found.results.values(), found.failures.values())
+            info = rebuild_info(found.results.values(), found.failures.values())
             damaged.insert(0, f"{problem} What the results tell of it is used; the same command writes it again.")
-        wrong, notes = checked(folder, found.results.values(), foreign=bool(found.damaged))
+        wrong, notes = find_damaged(folder, found.results.values(), foreign=bool(found.damaged))
         damaged += notes
         results = [r for r in found.results.values() if r.key not in wrong]
         for note in damaged:
-            warnings.warn(note, DamageWarning, stacklevel=2)
-        done = {asked(r.cell) for r in results}  # an older failure of what was done since is history
+            warnings.warn(note, CorruptionWarning, stacklevel=2)
+        done = {request_of(r.cell) for r in results}  # an older failure of what was done since is history
         last = info.get("command", 0)
-        left = (f for f in found.failures.values() if f.command == last and asked(f.cell) not in done)
+        left = (f for f in found.failures.values() if f.command == last and request_of(f.cell) not in done)
         plain = in_order((r for r in results if r.cell.variant is None), info)
         extras = in_order((r for r in results if r.cell.variant is not None), info)
         return cls(folder, info, plain, in_order(left, info), extras=extras, damaged=tuple(damaged))
@@ -90,7 +90,7 @@ class Run:
     @cached_property
     def folders(self) -> list[Path]:
         """The folders that results are in: one, or after ``join`` several."""
-        return list(dict.fromkeys([self.folder, *self.homes.values()]))
+        return list(dict.fromkeys([self.folder, *self.result_folders.values()]))
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)
@@ -111,9 +111,9 @@ class Run:
         best on dev; ``confidence``: probability of the predicted one;
         ``probabilities`` (n, classes), where there are few enough classes.
         """
-        return read_predictions(self.home(result), result, names)
+        return read_predictions(self.folder_of(result), result, names)
 
-    def right(self, result: Result) -> npt.NDArray[np.bool_]:
+    def correct(self, result: Result) -> npt.NDArray[np.bool_]:
         """Which test rows (n) were labelled right."""
         if result.metric != "accuracy":
             raise UsageError(f"{result.cell.dataset} is scored by {result.metric}: no row of it is right or wrong.")
@@ -122,24 +122,24 @@ class Run:
 
     def has_model(self, result: Result) -> bool:
         """Whether the trained probe of a result was kept."""
-        return "probe" in result.files and probe_path(self.home(result), result).exists()
+        return "probe" in result.files and probe_path(self.folder_of(result), result).exists()
 
     def model(self, result: Result) -> Model:
         """The trained probe of a result; its scores are those of the run."""
-        return read_model(self.home(result), result)
+        return read_model(self.folder_of(result), result)
 
     def rows(self, result: Result) -> Sequence[Example]:
         """The test rows, in the order of the predictions."""
-        return read_test_rows(self.home(result), result)
+        return read_test_rows(self.folder_of(result), result)
 
     def dataset(self, result: Result) -> Mapping[str, Any]:
         """What run.json says about the set."""
         said = self.info.get("datasets", ())
         return next((d for d in said if (d["name"], d["digest"]) == (result.cell.dataset, result.cell.data)), {})
 
-    def home(self, result: Result) -> Path:
+    def folder_of(self, result: Result) -> Path:
         """The folder that a result is in."""
-        return self.homes.get(result.key, self.folder)
+        return self.result_folders.get(result.key, self.folder)
 
     def frame(self) -> pandas.DataFrame:
         """A data frame, one row per result."""
@@ -147,10 +147,10 @@ class Run:
             import pandas
         except ImportError:
             raise NotInstalled("A data frame needs pandas: pip install pandas.") from None
-        return pandas.DataFrame([flat(result) for result in self.results])
+        return pandas.DataFrame([to_row(result) for result in self.results])
 
 
-def flat(result: Result) -> dict[str, Any]:
+def to_row(result: Result) -> dict[str, Any]:
     """A result as one row of a table; ``low`` and ``high`` are about the encoder, where that is known."""
     cell, about = result.cell, "probe" if result.encoder_interval is None else "encoder"
     probe_low, probe_high = (None, None) if result.constant else result.range

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sonde.checksum import CHECKSUM, is_intact, read_document
+from sonde.core.checksum import CHECKSUM, is_intact, read_document
 from sonde.errors import RunError
 from sonde.result import Cell, Failure, Result
 
@@ -49,7 +49,7 @@ def info_or_damage(folder: Path) -> tuple[dict[str, Any] | None, str | None]:
     return found, None
 
 
-def recovered(results: Iterable[Result], failures: Iterable[Failure] = ()) -> dict[str, Any]:
+def rebuild_info(results: Iterable[Result], failures: Iterable[Failure] = ()) -> dict[str, Any]:
     """What the results of a run tell of what was asked for; commands and descriptions of sets are lost."""
     found = list(results)
     cells = [result.cell for result in found]
@@ -74,12 +74,12 @@ def is_bare(described: Mapping[str, Any]) -> bool:
     return "rows" not in described and described.get("source") is None
 
 
-def asked(cell: Cell) -> Cell:
+def request_of(cell: Cell) -> Cell:
     """A cell whatever the state of its encoder and the version of this program."""
     return replace(cell, identity=None, sonde="")
 
 
-def set_failure(task: str, name: str) -> Cell:
+def dataset_failure_cell(task: str, name: str) -> Cell:
     """What a set that cannot be used goes by."""
     return Cell(task=task, version=0, dataset=name, data="", encoder="")
 

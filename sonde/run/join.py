@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from sonde.core.arguments import as_list
 from sonde.errors import UsageError
 from sonde.result import Failure, Result
-from sonde.run.folder import Run, asked, in_order
-from sonde.several import several
+from sonde.run.folder import Run, in_order, request_of
 
 
 def join(runs: Run | Iterable[Run]) -> Run:
@@ -19,32 +19,32 @@ def join(runs: Run | Iterable[Run]) -> Run:
     runs have other numbers for one cell, that is said in ``damaged``; of an encoder that does not say what it is, so
     that they may be of two encoders, it is refused.
     """
-    runs = several(runs, Run, "a run")
+    runs = as_list(runs, Run, "a run")
     if not runs:
         raise UsageError("No run was given; name at least one.")
     if len(runs) == 1:
         return runs[0]
     results: dict[str, Result] = {}
-    homes: dict[str, Path] = {}
+    result_folders: dict[str, Path] = {}
     failures: dict[str, Failure] = {}
     notes: list[str] = []
     for run in runs:
         for result in (*run.results, *run.extras):
             first = results.setdefault(result.key, result)
             if first is result:
-                homes[result.key] = run.home(result)
+                result_folders[result.key] = run.folder_of(result)
             elif _differ(first, result):
-                notes.append(_conflict(first, homes[result.key], result, run.home(result)))
+                notes.append(_conflict(first, result_folders[result.key], result, run.folder_of(result)))
         for failure in run.failures:
             failures.setdefault(failure.key, failure)
-    done = {asked(result.cell) for result in results.values()}
+    done = {request_of(result.cell) for result in results.values()}
     info = _merged([run.info for run in runs])
     return Run(
         runs[0].folder,
         info,
         in_order((r for r in results.values() if r.cell.variant is None), info),
-        in_order((f for f in failures.values() if asked(f.cell) not in done), info),
-        {key: folder for key, folder in homes.items() if folder != runs[0].folder},
+        in_order((f for f in failures.values() if request_of(f.cell) not in done), info),
+        {key: folder for key, folder in result_folders.items() if folder != runs[0].folder},
         in_order((r for r in results.values() if r.cell.variant is not None), info),
         tuple(dict.fromkeys([*(note for run in runs for note in run.damaged), *notes])),
     )

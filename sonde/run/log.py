@@ -14,27 +14,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sonde.checksum import digest, seal_document
-from sonde.dataset import Dataset, write_atomically
-from sonde.errors import DamageWarning, DataError, RunError
-from sonde.parquet import encode_rows
+from sonde.core.checksum import digest, seal_document
+from sonde.data.dataset import Dataset, write_atomically
+from sonde.data.parquet import encode_rows
+from sonde.errors import CorruptionWarning, DataError, RunError
 from sonde.probes.fit import Model
 from sonde.result import Failure, Result, to_line
-from sonde.run.info import FORMAT, INFO, info_or_damage, is_bare, read_info, recovered
-from sonde.run.records import GONE, RESULTS, Records, read_records
+from sonde.run.info import FORMAT, INFO, info_or_damage, is_bare, read_info, rebuild_info
+from sonde.run.records import RESULTS, RETRACTED, Records, read_records
 from sonde.run.verify import (
     DATASETS,
     PREDICTIONS,
     PROBES,
     Arrays,
-    altered,
-    archived,
-    is_sound,
+    altered_message,
+    matches_checksum,
     own_files,
     predictions_path,
     probe_path,
     read_model,
     rows_path,
+    to_npz,
 )
 
 
@@ -48,23 +48,25 @@ class Log:
         self._records = read_records(self.path, info.get("written") if info else None)
         damaged = [*self._records.damaged]
         if info is None and self._records.lines:
-            info = recovered(self._records.results.values(), self._records.failures.values())
+            info = rebuild_info(self._records.results.values(), self._records.failures.values())
             damaged.append(f"{problem} It is written anew.")
         self.info: dict[str, Any] = info or {"format": FORMAT}
         self._rows: dict[tuple[str, int | None], str] = {}
-        self._records.drop_foreign(lambda result: predictions_path(folder, result).exists())
+        self._records.drop_unowned(lambda result: predictions_path(folder, result).exists())
         content = _repaired(self.path, self._records)
         self._size, self._lines = len(content), content.count(b"\n")
         self._state = hashlib.blake2b(content, digest_size=16)  # as ``checksum.digest`` has it
         for result in list(self.done.values()):
             places = own_files(folder, result)
-            sound = {name: is_sound(path, result.files.get(name)) for name, path in places.items()}
-            damaged += [altered(places[name], result) for name in ("predictions", "probe") if sound[name] is False]
+            sound = {name: matches_checksum(path, result.files.get(name)) for name, path in places.items()}
+            damaged += [
+                altered_message(places[name], result) for name in ("predictions", "probe") if sound[name] is False
+            ]
             # a result without its predictions, or with others, is to be had again
             if not sound["predictions"] or sound["probe"] is False:
                 del self.done[result.key]
         for note in damaged:
-            warnings.warn(note, DamageWarning, stacklevel=4)
+            warnings.warn(note, CorruptionWarning, stacklevel=4)
 
     @property
     def done(self) -> dict[str, Result]:
@@ -80,7 +82,7 @@ class Log:
         """Write down that a failure is mended, or that a result is of an encoder that may be another by now."""
         said = self.failed.get(key) or self.done.get(key)
         if said is not None:
-            self.add(Failure(key=key, cell=said.cell, error="", kind=GONE))
+            self.add(Failure(key=key, cell=said.cell, error="", kind=RETRACTED))
 
     def model(self, key: str) -> Model | None:
         """The trained probe of a finished cell, if it was kept."""
@@ -120,18 +122,18 @@ class Log:
                 write_atomically(self.folder / INFO, seal_document(info))
             self.info = info
 
-    def keep_rows(self, dataset: Dataset, data: str, limit: int | None) -> None:
+    def save_rows(self, dataset: Dataset, data: str, limit: int | None) -> None:
         """Write the test rows of a set, unless they are there as they were written."""
         path = rows_path(self.folder, data, limit)
         results = [r for r in self.done.values() if (r.cell.data, r.cell.limit) == (data, limit) and "rows" in r.files]
-        now = next((known for known in {r.files["rows"] for r in results} if is_sound(path, known)), None)
+        now = next((known for known in {r.files["rows"] for r in results} if matches_checksum(path, known)), None)
         if now is None:
             content = encode_rows(dataset.name, {"te": dataset.rows.get("te", ())})
             now = digest(content)
-            if (sound := is_sound(path, now)) is not True:
+            if (sound := matches_checksum(path, now)) is not True:
                 if sound is False and results:
                     note = f"{path}, the test rows of {dataset.name}, is not what was written. It is written again."
-                    warnings.warn(note, DamageWarning, stacklevel=2)
+                    warnings.warn(note, CorruptionWarning, stacklevel=2)
                 with self._saving():
                     write_atomically(path, content)
         self._rows[data, limit] = now
@@ -149,12 +151,12 @@ class Log:
             record = replace(record, command=self.info.get("command", 0))
         else:
             places = own_files(self.folder, record)  # a record that was read may be written again
-            files = {name: known for name, known in record.files.items() if is_sound(places[name], known)}
+            files = {name: known for name, known in record.files.items() if matches_checksum(places[name], known)}
             if probe is not None:  # weights are hardly smaller when compressed
-                contents[probe_path(self.folder, record)] = content = archived(probe, compressed=False)
+                contents[probe_path(self.folder, record)] = content = to_npz(probe, compressed=False)
                 files["probe"] = digest(content)
             if arrays is not None:
-                contents[predictions_path(self.folder, record)] = content = archived(arrays, compressed=True)
+                contents[predictions_path(self.folder, record)] = content = to_npz(arrays, compressed=True)
                 files["predictions"] = digest(content)
             if rows := self._rows.get((record.cell.data, record.cell.limit)):
                 files["rows"] = rows
@@ -183,7 +185,7 @@ class Log:
 
 
 @contextmanager
-def writing(folder: Path | str) -> Iterator[Log]:
+def open_log(folder: Path | str) -> Iterator[Log]:
     """Open a run to add to it, or start one. One process at a time."""
     folder = Path(folder)
     try:

@@ -12,31 +12,31 @@ from typing import Any
 import msgspec
 
 from sonde import __version__
-from sonde.audit.rows import known
 from sonde.baselines import BASELINES
-from sonde.dataset import Dataset
+from sonde.core.arguments import Integers, StringsOrPaths, as_list, as_strings, check_integer
+from sonde.data.dataset import Dataset
+from sonde.data.expected import expectations_for
+from sonde.data.sources import Source
+from sonde.encoders.store import Store
 from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
-from sonde.published.content import content_of
+from sonde.published.content import content_digests
 from sonde.result import Cell, Failure
 from sonde.run.cells import baseline_result
-from sonde.run.encoder import Progress, Ready, Wish, probe_encoder
-from sonde.run.folder import Run, set_failure
-from sonde.run.log import writing
+from sonde.run.encoder import PreparedSet, Progress, RunConfig, probe_encoder
+from sonde.run.folder import Run, dataset_failure_cell
+from sonde.run.log import open_log
 from sonde.run.measures import learning
 from sonde.run.parts import Parts, parts_of, sampled
-from sonde.run.resample import checked
+from sonde.run.resample import checked_resamples
 from sonde.run.transfer import nested_baseline
-from sonde.run.variants import Asked, asked_for, untrained, varied
-from sonde.several import Numbers, Texts, several, texts, whole
-from sonde.sources import Source
-from sonde.store import Store
+from sonde.run.variants import Variants, make_variants, select_variants, untrained
 
-ALWAYS = ("baseline:random", "baseline:hash")
+ENCODER_BASELINES = ("baseline:random", "baseline:hash")
 """Encoders that know nothing, or words only: run with the probe ``linear`` on all sets that are learned from in one go,
 and shown beside the others. Where there are folds, a hundred fits would tell no more than naive Bayes does."""
 
-BESIDE = "nb-uni"
+CURVE_BASELINE = "nb-uni"
 """The baseline whose learning curve is drawn beside those of encoders."""
 
 Encoder = str | Callable[[Sequence[str]], Any]
@@ -48,19 +48,19 @@ def evaluate(
     datasets: Dataset | Source | Iterable[Dataset | Source],
     folder: Path | str,
     *,
-    probes: Texts = ("linear",),
-    seeds: Numbers = (1111,),
+    probes: StringsOrPaths = ("linear",),
+    seeds: Integers = (1111,),
     limit: int | None = None,
     store: Store | None = None,
     half: bool = False,
-    batch: int | None = None,
+    batch_size: int | None = None,
     device: str | None = None,
     jobs: int = 1,
     resample: int | None = None,
-    beside: Texts = (*BASELINES, *ALWAYS),
-    controls: Texts = (),
-    measures: Texts = (),
-    tell: Progress | None = None,
+    baselines: StringsOrPaths = (*BASELINES, *ENCODER_BASELINES),
+    controls: StringsOrPaths = (),
+    measures: StringsOrPaths = (),
+    progress: Progress | None = None,
     command: str | None = None,
 ) -> Run:
     """Probe encoders on sets and write every result to ``folder`` as it is finished; what is there is not done again.
@@ -74,53 +74,69 @@ def evaluate(
     or 10 networks. ``controls`` and ``measures``, by name or ``all``, say what a score means: their
     results are ``Run.extras``. ``command`` is what was typed for all this, to be kept in run.json.
     """
-    asked = asked_for(controls, measures)
+    variants = select_variants(controls, measures)
     named = _named(encoders)
-    wanted = dict(parse(text) for text in texts(probes, "a probe"))
-    seeds, beside = several(seeds, int, "a seed"), texts(beside, "a baseline")
-    for number, what, least in ((limit, "a limit", 1), (batch, "a batch", 1), (resample, "a number of resamples", 0)):
+    wanted = dict(parse(text) for text in as_strings(probes, "a probe"))
+    seeds, baselines = as_list(seeds, int, "a seed"), as_strings(baselines, "a baseline")
+    for number, what, least in (
+        (limit, "a limit", 1),
+        (batch_size, "a batch", 1),
+        (resample, "a number of resamples", 0),
+    ):
         if number is not None:
-            whole(number, what, least)
-    jobs = whole(jobs, "a number of jobs", 1)
+            check_integer(number, what, least)
+    jobs = check_integer(jobs, "a number of jobs", 1)
     if not isinstance(half, bool):
         raise UsageError(f"half must be True or False, got {half!r:.80}.")
     kinds: tuple[type[Dataset | Source], ...] = (Dataset, Source)
-    sources = several(datasets, kinds, "a Dataset, or a Source as find_sets gives them")
+    sources = as_list(datasets, kinds, "a Dataset, or a Source as find_sets gives them")
     if odd := [name for name in named if not _is_text(name)]:
         raise UsageError(f"The encoder {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
     if not wanted or not seeds:
         raise UsageError("A run needs at least one probe and one seed.")
-    with writing(folder) as log:
-        wish = Wish(log, wanted, sorted(set(seeds)), limit, device, store, half, batch, jobs, checked(resample), tell)
-        always = [name for name in beside if name not in named and name not in BASELINES]
-        learners = [name for name in BASELINES if name in beside]
+    with open_log(folder) as log:
+        config = RunConfig(
+            log,
+            wanted,
+            sorted(set(seeds)),
+            limit,
+            device,
+            store,
+            half,
+            batch_size,
+            jobs,
+            checked_resamples(resample),
+            progress,
+        )
+        always = [name for name in baselines if name not in named and name not in BASELINES]
+        learners = [name for name in BASELINES if name in baselines]
         log.begin([*named, *always, *learners])
         log.describe(
             encoders=[*named, *always, *learners],
             probes=[*wanted, *(["linear"] if always and "linear" not in wanted else [])],
-            seeds=wish.seeds,
+            seeds=config.seeds,
             sonde=[__version__],
         )
         if command is not None:
             log.describe(commands=[command.encode(errors="backslashreplace").decode()])
-        sets = [Ready(parts, scores) for parts, scores in _read_sets(wish, sources, learners, asked)]
+        sets = [PreparedSet(parts, scores) for parts, scores in _read_sets(config, sources, learners, variants)]
         if not sets:
-            raise _no_set(wish.failed)
+            raise _no_set(config.failed)
         if resample and all(s.parts.protocol != "split" for s in sets):
             raise UsageError(
                 f"--resample {resample} has no effect on {sets[0].parts.name}: only sets that are trained on one part "
                 "and tested on another are trained again. Leave it out."
             )
-        extra = list(_varied(wish, sets, asked))
+        extra = list(_prepare_variants(config, sets, variants))
         for name, given in named.items():
-            probe_encoder(wish, name, given, sets, extra)
-            other = untrained(name, wish.seeds[0]) if given is None and "untrained" in asked.controls else None
+            probe_encoder(config, name, given, sets, extra)
+            other = untrained(name, config.seeds[0]) if given is None and "untrained" in variants.controls else None
             if other is not None:
-                same = [Ready(replace(s.parts, variant="untrained"), {}, s.parts) for s in sets]
-                probe_encoder(wish, name, None, (), same, other)
+                same = [PreparedSet(replace(s.parts, variant="untrained"), {}, s.parts) for s in sets]
+                probe_encoder(config, name, None, (), same, other)
         for name in always:
             some = [s for s in sets if s.parts.protocol == "split"]
-            linear = replace(wish, probes=dict([parse("linear")]), seeds=wish.seeds[:1], resample=0)
+            linear = replace(config, probes=dict([parse("linear")]), seeds=config.seeds[:1], resample=0)
             probe_encoder(linear, name, None, some)
     return Run.load(folder)
 
@@ -154,50 +170,54 @@ def _no_set(failed: Sequence[Failure]) -> SondeError:
     return UsageError(f"None of the sets can be used. {failed[0].cell.dataset}: {failed[0].error}")
 
 
-def _varied(wish: Wish, sets: Sequence[Ready], asked: Asked) -> Iterator[Ready]:
+def _prepare_variants(config: RunConfig, sets: Sequence[PreparedSet], variants: Variants) -> Iterator[PreparedSet]:
     """The sets once more for every control and measure that fits them."""
     for s in sets:
-        for variant in varied(s.parts, asked, [other.parts for other in sets], wish.seeds[0]):
+        for variant in make_variants(s.parts, variants, [other.parts for other in sets], config.seeds[0]):
             for name in variant.names:
                 cell = Cell(
                     task=s.parts.task, version=s.parts.version, dataset=s.parts.name, data=s.parts.digest, encoder="",
-                    variant=name, limit=wish.limit,
+                    variant=name, limit=config.limit,
                 )  # fmt: skip
                 if isinstance(variant.parts, Exception):
-                    wish.fail(cell, variant.parts)
+                    config.fail(cell, variant.parts)
                 else:
-                    wish.log.forget(cell.key)
+                    config.log.forget(cell.key)
             if not isinstance(variant.parts, Exception):
-                yield Ready(variant.parts, {}, s.parts, variant)
+                yield PreparedSet(variant.parts, {}, s.parts, variant)
 
 
 def _read_sets(
-    wish: Wish, datasets: Sequence[Dataset | Source], learners: Sequence[str], asked: Asked
+    config: RunConfig, datasets: Sequence[Dataset | Source], learners: Sequence[str], variants: Variants
 ) -> Iterator[tuple[Parts, Mapping[str, float]]]:
     """Read each set once, run the baselines that learn from words, and keep what the loop needs."""
     seen: set[tuple[str, str]] = set()
     for i, given in enumerate(datasets):
-        if wish.tell:
-            wish.tell("sets", i, len(datasets))
+        if config.progress:
+            config.progress("sets", i, len(datasets))
         if odd := [name for name in (given.name, given.task) if not _is_text(name)]:
             raise UsageError(f"The set or task {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
         try:
             dataset = given if isinstance(given, Dataset) else given.load()
-            parts = parts_of(dataset, wish.limit)
+            parts = parts_of(dataset, config.limit)
         except SondeError as e:
-            wish.fail(set_failure(given.task, given.name), e)
+            config.fail(dataset_failure_cell(given.task, given.name), e)
             continue
-        wish.log.forget(set_failure(given.task, given.name).key)
+        config.log.forget(dataset_failure_cell(given.task, given.name).key)
         if (parts.name, parts.digest) in seen:
             continue
         seen.add((parts.name, parts.digest))
-        wish.log.describe(datasets=[_about(dataset, given)])
-        wish.log.keep_rows(sampled(dataset, wish.limit), parts.digest, wish.limit)
-        if BESIDE in learners and learning.measure.name in asked.measures and learning.measure.fits(parts):
-            _curve(wish, dataset, parts)
-        yield parts, dict(_baselines(wish, dataset, parts, learners))
-    if wish.tell:
-        wish.tell("sets", len(datasets), len(datasets))
+        config.log.describe(datasets=[_about(dataset, given)])
+        config.log.save_rows(sampled(dataset, config.limit), parts.digest, config.limit)
+        if (
+            CURVE_BASELINE in learners
+            and learning.measure.name in variants.measures
+            and learning.measure.applies_to(parts)
+        ):
+            _curve(config, dataset, parts)
+        yield parts, dict(_baselines(config, dataset, parts, learners))
+    if config.progress:
+        config.progress("sets", len(datasets), len(datasets))
 
 
 def _about(dataset: Dataset, given: Dataset | Source) -> dict[str, Any]:
@@ -207,9 +227,9 @@ def _about(dataset: Dataset, given: Dataset | Source) -> dict[str, Any]:
     return {
         "name": dataset.name, "task": dataset.task, "version": dataset.version, "language": dataset.language,
         "digest": dataset.digest, "labels": list(dataset.labels), "question": manifest.get("question"),
-        "inputs": list(known(dataset).inputs), "corpus": manifest.get("corpus", {}).get("name"),
+        "inputs": list(expectations_for(dataset).inputs), "corpus": manifest.get("corpus", {}).get("name"),
         "rows": {split: len(rows) for split, rows in dataset.rows.items()},
-        "content": content_of(dataset, file),
+        "content": content_digests(dataset, file),
         "source": _kept(given) if isinstance(given, Source) else None, "audit": manifest.get("audit"),
     }  # fmt: skip
 
@@ -219,13 +239,15 @@ def _kept(source: Source) -> Any:
     return msgspec.to_builtins(replace(source, paths=tuple(map(os.path.abspath, source.paths))))
 
 
-def _baselines(wish: Wish, dataset: Dataset, parts: Parts, learners: Sequence[str]) -> Iterator[tuple[str, float]]:
+def _baselines(
+    config: RunConfig, dataset: Dataset, parts: Parts, learners: Sequence[str]
+) -> Iterator[tuple[str, float]]:
     for name in learners if parts.labels else ():
         cell = Cell(
             task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
-            identity=name, limit=wish.limit, sonde=__version__,
+            identity=name, limit=config.limit, sonde=__version__,
         )  # fmt: skip
-        done = wish.log.done.get(cell.key)
+        done = config.log.done.get(cell.key)
         if done is None:
             work = nested_baseline if parts.protocol == "nested" else baseline_result
             try:
@@ -233,23 +255,24 @@ def _baselines(wish: Wish, dataset: Dataset, parts: Parts, learners: Sequence[st
             except KeyboardInterrupt:
                 raise
             except BaseException as e:  # the others, and the encoders, are still to be asked
-                wish.fail(cell, e)
+                config.fail(cell, e)
                 continue
-            wish.log.add(done, arrays)
+            config.log.add(done, arrays)
         yield name, done.accuracy
 
 
-def _curve(wish: Wish, dataset: Dataset, parts: Parts) -> None:
+def _curve(config: RunConfig, dataset: Dataset, parts: Parts) -> None:
     """The learning curve of a baseline, to stand beside those of encoders."""
     if parts.chosen_on != "va":  # encoders learn from some of its rows only
         return
     cell = Cell(
-        task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=BESIDE, identity=BESIDE,
-        limit=wish.limit, sonde=__version__, seed=wish.seeds[0], variant=learning.measure.name,
+        task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=CURVE_BASELINE,
+        identity=CURVE_BASELINE,
+        limit=config.limit, sonde=__version__, seed=config.seeds[0], variant=learning.measure.name,
     )  # fmt: skip
-    if cell.key in wish.log.done:
+    if cell.key in config.log.done:
         return
     try:
-        wish.log.add(*learning.baseline_curve(cell, dataset, parts))
+        config.log.add(*learning.baseline_curve(cell, dataset, parts))
     except Exception as e:
-        wish.fail(cell, e)
+        config.fail(cell, e)

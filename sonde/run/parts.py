@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from sonde.audit.rows import known
-from sonde.dataset import Dataset
-from sonde.digest import hash_64
-from sonde.downstream.coco import images
+from sonde.core.hashing import hash_64
+from sonde.corpus.near_duplicates import near_duplicate_key
+from sonde.data.dataset import Dataset
+from sonde.data.expected import expectations_for
+from sonde.data.protocol import Protocol
 from sonde.errors import DataError, UsageError
-from sonde.sketch import near_key
 from sonde.task import SPLITS, Example
+from sonde.transfer.coco import images
 
-Protocol = Literal["split", "kfold", "nested", "relatedness", "similarity", "retrieval"]
-SCORED = ("relatedness", "similarity")
+REGRESSION_PROTOCOLS = ("relatedness", "similarity")
 """Protocols of sets whose labels are numbers."""
 REPEATED = 0.1
 """The share of rows whose sentence came before, from which on rows are not taken for independent."""
-HELD_OUT = 0.15
+HELD_OUT_SHARE = 0.15
 """The share of the training rows that is chosen on where a set has no va, or nothing but va to learn from."""
 
 
@@ -105,18 +105,18 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
         raise UsageError(f"{dataset.name} cannot be sampled: images and captions belong together. Leave --limit out.")
     used = sampled(dataset, limit)
     train, dev, test, trained_on, chosen_on = _splits(used, protocol)
-    labels = () if protocol in (*SCORED, "retrieval") else tuple(sorted({row.label for row in train}))
+    labels = () if protocol in (*REGRESSION_PROTOCOLS, "retrieval") else tuple(sorted({row.label for row in train}))
     if labels and len(labels) < 2:
         raise DataError(
             f"{dataset.name} has the label {', '.join(labels)} only in {trained_on}; expected at least two."
         )
-    inputs = known(dataset).inputs
+    inputs = expectations_for(dataset).inputs
     number = {label: i for i, label in enumerate(labels)}
 
     def part(rows: Sequence[Example]) -> Part:
         columns = {name: [_cell(dataset, row, name) for row in rows] for name in inputs}
         found = np.array([number.get(row.label, -1) for row in rows], np.int64)
-        gold = np.array([_score(dataset, row) for row in rows]) if protocol in SCORED else None
+        gold = np.array([_score(dataset, row) for row in rows]) if protocol in REGRESSION_PROTOCOLS else None
         groups = [row.stratum for row in rows] if protocol == "similarity" else ()
         sizes = [len(row.tokens) for row in rows]
         return Part([row.text for row in rows], columns, found, [row.key for row in rows], gold, groups, sizes)
@@ -129,7 +129,7 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
     )  # fmt: skip
 
 
-def together(keys: Sequence[str | None], texts: Sequence[str]) -> list[str] | None:
+def cluster_ids(keys: Sequence[str | None], texts: Sequence[str]) -> list[str] | None:
     """What rows (n) share that stand and fall together; None if they share nothing.
 
     That is their target form, a row without one standing for itself; and in a set without target forms the sentence, if
@@ -163,7 +163,7 @@ def _splits(dataset: Dataset, protocol: Protocol) -> tuple[Rows, Rows, Rows, str
     if protocol == "split" and (not train or not dev):
         # where there is no va, or no tr, some of the training rows are held out to choose on
         trained_on = "tr" if train else "va"
-        chosen_on = f"{HELD_OUT:.0%} of {trained_on}"
+        chosen_on = f"{HELD_OUT_SHARE:.0%} of {trained_on}"
         train, dev = _held_out(train or dev)
     if not train or not dev:
         raise DataError(
@@ -208,14 +208,14 @@ def sampled(dataset: Dataset, limit: int | None) -> Dataset:
     if limit < len(labels):
         some = set(sorted(labels, key=lambda label: (hash_64(f"limit\t{label}"), label))[:limit])
         rows = {split: [row for row in found if row.label in some] for split, found in rows.items()}
-    natural = known(dataset).natural
-    return replace(dataset, rows={split: _sample(found, limit, natural) for split, found in rows.items()})
+    natural_balance = expectations_for(dataset).natural_balance
+    return replace(dataset, rows={split: _sample(found, limit, natural_balance) for split, found in rows.items()})
 
 
-def _sample(rows: Sequence[Example], limit: int, natural: bool) -> Sequence[Example]:
+def _sample(rows: Sequence[Example], limit: int, natural_balance: bool) -> Sequence[Example]:
     if len(rows) <= limit:
         return rows
-    if natural:
+    if natural_balance:
         drawn_first = sorted(range(len(rows)), key=lambda i: (hash_64(f"limit\t{rows[i].text}"), i))
         return [rows[i] for i in sorted(drawn_first[:limit])]
     by_label: dict[str, list[tuple[int, int]]] = {}
@@ -230,7 +230,7 @@ def _sample(rows: Sequence[Example], limit: int, natural: bool) -> Sequence[Exam
 def _held_out(rows: Sequence[Example]) -> tuple[list[Example], list[Example]]:
     """The rows to learn from, and those to choose on; neither a target form nor a sentence is in both."""
     group = _groups(rows)
-    wanted, taken, size = HELD_OUT * len(rows), set[int](), 0
+    wanted, taken, size = HELD_OUT_SHARE * len(rows), set[int](), 0
     counts: dict[int, int] = {}
     for g in group:
         counts[g] = counts.get(g, 0) + 1
@@ -253,7 +253,7 @@ def _groups(rows: Sequence[Example]) -> list[int]:
             name = leader[name]
         return name
 
-    names = [("text", near_key(row.text)) for row in rows]
+    names = [("text", near_duplicate_key(row.text)) for row in rows]
     for row, name in zip(rows, names, strict=True):
         if row.key is not None:
             one, two = sorted((find(name), find(("key", row.key))), key=str)

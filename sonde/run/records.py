@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sonde.checksum import digest
+from sonde.core.checksum import digest
 from sonde.errors import RunError
 from sonde.result import Failure, Result, from_line
 
 RESULTS = "results.jsonl"
-GONE = "gone"
+RETRACTED = "gone"
 """The kind of a record that says: what was said of this cell before no longer counts."""
-AGAIN = "The same `sonde run` command does what is missing again."
+REDO_MISSING = "The same `sonde run` command does what is missing again."
 SHOWN = 3
 """Damaged lines that are told one by one."""
 _KEY = re.compile(rb'"key":"([0-9a-f]{16})"')
@@ -48,7 +48,7 @@ class Records:
         self.failures.pop(record.key, None)
         if isinstance(record, Result):
             self.results[record.key] = record
-        elif record.kind != GONE:
+        elif record.kind != RETRACTED:
             self.failures[record.key] = record
 
     def forget(self, line: bytes) -> None:
@@ -60,16 +60,16 @@ class Records:
             gone |= self._unnamed()
         self._drop(gone)
 
-    def tell_moved(self, path: Path, expected: int, found: int) -> None:
+    def report_moved_lines(self, path: Path, expected: int, found: int) -> None:
         """Tell that lines are missing, or not where they were written; one of them may have superseded something."""
         self._drop(self._unnamed())
         if expected == found:
             what = "its lines are not those that were written, or not in the order in which they were written."
         else:
             what = f"expected {expected} lines, got {found}. Lines were removed, repeated or moved."
-        self.damaged.append(f"{path} is not as it was written: {what} {AGAIN}")
+        self.damaged.append(f"{path} is not as it was written: {what} {REDO_MISSING}")
 
-    def drop_foreign(self, own: Callable[[Result], bool]) -> None:
+    def drop_unowned(self, own: Callable[[Result], bool]) -> None:
         """Drop the results that are not this run's own, of a file that is not as it was written."""
         if self.damaged:
             self._drop({key for key, result in self.results.items() if not own(result)})
@@ -108,12 +108,14 @@ def read_records(path: Path, written: Mapping[str, Any] | None) -> Records:
             found.lines.append(one[0])
     wrong = [place for place, one in enumerate(parsed) if one is None]
     for place in wrong[:SHOWN]:
-        found.damaged.append(f"{path}:{place + 1}: this line is not as it was written, and is left out. {AGAIN}")
+        found.damaged.append(f"{path}:{place + 1}: this line is not as it was written, and is left out. {REDO_MISSING}")
     if len(wrong) > SHOWN:
-        found.damaged.append(f"{path}: {len(wrong) - SHOWN} more lines are not as they were written. {AGAIN}")
+        found.damaged.append(f"{path}: {len(wrong) - SHOWN} more lines are not as they were written. {REDO_MISSING}")
     size = written["bytes"] if written is not None else 0
     if numbers != list(range(len(lines))):
-        found.tell_moved(path, max([*numbers, written["lines"] - 1 if written is not None else 0]) + 1, len(lines))
+        found.report_moved_lines(
+            path, max([*numbers, written["lines"] - 1 if written is not None else 0]) + 1, len(lines)
+        )
     elif written is not None and not wrong and (len(content) < size or digest(content[:size]) != written["digest"]):
-        found.tell_moved(path, written["lines"], len(lines))
+        found.report_moved_lines(path, written["lines"], len(lines))
     return found

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sonde.embed import Embeddings
+from sonde.encoders.embed import Embeddings
 from sonde.errors import ShapeError
 
 T = TypeVar("T")
@@ -19,11 +19,11 @@ ROOM = 2**28
 """Bytes that are kept of what can be made again."""
 
 
-class Shared:
+class SharedCache:
     """Things by name, made by the first that asks for them; cells may ask side by side."""
 
-    def __init__(self, room: int = ROOM) -> None:
-        self._room = room
+    def __init__(self, max_bytes: int = ROOM) -> None:
+        self._room = max_bytes
         self._found: dict[Hashable, tuple[int, object]] = {}
         self._making: dict[Hashable, Lock] = {}
         self._lock = Lock()
@@ -50,7 +50,7 @@ class Shared:
         return made
 
 
-class Places(dict[str, int]):
+class TextIndex(dict[str, int]):
     """Where each text is in a table. A column that is asked for again is looked up once."""
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -76,10 +76,10 @@ class Places(dict[str, int]):
 
 
 @dataclass(frozen=True)
-class Pool:
+class EmbeddingPool:
     """Vectors of texts as they have come, one table after the other; no vectors are copied."""
 
-    tables: tuple[tuple[Embeddings, Places], ...] = ()
+    tables: tuple[tuple[Embeddings, TextIndex], ...] = ()
     """Each with the places of its texts; of a text that is in several, the first counts."""
 
     @property
@@ -87,7 +87,7 @@ class Pool:
         """The names of the layers, if there are several."""
         return self.tables[0][0].layers if self.tables else ()
 
-    def plus(self, table: Embeddings) -> Pool:
+    def plus(self, table: Embeddings) -> EmbeddingPool:
         """This and another table."""
         for first, _ in self.tables[:1]:
             one, two = (np.delete(each.vectors.shape, -2).tolist() for each in (first, table))
@@ -96,7 +96,7 @@ class Pool:
                     f"The encoder gave vectors of {one} numbers (layers, dimension) before and of {two} for "
                     f"{table.texts[0][:60]!r}; expected the same."
                 )
-        return Pool((*self.tables, (table, Places(table.texts))))
+        return EmbeddingPool((*self.tables, (table, TextIndex(table.texts))))
 
     def missing(self, columns: Sequence[Sequence[str]]) -> list[str]:
         """The different texts of columns that have no vectors, in order."""

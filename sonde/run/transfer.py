@@ -13,23 +13,23 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.baselines import baseline
-from sonde.dataset import Dataset
-from sonde.downstream.classify import OUTER, Outcome, kfold, nested
-from sonde.downstream.folds import folds
-from sonde.downstream.rank import Gallery, rank
-from sonde.downstream.relate import relate
-from sonde.downstream.similar import correlations, similarity
+from sonde.data.dataset import Dataset
 from sonde.errors import UsageError
 from sonde.probes import Features
 from sonde.result import Cell, Result
-from sonde.run.cells import Unit, classified, features_of, kept, versions, without_interval
+from sonde.run.cells import Unit, classification_result, features_of, saved_predictions, versions, without_interval
 from sonde.run.folder import Arrays
 from sonde.run.parts import Parts, sampled
 from sonde.stats import corrected_t, log2_loss, wilson
+from sonde.transfer.classify import OUTER_SEED, Outcome, kfold, nested
+from sonde.transfer.folds import folds
+from sonde.transfer.rank import Gallery, rank
+from sonde.transfer.relate import relate
+from sonde.transfer.similar import correlations, similarity
 
 FOLDS = 10
 """SentEval's default configuration."""
-DRAWS = 2000
+CORRELATION_DRAWS = 2000
 """Resamples of rows for the interval of a correlation."""
 
 
@@ -67,8 +67,8 @@ def _folded(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
         found = kfold(
             unit.probe, train, parts.train.labels, test, truth, classes, k=FOLDS, seed=cell.seed, device=cell.device
         )
-    arrays = kept(found.scores, truth)
-    result = classified(cell, parts, arrays["predicted"], truth, unit.baselines)
+    arrays = saved_predictions(found.scores, truth)
+    result = classification_result(cell, parts, arrays["predicted"], truth, unit.baselines)
     scores = {**result.scores, "log2_loss": log2_loss(found.scores, truth)}
     if parts.task == "MRPC":
         scores["f1"] = _f1(arrays["predicted"], truth)
@@ -114,9 +114,9 @@ def _related(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
     gold = [np.asarray(part.gold, np.float64) for part in (parts.train, parts.dev, parts.test)]
     found = relate(train, gold[0], dev, gold[1], test, seed=cell.seed, device=cell.device)
     truth = gold[2]
-    agreed = correlations(found.predicted, truth, [""] * len(truth), seed=0, draws=DRAWS)
-    result = _correlated(unit, cell, "pearson", agreed.pearson.whole, (agreed.pearson.low, agreed.pearson.high))
-    scores = {"spearman": agreed.spearman.whole, "mse": float(np.square(found.predicted - truth).mean())}
+    agreed = correlations(found.predicted, truth, [""] * len(truth), seed=0, draws=CORRELATION_DRAWS)
+    result = _correlated(unit, cell, "pearson", agreed.pearson.overall, (agreed.pearson.low, agreed.pearson.high))
+    scores = {"spearman": agreed.spearman.overall, "mse": float(np.square(found.predicted - truth).mean())}
     return replace(result, scores=scores, dimension=train.shape[1], dev_score=found.dev), {
         "predicted": found.predicted.astype(np.float32), "truth": truth.astype(np.float32)
     }  # fmt: skip
@@ -128,11 +128,12 @@ def _similar(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
         unit.vectors.features(replace(part, texts=texts, inputs={})) for texts in (part.texts, *part.inputs.values())
     )
     cosines, truth = similarity(one, two), np.asarray(part.gold, np.float64)
-    found = correlations(cosines, truth, part.groups, seed=0, draws=DRAWS)
-    result = _correlated(unit, cell, "spearman", found.spearman.whole, (found.spearman.low, found.spearman.high))
+    found = correlations(cosines, truth, part.groups, seed=0, draws=CORRELATION_DRAWS)
+    result = _correlated(unit, cell, "spearman", found.spearman.overall, (found.spearman.low, found.spearman.high))
     scores = {
         "spearman_mean": found.spearman.mean, "spearman_weighted": found.spearman.weighted,
-        "pearson": found.pearson.whole, "pearson_mean": found.pearson.mean, "pearson_weighted": found.pearson.weighted,
+        "pearson": found.pearson.overall, "pearson_mean": found.pearson.mean,
+        "pearson_weighted": found.pearson.weighted,
         **{f"spearman {name}": float(group.spearman[0]) for name, group in found.groups.items()},
     }  # fmt: skip
     finite = {name: value for name, value in scores.items() if math.isfinite(value)}
@@ -204,10 +205,10 @@ def nested_baseline(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result,
     number = {label: i for i, label in enumerate(parts.labels)}
     predicted = np.empty(len(rows), np.int64)
     shares = []
-    for learn, held in folds(truth, FOLDS, OUTER):
+    for learn, held in folds(truth, FOLDS, OUTER_SEED):
         fold = replace(used, rows={"tr": [rows[i] for i in learn], "te": [rows[i] for i in held]})
         predicted[held] = [number[label] for label in baseline(cell.encoder, fold).labels]
         shares.append(float((predicted[held] == truth[held]).mean()))
     arrays = {"predicted": predicted.astype(np.int32), "truth": truth.astype(np.int32)}
-    result = without_interval(_over_folds(classified(cell, parts, predicted, truth, {}), tuple(shares)))
+    result = without_interval(_over_folds(classification_result(cell, parts, predicted, truth, {}), tuple(shares)))
     return replace(result, seconds={"fit": time.perf_counter() - started}), arrays

@@ -11,30 +11,30 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from sonde.embed import facts
-from sonde.encoders import load, schemes
-from sonde.errors import DataError, EncoderError, SondeError, UsageError, words_of
+from sonde.core.arguments import StringsOrPaths, as_strings
+from sonde.encoders import load, scheme_names
+from sonde.encoders.embed import facts
+from sonde.errors import DataError, EncoderError, SondeError, UsageError, describe_error
 from sonde.probes import Fit
 from sonde.probes.probe import AS_INPUT
 from sonde.result import Result
 from sonde.run.cells import Plain, Unit, Vectors, probe_unit
-from sonde.run.controls import CONTROLS, selective_unit
-from sonde.run.controls.control import as_chosen
+from sonde.run.controls import CONTROLS, selectivity_unit
+from sonde.run.controls.control import with_chosen_settings
 from sonde.run.controls.untrained import untrained
 from sonde.run.folder import Arrays
 from sonde.run.measures import ERASED, GIVEN, MEASURES, measure_of
 from sonde.run.parts import Parts
-from sonde.run.shared import Places
+from sonde.run.shared import TextIndex
 from sonde.run.transfer import transfer_unit
-from sonde.several import Texts, texts
 
-__all__ = ["Asked", "Variant", "asked_for", "base", "untrained", "varied", "work_of"]
+__all__ = ["Variant", "Variants", "base_variant", "make_variants", "select_variants", "untrained", "worker_for"]
 
 ALL = "all"
 Finished = tuple[Result, Arrays, Arrays | None]
 
 
-class Asked(NamedTuple):
+class Variants(NamedTuple):
     """The controls and measures that are asked for, by name."""
 
     controls: tuple[str, ...]
@@ -51,7 +51,7 @@ class Variant:
     """The set to probe, or why there is none."""
     measures: bool = False
     """Whether it is a measure, and about the linear probe."""
-    across: bool = False
+    all_layers: bool = False
     """Whether it is about all layers of an encoder together."""
     others: tuple[Parts, ...] = ()
     given: str | None = None
@@ -60,14 +60,14 @@ class Variant:
     """What that encoder is."""
 
 
-def asked_for(controls: Texts, measures: Texts) -> Asked:
+def select_variants(controls: StringsOrPaths, measures: StringsOrPaths) -> Variants:
     """The names that are meant, ``all`` spelt out."""
-    return Asked(_names(controls, tuple(CONTROLS), "control"), _names(measures, tuple(MEASURES), "measure"))
+    return Variants(_names(controls, tuple(CONTROLS), "control"), _names(measures, tuple(MEASURES), "measure"))
 
 
-def _names(given: Texts, known: Sequence[str], what: str) -> tuple[str, ...]:
+def _names(given: StringsOrPaths, known: Sequence[str], what: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
-    for name in (part for text in texts(given, f"a {what}") for part in text.split(",") if part):
+    for name in (part for text in as_strings(given, f"a {what}") for part in text.split(",") if part):
         if name == ALL:
             found |= dict.fromkeys(known)
         elif name in known or (what == "measure" and _takes_encoder(name)):
@@ -83,42 +83,44 @@ def _names(given: Texts, known: Sequence[str], what: str) -> tuple[str, ...]:
 def _takes_encoder(name: str) -> bool:
     """Whether a measure names an encoder that is taken for given."""
     scheme, colon, _ = name.removeprefix(GIVEN).partition(":")
-    return name.startswith(GIVEN) and bool(colon) and scheme in schemes()
+    return name.startswith(GIVEN) and bool(colon) and scheme in scheme_names()
 
 
-def base(variant: str) -> str:
+def base_variant(variant: str) -> str:
     """The control or measure that a variant is of: ``erased:…`` is of ``erasure``."""
     return "erasure" if variant.startswith(ERASED) else variant
 
 
-def varied(parts: Parts, asked: Asked, others: Sequence[Parts], seed: int) -> Iterator[Variant]:
+def make_variants(parts: Parts, variants: Variants, others: Sequence[Parts], seed: int) -> Iterator[Variant]:
     """The controls and measures that can be asked of a set."""
-    for name in asked.controls:
+    for name in variants.controls:
         control = CONTROLS[name]
-        if control.encoder is not None or not control.fits(parts):
+        if control.encoder is not None or not control.applies_to(parts):
             continue
         try:
             made = control.parts(parts, seed) if control.parts is not None else parts
         except KeyboardInterrupt:
             raise
         except BaseException as e:
-            yield Variant((name,), e if isinstance(e, SondeError) else DataError(words_of(e)))
+            yield Variant((name,), e if isinstance(e, SondeError) else DataError(describe_error(e)))
             continue
         yield Variant((name,), replace(made, variant=name))
-    for name in asked.measures:
+    for name in variants.measures:
         measure = measure_of(name)
-        if not measure.fits(parts):
+        if not measure.applies_to(parts):
             continue
-        beside = tuple(other for other in others if measure.fits(other)) if measure.erases else ()
+        beside = tuple(other for other in others if measure.applies_to(other)) if measure.erases else ()
         names = tuple(f"{ERASED}{other.name}#{other.digest}" for other in beside) if measure.erases else (name,)
         try:
             identity = "" if measure.given is None else _identity(measure.given)
         except KeyboardInterrupt:
             raise
         except BaseException as e:  # whatever an encoder does, the rest is still to be asked
-            yield Variant(names, e if isinstance(e, SondeError) else EncoderError(f"{measure.given}: {words_of(e)}"))
+            yield Variant(
+                names, e if isinstance(e, SondeError) else EncoderError(f"{measure.given}: {describe_error(e)}")
+            )
             continue
-        yield Variant(names, replace(parts, variant=name), True, measure.across, beside, measure.given, identity)
+        yield Variant(names, replace(parts, variant=name), True, measure.all_layers, beside, measure.given, identity)
 
 
 def _identity(name: str) -> str:
@@ -127,12 +129,12 @@ def _identity(name: str) -> str:
     return str(found) if found is not None else name
 
 
-def work_of(unit: Unit) -> Callable[[Unit], list[Any]]:
+def worker_for(unit: Unit) -> Callable[[Unit], list[Any]]:
     """What does the cells of a unit."""
     variant = unit.parts.variant
     if variant is None or variant == "untrained":
         return _plain(unit) if variant is None else lambda unit: _unsaved(_plain(unit)(unit))
-    return _control if variant in CONTROLS else measure_of(variant).work
+    return _control if variant in CONTROLS else measure_of(variant).compute
 
 
 def _plain(unit: Unit) -> Callable[[Unit], list[Any]]:
@@ -155,15 +157,15 @@ def _control(unit: Unit) -> list[Finished]:
             unit = replace(unit, probe=replace(unit.probe, hidden=hidden))
         unit = replace(unit, vectors=_changed(unit, control.table))
     if control.probe == "used" and plain is not None and plain.result is not None:
-        unit = replace(unit, probe=as_chosen(unit.probe, plain.result))
+        unit = replace(unit, probe=with_chosen_settings(unit.probe, plain.result))
     if unit.parts.same_rows is not None:
-        return list(selective_unit(unit, unit.parts.same_rows))
+        return list(selectivity_unit(unit, unit.parts.same_rows))
     if unit.parts.protocol != "split":
         return _unsaved(transfer_unit(unit))
     if control.probe == "trained":  # where it was not kept, it is fitted as it was, to the last bit
         return _unsaved(probe_unit(unit, trained=_trained(plain) if plain is not None else None))
     same = plain is not None and control.table is None and unit.parts.train.texts is plain.parts.train.texts
-    return _unsaved(probe_unit(unit, ground=same))
+    return _unsaved(probe_unit(unit, statistics=same))
 
 
 def _trained(plain: Plain) -> Fit | None:
@@ -181,4 +183,4 @@ def _changed(unit: Unit, change: Callable[..., Any]) -> Vectors:
     beside = bool(parts.train.inputs) and parts.words
     texts = list(dict.fromkeys(text for part in three for text in part.texts)) if beside else parts.texts()
     table = change(vectors.rows(texts), texts, unit.cells[0].seed)
-    return Vectors([(table, Places(texts))], (vectors.words or vectors.tables) if beside else ())
+    return Vectors([(table, TextIndex(texts))], (vectors.words or vectors.tables) if beside else ())

@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sonde.checksum import digest
+from sonde.core.checksum import digest
+from sonde.data.parquet import decode_rows
 from sonde.errors import DataError, RunError, UsageError
-from sonde.parquet import decode_rows
 from sonde.probes.fit import Model
-from sonde.probes.saved import LARGEST, from_arrays, shape
+from sonde.probes.saved import MAX_SAVED_BYTES, from_arrays, shape
 from sonde.result import Result
 from sonde.task import Example
 
 PREDICTIONS, PROBES, DATASETS = "predictions", "probes", "datasets"
-OTHER = "other_"
+AUXILIARY_PREFIX = "other_"
 """How arrays begin that are not about the test rows."""
-AGAIN = "The same `sonde run` command does the cell again."
-ROUNDING = 1e-9
+REDO_CELL = "The same `sonde run` command does the cell again."
+SCORE_TOLERANCE = 1e-9
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -56,7 +56,7 @@ def own_files(folder: Path, result: Result) -> dict[str, Path]:
     }
 
 
-def is_sound(path: Path, expected: str | None) -> bool | None:
+def matches_checksum(path: Path, expected: str | None) -> bool | None:
     """Whether a file is the one that was written; None if it is not there, or none was written."""
     try:
         return None if expected is None else digest(path.read_bytes()) == expected
@@ -66,7 +66,7 @@ def is_sound(path: Path, expected: str | None) -> bool | None:
         return False
 
 
-def checked(folder: Path, results: Iterable[Result], *, foreign: bool = False) -> tuple[set[str], list[str]]:
+def find_damaged(folder: Path, results: Iterable[Result], *, foreign: bool = False) -> tuple[set[str], list[str]]:
     """The keys of results whose predictions are not what was written, and what to tell of these and of test rows.
 
     A result whose predictions are missing counts, but what follows from them is not to be had; unless there may be
@@ -79,30 +79,30 @@ def checked(folder: Path, results: Iterable[Result], *, foreign: bool = False) -
     rows: dict[Path, bool | None] = {}
     for r in results:
         places = own_files(folder, r)
-        sound = is_sound(places["predictions"], r.files.get("predictions"))
+        sound = matches_checksum(places["predictions"], r.files.get("predictions"))
         if sound is False:
             wrong.add(r.key)
-            notes[altered(places["predictions"], r)] = None
+            notes[altered_message(places["predictions"], r)] = None
         elif sound is None and "predictions" in r.files:
             missing.append(places["predictions"])
             wrong |= {r.key} if foreign else set()
         path = places["rows"]
         if "rows" in r.files and path not in rows:
-            rows[path] = is_sound(path, r.files["rows"])
+            rows[path] = matches_checksum(path, r.files["rows"])
             if not rows[path]:
                 state = "missing" if rows[path] is None else "not what was written"
                 notes[f"{path}, the test rows of {r.cell.dataset}, is {state}. {REWRITE}"] = None
     if missing:
         more = f"{len(missing)} files of predictions are missing, {missing[0]} first"
         told = more if len(missing) > 1 else f"The file of predictions {missing[0]} is missing"
-        notes[f"{told}: what is computed from predictions is left out. {AGAIN}"] = None
+        notes[f"{told}: what is computed from predictions is left out. {REDO_CELL}"] = None
     return wrong, list(notes)
 
 
-def altered(path: Path, result: Result) -> str:
+def altered_message(path: Path, result: Result) -> str:
     """What to tell of a result that is left out because of a file."""
     what = f"{result.cell.encoder} on {result.cell.dataset}"
-    return f"{path} is not what was written, so that the result of {what} is left out. {AGAIN}"
+    return f"{path} is not what was written, so that the result of {what} is left out. {REDO_CELL}"
 
 
 REWRITE = "Comparisons that need them are left out; the same `sonde run` command writes the file again."
@@ -119,14 +119,14 @@ def read_predictions(folder: Path, result: Result, names: Sequence[str] = ()) ->
         missing = ", ".join(name for name in names if name not in there)
         raise UsageError(f"{path} has no array {missing}; it has {', '.join(there)}.") from e
     except _UNREADABLE as e:
-        raise RunError(f"{path} cannot be read: {e}. {AGAIN}") from e
-    short = any(len(a) != result.n["te"] for name, a in arrays.items() if not name.startswith(OTHER))
+        raise RunError(f"{path} cannot be read: {e}. {REDO_CELL}") from e
+    short = any(len(a) != result.n["te"] for name, a in arrays.items() if not name.startswith(AUXILIARY_PREFIX))
     if short or not arrays:
-        raise RunError(f"{path} does not have {result.n['te']} predictions. {AGAIN}")
+        raise RunError(f"{path} does not have {result.n['te']} predictions. {REDO_CELL}")
     if is_plain(result) and {"predicted", "truth"} <= arrays.keys():
         share = float((arrays["predicted"] == arrays["truth"]).mean())
-        if abs(share - result.score) > ROUNDING:
-            raise RunError(f"{path} has {share:.4f} of its rows right; expected {result.score:.4f}. {AGAIN}")
+        if abs(share - result.score) > SCORE_TOLERANCE:
+            raise RunError(f"{path} has {share:.4f} of its rows right; expected {result.score:.4f}. {REDO_CELL}")
     return arrays
 
 
@@ -144,7 +144,7 @@ def read_test_rows(folder: Path, result: Result) -> list[Example]:
     except (OSError, ValueError) as e:
         raise RunError(f"The test rows of {result.cell.dataset}, {path}, cannot be read: {e}. {REWRITE}") from e
     if is_plain(result) and not _agree(result, read_predictions(folder, result, ["truth"])["truth"], found):
-        raise RunError(f"{path} does not have the rows that {result.cell.encoder} was tested on. {AGAIN}")
+        raise RunError(f"{path} does not have the rows that {result.cell.encoder} was tested on. {REDO_CELL}")
     return found
 
 
@@ -164,15 +164,15 @@ def read_model(folder: Path, result: Result) -> Model:
     except FileNotFoundError:
         raise RunError(
             f"There is no probe of {what} in {path.parent}. Runs keep those of sets that are learned in one go, up "
-            f"to {LARGEST >> 20} MB each: run again in a new folder."
+            f"to {MAX_SAVED_BYTES >> 20} MB each: run again in a new folder."
         ) from None
     except (*_UNREADABLE, DataError) as e:
-        raise RunError(f"{path} cannot be read: {str(e).rstrip('.')}. {AGAIN}") from e
+        raise RunError(f"{path} cannot be read: {str(e).rstrip('.')}. {REDO_CELL}") from e
     expected = (len(result.labels), result.dimension)
     if shape(found) != expected:
         raise RunError(
             f"{path} has a probe of {shape(found)[0]} classes on {shape(found)[1]} dimensions; expected "
-            f"{expected[0]} on {expected[1]}, for {what}. {AGAIN}"
+            f"{expected[0]} on {expected[1]}, for {what}. {REDO_CELL}"
         )
     return found
 
@@ -195,7 +195,7 @@ def _arrays(content: bytes, names: Sequence[str] = ()) -> dict[str, npt.NDArray[
         return {name: found[name] for name in names or found.files}
 
 
-def archived(arrays: Arrays, *, compressed: bool) -> bytes:
+def to_npz(arrays: Arrays, *, compressed: bool) -> bytes:
     """Arrays as the content of an .npz file."""
     buffer = BytesIO()
     (np.savez_compressed if compressed else np.savez)(buffer, allow_pickle=False, **arrays)

@@ -11,11 +11,11 @@ from sonde.errors import UsageError
 from sonde.probes import Probe
 from sonde.senteval.utils import parse_optimiser
 
-GRID = (1e-5, 1e-4, 1e-3, 1e-2)
+L2_GRID = (1e-5, 1e-4, 1e-3, 1e-2)
 """SentEval's weights of the L2 penalty."""
 UNREGULARISED = 1e-9
 """What there is in place of the grid for SNLI."""
-FAST = f"senteval, l2 {GRID[0]:g} only"
+FAST = f"senteval, l2 {L2_GRID[0]:g} only"
 """What the fast mode is called in a result. A classifier that is stopped early hardly feels the weaker three penalties,
 and which of them is best on dev is much of a draw: benchmarks/senteval.py shows how far off it is without a choice."""
 RATES = {"adam": 1e-3, "adagrad": 1e-2, "rmsprop": 1e-2, "sgd": 0.0}
@@ -27,7 +27,7 @@ _KEYS = (
 log = logging.getLogger("senteval")
 
 
-def probe_of(classifier: Mapping[str, Any], *, free: bool = False) -> Probe | None:
+def probe_of(classifier: Mapping[str, Any], *, unregularised: bool = False) -> Probe | None:
     """The probe that does what a classifier's configuration says; None if torch alone has the optimiser.
 
     ``free`` stands for no regularisation.
@@ -40,7 +40,7 @@ def probe_of(classifier: Mapping[str, Any], *, free: bool = False) -> Probe | No
     return Probe(
         hidden=(hidden,),
         dropout=(float(classifier.get("dropout", 0.0)) if hidden else 0.0,),
-        l2=grid_of(classifier, free=free),
+        l2=grid_of(classifier, unregularised=unregularised),
         optimiser=name,  # type: ignore[arg-type]
         rate=options.get("lr", RATES[name]),
         batch=int(classifier.get("batch_size", 64)),
@@ -51,11 +51,11 @@ def probe_of(classifier: Mapping[str, Any], *, free: bool = False) -> Probe | No
     )
 
 
-def grid_of(classifier: Mapping[str, Any], *, free: bool = False) -> tuple[float, ...]:
+def grid_of(classifier: Mapping[str, Any], *, unregularised: bool = False) -> tuple[float, ...]:
     """The penalties that dev chooses from."""
-    if free:
+    if unregularised:
         return (UNREGULARISED,)
-    return GRID[:1] if is_fast(classifier) else GRID
+    return L2_GRID[:1] if is_fast(classifier) else L2_GRID
 
 
 def reduction_of(classifier: Mapping[str, Any]) -> Any:
@@ -76,7 +76,7 @@ def protocol_of(classifier: Mapping[str, Any]) -> dict[str, str]:
     return {"protocol": FAST} if is_fast(classifier) else {}
 
 
-def warn_of_unknown(classifier: Mapping[str, Any]) -> None:
+def warn_unknown_keys(classifier: Mapping[str, Any]) -> None:
     """Say which keys mean nothing. SentEval passes over them without a word, and so does a slip of the pen."""
     for key in classifier:
         if key not in _KEYS:

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from sonde.corpus.files import stem
+from sonde.data.tables import find_file
 from sonde.errors import DataError, UsageError
 from sonde.senteval import binary, mrpc, probing, rank, sick, snli, sst, sts, trec
 from sonde.senteval.batches import Batcher, Prepare
 from sonde.senteval.utils import dotdict
-from sonde.tables import there
 
 __all__ = ["SE", "register_task"]
 
-Maker = Callable[..., Any]
+TaskFactory = Callable[..., Any]
 """A class, or anything else that is called with a path and ``seed``, and makes what has do_prepare and run."""
 
-DOWNSTREAM: Mapping[str, tuple[str, Maker]] = {
+DOWNSTREAM: Mapping[str, tuple[str, TaskFactory]] = {
     "CR": ("CR", binary.CREval),
     "MR": ("MR", binary.MREval),
     "MPQA": ("MPQA", binary.MPQAEval),
@@ -40,7 +40,7 @@ DOWNSTREAM: Mapping[str, tuple[str, Maker]] = {
     "STS16": ("STS/STS16-en-test", sts.STS16Eval),
 }
 """The transfer tasks: where each stands below ``downstream``, and what runs it."""
-PROBING: Mapping[str, tuple[str, Maker]] = {
+PROBING_EVALS: Mapping[str, tuple[str, TaskFactory]] = {
     "Length": ("sentence_length", probing.LengthEval),
     "WordContent": ("word_content", probing.WordContentEval),
     "Depth": ("tree_depth", probing.DepthEval),
@@ -53,23 +53,23 @@ PROBING: Mapping[str, tuple[str, Maker]] = {
     "CoordinationInversion": ("coordination_inversion", probing.CoordinationInversionEval),
 }
 """The probing tasks: the name of each one's file, and what runs it."""
-SIMCSE: Mapping[str, tuple[str, Maker]] = {
+SIMCSE: Mapping[str, tuple[str, TaskFactory]] = {
     "SICKRelatedness-finetune": ("SICK", sick.SICKEval),
     "STSBenchmark-finetune": ("STS/STSBenchmark", sts.STSBenchmarkFinetune),
     "STSBenchmark-fix": ("STS/STSBenchmark-fix", sts.STSBenchmarkEval),
 }
 """What SimCSE's copy of SentEval has besides."""
 
-_registered: dict[str, Maker | Path] = {}
+_registered: dict[str, TaskFactory | Path] = {}
 
 
-def register_task(name: str, made: Maker | str | Path) -> None:
+def register_task(name: str, factory: TaskFactory | str | Path) -> None:
     """Add a task under a name, or put it in the place of one.
 
     ``made`` is a file in the format of the probing tasks; or a class such as those of ``senteval.binary``, or any
     function, that is called as ``made(task_path, seed=…)`` with ``params['task_path']``.
     """
-    _registered[name] = made if callable(made) else Path(made)
+    _registered[name] = factory if callable(factory) else Path(factory)
 
 
 class SE:
@@ -86,8 +86,10 @@ class SE:
         self.prepare: Prepare = prepare or (lambda params, samples: None)
         self.evaluation: Any = None
         self.results: dict[str, Any] = {}
-        found = [name for name in _files(self.params.task_path) if name not in {file for file, _ in PROBING.values()}]
-        self.list_tasks = list(dict.fromkeys([*DOWNSTREAM, *PROBING, *SIMCSE, *_registered, *found]))
+        found = [
+            name for name in _files(self.params.task_path) if name not in {file for file, _ in PROBING_EVALS.values()}
+        ]
+        self.list_tasks = list(dict.fromkeys([*DOWNSTREAM, *PROBING_EVALS, *SIMCSE, *_registered, *found]))
 
     def eval(self, name: str | list[str]) -> dict[str, Any]:
         """The results of a task; for a list of tasks, those of each by its name."""
@@ -104,13 +106,13 @@ class SE:
         if not self.params.task_path:
             raise UsageError("params['task_path'] is missing: expected the folder that has `downstream` and `probing`.")
         path, seed = Path(self.params.task_path), self.params.seed
-        files = {file: task for task, (file, _) in PROBING.items()}
+        files = {file: task for task, (file, _) in PROBING_EVALS.items()}
         if isinstance(name, str):
             if own := _registered.get(name):
                 return own(str(path), seed=seed) if callable(own) else probing.PROBINGEval(name, own, seed)
             if place := DOWNSTREAM.get(name) or SIMCSE.get(name):
                 return place[1](_folder(name, path, place[0]), seed=seed)
-            if place := PROBING.get(files.get(name, name)):
+            if place := PROBING_EVALS.get(files.get(name, name)):
                 return place[1](_probing(path, place[0]).parent, seed=seed)
             if name in _files(path):
                 return probing.PROBINGEval(name, _probing(path, name), seed)
@@ -132,7 +134,7 @@ def _folder(name: str, data: Path, home: str) -> Path:
 def _probing(data: Path, file: str) -> Path:
     """The file of a probing task, which need not be there, without its compression suffix."""
     tried = [folder / f"{file}.txt" for folder in (data / "probing", data)]
-    return next((path for path in tried if there(path)), tried[0])
+    return next((path for path in tried if find_file(path)), tried[0])
 
 
 def _files(data: Any) -> list[str]:

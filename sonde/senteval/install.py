@@ -11,7 +11,7 @@ MODULES = (
     "tools.classifier", "tools.ranking", "tools.relatedness", "tools.validation",
 )  # fmt: skip
 """What may be imported from the package."""
-MARK = "written by `sonde senteval install`"
+GENERATED_MARK = "written by `sonde senteval install`"
 """By this in its first line a file is known to be ours."""
 
 
@@ -38,7 +38,7 @@ def install(folder: Path, *, force: bool = False) -> Path:
 
 def _ours(path: Path) -> bool:
     try:
-        return MARK in path.read_text("utf-8").partition("\n")[0]
+        return GENERATED_MARK in path.read_text("utf-8").partition("\n")[0]
     except (OSError, UnicodeDecodeError):
         return False
 
@@ -46,14 +46,14 @@ def _ours(path: Path) -> bool:
 def _package() -> str:
     outer = ", ".join(name for name in MODULES if "." not in name)
     return (
-        f'"""SentEval as sonde does it, {MARK}."""\n\n'
+        f'"""SentEval as sonde does it, {GENERATED_MARK}."""\n\n'
         f"from senteval import {outer}  # noqa: F401\n"
         "from sonde.senteval import SE, register_task  # noqa: F401\n"
     )
 
 
 def _module(name: str) -> str:
-    first = f'"""SentEval\'s {name} as sonde does it, {MARK}."""\n\n'
+    first = f'"""SentEval\'s {name} as sonde does it, {GENERATED_MARK}."""\n\n'
     if name == "tools":
         inner = ", ".join(each.partition(".")[2] for each in MODULES if "." in each)
         return f"{first}from senteval.tools import {inner}  # noqa: F401\n"

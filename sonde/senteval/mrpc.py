@@ -18,7 +18,7 @@ __all__ = ["MRPCEval"]
 
 log = logging.getLogger("senteval")
 
-CHUNK = 256
+PAIR_ROWS = 256
 """Pairs that are put together at a time."""
 
 
@@ -69,8 +69,8 @@ class MRPCEval:
 def compared(pairs: Array) -> Array:
     """Vectors u and v side by side, (n, 2d), turned in place into what is learnt from: |u − v| and u · v."""
     width = pairs.shape[1] // 2
-    for start in range(0, len(pairs), CHUNK):
-        u, v = pairs[start : start + CHUNK, :width], pairs[start : start + CHUNK, width:]
+    for start in range(0, len(pairs), PAIR_ROWS):
+        u, v = pairs[start : start + PAIR_ROWS, :width], pairs[start : start + PAIR_ROWS, width:]
         difference = np.abs(u - v)
         np.multiply(u, v, out=v)
         u[:] = difference

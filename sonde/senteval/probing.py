@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sonde.dataset import check_beside
+from sonde.data.dataset import check_against_manifest
 from sonde.errors import CorpusError, DataError
 from sonde.senteval.batches import Batcher, Prepare, by_length, encode
 from sonde.senteval.config import protocol_of
@@ -45,7 +45,7 @@ class PROBINGEval:
     def loadFile(self, fpath: str | Path) -> None:  # noqa: N802 - SentEval's name
         """Read the file. Labels are numbered as they sort, as texts, those of the training rows only."""
         self.tok2split = {"tr": "train", "va": "dev", "te": "test"}
-        check_beside(Path(fpath))
+        check_against_manifest(Path(fpath))
         for number, line in lines_of(fpath):
             cells = line.rstrip().split("\t")
             cells = line.split("\t") if len(cells) < 3 else cells  # the sentence may be empty

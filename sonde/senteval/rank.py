@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from sonde.layouts import scan
-from sonde.layouts.captions import images_of, load_features
+from sonde.data.layouts import scan
+from sonde.data.layouts.captions import features_path, load_features
 from sonde.senteval.batches import Batcher, Prepare, encode
 from sonde.senteval.tools.ranking import ImageSentenceRankingPytorch
 from sonde.senteval.utils import dotdict
@@ -38,7 +38,7 @@ class ImageCaptionRetrievalEval:
         for split, path, row in scan("ImageCaptionRetrieval", Path(fpath)):
             found[split]["sent"].append([word.encode() for word in row.text.split()])
             if "imgfeat" not in found[split]:
-                found[split]["imgfeat"] = load_features(images_of(path))
+                found[split]["imgfeat"] = load_features(features_path(path))
         return tuple(found.values())
 
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:

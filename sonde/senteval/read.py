@@ -6,24 +6,24 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from sonde.corpus.files import open_bytes, undecodable
+from sonde.core.files import encoding_error, open_bytes
+from sonde.data.tables import find_file
 from sonde.errors import CorpusError, DataError
 from sonde.senteval.batches import Sentence
-from sonde.tables import there
 
 log = logging.getLogger("senteval")
 
 
 def text_of(path: str | Path, encoding: str = "utf-8") -> str:
     """The text of a file, or of a compressed one in its place."""
-    found = there(Path(path))
+    found = find_file(Path(path))
     if found is None:
         raise DataError(f"There is no file {path}, compressed or not. `sonde data get` fetches sets, or says where.")
     content = b"".join(open_bytes(str(found)))
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise undecodable(str(found), 1, error) from None
+        raise encoding_error(str(found), 1, error) from None
 
 
 def lines_of(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:

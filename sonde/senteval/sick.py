@@ -27,7 +27,7 @@ __all__ = ["SICKEntailmentEval", "SICKEval", "SICKRelatednessEval"]
 log = logging.getLogger("senteval")
 
 FILES = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
-LABELS = {"CONTRADICTION": 0, "NEUTRAL": 1, "ENTAILMENT": 2}
+SICK_LABELS = {"CONTRADICTION": 0, "NEUTRAL": 1, "ENTAILMENT": 2}
 MODES = ("both", "supervised", "cosine")
 
 Pairs = dict[str, list[Any]]
@@ -141,11 +141,11 @@ class SICKEntailmentEval(SICKRelatednessEval):
             if number == 1:
                 continue
             label = cells[4].strip()
-            if label not in LABELS:
-                raise CorpusError(str(fpath), number, f"the label {label[:20]!r}", ", ".join(LABELS))
+            if label not in SICK_LABELS:
+                raise CorpusError(str(fpath), number, f"the label {label[:20]!r}", ", ".join(SICK_LABELS))
             found["X_A"].append(cells[1].split())
             found["X_B"].append(cells[2].split())
-            found["y"].append(LABELS[label])
+            found["y"].append(SICK_LABELS[label])
         return found
 
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
@@ -153,7 +153,7 @@ class SICKEntailmentEval(SICKRelatednessEval):
         vectors = self._encode(params, batcher)
         names = {"train": "train", "valid": "dev", "test": "test"}
         config = {
-            "nclasses": len(LABELS), "seed": self.seed, "usepytorch": params.usepytorch,
+            "nclasses": len(SICK_LABELS), "seed": self.seed, "usepytorch": params.usepytorch,
             "classifier": params.classifier, "nhid": params.nhid, "device": params.device,
         }  # fmt: skip
         dev, test = SplitClassifier(

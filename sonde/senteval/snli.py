@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from sonde.data.layouts.parsing import NO_GOLD
 from sonde.errors import DataError
-from sonde.layouts.lines import NO_GOLD
 from sonde.senteval.batches import Array, Batcher, Prepare, Sentence, by_length, check_finite, matrix
 from sonde.senteval.config import protocol_of
 from sonde.senteval.read import text_of
@@ -21,8 +21,8 @@ __all__ = ["SNLIEval"]
 
 log = logging.getLogger("senteval")
 
-LABELS = {"entailment": 0, "neutral": 1, "contradiction": 2}
-PASSES = 15
+SNLI_LABELS = {"entailment": 0, "neutral": 1, "contradiction": 2}
+SNLI_MAX_EPOCHS = 15
 """Passes over the training rows at most, with a look at dev after each."""
 
 
@@ -41,8 +41,8 @@ class SNLIEval:
             if not len(one) == len(two) == len(labels):
                 met = f"{len(one)}, {len(two)} and {len(labels)}"
                 raise DataError(f"{file} and the sentences beside it have {met} lines; expected as many.")
-            if strange := sorted(set(labels) - {*LABELS, NO_GOLD}):
-                raise DataError(f"{file} has the labels {strange[:3]}; expected {', '.join(LABELS)}.")
+            if strange := sorted(set(labels) - {*SNLI_LABELS, NO_GOLD}):
+                raise DataError(f"{file} has the labels {strange[:3]}; expected {', '.join(SNLI_LABELS)}.")
             kept = [row for row in zip(two, one, labels, strict=True) if row[2] != NO_GOLD]
             two, one, labels = by_length(*([row[i] for row in kept] for i in range(3)))
             self.data[split] = (one, two, labels)
@@ -71,8 +71,8 @@ class SNLIEval:
                 if start % (20000 * params.batch_size) == 0:
                     log.info("PROGRESS (encoding): %.2f%%", 100 * start / len(labels))
             self.X[split] = np.vstack(made)
-            self.y[split] = np.array([LABELS[label] for label in labels])
-        classifier = {**copy.deepcopy(params.classifier), "max_epoch": PASSES, "epoch_size": 1}
+            self.y[split] = np.array([SNLI_LABELS[label] for label in labels])
+        classifier = {**copy.deepcopy(params.classifier), "max_epoch": SNLI_MAX_EPOCHS, "epoch_size": 1}
         config = {
             "nclasses": 3, "seed": self.seed, "usepytorch": params.usepytorch, "cudaEfficient": True,
             "nhid": params.nhid, "noreg": True, "classifier": classifier, "device": params.device,

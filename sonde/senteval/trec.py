@@ -19,7 +19,7 @@ __all__ = ["TRECEval"]
 
 log = logging.getLogger("senteval")
 
-LABELS = {"ABBR": 0, "DESC": 1, "ENTY": 2, "HUM": 3, "LOC": 4, "NUM": 5}
+TREC_LABELS = {"ABBR": 0, "DESC": 1, "ENTY": 2, "HUM": 3, "LOC": 4, "NUM": 5}
 
 
 class TRECEval:
@@ -40,10 +40,10 @@ class TRECEval:
         found: dict[str, list[Any]] = {"X": [], "y": []}
         for number, line in lines_of(fpath, "latin-1"):
             label, colon, rest = line.strip().partition(":")
-            if not colon or label not in LABELS:
+            if not colon or label not in TREC_LABELS:
                 raise CorpusError(str(fpath), number, f"{line[:20]!r}", "a line such as `NUM:date When … ?`")
             found["X"].append(rest.partition(" ")[2].split())
-            found["y"].append(LABELS[label])
+            found["y"].append(TREC_LABELS[label])
         return found
 
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class TRECEval:
             parts.append({"X": encode(params, batcher, samples), "y": np.array(labels)})
         log.info("Computed embeddings")
         config = {
-            "nclasses": len(LABELS), "seed": self.seed, "usepytorch": params.usepytorch,
+            "nclasses": len(TREC_LABELS), "seed": self.seed, "usepytorch": params.usepytorch,
             "classifier": params.classifier, "kfold": params.kfold, "device": params.device,
         }  # fmt: skip
         dev, test, _ = KFoldClassifier(parts[0], parts[1], config).run()

@@ -13,7 +13,7 @@ from sonde.errors import NotInstalled, UsageError
 
 __all__ = ["cosine", "create_dictionary", "dotdict", "get_optimizer"]
 
-OPTIMISERS = {
+TORCH_OPTIMISERS = {
     "adadelta": "Adadelta", "adagrad": "Adagrad", "adam": "Adam", "adamax": "Adamax", "asgd": "ASGD",
     "rmsprop": "RMSprop", "rprop": "Rprop", "sgd": "SGD",
 }  # fmt: skip
@@ -55,8 +55,8 @@ def create_dictionary(sentences: Iterable[Sequence[Any]]) -> tuple[list[Any], di
 def parse_optimiser(text: str) -> tuple[str, dict[str, float]]:
     """``name[,key=number]*``, such as ``sgd,lr=0.1``: the name and the numbers. Numbers are plain decimals."""
     name, *options = text.split(",")
-    if name not in OPTIMISERS:
-        raise UsageError(f"There is no optimiser {name!r} (optim={text!r}); there are {', '.join(OPTIMISERS)}.")
+    if name not in TORCH_OPTIMISERS:
+        raise UsageError(f"There is no optimiser {name!r} (optim={text!r}); there are {', '.join(TORCH_OPTIMISERS)}.")
     found = {}
     for option in options:
         key, equals, value = option.partition("=")
@@ -78,7 +78,7 @@ def get_optimizer(s: str) -> tuple[Any, dict[str, float]]:
             f"The optimiser {s!r} needs torch, which cannot be imported ({why}): pip install torch, or take one of "
             "adam, adagrad, rmsprop and sgd, with no other option than lr."
         ) from why
-    found = getattr(optim, OPTIMISERS[name])
+    found = getattr(optim, TORCH_OPTIMISERS[name])
     known = list(inspect.signature(found.__init__).parameters)[2:]
     if strange := [key for key in options if key not in known]:
         raise UsageError(f"optim={s!r} has {', '.join(strange)}, which torch's {name} does not; it has {known}.")

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sonde.compare import best_layer
-from sonde.encoders import REMOTE, Spec
+from sonde.encoders import REMOTE_SCHEME, Spec
 from sonde.errors import SondeError, UsageError
-from sonde.report.grid import Column, Grid, Layers, Place, grid_of, labelled
+from sonde.report.grid import ColumnKey, Grid, Layers, SetKey, grid_of, label_columns
 from sonde.report.names import set_names, short_names
 from sonde.result import Result
 from sonde.run.folder import Run
@@ -22,8 +22,8 @@ class Choice:
     name: str
     """As the tables of a run call it; no two are alike."""
     short: str
-    column: Column
-    cells: Mapping[Place, Layers]
+    column: ColumnKey
+    cells: Mapping[SetKey, Layers]
     """By set and layer, the results whose probe was kept: of several seeds, the first."""
     baseline: bool
     layer: str | None = None
@@ -39,11 +39,11 @@ class Choice:
     def remote(self) -> bool:
         """Whether sentences leave this machine to be encoded."""
         try:
-            return Spec.parse(self.column.encoder).scheme == REMOTE
+            return Spec.parse(self.column.encoder).scheme == REMOTE_SCHEME
         except SondeError:
             return False
 
-    def at(self, place: Place) -> Result | None:
+    def result_for(self, place: SetKey) -> Result | None:
         """The result whose probe reads sentences for a set, if there is one."""
         layers = self.cells.get(place, {})
         if self.layer is not None:
@@ -52,16 +52,16 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Offer:
+class ProbeCatalogue:
     """All that can be read, and why the rest cannot."""
 
     choices: Sequence[Choice]
-    sets: Mapping[Place, Mapping[str, str | None]]
+    sets: Mapping[SetKey, Mapping[str, str | None]]
     """The sets with a probe to read from, in order: ``set``, what it is called, ``name`` in full, ``question``."""
-    left_out: Sequence[Mapping[str, str]]
+    excluded: Sequence[Mapping[str, str]]
     """``set`` and ``why``."""
 
-    def wanted(self, names: Sequence[str] | None, layers: Mapping[str, str]) -> list[Choice]:
+    def selected(self, names: Sequence[str] | None, layers: Mapping[str, str]) -> list[Choice]:
         """The choices with these names, or all encoders that are neither baselines nor elsewhere; at these layers."""
         there = {choice.name: choice for choice in self.choices}
         if names is None:
@@ -76,10 +76,10 @@ class Offer:
         return [replace(there[name], layer=layers.get(name)) for name in dict.fromkeys(names)]
 
 
-def offer_of(run: Run) -> Offer:
+def probe_catalogue(run: Run) -> ProbeCatalogue:
     """Look through a run for probes that were kept."""
     grid = grid_of(run)
-    both = [*labelled(grid.columns), *labelled(grid.baselines)]
+    both = [*label_columns(grid.columns), *label_columns(grid.baselines)]
     names = [", ".join(said["label"]) for said in both]
     choices = [
         Choice(name, short, column, cells, i >= len(grid.columns))
@@ -88,22 +88,22 @@ def offer_of(run: Run) -> Offer:
         )
         if (cells := _readable(run, grid, column))
     ]
-    called = dict(zip(grid.sets, set_names([_said(run, grid, place) for place in grid.sets]), strict=True))
+    called = dict(zip(grid.sets, set_names([_set_info(run, grid, place) for place in grid.sets]), strict=True))
     there = {place for choice in choices for place in choice.cells}
-    return Offer(
+    return ProbeCatalogue(
         choices,
         {
             place: {"set": name, "name": place.name, "question": _about(run, place).get("question")}
             for place, name in called.items()
             if place in there
         },
-        [{"set": called[p], "why": _why(run, grid, p)} for p in grid.sets if p not in there],
+        [{"set": called[p], "why": _exclusion_reason(run, grid, p)} for p in grid.sets if p not in there],
     )
 
 
-def _readable(run: Run, grid: Grid, column: Column) -> dict[Place, Layers]:
+def _readable(run: Run, grid: Grid, column: ColumnKey) -> dict[SetKey, Layers]:
     """The first seed's results whose probe was kept and reads nothing but the sentence."""
-    found: dict[Place, Layers] = {}
+    found: dict[SetKey, Layers] = {}
     for place in grid.sets:
         layers = {
             layer: [kept[0]]
@@ -115,7 +115,7 @@ def _readable(run: Run, grid: Grid, column: Column) -> dict[Place, Layers]:
     return found
 
 
-def _why(run: Run, grid: Grid, place: Place) -> str:
+def _exclusion_reason(run: Run, grid: Grid, place: SetKey) -> str:
     if inputs := _inputs(run, place):
         return f"Its probe reads the sentence and {', '.join(inputs)}."
     results = [r for column in grid.columns for found in grid.layers(column, place).values() for r in found]
@@ -124,17 +124,17 @@ def _why(run: Run, grid: Grid, place: Place) -> str:
     return "Its probes were not kept: they are too large, or there is one per fold, or the run is of an older version."
 
 
-def _inputs(run: Run, place: Place) -> Sequence[str]:
+def _inputs(run: Run, place: SetKey) -> Sequence[str]:
     return [str(name) for name in _about(run, place).get("inputs", ())]
 
 
-def _said(run: Run, grid: Grid, place: Place) -> dict[str, Any]:
+def _set_info(run: Run, grid: Grid, place: SetKey) -> dict[str, Any]:
     about = _about(run, place)
     twins = sum(other.name == place.name for other in grid.sets)
     label = place.name if twins == 1 else f"{place.name} #{place.data[:8]}"
     return {"name": place.name, "label": label, "language": about.get("language"), "corpus": about.get("corpus")}
 
 
-def _about(run: Run, place: Place) -> Mapping[str, Any]:
+def _about(run: Run, place: SetKey) -> Mapping[str, Any]:
     said = run.info.get("datasets", ())
     return next((d for d in said if (d["name"], d["digest"]) == (place.name, place.data)), {})

@@ -20,15 +20,15 @@ from typing import Any, cast
 
 import msgspec
 
-from sonde.errors import SondeError, UsageError, words_of
+from sonde.core.arguments import StringsOrPaths
+from sonde.errors import SondeError, UsageError, describe_error
 from sonde.serve.site import Site
-from sonde.several import Texts
 
-HOME = "127.0.0.1"
+HOST = "127.0.0.1"
 """Not to be changed: there is no password, and encoders take all the time of a machine."""
-BODY = 1 << 19
+MAX_BODY_BYTES = 1 << 19
 """Bytes of a request: 20 sentences of 2,000 characters of 12 bytes each, as JSON may write them."""
-PATIENCE = 30.0
+TIMEOUT_SECONDS = 30.0
 """Seconds to wait for the rest of a request."""
 HEADERS = {
     "Cache-Control": "no-store",
@@ -48,13 +48,13 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 1024  # connections that wait to be taken up; of the usual five, a crowd would be turned away
     allow_reuse_address = os.name == "posix"  # elsewhere, two servers would share the port
 
-    def __init__(self, folder: Path | str, port: int = 0, named: Texts = ()) -> None:
+    def __init__(self, folder: Path | str, port: int = 0, trusted: StringsOrPaths = ()) -> None:
         if not 0 <= port < 1 << 16:
             raise UsageError(f"The port is {port}; expected a number from 1 to 65535, or 0 for any that is free.")
-        self.site = Site(Path(folder), named)
+        self.site = Site(Path(folder), trusted)
         self.site.state()  # what is no run is told now
         try:
-            super().__init__((HOME, port), _Handler)
+            super().__init__((HOST, port), _Handler)
         except OSError as e:
             raise UsageError(
                 f"Port {port} cannot be used: {e.strerror}. Name another one, or 0 for any that is free."
@@ -63,12 +63,12 @@ class Server(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         """Where a browser finds it."""
-        return f"http://{HOME}:{self.server_port}/"
+        return f"http://{HOST}:{self.server_port}/"
 
     def server_bind(self) -> None:
         """Take the port, and do not ask the network what this machine is called."""
         socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = HOME, self.server_address[1]
+        self.server_name, self.server_port = HOST, self.server_address[1]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Let a browser go that has gone."""
@@ -84,7 +84,7 @@ class _Refused(Exception):
 
 class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "sonde", ""
-    timeout = PATIENCE
+    timeout = TIMEOUT_SECONDS
 
     @property
     def site(self) -> Site:
@@ -98,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(paths)
 
     def do_POST(self) -> None:
-        self._answer({"/read": lambda: ("application/json", msgspec.json.encode(self.site.read(self._body())))})
+        self._answer({"/read": lambda: ("application/json", msgspec.json.encode(self.site.predict(self._body())))})
 
     def _answer(self, paths: dict[str, Callable[[], tuple[str, bytes]]]) -> None:
         try:
@@ -108,25 +108,25 @@ class _Handler(BaseHTTPRequestHandler):
             kind, content = paths[self.path]()
         except _Refused as e:
             self._drain()
-            self._tell(e.status, str(e))
+            self._send_message(e.status, str(e))
         except UsageError as e:
-            self._tell(HTTPStatus.BAD_REQUEST, str(e))
+            self._send_message(HTTPStatus.BAD_REQUEST, str(e))
         except SondeError as e:
-            self._tell(HTTPStatus.INTERNAL_SERVER_ERROR, str(e))
+            self._send_message(HTTPStatus.INTERNAL_SERVER_ERROR, str(e))
         except (ConnectionError, TimeoutError):
             raise
         except BaseException as e:  # sys.exit in an encoder's own thread would leave the question without an answer
-            self._tell(HTTPStatus.INTERNAL_SERVER_ERROR, f"This is a fault of sonde: {words_of(e)}")
+            self._send_message(HTTPStatus.INTERNAL_SERVER_ERROR, f"This is a fault of sonde: {describe_error(e)}")
         else:
             self._send(HTTPStatus.OK, kind, content)
 
     def _check_host(self) -> None:
         port = cast(Server, self.server).server_port
         ends = (f":{port}", "") if port == 80 else (f":{port}",)  # browsers leave out the usual port, and no other
-        ours = {name + end for name in (HOME, "localhost") for end in ends}
+        ours = {name + end for name in (HOST, "localhost") for end in ends}
         given = self.headers.get_all("Host") or []
         if len(given) != 1 or given[0].strip().lower() not in ours:
-            raise _Refused(HTTPStatus.FORBIDDEN, f"This server is asked as {HOME}:{port} only.")
+            raise _Refused(HTTPStatus.FORBIDDEN, f"This server is asked as {HOST}:{port} only.")
         origins = {f"http://{name}" for name in ours}
         if any(origin.strip().lower() not in origins for origin in self.headers.get_all("Origin") or []):
             raise _Refused(HTTPStatus.FORBIDDEN, "This server answers its own page only.")
@@ -137,8 +137,8 @@ class _Handler(BaseHTTPRequestHandler):
         length = self._length()
         if length is None:
             raise _Refused(HTTPStatus.LENGTH_REQUIRED, "Expected a Content-Length and the whole content at once.")
-        if length > BODY:
-            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"A request may have {BODY:,} bytes at most.")
+        if length > MAX_BODY_BYTES:
+            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"A request may have {MAX_BODY_BYTES:,} bytes at most.")
         return self.rfile.read(length)
 
     def _length(self) -> int | None:
@@ -149,11 +149,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _drain(self) -> None:
         """Read some of what is refused: a browser that is still sending would not see the answer."""
-        left = min(self._length() or 0, 8 * BODY)
+        left = min(self._length() or 0, 8 * MAX_BODY_BYTES)
         while left > 0 and (met := self.rfile.read(min(left, 1 << 16))):
             left -= len(met)
 
-    def _tell(self, status: HTTPStatus, why: str) -> None:
+    def _send_message(self, status: HTTPStatus, why: str) -> None:
         said = why.encode(errors="backslashreplace").decode()
         self._send(status, "application/json", msgspec.json.encode({"error": said}))
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 
+from sonde.core.arguments import StringsOrPaths
 from sonde.errors import UsageError
-from sonde.report.page import Extra, render
-from sonde.report.whole import whole
+from sonde.report.full_summary import full_summary
+from sonde.report.page import ExtraSection, render
 from sonde.run.folder import INFO, RESULTS, Run
-from sonde.serve.choices import Offer, offer_of
+from sonde.serve.choices import ProbeCatalogue, probe_catalogue
 from sonde.serve.encoders import Encoders
-from sonde.serve.read import LONGEST, MOST, Reader, Request
-from sonde.several import Texts
+from sonde.serve.predict import MAX_SENTENCE_LENGTH, MAX_SENTENCES, Predictor, Request
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class State:
     stamp: str
     """Another one when the run has grown."""
     run: Run
-    offer: Offer
+    catalogue: ProbeCatalogue
 
 
 class Site:
     """One run, which another process may be writing. Nothing is written here."""
 
-    def __init__(self, folder: Path, named: Texts = ()) -> None:
+    def __init__(self, folder: Path, trusted: StringsOrPaths = ()) -> None:
         self.folder = folder
-        self.reader = Reader(Encoders(named))
+        self.predictor = Predictor(Encoders(trusted))
         self._loading, self._making = Lock(), Lock()
         self._state: State | None = None
         self._page: tuple[str, bytes] | None = None
@@ -46,7 +46,7 @@ class Site:
             stamp = _stamp(self.folder)  # before it is read, or what comes meanwhile would go unnoticed
             if self._state is None or self._state.stamp != stamp:
                 run = Run.load(self.folder)
-                self._state = State(stamp, run, offer_of(run))
+                self._state = State(stamp, run, probe_catalogue(run))
             return self._state
 
     def page(self) -> bytes:
@@ -54,7 +54,7 @@ class Site:
         with self._making:
             now = self.state()
             if self._page is None or self._page[0] != now.stamp:
-                summary = {**whole(now.run), "try": {"stamp": now.stamp}}
+                summary = {**full_summary(now.run), "try": {"stamp": now.stamp}}
                 self._page = now.stamp, render(summary, _extra(now)).encode(errors="backslashreplace")
             return self._page[1]
 
@@ -66,23 +66,23 @@ class Site:
             "failures": len(now.run.failures),
             "stamp": now.stamp,
             "changed": made is not None and made[0] != now.stamp,
-            "most": MOST,
-            "longest": LONGEST,
+            "most": MAX_SENTENCES,
+            "longest": MAX_SENTENCE_LENGTH,
             "encoders": [
                 {"name": c.name, "short": c.short, "layers": c.layers, "baseline": c.baseline, "remote": c.remote}
-                for c in now.offer.choices
+                for c in now.catalogue.choices
             ],
-            "left_out": list(now.offer.left_out),
+            "left_out": list(now.catalogue.excluded),
         }
 
-    def read(self, body: bytes) -> dict[str, Any]:
+    def predict(self, body: bytes) -> dict[str, Any]:
         """Readings of the sentences of a request."""
         try:
             request = msgspec.json.decode(body, type=Request)
         except (msgspec.DecodeError, UnicodeDecodeError) as e:
             raise UsageError(f'This is no request: {e}. Expected JSON such as {{"sentences": ["A sentence."]}}.') from e
         now = self.state()
-        return self.reader.read(now.run, now.offer, request)
+        return self.predictor.predict(now.run, now.catalogue, request)
 
 
 def _stamp(folder: Path) -> str:
@@ -98,10 +98,10 @@ def _stamp(folder: Path) -> str:
     return "-".join(found)
 
 
-def _extra(now: State) -> Extra:
+def _extra(now: State) -> ExtraSection:
     """The section in which sentences are tried; it knows which state of the run it was made from."""
     files = resources.files("sonde.serve")
     html = (files / "try.html").read_text("utf-8")
     for name, value in (("STAMP", now.stamp), ("RESULTS", len(now.run)), ("FAILURES", len(now.run.failures))):
         html = html.replace(f"@{name}@", str(value))
-    return Extra(html, (files / "try.css").read_text("utf-8"), (files / "try.js").read_text("utf-8"))
+    return ExtraSection(html, (files / "try.css").read_text("utf-8"), (files / "try.js").read_text("utf-8"))

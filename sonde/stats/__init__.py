@@ -1,6 +1,6 @@
 """How sure a number is: intervals, paired tests, many tests at once, ties, seeds, correlations; functions of arrays."""
 
-from sonde.stats.classification import accuracy, bits, confusion, log2_loss, macro_f1, right
+from sonde.stats.classification import accuracy, bits, confusion, correct, log2_loss, macro_f1
 from sonde.stats.correlation import Correlation, correlate
 from sonde.stats.groups import letters, tie_groups
 from sonde.stats.intervals import bootstrap, cluster_bootstrap, wilson
@@ -32,6 +32,7 @@ __all__ = [
     "cluster_bootstrap",
     "clustered_p",
     "confusion",
+    "correct",
     "corrected_t",
     "correlate",
     "detectable",
@@ -44,7 +45,6 @@ __all__ = [
     "newcombe",
     "paired_bootstrap",
     "permutation",
-    "right",
     "spread",
     "tie_groups",
     "wilson",

@@ -25,7 +25,7 @@ ABOVE_ONE = 1e-3
 """How far above 0 rounding may bring the logarithm of a probability."""
 
 
-def right(predicted: npt.ArrayLike, truth: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+def correct(predicted: npt.ArrayLike, truth: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Whether each row (n) is right."""
     p, t = _both(predicted, truth)
     return np.equal(p, t)
@@ -33,7 +33,7 @@ def right(predicted: npt.ArrayLike, truth: npt.ArrayLike) -> npt.NDArray[np.bool
 
 def accuracy(predicted: npt.ArrayLike, truth: npt.ArrayLike) -> float:
     """The share of rows (n) that are right."""
-    return float(right(predicted, truth).mean())
+    return float(correct(predicted, truth).mean())
 
 
 def confusion(predicted: npt.ArrayLike, truth: npt.ArrayLike, classes: int) -> Numbers:
@@ -63,7 +63,7 @@ def bits(log_probs: npt.ArrayLike, truth: npt.ArrayLike) -> Floats:
 
     A row costs MOST_BITS at most, and that if its label was not met in training.
     """
-    logs, t = np.asarray(log_probs, np.float64), inputs.classes(truth, "truth", least=-1)
+    logs, t = np.asarray(log_probs, np.float64), inputs.classes(truth, "truth", minimum=-1)
     if logs.ndim != 2 or len(logs) != len(t) or t.max() >= logs.shape[1]:
         raise DataError(f"log_probs must be (rows, classes) for {len(t)} rows up to class {t.max()}, got {logs.shape}.")
     if np.isnan(logs).any() or logs.max() > ABOVE_ONE:
@@ -78,6 +78,6 @@ def log2_loss(log_probs: npt.ArrayLike, truth: npt.ArrayLike) -> float:
 
 
 def _both(predicted: npt.ArrayLike, truth: npt.ArrayLike) -> tuple[Numbers, Numbers]:
-    p, t = inputs.classes(predicted, "predicted", least=0), inputs.classes(truth, "truth", least=-1)
-    inputs.alike(p, "predicted", t, "truth")
+    p, t = inputs.classes(predicted, "predicted", minimum=0), inputs.classes(truth, "truth", minimum=-1)
+    inputs.check_same_shape(p, "predicted", t, "truth")
     return p, t

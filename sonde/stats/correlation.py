@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from sonde.errors import DataError, UsageError
 from sonde.stats import inputs
-from sonde.stats.resample import Floats, ends
+from sonde.stats.resample import Floats, percentile_interval
 
 Kind = Literal["spearman", "pearson"]
-EVERY = 8
+MAX_EXACT_N = 8
 """Pairs up to which all orders are gone through: 40,320."""
-TIE = 1e-12
+CORRELATION_TIE = 1e-12
 """Correlations that differ by less differ by rounding."""
 
 
@@ -52,25 +52,25 @@ def correlate(
     """
     if kind not in ("spearman", "pearson"):
         raise UsageError(f"There is no correlation {kind!r}; there are spearman and pearson.")
-    a, b = inputs.numbers(x, "x", least=3), inputs.numbers(y, "y", least=3)
-    inputs.alike(a, "x", b, "y")
+    a, b = inputs.numbers(x, "x", minimum=3), inputs.numbers(y, "y", minimum=3)
+    inputs.check_same_shape(a, "x", b, "y")
     order = np.lexsort((b, a))
     a, b = a[order], b[order]
     if (a == a[0]).all() or (b == b[0]).all():
         raise DataError("A correlation needs two sides that vary; x or y has one value only.")
     rng = np.random.default_rng(seed)
     value = float(_rows(a[None, :], b[None, :], kind)[0])
-    p, exact = _chance(a, b, kind, value, rng, inputs.enough(draws))
+    p, exact = _chance(a, b, kind, value, rng, inputs.checked_draws(draws))
     low, high = _interval(a, b, kind, value, rng, draws, inputs.share(level, "level"))
     return Correlation(kind, value, low, high, p, exact, len(a))
 
 
 def _chance(a: Floats, b: Floats, kind: Kind, value: float, rng: np.random.Generator, draws: int) -> tuple[float, bool]:
     (a,), (b,) = (_centred(side[None, :], kind) for side in (a, b))
-    exact = len(a) <= EVERY
+    exact = len(a) <= MAX_EXACT_N
     others = np.array(list(permutations(b))) if exact else rng.permuted(np.tile(b, (draws, 1)), axis=1)
     found = others @ a / np.sqrt((a @ a) * (b @ b))
-    as_strong = int((np.abs(found) >= abs(value) - TIE).sum())
+    as_strong = int((np.abs(found) >= abs(value) - CORRELATION_TIE).sum())
     return (as_strong / len(others) if exact else (as_strong + 1) / (len(others) + 1)), exact
 
 
@@ -105,12 +105,12 @@ def _interval(
     left = np.array([np.delete(np.arange(n), i) for i in range(n)])
     without = _rows(a[left], b[left], kind)
     u = without.mean() - without
-    below = ((found < value - TIE).mean() + (found <= value + TIE).mean()) / 2
-    if not 0 < below < 1 or np.isnan(u).any() or np.abs(u).max() <= TIE:
-        return ends(found, level)
+    below = ((found < value - CORRELATION_TIE).mean() + (found <= value + CORRELATION_TIE).mean()) / 2
+    if not 0 < below < 1 or np.isnan(u).any() or np.abs(u).max() <= CORRELATION_TIE:
+        return percentile_interval(found, level)
     bias, skew = ndtri(below), (u**3).sum() / (6 * (u**2).sum() ** 1.5)
     z = bias + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
     if (skew * z >= 1).any():
-        return ends(found, level)
+        return percentile_interval(found, level)
     low, high = np.quantile(found, ndtr(bias + z / (1 - skew * z)))
     return float(low), float(high)

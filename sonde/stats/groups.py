@@ -22,17 +22,17 @@ LETTERS = ascii_letters + "αβγδεζηθικλμνξοπρστυφχψω" + "
 """One sign per group, in order."""
 
 
-def tie_groups(right: Mapping[str, npt.ArrayLike], alpha: float = 0.05, *, exact: bool = False) -> dict[str, str]:
+def tie_groups(correct: Mapping[str, npt.ArrayLike], alpha: float = 0.05, *, exact: bool = False) -> dict[str, str]:
     """Letters of systems by the rows (n) that each has right, the best system first.
 
     Every two are compared by McNemar's test, mid-p or ``exact``, and the p-values adjusted by Holm.
     """
-    if not right:
+    if not correct:
         return {}
-    rows = {name: inputs.truths(values, name) for name, values in right.items()}
+    rows = {name: inputs.booleans(values, name) for name, values in correct.items()}
     first = next(iter(rows))
     for name in rows:
-        inputs.alike(rows[first], first, rows[name], name)
+        inputs.check_same_shape(rows[first], first, rows[name], name)
     names = sorted(rows, key=lambda name: (-int(rows[name].sum()), name))
     table = np.array([rows[name] for name in names], np.float64)
     only = np.rint(table @ (1 - table).T).astype(np.int64)  # [i, j]: rows that i has right and j has wrong

@@ -49,7 +49,7 @@ def prior(labels: npt.ArrayLike, classes: int) -> Floats:
 
     It is also what a classifier with biases learns of vectors that are all 0.
     """
-    y = inputs.classes(labels, "labels", least=0)
+    y = inputs.classes(labels, "labels", minimum=0)
     if y.max() >= classes:
         raise DataError(f"Of {classes} classes the last is {classes - 1}, got {y.max()}.")
     return np.bincount(y, minlength=classes) / len(y)
@@ -68,7 +68,7 @@ def information(
     ``prior`` (K,) is the best constant distribution of the training rows. With ``clusters`` (n,), such as target forms,
     these could have been others, not rows. No probability counts as less than 2 ** -MOST_BITS.
     """
-    y, shares = inputs.classes(labels, "labels", least=-1), inputs.numbers(prior, "prior")
+    y, shares = inputs.classes(labels, "labels", minimum=-1), inputs.numbers(prior, "prior")
     if y.max() >= len(shares) or shares.min() < 0 or abs(shares.sum() - 1) > 1e-6:
         raise DataError(f"prior must be the shares of {y.max() + 1} or more classes, which add up to 1, got {shares}.")
     with np.errstate(divide="ignore"):
@@ -89,7 +89,7 @@ def conditional(
     Both are given by the logarithms, to the base of 2, of what they give to the label of each row, (n,): the first has
     seen B and R, the second B.
     """
-    y = inputs.classes(labels, "labels", least=-1)
+    y = inputs.classes(labels, "labels", minimum=-1)
     known = np.flatnonzero(y >= 0)
     one, two = _costs(log2_with, "log2_with", y)[known], _costs(log2_without, "log2_without", y)[known]
     gain = two - one

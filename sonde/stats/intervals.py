@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sonde.errors import UsageError
 from sonde.stats import inputs
 from sonde.stats.means import Estimate, Rows, quantile
-from sonde.stats.resample import Clusters, add_up, ends, redraw
+from sonde.stats.resample import Clusters, bootstrap_sums, cluster_sums, percentile_interval
 
 Z = 1.959964
 """Standard errors to each side of a 95 % interval."""
@@ -27,7 +27,7 @@ def wilson(k: float, n: float, z: float = Z) -> tuple[float, float]:
     return max(0.0, min(low, p)), min(1.0, max(high, p))  # at 0 and n of n, rounding may miss p
 
 
-def share_interval(found: Estimate, rows: Rows, level: float = 0.95) -> tuple[float, float]:
+def proportion_interval(found: Estimate, rows: Rows, level: float = 0.95) -> tuple[float, float]:
     """Wilson's interval of a share whose variance is not that of independent rows: by an effective number of rows.
 
     As many rows as would give this variance if they were independent, no more than there are, made fewer where the
@@ -66,6 +66,6 @@ def cluster_bootstrap(
 def _interval(
     values: npt.ArrayLike, clusters: Clusters | None, seed: int, draws: int, level: float
 ) -> tuple[float, float]:
-    rows = add_up(inputs.numbers(values, "values")[None, :], clusters)
-    sums = redraw(rows, inputs.enough(draws), np.random.default_rng(seed))
-    return ends(sums[:, 0] / sums[:, 1], inputs.share(level, "level"))
+    rows = cluster_sums(inputs.numbers(values, "values")[None, :], clusters)
+    sums = bootstrap_sums(rows, inputs.checked_draws(draws), np.random.default_rng(seed))
+    return percentile_interval(sums[:, 0] / sums[:, 1], inputs.share(level, "level"))

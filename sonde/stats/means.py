@@ -129,11 +129,11 @@ class Rows:
 
     def mean(self, values: npt.ArrayLike) -> Estimate:
         """The mean of values (n)."""
-        found = inputs.numbers(values, "values", least=2)
+        found = inputs.numbers(values, "values", minimum=2)
         return Estimate(float(found.mean()), float(np.square(self.influence(found)).sum()), self.df(found))
 
 
 def mean(values: npt.ArrayLike, clusters: Clusters | None = None) -> Estimate:
     """The mean of values (n), whose rows are independent or in clusters (n)."""
-    found = inputs.numbers(values, "values", least=2)
+    found = inputs.numbers(values, "values", minimum=2)
     return Rows.of(len(found), clusters).mean(found)

@@ -17,11 +17,19 @@ import numpy.typing as npt
 from sonde.errors import UsageError
 from sonde.stats import inputs
 from sonde.stats.intervals import wilson
-from sonde.stats.resample import FEW_KINDS, Clusters, Floats, add_up, ends, pieces, redraw
+from sonde.stats.resample import (
+    FEW_KINDS,
+    Clusters,
+    Floats,
+    bootstrap_sums,
+    cluster_sums,
+    draw_chunks,
+    percentile_interval,
+)
 
 FLIPS = 20
 """Non-zero differences up to which all 2^n signs are gone through."""
-TIE = 1e-9
+DIFFERENCE_TIE = 1e-9
 """Part of the largest difference by which two sums may differ and yet be a tie: they were added in another order."""
 
 
@@ -47,8 +55,8 @@ class McNemar:
 
 def mcnemar(one_right: npt.ArrayLike, two_right: npt.ArrayLike, *, level: float = 0.95) -> McNemar:
     """Compare two systems by the rows (n) that each has right."""
-    one, two = inputs.truths(one_right, "one_right"), inputs.truths(two_right, "two_right")
-    inputs.alike(one, "one_right", two, "two_right")
+    one, two = inputs.booleans(one_right, "one_right"), inputs.booleans(two_right, "two_right")
+    inputs.check_same_shape(one, "one_right", two, "two_right")
     b, c, both, n = int((one & ~two).sum()), int((two & ~one).sum()), int((one & two).sum()), len(one)
     low, high = newcombe(both, b, c, n, NormalDist().inv_cdf((1 + inputs.share(level, "level")) / 2))
     p_exact, p_mid = binomial_p(b, c)
@@ -113,20 +121,20 @@ def paired_bootstrap(
 ) -> PairedBootstrap:
     """Draw the same rows (n) for both, or with ``clusters`` (n) the same clusters, and look at the difference."""
     d = _differences(one, two)
-    rows, mirrored = add_up(d[None, :], clusters), add_up(0.0 - d[None, :], clusters)
+    rows, mirrored = cluster_sums(d[None, :], clusters), cluster_sums(0.0 - d[None, :], clusters)
     unlike = (rows - mirrored).ravel()
     turned = unlike.any() and unlike[unlike != 0][0] < 0  # whichever is first, the same draws are made
-    sums = redraw(mirrored if turned else rows, inputs.enough(draws), np.random.default_rng(seed))
+    sums = bootstrap_sums(mirrored if turned else rows, inputs.checked_draws(draws), np.random.default_rng(seed))
     drawn = sums[:, 0] / sums[:, 1] * (-1 if turned else 1)
     if not unlike.any():
         drawn = np.concatenate([drawn, -drawn])  # as likely, and without a first and second
     difference = float(rows[:, 0].sum() / len(d))
-    off, tie = drawn - difference, TIE * np.abs(d).max()
+    off, tie = drawn - difference, DIFFERENCE_TIE * np.abs(d).max()
     p, p_greater = (
         (int((above >= limit - tie).sum()) + 1) / (len(drawn) + 1)
         for above, limit in ((np.abs(off), abs(difference)), (off, difference))
     )
-    low, high = ends(drawn, inputs.share(level, "level"))
+    low, high = percentile_interval(drawn, inputs.share(level, "level"))
     return PairedBootstrap(difference, low, high, p, p_greater, draws)
 
 
@@ -154,11 +162,11 @@ def permutation(
     For right and wrong without clusters this is the exact McNemar test, which is the better choice.
     """
     d = _differences(one, two)
-    of_pieces = add_up(d[None, :], clusters)[:, 0]
+    of_pieces = cluster_sums(d[None, :], clusters)[:, 0]
     total, sizes = float(of_pieces.sum()), np.sort(np.abs(of_pieces[of_pieces != 0]))
     exact = len(sizes) <= FLIPS
-    thrown = _every_sum(sizes) if exact else _some_sums(sizes, inputs.enough(draws), np.random.default_rng(seed))
-    tie = TIE * sizes[-1] if len(sizes) else 0.0
+    thrown = _every_sum(sizes) if exact else _some_sums(sizes, inputs.checked_draws(draws), np.random.default_rng(seed))
+    tie = DIFFERENCE_TIE * sizes[-1] if len(sizes) else 0.0
     as_large = int((np.abs(thrown) >= abs(total) - tie).sum())
     p = as_large / len(thrown) if exact else (as_large + 1) / (len(thrown) + 1)
     return Permutation(total / len(d), p, exact)
@@ -171,7 +179,7 @@ def clustered_p(one: npt.ArrayLike, two: npt.ArrayLike, clusters: Clusters) -> f
     taken for normal with the variance it has then. McNemar's test, which takes rows for independent, finds differences
     that are not there where the rows of a cluster stand and fall together.
     """
-    of_pieces = add_up(_differences(one, two)[None, :], clusters)[:, 0]
+    of_pieces = cluster_sums(_differences(one, two)[None, :], clusters)[:, 0]
     apart = of_pieces[of_pieces != 0]
     if len(apart) <= FLIPS:
         return permutation(one, two, clusters=clusters, seed=0).p
@@ -191,15 +199,15 @@ def _some_sums(sizes: Floats, draws: int, rng: np.random.Generator) -> Floats:
     many = len(kinds) * FEW_KINDS > len(sizes)
     kinds = sizes if many else kinds
     positive = np.empty(draws)
-    for part in pieces(draws, len(kinds)):
+    for part in draw_chunks(draws, len(kinds)):
         shape = (part.stop - part.start, len(kinds))
         positive[part] = (rng.integers(2, size=shape) if many else rng.binomial(times, 0.5, shape)) @ kinds
     return np.asarray(2 * positive - sizes.sum())
 
 
 def _differences(one: npt.ArrayLike, two: npt.ArrayLike) -> Floats:
-    first, second = inputs.numbers(one, "one", least=2), inputs.numbers(two, "two", least=2)
-    inputs.alike(first, "one", second, "two")
+    first, second = inputs.numbers(one, "one", minimum=2), inputs.numbers(two, "two", minimum=2)
+    inputs.check_same_shape(first, "one", second, "two")
     return first - second
 
 

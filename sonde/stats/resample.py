@@ -19,13 +19,13 @@ Floats = npt.NDArray[np.float64]
 Clusters = Sequence[Hashable] | npt.NDArray[Any]
 """The cluster of each row, (n), by name or number."""
 
-CELLS = 2_000_000
+CHUNK_CELLS = 2_000_000
 """Random numbers held at a time."""
 FEW_KINDS = 16
 """One multinomial count costs about as much as so many drawn rows."""
 
 
-def add_up(columns: Floats, clusters: Clusters | None = None) -> Floats:
+def cluster_sums(columns: Floats, clusters: Clusters | None = None) -> Floats:
     """Per cluster the sum of each of the columns (k, n), and its size: (clusters, k + 1), sorted.
 
     Without clusters each row is one. An interval needs two.
@@ -52,31 +52,31 @@ def cluster_numbers(clusters: Clusters, n: int) -> npt.NDArray[np.int64]:
     return np.array([number.setdefault(name, len(number)) for name in given], np.int64)
 
 
-def redraw(rows: Floats, draws: int, rng: np.random.Generator) -> Floats:
+def bootstrap_sums(rows: Floats, draws: int, rng: np.random.Generator) -> Floats:
     """The sums (draws, k) of as many rows as there are in (m, k), sorted, drawn with replacement."""
     m, width = rows.shape
     starts = np.flatnonzero(np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)])
     sums = np.empty((draws, width))
     if len(starts) * FEW_KINDS <= m:
         kinds, shares = rows[starts], np.diff(starts, append=m) / m
-        for part in pieces(draws, len(kinds)):
+        for part in draw_chunks(draws, len(kinds)):
             sums[part] = rng.multinomial(m, shares, size=part.stop - part.start) @ kinds
     else:
-        for part in pieces(draws, m):
+        for part in draw_chunks(draws, m):
             drawn = rng.integers(m, size=(part.stop - part.start, m))
             for column in range(width):
                 sums[part, column] = rows[:, column][drawn].sum(axis=1)
     return sums
 
 
-def pieces(draws: int, width: int) -> Iterator[slice]:
+def draw_chunks(draws: int, width: int) -> Iterator[slice]:
     """The draws in parts of at most CELLS numbers, each draw having ``width``."""
-    step = max(1, CELLS // width)
+    step = max(1, CHUNK_CELLS // width)
     for start in range(0, draws, step):
         yield slice(start, min(draws, start + step))
 
 
-def ends(values: Floats, level: float) -> tuple[float, float]:
+def percentile_interval(values: Floats, level: float) -> tuple[float, float]:
     """The percentiles between which the share ``level`` of the values lies."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sonde.errors import UsageError
 from sonde.stats import inputs
-from sonde.stats.resample import Clusters, add_up, ends, redraw
+from sonde.stats.resample import Clusters, bootstrap_sums, cluster_sums, percentile_interval
 
 
 @dataclass(frozen=True)
@@ -18,18 +18,18 @@ class Spread:
     """How the scores of several seeds lie."""
 
     mean: float
-    deviation: float | None
+    std: float | None
     """Standard deviation, n - 1 in the denominator; None of a single score."""
-    least: float
-    most: float
+    minimum: float
+    maximum: float
     seeds: int
 
 
 def spread(scores: npt.ArrayLike) -> Spread:
     """Mean, standard deviation, least and most of one score per seed, (seeds)."""
     found = inputs.numbers(scores, "scores")
-    deviation = float(found.std(ddof=1)) if len(found) > 1 else None
-    return Spread(float(found.mean()), deviation, float(found.min()), float(found.max()), len(found))
+    std = float(found.std(ddof=1)) if len(found) > 1 else None
+    return Spread(float(found.mean()), std, float(found.min()), float(found.max()), len(found))
 
 
 def hierarchical_bootstrap(
@@ -48,9 +48,9 @@ def hierarchical_bootstrap(
     """
     table = inputs.numbers(values, "values", dimensions=2)
     seeds, rng = len(table), np.random.default_rng(seed)
-    sums = redraw(add_up(table, clusters), inputs.enough(draws), rng)
+    sums = bootstrap_sums(cluster_sums(table, clusters), inputs.checked_draws(draws), rng)
     times = rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=draws)
-    return ends((sums[:, :-1] * times).sum(axis=1) / (seeds * sums[:, -1]), inputs.share(level, "level"))
+    return percentile_interval((sums[:, :-1] * times).sum(axis=1) / (seeds * sums[:, -1]), inputs.share(level, "level"))
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def corrected_t(differences: npt.ArrayLike, n_train: float, n_test: float, *, le
     """
     from scipy.special import stdtr, stdtrit
 
-    d = inputs.numbers(differences, "differences", least=2)
+    d = inputs.numbers(differences, "differences", minimum=2)
     if n_train <= 0 or n_test <= 0:
         raise UsageError(f"n_train and n_test must be above 0, got {n_train} and {n_test}.")
     k, mean = len(d), float(d.mean())

@@ -34,14 +34,14 @@ from sonde.errors import DataError
 from sonde.stats.means import Estimate, Rows, combined
 from sonde.stats.resample import Floats
 
-LINEAR, NETWORK = 10, 2
+LINEAR_GROUPS, NETWORK_GROUPS = 10, 2
 """Groups into which training rows are dealt; one after the other is left out."""
 BOUND = 2**0.5
 """With many groups J is between one and two times the variance."""
 
 
 @dataclass(frozen=True, eq=False)
-class Again:
+class Retrained:
     """Which test rows other probes like one have right."""
 
     trained: Floats
@@ -66,9 +66,9 @@ class Systems:
     """Several systems on the same test rows."""
 
     rows: Rows
-    right: Floats
+    correct: Floats
     """(systems, n): whether each row is right, as a mean over seeds."""
-    again: Sequence[Again | None] = ()
+    retrained: Sequence[Retrained | None] = ()
     """Of each system; None if it was not trained again."""
     seeds: Sequence[tuple[float, int]] = ()
     """Of each system, the variance of the score between seeds, and how many there are."""
@@ -79,25 +79,25 @@ class Systems:
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together."""
         n = len(self.rows.number)
-        if self.right.ndim != 2 or self.right.shape[1] != n:
-            raise DataError(f"right must be (systems, {n}), got {self.right.shape}.")
-        for each in self.again:
+        if self.correct.ndim != 2 or self.correct.shape[1] != n:
+            raise DataError(f"right must be (systems, {n}), got {self.correct.shape}.")
+        for each in self.retrained:
             if each is not None and each.trained.shape[1] != n:
                 raise DataError(f"There are {n} test rows, and {each.trained.shape[1]} of the probes trained again.")
 
     def known(self, *systems: int) -> bool:
         """Whether all of these systems were trained again, or would not vary."""
-        return all(self._again(i) is not None or self._constant(i) for i in systems)
+        return all(self._retrained(i) is not None or self._constant(i) for i in systems)
 
     def score(self, system: int) -> Estimate:
         """The accuracy of a system, with the variance of its training rows and seeds where that is known."""
-        value, tested = float(self.right[system].mean()), float(self._tested[system, system])
-        parts = [(tested, self.rows.df(self.right[system])), *self._of_seeds(system)]
+        value, tested = float(self.correct[system].mean()), float(self._tested[system, system])
+        parts = [(tested, self.rows.df(self.correct[system])), *self._of_seeds(system)]
         return combined(value, *parts, *self._trained(system))
 
     def difference(self, one: int, two: int) -> Estimate:
         """The accuracy of one system less that of another."""
-        apart = self.right[one] - self.right[two]
+        apart = self.correct[one] - self.correct[two]
         products = self._tested
         tested = max(0.0, float(products[one, one] + products[two, two] - 2 * products[one, two]))
         parts = [(tested, self.rows.df(apart)), *self._of_seeds(one), *self._of_seeds(two)]
@@ -105,38 +105,38 @@ class Systems:
 
     def training_variance(self, system: int) -> float | None:
         """Of the accuracy, from one sample of training rows to the next; None if it is not known."""
-        return sum(variance for variance, _ in self._trained(system)) if self._again(system) is not None else None
+        return sum(variance for variance, _ in self._trained(system)) if self._retrained(system) is not None else None
 
     @cached_property
     def sums(self) -> Floats:
         """Rows that are right, added up by cluster, (systems, m)."""
-        return self.rows.sums(self.right)
+        return self.rows.sums(self.correct)
 
     @cached_property
     def _tested(self) -> Floats:
         """Products (systems, systems) of what leaving out clusters of test rows does."""
-        found = self.rows.influence(self.right)
+        found = self.rows.influence(self.correct)
         return np.asarray(found @ found.T)
 
-    def _again(self, system: int) -> Again | None:
-        return self.again[system] if self.again else None
+    def _retrained(self, system: int) -> Retrained | None:
+        return self.retrained[system] if self.retrained else None
 
     def _constant(self, system: int) -> bool:
         return bool(self.constant) and self.constant[system]
 
     def _trained(self, *systems: int) -> list[tuple[float, float]]:
         """The variances that training and dev rows add to a score, or to a difference, with degrees of freedom."""
-        known = [(i, found) for i in systems if (found := self._again(i)) is not None]
+        known = [(i, found) for i in systems if (found := self._retrained(i)) is not None]
         if len(known) == 2 and known[0][1].groups == known[1][1].groups:
             (one, first), (two, second) = known
             return _parts(self._spread(one) - self._spread(two), first.groups, wide=first.wide or second.wide)
         parts = [part for i, found in known for part in _parts(self._spread(i), found.groups, wide=found.wide)]
-        other = [i for i in systems if self._again(i) is None and not self._constant(i)]
+        other = [i for i in systems if self._retrained(i) is None and not self._constant(i)]
         return [(2 * variance, df) for variance, df in parts] if known and other else parts
 
     def _spread(self, system: int) -> _Spread:
         if system not in self._spreads:
-            found = self._again(system)
+            found = self._retrained(system)
             assert found is not None
             n = found.trained.shape[1]
             self._spreads[system] = _Spread(
@@ -181,7 +181,7 @@ def _parts(spread: _Spread, groups: int, *, wide: bool) -> list[tuple[float, flo
     """The variance of training rows and that of dev rows, each with its degrees of freedom."""
     k, draws = len(spread.trained[0]), len(spread.chosen[0])
     jackknife = (groups - 1) / k * _beyond_noise(*spread.trained)
-    bound = BOUND if groups == LINEAR and not wide else 1.0
+    bound = BOUND if groups == LINEAR_GROUPS and not wide else 1.0
     return [
         (jackknife / bound, k * (groups - 1) / groups),
         (_beyond_noise(*spread.chosen) / (draws - 1), draws - 1.0),

@@ -11,9 +11,9 @@ import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from sonde.errors import UsageError, place_of, words_of
-from sonde.foreign import foreign_code
-from sonde.several import Text
+from sonde.core.arguments import StrOrPath
+from sonde.core.third_party import third_party_code
+from sonde.errors import UsageError, describe_error, error_location
 from sonde.task import Task
 
 SUITES: dict[str, tuple[str, ...]] = {
@@ -47,7 +47,7 @@ def names() -> list[str]:
     return sorted({*built_in, *(e.name for e in entry_points(group="sonde.tasks"))})
 
 
-def load(name: Text) -> Task:
+def load(name: StrOrPath) -> Task:
     """The task called ``name``: built in, installed, ``package.module[:attribute]``, or a path to a Python file."""
     name = os.fspath(name)
     if name.endswith(".py") or "/" in name:
@@ -56,24 +56,24 @@ def load(name: Text) -> Task:
         return _checked(importlib.import_module(f"sonde.tasks.{name}").task, name)
     for entry in entry_points(group="sonde.tasks", name=name):
         try:
-            with foreign_code:
+            with third_party_code:
                 found = entry.load()
         except KeyboardInterrupt:
             raise
         except BaseException as e:
             raise UsageError(
-                f"The task {name!r}, which an installed package offers, cannot be loaded: {words_of(e)}"
+                f"The task {name!r}, which an installed package offers, cannot be loaded: {describe_error(e)}"
             ) from e
         return _checked(found, name)
     if "." in name or ":" in name:
         module, _, attribute = name.partition(":")
         try:
-            with foreign_code:
+            with third_party_code:
                 found = importlib.import_module(module)
         except KeyboardInterrupt:
             raise
         except BaseException as e:
-            said = str(e) if isinstance(e, ImportError) else words_of(e)
+            said = str(e) if isinstance(e, ImportError) else describe_error(e)
             raise UsageError(f"The task {name!r} names the module {module!r}, which cannot be imported: {said}.") from e
         return _checked(getattr(found, attribute or "task", None), name)
     near = difflib.get_close_matches(name, names(), n=2)
@@ -100,12 +100,12 @@ def _from_file(path: Path) -> object:
     before = sys.modules.get(path.stem)
     sys.modules[path.stem] = module  # dataclasses look their module up while it runs
     try:
-        with foreign_code:
+        with third_party_code:
             spec.loader.exec_module(module)
     except KeyboardInterrupt:
         raise
     except BaseException as e:  # sys.exit among them
-        raise UsageError(f"The task file {path} does not run: {words_of(e)}{place_of(e)}") from e
+        raise UsageError(f"The task file {path} does not run: {describe_error(e)}{error_location(e)}") from e
     finally:  # and out again, so that workers are sent the code and do not try to import it
         del sys.modules[path.stem]
         if before is not None:

@@ -8,23 +8,23 @@ out, as in the released SentEval set. Some exchanges remain good sentences, more
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import tags
-from sonde.edit import free_words, plain_words, put_back, replaced
 from sonde.task import Context, Example, Policy, Proposal, Task
+from sonde.task.edit import plain_words, replace_words, replaceable_words, restore_words
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
     """I (inverted) or O (original) by the toss of a coin, once a pair is found."""
     if not QUOTES.isdisjoint(s.forms):
         return "double quotes"
-    words, pos = free_words(s), tags(s)
+    words, pos = replaceable_words(s), tags(s)
     first = min(plain_words(s), default=0)
     pairs = [
         i
         for i in range(first + 1, len(s) - 1)
         if i in words
         and i + 1 in words
-        and pos[i] not in NEVER
-        and pos[i + 1] not in NEVER
+        and pos[i] not in UNSWAPPABLE_UPOS
+        and pos[i + 1] not in UNSWAPPABLE_UPOS
         and (pos[i] != pos[i + 1] or not pos[i])
         and s.forms[i].lower() != s.forms[i + 1].lower()
     ]
@@ -32,7 +32,9 @@ def propose(s: Sentence, context: Context) -> Proposal:
         return "no two words to exchange"
     i = pairs[context.draw(len(pairs))]
     one, two = s.forms[i], s.forms[i + 1]
-    return replaced(s, "O", {i: one, i + 1: two}) if context.draw(2) else replaced(s, "I", {i: two, i + 1: one})
+    return (
+        replace_words(s, "O", {i: one, i + 1: two}) if context.draw(2) else replace_words(s, "I", {i: two, i + 1: one})
+    )
 
 
 def original(row: Example) -> str | None:
@@ -42,10 +44,10 @@ def original(row: Example) -> str | None:
     if len(row.marks) != 2 or max(row.marks) >= len(row.tokens):
         return None
     i, j = row.marks
-    return put_back(row, {i: row.tokens[j], j: row.tokens[i]})
+    return restore_words(row, {i: row.tokens[j], j: row.tokens[i]})
 
 
-NEVER = frozenset({"PUNCT", "SYM", "INTJ"})
+UNSWAPPABLE_UPOS = frozenset({"PUNCT", "SYM", "INTJ"})
 QUOTES = frozenset({'"', "``", "''", "“", "”", "„", "«", "»"})
 
 task = Task(

@@ -24,8 +24,8 @@ from sonde.corpus.syntax import (
     subtree,
     tags,
 )
-from sonde.edit import render, spaces, spans
 from sonde.task import Context, Counts, Example, Policy, Proposal, Task, token_positions
+from sonde.task.edit import detokenise, space_flags, token_spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
     found = _from_tree(s) if context.reading == "constituency" else _from_heads(s)
     if isinstance(found, str):
         return found
-    tokens, space = list(s.tokens), spaces(s)
+    tokens, space = list(s.tokens), space_flags(s)
     edges = token_positions(s, (found.middle - 1, found.middle, found.second - 1, found.second, found.end - 1))
     if edges[0] == edges[1] or edges[2] == edges[3]:
         return "clause edge inside a multi-word token"
@@ -70,14 +70,14 @@ def propose(s: Sentence, context: Context) -> Proposal:
     tokens[0] = tokens[0][:1].upper() + tokens[0][1:]
     relation = "first longer" if len(one) > len(two) else "second longer" if len(one) < len(two) else "equal"
     marks = tuple(range(len(one), len(one) + second - middle))
-    return Example("I" if inverted else "O", tuple(tokens), render(tokens, space), s.id, None, relation, marks)
+    return Example("I" if inverted else "O", tuple(tokens), detokenise(tokens, space), s.id, None, relation, marks)
 
 
 def original(row: Example) -> str | None:
     """The clauses exchanged again; which letters were capital is lost, and the words are as they were."""
     if row.label != "I":
         return row.text
-    places = spans(row)
+    places = token_spans(row)
     words = [i for i, token in enumerate(row.tokens) if any(map(str.isalnum, token))]
     if places is None or not row.marks or not 0 < row.marks[0] <= row.marks[-1] < max(words, default=0):
         return None
@@ -90,7 +90,7 @@ def original(row: Example) -> str | None:
 
 def _betrays_order(s: Sentence, capitals: Capitals) -> str | None:
     pos = tags(s)
-    if not MARKS.isdisjoint(s.forms):
+    if not QUOTES_AND_BRACKETS.isdisjoint(s.forms):
         return "quotes or brackets"
     if "?" in s.forms[-1]:
         return "question"
@@ -194,8 +194,8 @@ def plan(counts: Counts, policy: Policy, reading: str) -> Capitals:
 
 
 COMMAS = frozenset({",", "،", "、", "，"})
-MARKS = frozenset({'"', "``", "''", "“", "”", "„", "«", "»", "(", ")", "[", "]", "‘", "’"})
-HALVES = ((5, 14), (15, 28))
+QUOTES_AND_BRACKETS = frozenset({'"', "``", "''", "“", "”", "„", "«", "»", "(", ")", "[", "]", "‘", "’"})
+TWO_LENGTH_BINS = ((5, 14), (15, 28))
 
 task = Task(
     name="coordination_inversion",
@@ -210,5 +210,8 @@ task = Task(
     readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},
     tables=frozenset({"words"}),
     plan=plan,
-    policies={"conneau2018": Policy(strata=HALVES), "xprobe2019": Policy(strata=HALVES, readings=("dependency",))},
+    policies={
+        "conneau2018": Policy(strata=TWO_LENGTH_BINS),
+        "xprobe2019": Policy(strata=TWO_LENGTH_BINS, readings=("dependency",)),
+    },
 )

@@ -6,7 +6,7 @@ noun; the rest is as for the subject.
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import head_noun, lexical_phrase, main_clause, sentence_node
-from sonde.task import TARGETED, Context, Proposal, Task
+from sonde.task import TARGET_FIELDS, Context, Proposal, Task
 from sonde.tasks.subj_number import POLICIES, READINGS, argument, number, plan
 
 
@@ -38,7 +38,7 @@ task = Task(
     question="Is the direct object of the main clause singular or plural?",
     paper="conneau2018",
     propose=propose,
-    settings=TARGETED,
+    settings=TARGET_FIELDS,
     labels=("NN", "NNS"),
     solved_by=frozenset({"unigrams", "bigrams", "characters"}),
     readings=READINGS,

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import children, feature, tags
-from sonde.edit import free_words, put_back, replaced
-from sonde.task import TARGETED, Context, Counts, Example, Policy, Proposal, Task, fold, targets
+from sonde.task import TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, fold, target_forms
+from sonde.task.edit import replace_words, replaceable_words, restore_words
 
 FRAME = frozenset({"obj", "iobj", "ccomp", "xcomp", "compound:prt"})
 """Complements that a verb takes or does not take."""
@@ -43,7 +43,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
     """C (changed) or O (original) by the toss of a coin, once a position and a replacement are found."""
     plan: Plan = context.plan
     pos, low = tags(s), [form.lower() for form in s.forms]
-    words = free_words(s)
+    words = replaceable_words(s)
     places = [
         i
         for i in range(1, len(s) - 1)
@@ -61,8 +61,8 @@ def propose(s: Sentence, context: Context) -> Proposal:
             new = fit[context.draw(len(fit))]
             extra = (("original", s.forms[i]), ("replacement", plan.spelling[new]))
             if context.draw(2):
-                return replaced(s, "O", {i: s.forms[i]}, key=new, extra=extra)
-            return replaced(s, "C", {i: plan.spelling[new]}, key=new, extra=extra)
+                return replace_words(s, "O", {i: s.forms[i]}, key=new, extra=extra)
+            return replace_words(s, "C", {i: plan.spelling[new]}, key=new, extra=extra)
     return "no word with a matching replacement"
 
 
@@ -71,7 +71,7 @@ def original(row: Example) -> str | None:
     if row.label != "C":
         return row.text
     word = dict(row.extra).get("original")
-    return put_back(row, {row.marks[0]: word}) if word and len(row.marks) == 1 else None
+    return restore_words(row, {row.marks[0]: word}) if word and len(row.marks) == 1 else None
 
 
 def candidates(
@@ -111,7 +111,7 @@ def count(s: Sentence) -> Iterable[tuple[str, str]]:
 
 def plan(counts: Counts, policy: Policy, reading: str) -> Plan:
     """Index the bigrams of every form in the frequency band."""
-    band = targets(counts, policy, *policy.domain)
+    band = target_forms(counts, policy, *policy.domain)
     seen, by_pos = counts.forms(), {tag: counts.forms(tag) for tag in {tag for _, tag, _ in counts.words}}
     kinds: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -155,7 +155,7 @@ def _in_compound(s: Sentence, i: int) -> bool:
     return s.deprels[i] == "compound" or not below.isdisjoint({"compound", "flat", "fixed"})
 
 
-COARSE = ((5, 12), (13, 18), (19, 28))
+THREE_LENGTH_BINS = ((5, 12), (13, 18), (19, 28))
 
 task = Task(
     name="odd_man_out",
@@ -163,7 +163,7 @@ task = Task(
     question="Was a word of the sentence replaced by one that does not belong?",
     paper="conneau2018",
     propose=propose,
-    settings=(*TARGETED, "tolerance", "domain"),
+    settings=(*TARGET_FIELDS, "tolerance", "domain"),
     changes="words",
     original=original,
     labels=("C", "O"),
@@ -172,7 +172,7 @@ task = Task(
     count=count,
     plan=plan,
     policies={
-        "conneau2018": Policy(disjoint=True, band=(40, 400), domain=("NOUN", "VERB"), strata=COARSE),
-        "xprobe2019": Policy(disjoint=True, band=(40, 400), strata=COARSE),
+        "conneau2018": Policy(disjoint=True, band=(40, 400), domain=("NOUN", "VERB"), strata=THREE_LENGTH_BINS),
+        "xprobe2019": Policy(disjoint=True, band=(40, 400), strata=THREE_LENGTH_BINS),
     },
 )

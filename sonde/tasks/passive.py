@@ -8,7 +8,7 @@ an auxiliary, French *peut être utilisé*) are in neither class.
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import base, children, feature, finite, not_main, root
-from sonde.task import TARGETED, Context, Counts, Example, Policy, Proposal, Task, fold, targets
+from sonde.task import TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, fold, target_forms
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -23,7 +23,12 @@ def propose(s: Sentence, context: Context) -> Proposal:
         return problem
     if "aux:pass" in below and participle and voice in ("Pass", None):
         label = "1"
-    elif voice in ("Pass", "Mid") or s.upos[head] != "VERB" or not below.isdisjoint(SIGNS) or _passive_below(s, head):
+    elif (
+        voice in ("Pass", "Mid")
+        or s.upos[head] != "VERB"
+        or not below.isdisjoint(PASSIVE_RELATIONS)
+        or _passive_below(s, head)
+    ):
         return "neither clearly active nor clearly passive"
     elif finite(s, head) is None:
         return "no finite verb"
@@ -41,12 +46,12 @@ def _passive_below(s: Sentence, head: int) -> bool:
     )
 
 
-SIGNS = frozenset({"aux:pass", "nsubj:pass", "csubj:pass", "expl:pass"})
+PASSIVE_RELATIONS = frozenset({"aux:pass", "nsubj:pass", "csubj:pass", "expl:pass"})
 
 
 def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
     """Predicate forms that may be targets."""
-    return targets(counts, policy, "VERB", "ADJ")
+    return target_forms(counts, policy, "VERB", "ADJ")
 
 
 task = Task(
@@ -55,7 +60,7 @@ task = Task(
     question="Is the main clause passive?",
     paper="universal2019",
     propose=propose,
-    settings=TARGETED,
+    settings=TARGET_FIELDS,
     labels=("0", "1"),
     solved_by=frozenset({"unigrams", "bigrams", "characters"}),
     readings={"ud": frozenset({"upos", "feats", "heads"})},

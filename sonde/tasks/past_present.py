@@ -19,11 +19,11 @@ from sonde.corpus.syntax import (
     sentence_node,
     tags,
 )
-from sonde.task import TARGETED, Context, Counts, Example, Policy, Proposal, Task, fold, targets
+from sonde.task import TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, fold, target_forms
 from sonde.tasks.subj_number import redundancy
 
-PENN = {"VBD": "PAST", "VBP": "PRES", "VBZ": "PRES"}
-UD = {"Past": "PAST", "Pres": "PRES"}
+PENN_TENSE = {"VBD": "PAST", "VBP": "PRES", "VBZ": "PRES"}
+UD_TENSE = {"Past": "PAST", "Pres": "PRES"}
 PERFECT = frozenset({"Past", "Pres", "Imp", "Pqp"})
 """Tenses of the auxiliary of a perfect: *has*, *had*, *avait*; a future perfect is no past."""
 
@@ -50,9 +50,9 @@ def _others(s: Sentence, context: Context, verb: int) -> list[str | None]:
     """The tenses of the other finite verbs; the target's own auxiliaries are no others."""
     if context.reading != "ud":
         assert s.xpos is not None
-        return [PENN.get(tag) for i, tag in enumerate(s.xpos) if i != verb]
+        return [PENN_TENSE.get(tag) for i, tag in enumerate(s.xpos) if i != verb]
     own = {verb, *auxiliaries(s, verb, "aux", "cop")}
-    return [UD.get(feature(s, i, "Tense") or "") for i in range(len(s)) if i not in own and is_finite(s, i)]
+    return [UD_TENSE.get(feature(s, i, "Tense") or "") for i in range(len(s)) if i not in own and is_finite(s, i)]
 
 
 def _from_tree(s: Sentence) -> tuple[int, str] | str:
@@ -60,7 +60,7 @@ def _from_tree(s: Sentence) -> tuple[int, str] | str:
     verb = finite_verb(s, phrase) if phrase else None
     if verb is None or s.xpos is None:
         return "no main clause with a verb"
-    label = PENN.get(s.xpos[verb])
+    label = PENN_TENSE.get(s.xpos[verb])
     return (verb, label) if label else "modal or no tense"
 
 
@@ -71,10 +71,10 @@ def _from_tags(s: Sentence) -> tuple[int, str] | str:
     if problem := not_main(s, head):
         return problem
     verbs = [head, *auxiliaries(s, head, "aux", "cop")]
-    verb = next((i for i in verbs if s.xpos[i] in PENN or s.xpos[i] == "MD"), None)
+    verb = next((i for i in verbs if s.xpos[i] in PENN_TENSE or s.xpos[i] == "MD"), None)
     if verb is None:
         return "no finite verb"
-    label = PENN.get(s.xpos[verb])
+    label = PENN_TENSE.get(s.xpos[verb])
     return (verb, label) if label else "modal or no tense"
 
 
@@ -83,10 +83,10 @@ def _from_features(s: Sentence, policy: Policy) -> tuple[int, str] | str:
     if policy.upos and tags(s)[verb] not in policy.upos:
         return "root is no verb"
     tense = feature(s, verb, "Tense")
-    if tense not in UD:
+    if tense not in UD_TENSE:
         return "no past or present tense"
     problem = _contradiction(s, verb, tense) if policy.tense == "clause" else None
-    return problem or (verb, UD[tense])
+    return problem or (verb, UD_TENSE[tense])
 
 
 def _contradiction(s: Sentence, verb: int, tense: str) -> str | None:
@@ -123,7 +123,7 @@ def _past_participle(s: Sentence, i: int) -> bool:
 
 def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
     """Verb forms that may be targets."""
-    return targets(counts, policy, *(policy.upos or ("VERB", "AUX")))
+    return target_forms(counts, policy, *(policy.upos or ("VERB", "AUX")))
 
 
 task = Task(
@@ -132,7 +132,7 @@ task = Task(
     question="Is the main clause in the past or the present tense?",
     paper="conneau2018",
     propose=propose,
-    settings=(*TARGETED, "upos", "ud.tense"),
+    settings=(*TARGET_FIELDS, "upos", "ud.tense"),
     labels=("PAST", "PRES"),
     solved_by=frozenset({"edges", "unigrams", "bigrams", "characters"}),
     readings={

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from sonde.corpus.sentence import Sentence
-from sonde.task import LENGTHS, Context, Doubt, Example, Policy, Proposal, Task
+from sonde.task import LENGTH_BINS, Context, Example, LabelIssue, Policy, Proposal, Task
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -24,7 +24,7 @@ THREES = ((3, 5), (6, 8), (9, 11), (12, 14), (15, 17), (18, 20), (21, 23))
 ADI = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 29), (30, 33), (34, 70))
 
 
-def doubts(rows: Sequence[Example]) -> list[Doubt]:
+def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
     """Sentences of one length belong into one bin, whatever the bins: the one in which most of them are."""
     seen: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for row in rows:
@@ -42,9 +42,9 @@ task = Task(
     settings=("bins",),
     labels="the number of the length bin, from 0",
     policies={
-        "conneau2018": Policy(bins=LENGTHS, strata=()),
+        "conneau2018": Policy(bins=LENGTH_BINS, strata=()),
         "universal2019": Policy(bins=THREES, length=(3, 23), strata=(), sizes=(75_000, 7_500, 7_500)),
-        "xprobe2019": Policy(bins=LENGTHS, strata=()),
+        "xprobe2019": Policy(bins=LENGTH_BINS, strata=()),
         "adi2017": Policy(
             bins=ADI,
             length=(5, 70),
@@ -55,5 +55,5 @@ task = Task(
         ),
     },
     solved_by=frozenset({"length", "punctuation", "edges", "unigrams", "bigrams", "characters"}),
-    doubts=doubts,
+    label_issues=label_issues,
 )

@@ -12,7 +12,7 @@ from sonde.task import Context, Example, Policy, Proposal, Task
 def propose(s: Sentence, context: Context) -> Proposal:
     """One of the three types."""
     last, top = len(s) - 1, root(s)
-    if set(s.forms[last]) <= ENDS and not QUESTIONS.isdisjoint(s.forms[last]):
+    if set(s.forms[last]) <= FINAL_MARKS and not QUESTIONS.isdisjoint(s.forms[last]):
         return Example.of(s, "inter", marks=(last,))
     if any(not QUESTIONS.isdisjoint(form) for form in s.forms):
         return "question mark inside"
@@ -25,7 +25,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
 
 
 QUESTIONS = frozenset("?؟？")
-ENDS = QUESTIONS | {"!"}
+FINAL_MARKS = QUESTIONS | {"!"}
 
 
 task = Task(

@@ -21,10 +21,10 @@ from sonde.corpus.syntax import (
     sentence_node,
     tags,
 )
-from sonde.task import TARGETED, Context, Counts, Example, Policy, Proposal, Task, fold, targets
+from sonde.task import TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, fold, target_forms
 
-PENN = {"NN": "NN", "NNS": "NNS"}
-UD = {"Sing": "NN", "Plur": "NNS"}
+PENN_NUMBER = {"NN": "NN", "NNS": "NNS"}
+UD_NUMBER = {"Sing": "NN", "Plur": "NNS"}
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -65,8 +65,8 @@ def _label(s: Sentence, context: Context, i: int) -> str | None:
     """The number of a word, if it is a common noun that has one."""
     if context.reading == "ud":
         assert s.upos is not None
-        return UD.get(feature(s, i, "Number") or "") if s.upos[i] == "NOUN" else None
-    return PENN.get(s.xpos[i]) if s.xpos else None
+        return UD_NUMBER.get(feature(s, i, "Number") or "") if s.upos[i] == "NOUN" else None
+    return PENN_NUMBER.get(s.xpos[i]) if s.xpos else None
 
 
 def redundancy(label: str, others: Iterable[str | None]) -> tuple[str, str]:
@@ -96,7 +96,7 @@ def _doubt(s: Sentence, noun: int, relation: str, label: str) -> str | None:
     if relation == "nsubj":
         verb = finite(s, head)
         agreement = None if verb is None else feature(s, verb, "Number")
-        if agreement in UD and UD[agreement] != label:
+        if agreement in UD_NUMBER and UD_NUMBER[agreement] != label:
             return "verb and subject disagree in number"
     elif problem := not_main(s, head):
         return problem
@@ -107,7 +107,7 @@ def _doubt(s: Sentence, noun: int, relation: str, label: str) -> str | None:
 
 def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
     """Noun forms that may be targets."""
-    return targets(counts, policy, "NOUN")
+    return target_forms(counts, policy, "NOUN")
 
 
 READINGS = {
@@ -127,7 +127,7 @@ task = Task(
     question="Is the subject of the main clause singular or plural?",
     paper="conneau2018",
     propose=propose,
-    settings=TARGETED,
+    settings=TARGET_FIELDS,
     labels=("NN", "NNS"),
     solved_by=frozenset({"edges", "unigrams", "bigrams", "characters"}),
     readings=READINGS,

@@ -12,7 +12,7 @@ from sonde.corpus.syntax import base, children, root, sentence_node
 from sonde.task import Context, Counts, Example, Policy, Proposal, Task, most_frequent
 
 CORE = frozenset({"nsubj", "csubj", "obj", "iobj", "ccomp", "xcomp"})
-PUNCTUATION = frozenset({",", ":", "``", "''", "-LRB-", "-RRB-", "NFP", "HYPH", ".", "$", "#", "SYM"})
+PUNCTUATION_TAGS = frozenset({",", ":", "``", "''", "-LRB-", "-RRB-", "NFP", "HYPH", ".", "$", "#", "SYM"})
 OTHER = "OTHER"
 
 
@@ -20,7 +20,7 @@ def sequence(s: Sentence, reading: str) -> str | None:
     """The label before rare ones become OTHER; None when the sentence is left out."""
     if reading == "constituency":
         parts = [c.category for c in sentence_node(s.tree).nodes] if s.tree else []
-        if len(parts) < 2 or parts[-1] != "." or not PUNCTUATION.isdisjoint(parts[:-1]):
+        if len(parts) < 2 or parts[-1] != "." or not PUNCTUATION_TAGS.isdisjoint(parts[:-1]):
             return None
         return " ".join(parts)
     if s.heads is None or s.deprels is None:

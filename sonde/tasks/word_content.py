@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import is_word
-from sonde.task import Context, Counts, Doubt, Example, Policy, Proposal, Task, fold
+from sonde.task import Context, Counts, Example, LabelIssue, Policy, Proposal, Task, fold
 
-LETTERS = 4
+MIN_LETTERS = 4
 FUNCTION_WORDS = 50
 """Ranks that are never targets, however small the corpus."""
 OCCURRENCES = 3
@@ -39,7 +39,7 @@ def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
     fit = [
         (rank, form)
         for rank, form in enumerate(ranked, 1)
-        if len(form) >= LETTERS and is_word(form) and names[form] * 2 < seen[form]
+        if len(form) >= MIN_LETTERS and is_word(form) and names[form] * 2 < seen[form]
     ]
     first, last = policy.ranks
     most = min(last - first + 1, policy.most_classes)
@@ -64,7 +64,7 @@ def _frequent(
     return frozenset(chosen)
 
 
-def doubts(rows: Sequence[Example]) -> list[Doubt]:
+def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
     """The word must be in the sentence, and no other target, spelled as it is or with the capital of a first word.
 
     A target is a label that half of its rows hold; a name that is spelled like a target (*Betty Hill*) is none.
@@ -73,7 +73,7 @@ def doubts(rows: Sequence[Example]) -> list[Doubt]:
     held = Counter(row.label for row in rows if fold(row.label) in map(fold, row.tokens))
     words = {word for word, n in held.items() if n > 1 and 2 * n >= times[word]}
     folded = {fold(word): word for word in words}
-    out: list[Doubt] = []
+    out: list[LabelIssue] = []
     for row in rows:
         met = words.intersection(row.tokens) | {folded.get(fold(row.tokens[0]), row.label) if row.tokens else row.label}
         own = fold(row.label) in map(fold, row.tokens)
@@ -99,5 +99,5 @@ task = Task(
         "xprobe2019": Policy(classes=1000, min_classes=20, min_class=12, strata=()),
     },
     solved_by=frozenset({"edges", "unigrams", "bigrams", "characters"}),
-    doubts=doubts,
+    label_issues=label_issues,
 )

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from random import Random
 
 from sonde.corpus.sentence import Sentence
-from sonde.edit import plain_words
-from sonde.task import Context, Doubt, Example, Policy, Proposal, Task, token_positions
+from sonde.task import Context, Example, LabelIssue, Policy, Proposal, Task, token_positions
+from sonde.task.edit import plain_words
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -35,7 +35,7 @@ def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
     return rows
 
 
-def doubts(rows: Sequence[Example]) -> list[Doubt]:
+def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
     """One word comes before the other, or it does not."""
     return ["" if _in_order(row) == (row.label == "1") else "wrong" for row in rows]
 
@@ -57,7 +57,7 @@ task = Task(
     labels=("0", "1"),
     complete=complete,
     inputs=("word1", "word2"),
-    doubts=doubts,
+    label_issues=label_issues,
     policies={
         "adi2017": Policy(length=(5, 70), strata=(), balance="natural", sizes=(150_000, 25_000, 25_000), pool="adi2017")
     },

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from random import Random
 
 from sonde.corpus.sentence import Sentence
-from sonde.edit import plain_words
-from sonde.task import Context, Doubt, Example, Policy, Proposal, Task, token_positions
+from sonde.task import Context, Example, LabelIssue, Policy, Proposal, Task, token_positions
+from sonde.task.edit import plain_words
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -22,12 +22,12 @@ def propose(s: Sentence, context: Context) -> Proposal:
     return Example("1", s.tokens, s.text, s.id, marks=token_positions(s, (i,)), extra=(("word", s.forms[i].lower()),))
 
 
-APART = re.compile(r"\W+")
+NON_WORD = re.compile(r"\W+")
 """*I've* has the word *I* in it."""
 
 
 def _pieces(e: Example) -> set[str]:
-    return {piece for t in e.tokens for piece in (t.lower(), *APART.split(t.lower()))}
+    return {piece for t in e.tokens for piece in (t.lower(), *NON_WORD.split(t.lower()))}
 
 
 def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
@@ -56,7 +56,7 @@ def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
     return rows
 
 
-def doubts(rows: Sequence[Example]) -> list[Doubt]:
+def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
     """The word is in the sentence, or it is not."""
     return ["" if (row.extra[0][1].lower() in _pieces(row)) == (row.label == "1") else "wrong" for row in rows]
 
@@ -71,7 +71,7 @@ task = Task(
     labels=("0", "1"),
     complete=complete,
     inputs=("word",),
-    doubts=doubts,
+    label_issues=label_issues,
     policies={
         "adi2017": Policy(length=(5, 70), strata=(), balance="natural", sizes=(150_000, 25_000, 25_000), pool="adi2017")
     },

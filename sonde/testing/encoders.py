@@ -7,11 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from sonde.diagnosis import EQUAL, NOT_LOOKED_AT, SAMPLE, apart, of_vectors, unknown_tokens
-from sonde.embed import ask, facts
-from sonde.encoders.vec import Pooled
-from sonde.errors import SondeError, words_of
-from sonde.foreign import foreign_code
+from sonde.core.third_party import third_party_code
+from sonde.encoders.diagnosis import (
+    EQUAL_TOLERANCE,
+    EXEMPT_SCHEME,
+    SAMPLED_TEXTS,
+    apart,
+    diagnose_vectors,
+    unknown_tokens,
+)
+from sonde.encoders.embed import call_encoder, facts
+from sonde.encoders.schemes.vec import Pooled
+from sonde.errors import SondeError, describe_error
 from sonde.testing.verdict import Verdict
 
 TEXTS = (
@@ -24,7 +31,7 @@ TEXTS = (
     "the river was high after the rain.",
     "What did the teacher say when the bell rang at noon?",
 )
-LANGUAGES = {
+TEXTS_BY_LANGUAGE = {
     "English": ("The river was very high", "A dog chased two cats", "She never drinks cold milk"),
     "Spanish": ("El río estaba muy alto", "Un perro persigue dos gatos", "Ella nunca bebe leche fría"),
     "German": ("Der Fluss war sehr hoch", "Ein Hund jagte zwei Katzen", "Sie trinkt nie kalte Milch"),
@@ -36,8 +43,8 @@ LANGUAGES = {
     "Japanese": ("昨日は川の水が高かった", "犬が二匹の猫を追いかけた", "彼女は牛乳を飲まない"),
 }
 """Texts of one length and of different words: to an encoder that knows no word of a language they are the same."""
-LONG = " ".join(("and then the old clock in the hall struck again",) * 600)
-EXACT = 1e-6
+LONG_TEXT = " ".join(("and then the old clock in the hall struck again",) * 600)
+REPEAT_TOLERANCE = 1e-6
 """The share of their length by which the vectors of a second call may differ from those of the first."""
 
 
@@ -53,12 +60,12 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
     own = getattr(encoder, "texts", None)  # vectors made elsewhere are of these texts and no others
     texts = tuple(own[: len(TEXTS)]) if isinstance(own, list | tuple) and own else TEXTS
     if getattr(encoder, "needs_fit", False):
-        with foreign_code:
+        with third_party_code:
             encoder = encoder.fit(texts)  # type: ignore[attr-defined]
     layers = facts(encoder).layers
 
     def vectors(texts: Sequence[str]) -> np.ndarray:
-        return np.array(ask(encoder, texts, layers), np.float64)
+        return np.array(call_encoder(encoder, texts, layers), np.float64)
 
     try:
         whole = vectors(texts)
@@ -68,7 +75,7 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
     what = f"{whole.shape[2]} numbers" + (f", {len(layers)} layers" if layers else "")
     yield Verdict("it gives one vector of finite numbers per text", True, what)
     rules: tuple[tuple[str, Callable[[], str]], ...] = (
-        ("the same texts give the same vectors again", lambda: apart(whole, vectors(texts), texts, EXACT)),
+        ("the same texts give the same vectors again", lambda: apart(whole, vectors(texts), texts, REPEAT_TOLERANCE)),
         (
             "a vector does not depend on the other texts of the batch",
             lambda: apart(whole, np.concatenate([vectors([t]) for t in texts], axis=1), texts),
@@ -83,7 +90,10 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
             if own
             else (
                 ("an empty text survives", lambda: _survives(vectors(["", texts[0]]))),
-                (f"a text of {len(LONG.split()):,} words survives", lambda: _survives(vectors([LONG, texts[0]]))),
+                (
+                    f"a text of {len(LONG_TEXT.split()):,} words survives",
+                    lambda: _survives(vectors([LONG_TEXT, texts[0]])),
+                ),
             )
         ),
         ("words can be asked for", lambda: _words(encoder)),
@@ -95,9 +105,9 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
             wrong = str(e)
         yield Verdict(rule, not wrong, wrong)
     yield from _alive(encoder, own if isinstance(own, list | tuple) else (), layers, vectors)
-    trust = getattr(encoder, "trust", None)
-    if isinstance(trust, str):
-        yield Verdict("its identity covers all that can move a vector", True, trust, warning=True)
+    caveat = getattr(encoder, "trust", None)
+    if isinstance(caveat, str):
+        yield Verdict("its identity covers all that can move a vector", True, caveat, warning=True)
 
 
 def _alive(
@@ -105,19 +115,23 @@ def _alive(
 ) -> Iterator[Verdict]:
     """Whether it tells texts apart, and reads their words."""
     identity = facts(encoder).identity
-    if identity is not None and identity.scheme == NOT_LOOKED_AT:
+    if identity is not None and identity.scheme == EXEMPT_SCHEME:
         return
-    texts = tuple(own[:SAMPLE]) or tuple(text for some in LANGUAGES.values() for text in some)
+    texts = tuple(own[:SAMPLED_TEXTS]) or tuple(text for some in TEXTS_BY_LANGUAGE.values() for text in some)
     try:
         found = vectors(texts)
     except SondeError as e:
         yield Verdict("different texts have different vectors", False, str(e))
         return
-    symptoms = {symptom.code: symptom.message for symptom in of_vectors(texts, found, layers)}
+    symptoms = {symptom.code: symptom.message for symptom in diagnose_vectors(texts, found, layers)}
     wrong = symptoms.get("equal-vectors") or symptoms.get("zero-vectors") or ""
     if not own:  # an encoder need not know all languages: one will do
         groups = [found[:, at : at + 3] for at in range(0, len(texts), 3)]
-        wrong = "" if any(map(_told_apart, groups)) else f"in none of {', '.join(LANGUAGES)} it tells three texts apart"
+        wrong = (
+            ""
+            if any(map(_told_apart, groups))
+            else f"in none of {', '.join(TEXTS_BY_LANGUAGE)} it tells three texts apart"
+        )
     yield Verdict("different texts have different vectors", not wrong, wrong)
     constant = symptoms.get("constant-columns", "")
     yield Verdict("every column of the vectors tells texts apart", True, constant, warning=bool(constant))
@@ -130,12 +144,12 @@ def _told_apart(group: np.ndarray) -> bool:
     """Whether some layer has different vectors for all texts of a group (layers, n, d)."""
     length = np.linalg.norm(group, axis=2).max(axis=1)
     pairs = [np.linalg.norm(group[:, i] - group[:, j], axis=1) for i in range(group.shape[1]) for j in range(i)]
-    return bool((np.min(pairs, axis=0) > EQUAL * np.maximum(length, 1e-30)).any())
+    return bool((np.min(pairs, axis=0) > EQUAL_TOLERANCE * np.maximum(length, 1e-30)).any())
 
 
 def _unknown(encoder: Pooled) -> str:
     """What word vectors lack of the language that they know best, written with full stops."""
-    best = min(LANGUAGES.values(), key=lambda some: encoder.missing(some).share)
+    best = min(TEXTS_BY_LANGUAGE.values(), key=lambda some: encoder.missing(some).share)
     if plain := unknown_tokens(encoder, best):
         return plain[0].message
     return next((symptom.message for symptom in unknown_tokens(encoder, [f"{text}." for text in best])), "")
@@ -154,12 +168,12 @@ def _words(encoder: Any) -> str:
     if words is None:
         return ""  # they are encoded as texts then
     try:
-        with foreign_code:
+        with third_party_code:
             found = np.asarray(words(["river", "window"]), np.float64)
     except KeyboardInterrupt:
         raise
     except BaseException as e:
-        return f"got {words_of(e)}"
+        return f"got {describe_error(e)}"
     if found.ndim != 2 or len(found) != 2 or not np.isfinite(found).all():
         return f"met an array of shape {found.shape} for two words"
     return ""

@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 
+from sonde.core.hashing import mix
+from sonde.core.third_party import third_party_code
 from sonde.corpus.corpus import Corpus
-from sonde.corpus.sentence import COLUMNS, Sentence
-from sonde.digest import mix
-from sonde.errors import SondeError, place_of, words_of
-from sonde.foreign import foreign_code
-from sonde.make import Unmade, choose_reading, count, make_sets
-from sonde.sketch import near_key, unfit
+from sonde.corpus.near_duplicates import near_duplicate_key
+from sonde.corpus.sentence import ANNOTATION_COLUMNS, Sentence
+from sonde.errors import SondeError, describe_error, error_location
+from sonde.make import SkippedTask, choose_reading, count, make_sets
+from sonde.make.sketch import rejection_reason
 from sonde.task import Context, Example, Policy, Proposal, Task
 from sonde.testing.verdict import Verdict
 
-SENTENCES = 500
+SAMPLE_SENTENCES = 500
 
 
 def check_task(task: Task, corpus: Corpus) -> None:
@@ -31,7 +32,7 @@ def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
     """Try a task on a corpus, under every policy it has, rule by rule."""
     yield _verdict("its name, version, question and labels are filled in", _filled, task)
     yield _verdict("its readings need columns that exist", _columns, task)
-    sentences = list(islice((s for s in corpus if unfit(s) is None), SENTENCES))
+    sentences = list(islice((s for s in corpus if rejection_reason(s) is None), SAMPLE_SENTENCES))
     for suite, policy in task.policies.items():
         try:
             counts, _ = count(corpus, [task])
@@ -42,12 +43,12 @@ def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
             if not isinstance(reading, str):
                 yield Verdict(f"{suite}: the corpus has the columns it needs", False, str(reading))
                 continue
-            with foreign_code:
+            with third_party_code:
                 context = Context(policy, reading, task.plan(counts, policy, reading) if task.plan else None)
         except KeyboardInterrupt:
             raise
         except BaseException as e:
-            yield Verdict(f"{suite}: it counts and plans", False, f"{words_of(e)}{place_of(e)}")
+            yield Verdict(f"{suite}: it counts and plans", False, f"{describe_error(e)}{error_location(e)}")
             continue
         run = partial(_propose, task, context)
         yield _verdict(f"{suite}: each sentence gets an example or a reason", _shapes, task, run, sentences)
@@ -59,18 +60,18 @@ def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
 
 
 def _propose(task: Task, context: Context, s: Sentence) -> Proposal:
-    context.state = mix(near_key(s.text))
+    context.state = mix(near_duplicate_key(s.text))
     return task.propose(s, context)
 
 
 def _verdict(rule: str, test: Callable[..., str], *arguments: object) -> Verdict:
     try:
-        with foreign_code:
+        with third_party_code:
             detail = test(*arguments)
     except KeyboardInterrupt:
         raise
     except BaseException as e:
-        detail = f"{words_of(e)}{place_of(e)}"
+        detail = f"{describe_error(e)}{error_location(e)}"
     return Verdict(rule, not detail, detail)
 
 
@@ -87,7 +88,7 @@ def _filled(task: Task) -> str:
 
 
 def _columns(task: Task) -> str:
-    known = {*COLUMNS, "penn"}
+    known = {*ANNOTATION_COLUMNS, "penn"}
     unknown = sorted({c for needed in task.readings.values() for c in needed} - known)
     if unknown:
         return f"Columns must be among {', '.join(sorted(known))}, got {', '.join(unknown)}."
@@ -132,10 +133,10 @@ def _some(run: Callable[[Sentence], Proposal], sentences: list[Sentence]) -> str
 
 def _whole(task: Task, suite: str, policy: Policy, corpus: Corpus) -> str:
     one = next(iter(make_sets(corpus, [(suite, task, policy)])))
-    if isinstance(one, Unmade):
+    if isinstance(one, SkippedTask):
         return one.reason
     three = next(iter(make_sets(corpus, [(suite, task, policy)], shards=3)))
-    if isinstance(three, Unmade) or one.digest != three.digest:
+    if isinstance(three, SkippedTask) or one.digest != three.digest:
         return "Three shards give another set than one; propose must not depend on other sentences."
     errors = [f["message"] for f in one.manifest["audit"] if f["severity"] == "error"]
     return f"The audit finds: {'; '.join(errors)}." if errors else ""

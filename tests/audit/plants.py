@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.task import Example
 
 DETERMINERS = "the a this that every some one another our their".split()

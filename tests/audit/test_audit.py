@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sonde.audit import audit_quickly, audit_set, codes, explain
-from sonde.audit.finding import brief, some
-from sonde.audit.rows import Rows, known
+from sonde.audit.finding import first_words, some
+from sonde.audit.rows import Rows
 from sonde.audit.shortcuts import Plan, _needed, shortcuts
 from sonde.audit.size import resolution
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
+from sonde.data.expected import expectations_for
 from sonde.errors import DataError, UsageError
 from sonde.task import Example
 from tests.audit.plants import COUNTED, NOUNS, TOLD, UNCOUNTED, example, of_words, sentences, sound
@@ -157,7 +158,7 @@ def test_an_audit_of_nearly_nothing():
 
 def test_the_quick_audit_is_a_part_of_the_whole():
     dataset = COUNTED[1].make(20)
-    quick, whole = audit_quickly(dataset, known(dataset)), audit_set(dataset).findings
+    quick, whole = audit_quickly(dataset, expectations_for(dataset)), audit_set(dataset).findings
     assert quick
     assert set(map(repr, quick)) <= set(map(repr, whole))
 
@@ -165,15 +166,15 @@ def test_the_quick_audit_is_a_part_of_the_whole():
 def test_a_name_that_comes_with_the_data_is_never_run(tmp_path):
     trap = tmp_path / "trap.py"
     trap.write_text(f"open({str(tmp_path / 'sprung')!r}, 'w')", "utf-8")
-    assert known(replace(sound(), task=str(trap))).task is None
+    assert expectations_for(replace(sound(), task=str(trap))).task is None
     assert not (tmp_path / "sprung").exists()
 
 
 def test_examples_are_short_and_do_not_depend_on_order():
     texts = ["one two three four five six seven eight nine ten", "short", "another one", "and one more"]
     assert some(texts) == some(texts[::-1])
-    assert brief(texts[0]) == "one two three four five six seven eight …"
-    assert brief("short") == "short"
+    assert first_words(texts[0]) == "one two three four five six seven eight …"
+    assert first_words("short") == "short"
 
 
 @pytest.mark.parametrize("n", [200, 1000, 5000])
@@ -187,17 +188,17 @@ def test_four_tests_in_five_find_the_smallest_difference(n):
 
 
 def test_samples_of_a_large_set_are_the_same_in_any_order(monkeypatch):
-    monkeypatch.setattr("sonde.audit.shortcuts.TRAIN", 300)
-    monkeypatch.setattr("sonde.audit.shortcuts.TEST", 200)
+    monkeypatch.setattr("sonde.audit.shortcuts.MAX_TRAIN_ROWS", 300)
+    monkeypatch.setattr("sonde.audit.shortcuts.MAX_TEST_ROWS", 200)
     dataset = sound()
     backwards = replace(dataset, rows={s: list(rows)[::-1] for s, rows in dataset.rows.items()})
-    one, two = (shortcuts(Rows.of(d), known(d))[1] for d in (dataset, backwards))
+    one, two = (shortcuts(Rows.of(d), expectations_for(d))[1] for d in (dataset, backwards))
     assert one == two
     assert {m.rows for m in one} == {200}
 
 
 def test_a_lonely_split_in_the_order_of_its_labels_is_sampled_evenly(monkeypatch):
-    monkeypatch.setattr("sonde.audit.shortcuts.TEST", 200)
+    monkeypatch.setattr("sonde.audit.shortcuts.MAX_TEST_ROWS", 200)
     rows = sorted(sound().rows["te"], key=lambda r: r.label)
     (majority,) = {m.majority for m in audit_set(replace(sound(), rows={"te": rows})).measures}
     assert majority == pytest.approx(0.5, abs=0.1)

@@ -9,14 +9,15 @@ from sklearn.naive_bayes import MultinomialNB
 from sonde.audit import bayes
 from sonde.audit.balance import chi_square, correlation_ratio
 from sonde.audit.features import bags
-from sonde.audit.rows import Known, Rows
+from sonde.audit.rows import Rows
+from sonde.data.expected import Expectations
 from tests.audit.plants import sound
 
 
 @pytest.mark.parametrize("classes", [2, 7, 60])
 @pytest.mark.parametrize("alpha", [1.0, 0.1])
 def test_predictions_are_those_of_scikit_learn(classes, alpha, monkeypatch):
-    monkeypatch.setattr(bayes, "CELLS", 1000)  # in several pieces
+    monkeypatch.setattr(bayes, "MAX_BAYES_CELLS", 1000)  # in several pieces
     rng = np.random.default_rng(classes)
     label = rng.integers(classes, size=400)
     lean = rng.dirichlet(np.full(50, 0.3), size=classes)
@@ -33,7 +34,7 @@ def dense(bag):
 
 def test_bags_of_words_and_pairs_are_those_of_scikit_learn():
     rows = Rows.of(sound(sizes={"tr": 60, "va": 20, "te": 20}))
-    found = dict(bags(rows, np.arange(60), Known()))
+    found = dict(bags(rows, np.arange(60), Expectations()))
     for name, options in {
         "unigrams": {"lowercase": True},
         "unigrams cased": {"lowercase": False},
@@ -50,7 +51,7 @@ def test_bags_of_words_and_pairs_are_those_of_scikit_learn():
 
 def test_character_ngrams_are_those_of_scikit_learn():
     rows = Rows.of(sound(sizes={"tr": 60, "va": 20, "te": 20}))
-    found = dict(bags(rows, np.arange(60), Known()))["characters"]
+    found = dict(bags(rows, np.arange(60), Expectations()))["characters"]
     marked = [f"\x02{text}\x03" for text in rows.text]
     oracle = CountVectorizer(analyzer="char", ngram_range=(2, 4), lowercase=False).fit_transform(marked)
     assert np.array_equal(np.diff(found.starts), np.asarray(oracle.sum(axis=1)).ravel())

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from sonde.audit.collection import Sentences, Unread, audit_sources, shared
+from sonde.audit.collection import Sentences, UnreadableSet, audit_sources, shared
 from sonde.audit.rows import Rows
 from sonde.audit.show import as_json, markdown, tally
-from sonde.sources import find_sets
+from sonde.data.sources import find_sets
 from sonde.tasks import load
 from tests.audit.plants import copies_across, sound
 
@@ -57,7 +57,7 @@ def test_a_set_that_cannot_be_read_does_not_stop_the_others(folder):
     one, three, two = audit_sources(find_sets([str(folder)]))
     assert one[0].findings == ()
     assert [f.code for f in two[0].findings] == ["copies-across-splits"]
-    assert isinstance(three, Unread)
+    assert isinstance(three, UnreadableSet)
     assert "three.txt:21" in three.reason
 
 
@@ -80,7 +80,7 @@ def test_a_task_given_by_hand_says_what_is_expected(folder):
 def test_markdown_is_safe_to_paste_and_json_has_everything(folder):
     found = [x for x in audit_sources(find_sets([str(folder)])) if isinstance(x, tuple)]
     audits = [replace(audit, name="a|b<c>") for audit, _ in found]
-    text = markdown(audits, [], [Unread("bad", "a `reason`")])
+    text = markdown(audits, [], [UnreadableSet("bad", "a `reason`")])
     assert "a&#124;b&#60;c&#62;" in text
     assert "| error | copies-across-splits" in text or "| warning | copies-across-splits" in text
     assert "bad could not be read: a &#96;reason&#96;" in text

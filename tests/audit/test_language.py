@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from sonde.audit import language as module
 from sonde.audit.language import CODES, FEWEST_WORDS, MOST_ROWS, available, language
-from sonde.audit.rows import Known, Rows
-from sonde.dataset import Dataset
+from sonde.audit.rows import Rows
+from sonde.data.dataset import Dataset
+from sonde.data.expected import Expectations
 from sonde.task import Example
 from tests.audit.test_text import CLEAN
 
@@ -40,7 +41,7 @@ def rows(*splits: list[str], labels="AB") -> Rows:
 
 
 def found(made: Rows, code: str | None = "en"):
-    return list(language(made, Known(language=code)))
+    return list(language(made, Expectations(language=code)))
 
 
 def test_every_code_is_documented():

@@ -12,18 +12,19 @@ from scipy.stats import chi2_contingency
 
 from sonde.audit import habits as ways
 from sonde.audit import text as damage
-from sonde.audit.finding import EXAMPLES, around
-from sonde.audit.habits import APART, HABITS, MANY_GROUPS, SURE, difference
-from sonde.audit.rows import Known, Rows
-from sonde.dataset import Dataset
+from sonde.audit.finding import MAX_EXAMPLES, around
+from sonde.audit.habits import APART, HABITS, MANY_GROUPS, MAX_P_HABIT, difference
+from sonde.audit.rows import Rows
+from sonde.data.dataset import Dataset
+from sonde.data.expected import Expectations
 from sonde.task import Example
 
 CODES = (*damage.CODES, *ways.CODES)
 
 
-def text(rows, known):
-    yield from damage.text(rows, known)
-    yield from ways.habits(rows, known)
+def text(rows, expectations):
+    yield from damage.text(rows, expectations)
+    yield from ways.habits(rows, expectations)
 
 
 CLEAN = {
@@ -158,8 +159,8 @@ def both(texts) -> list[tuple[str, str]]:
     return [(label, t) for t in texts for label in "AB"]
 
 
-def found(made: Rows, known: Known | None = None):
-    return list(text(made, known or Known()))
+def found(made: Rows, expectations: Expectations | None = None):
+    return list(text(made, expectations or Expectations()))
 
 
 def test_every_code_is_documented_and_has_a_planted_fault():
@@ -259,7 +260,7 @@ def test_examples_show_the_damage_and_not_the_sentence():
     (finding,) = found(
         rows([("A", f"Some words and the {word} cafÃ© of ours") for word in ("old", "new", "big", "red")])
     )
-    assert len(finding.examples) == EXAMPLES
+    assert len(finding.examples) == MAX_EXAMPLES
 
 
 def test_invisible_characters_are_shown():
@@ -289,13 +290,15 @@ WAYS = {
 }
 
 
-def habits(made: Rows, known: Known | None = None):
+def habits(made: Rows, expectations: Expectations | None = None):
     """What is found in rows that are all different: a word is put in after the first."""
     words = ("".join("abcdefghij"[int(c)] for c in str(i)) for i in range(len(made)))
     text = (f" {word} ".join(t.split(" ", 1)) for t, word in zip(made.text, words, strict=True))
     made = replace(made, text=tuple(text))
     return {
-        (f.evidence["habit"], f.evidence["across"]): f for f in found(made, known) if f.code == "mixed-tokenisation"
+        (f.evidence["habit"], f.evidence["across"]): f
+        for f in found(made, expectations)
+        if f.code == "mixed-tokenisation"
     }
 
 
@@ -332,11 +335,13 @@ def test_a_small_difference_is_a_warning_and_a_smaller_one_is_nothing(habit):
 def test_what_the_task_is_about_is_passed_over():
     told_by = {habit: [("A", one), ("B", two)] * 50 for habit, (one, two) in WAYS.items()}
     ends, capitals, commas = (told_by[h] for h in ("no final punctuation", "initial capital", "commas attached"))
-    assert habits(rows(ends), Known(solved_by=frozenset({"punctuation"}))) == {}
-    assert habits(rows(ends), Known(solved_by=frozenset({"edges", "unigrams"}))) == {}
-    assert habits(rows(capitals), Known(solved_by=frozenset({"edges"}))) == {}
-    assert list(habits(rows(capitals), Known(solved_by=frozenset({"punctuation"})))) == [("initial capital", "classes")]
-    assert list(habits(rows(commas), Known(solved_by=frozenset({"edges"})))) == [("commas attached", "classes")]
+    assert habits(rows(ends), Expectations(solved_by=frozenset({"punctuation"}))) == {}
+    assert habits(rows(ends), Expectations(solved_by=frozenset({"edges", "unigrams"}))) == {}
+    assert habits(rows(capitals), Expectations(solved_by=frozenset({"edges"}))) == {}
+    assert list(habits(rows(capitals), Expectations(solved_by=frozenset({"punctuation"})))) == [
+        ("initial capital", "classes")
+    ]
+    assert list(habits(rows(commas), Expectations(solved_by=frozenset({"edges"})))) == [("commas attached", "classes")]
 
 
 def test_many_classes_are_compared_as_a_whole():
@@ -357,7 +362,7 @@ def test_the_test_is_scipys(counts):
     apart = max(shares) - min(shares) if shares else 0.0
     expected = None
     if apart >= APART and all(map(any, zip(*kept, strict=True))):
-        expected = apart if chi2_contingency(kept, correction=False).pvalue < SURE else None
+        expected = apart if chi2_contingency(kept, correction=False).pvalue < MAX_P_HABIT else None
     assert difference(groups) == expected
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sonde.corpus import Sentence, Tree
 from sonde.corpus.brackets import parse_tree, read_brackets, write_brackets
-from sonde.corpus.conllu import RUN
+from sonde.corpus.conllu import SHARD_BLOCK
 from sonde.errors import CorpusError, DataError
 
 PENN = """
@@ -148,28 +148,28 @@ def test_after_a_lost_bracket_reading_goes_on_with_the_next_tree(tmp_path):
         "doc\t(S (X g))",
     ]
     bad: list[CorpusError] = []
-    got = list(read_brackets(write(tmp_path / "x.mrg", "\n".join(lines)), on_bad=bad.append))
+    got = list(read_brackets(write(tmp_path / "x.mrg", "\n".join(lines)), on_error=bad.append))
     assert [s.text for s in got] == ["a", "c", "e", "g"]
     assert [e.line for e in bad] == [2, 5, 9]
 
 
 def test_an_open_tree_does_not_gather_up_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("sonde.corpus.brackets._LONGEST", 10_000)
+    monkeypatch.setattr("sonde.corpus.brackets._MAX_TREE_CHARACTERS", 10_000)
     path = write(tmp_path / "x.mrg", "(S (X a)\n" + "(S (X b))\n" * 3000)
     bad: list[CorpusError] = []
-    assert len(list(read_brackets(path, on_bad=bad.append))) == 3000
+    assert len(list(read_brackets(path, on_error=bad.append))) == 3000
     assert [e.line for e in bad] == [1]
 
 
 @pytest.mark.parametrize("of", [2, 3])
 def test_shards_make_the_whole_with_the_same_ids(tmp_path, of):
-    lines = [f"d{i // 100}\t(S (X w{i}))" + " (S (X again))" * (i % 50 == 0) for i in range(4 * RUN + 9)]
+    lines = [f"d{i // 100}\t(S (X w{i}))" + " (S (X again))" * (i % 50 == 0) for i in range(4 * SHARD_BLOCK + 9)]
     lines[700] = "d7\t(S (X broken)"
     path = write(tmp_path / "x.mrg", "\n".join(lines))
     bad: list[CorpusError] = []
-    whole = list(read_brackets(path, on_bad=bad.append))
+    whole = list(read_brackets(path, on_error=bad.append))
     assert len(bad) == 1
-    parts = [s for k in range(of) for s in read_brackets(path, shard=k, of=of, on_bad=bad.append)]
+    parts = [s for k in range(of) for s in read_brackets(path, shard=k, of=of, on_error=bad.append)]
     assert len(bad) == 2
     assert sorted(s.id for s in parts) == sorted(s.id for s in whole)
     assert {s.id: s for s in parts} == {s.id: s for s in whole}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from sonde.corpus import Sentence
 from sonde.corpus.brackets import read_brackets
-from sonde.corpus.conllu import RUN, read_conllu, write_conllu
-from sonde.corpus.files import kind
+from sonde.corpus.conllu import SHARD_BLOCK, read_conllu, write_conllu
+from sonde.corpus.files import detect_format
 from sonde.corpus.plain import read_plain
 from sonde.errors import CorpusError, DataError
 
@@ -134,7 +134,7 @@ def test_an_empty_file_has_no_sentences(tmp_path):
 @pytest.mark.parametrize("of", [1, 2, 3, 7])
 def test_shards_make_the_whole_with_the_same_ids_and_documents(tmp_path, of):
     parts = []
-    for i in range(5 * RUN + 11):
+    for i in range(5 * SHARD_BLOCK + 11):
         name = f" id = d{i}" if i % 3 else ""
         newdoc = f"# newdoc{name}\n" if i % 100 == 0 else ""
         parts.append(newdoc + row(1, f"w{i}", 0, "root") + "\n")
@@ -143,21 +143,21 @@ def test_shards_make_the_whole_with_the_same_ids_and_documents(tmp_path, of):
     whole = list(read_conllu(str(path)))
     shards = [list(read_conllu(str(path), shard=k, of=of)) for k in range(of)]
     order = {s.id: n for n, s in enumerate(whole)}
-    assert len(whole) == 5 * RUN + 11
+    assert len(whole) == 5 * SHARD_BLOCK + 11
     for shard in shards:
         assert [order[s.id] for s in shard] == sorted(order[s.id] for s in shard)
     assert sorted((s for shard in shards for s in shard), key=lambda s: order[s.id]) == whole
 
 
 def test_a_fault_is_reported_by_the_one_shard_it_falls_to(tmp_path):
-    parts = [row(1, f"w{i}", 5 if i % 100 == 50 else 0, "root") + "\n" for i in range(3 * RUN)]
+    parts = [row(1, f"w{i}", 5 if i % 100 == 50 else 0, "root") + "\n" for i in range(3 * SHARD_BLOCK)]
     path = write(tmp_path / "x.conllu", "".join(parts))
     whole: list[CorpusError] = []
-    list(read_conllu(path, on_bad=whole.append))
+    list(read_conllu(path, on_error=whole.append))
     dealt: list[CorpusError] = []
     for shard in range(2):
-        list(read_conllu(path, shard=shard, of=2, on_bad=dealt.append))
-    assert [e.line for e in whole] == [i * 2 + 1 for i in range(50, 3 * RUN, 100)]
+        list(read_conllu(path, shard=shard, of=2, on_error=dealt.append))
+    assert [e.line for e in whole] == [i * 2 + 1 for i in range(50, 3 * SHARD_BLOCK, 100)]
     assert sorted(map(str, whole)) == sorted(map(str, dealt))
 
 
@@ -210,7 +210,7 @@ READERS = {"conllu": read_conllu, "brackets": read_brackets, "text": read_plain}
 @pytest.mark.parametrize(("name", "line", "message"), FAULTS, ids=[f[0] for f in FAULTS])
 def test_every_fault_is_named_with_file_line_and_expectation(name, line, message):
     path = str(INVALID / name)
-    reader = READERS[kind(path)]
+    reader = READERS[detect_format(path)]
     with pytest.raises(CorpusError) as caught:
         list(reader(path))
     error = caught.value
@@ -222,7 +222,7 @@ def test_every_fault_is_named_with_file_line_and_expectation(name, line, message
     assert str(error).startswith(f"{path}:{error.line}: {message}")
 
     bad: list[CorpusError] = []
-    kept = list(reader(path, on_bad=bad.append))
+    kept = list(reader(path, on_error=bad.append))
     assert [str(e) for e in bad] == [str(error)]
     assert len(kept) >= (0 if name in ("conllu_utf16.conllu", "conllu_not_gzip.conllu.gz") else 1)
 
@@ -232,12 +232,12 @@ def test_every_invalid_file_has_its_test():
 
 
 def test_with_on_bad_the_sentence_after_the_fault_is_read():
-    got = list(read_conllu(str(INVALID / "conllu_cycle.conllu"), on_bad=lambda _: None))
+    got = list(read_conllu(str(INVALID / "conllu_cycle.conllu"), on_error=lambda _: None))
     assert [s.id for s in got] == ["good", "after"]
 
 
 def test_a_file_without_empty_lines_is_not_gathered_up(tmp_path, monkeypatch):
-    monkeypatch.setattr("sonde.corpus.conllu._LONGEST", 1 << 16)
+    monkeypatch.setattr("sonde.corpus.conllu._MAX_BLOCK_BYTES", 1 << 16)
     path = write(tmp_path / "x.conllu", "no sentence at all\n" * 100_000)
     with pytest.raises(CorpusError, match="without an empty line"):
         list(read_conllu(path))

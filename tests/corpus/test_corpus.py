@@ -13,7 +13,7 @@ import pytest
 
 from sonde.corpus import Corpus, Sentence, Tree
 from sonde.corpus.brackets import parse_tree
-from sonde.corpus.conllu import RUN
+from sonde.corpus.conllu import SHARD_BLOCK
 from sonde.corpus.corpus import digest_of
 from sonde.errors import CorpusError, DataError, UsageError
 
@@ -88,7 +88,7 @@ def test_a_corpus_survives_pickling_and_does_not_print_its_sentences(tmp_path):
 def test_shards_make_the_whole_and_small_files_spread_over_them(tmp_path, of):
     for i in range(of * 2):
         write(tmp_path / f"{i:02}.conllu", "".join(block(f"w{j}", id=f"{i}-{j}") for j in range(10)))
-    big = "".join(block(f"w{j}", id=f"big-{j}") for j in range(3 * RUN))
+    big = "".join(block(f"w{j}", id=f"big-{j}") for j in range(3 * SHARD_BLOCK))
     write(tmp_path / "zz.conllu", big)
     corpus = Corpus.read(str(tmp_path))
     shards = [[s.id for s in corpus.sentences(k, of)] for k in range(of)]
@@ -97,9 +97,9 @@ def test_shards_make_the_whole_and_small_files_spread_over_them(tmp_path, of):
 
 
 def test_sentences_in_memory_are_sharded_too():
-    corpus = Corpus.of([Sentence(str(i), "a", ("a",)) for i in range(2 * RUN + 3)])
+    corpus = Corpus.of([Sentence(str(i), "a", ("a",)) for i in range(2 * SHARD_BLOCK + 3)])
     first, second = (list(corpus.sentences(k, 2)) for k in range(2))
-    assert (len(first), len(second)) == (RUN + 3, RUN)
+    assert (len(first), len(second)) == (SHARD_BLOCK + 3, SHARD_BLOCK)
     assert sorted(first + second, key=lambda s: int(s.id)) == list(corpus)
     assert list(Corpus.of([])) == []
 
@@ -108,10 +108,10 @@ def test_the_built_in_corpus_is_the_grammar_in_order(monkeypatch):
     grammar = types.ModuleType("grammar")
     grammar.sentence = lambda index, seed: Sentence(f"{seed}/{index}", "a", ("a",))
     monkeypatch.setitem(sys.modules, "sonde.corpus.grammar", grammar)
-    corpus = Corpus.synthetic(RUN + 7, seed=5)
+    corpus = Corpus.synthetic(SHARD_BLOCK + 7, seed=5)
     assert (corpus.name, corpus.language, corpus.is_synthetic) == ("builtin", "en", True)
-    assert [s.id for s in corpus] == [f"5/{i}" for i in range(RUN + 7)]
-    assert [s.id for s in corpus.sentences(1, 2)] == [f"5/{i}" for i in range(RUN, RUN + 7)]
+    assert [s.id for s in corpus] == [f"5/{i}" for i in range(SHARD_BLOCK + 7)]
+    assert [s.id for s in corpus.sentences(1, 2)] == [f"5/{i}" for i in range(SHARD_BLOCK, SHARD_BLOCK + 7)]
     assert not Corpus.of([]).is_synthetic
     with pytest.raises(UsageError, match="at least 1"):
         Corpus.synthetic(0)
@@ -127,7 +127,7 @@ def test_on_bad_gets_the_faults_of_all_files(tmp_path):
     for name in "ab":
         write(tmp_path / f"{name}.conllu", block("one") + "1\tbroken\n\n" + block("two"))
     bad: list[CorpusError] = []
-    assert len(list(Corpus.read(str(tmp_path)).sentences(on_bad=bad.append))) == 4
+    assert len(list(Corpus.read(str(tmp_path)).sentences(on_error=bad.append))) == 4
     assert [(Path(e.path).name, e.line) for e in bad] == [("a.conllu", 3), ("b.conllu", 3)]
 
 
@@ -201,10 +201,10 @@ def test_nothing_joined_is_an_error_that_shows_a_pair(tmp_path):
 
 
 def test_a_shard_where_nothing_joins_is_fine_when_another_shard_has_trees(tmp_path):
-    deps = write(tmp_path / "a.conllu", "".join(block(f"w{i}") for i in range(2 * RUN)))
+    deps = write(tmp_path / "a.conllu", "".join(block(f"w{i}") for i in range(2 * SHARD_BLOCK)))
     corpus = Corpus.read(deps, trees=write(tmp_path / "a.mrg", "(S (X w0))"))
     first, second = (list(corpus.sentences(k, 2)) for k in range(2))
-    assert [s.tree is not None for s in first] == [True] + [False] * (RUN - 1)
+    assert [s.tree is not None for s in first] == [True] + [False] * (SHARD_BLOCK - 1)
     assert all(s.tree is None for s in second)
     nothing = Corpus.read(deps, trees=write(tmp_path / "b.mrg", "(S (X other))"))
     with pytest.raises(DataError, match="the first tree 'other'"):

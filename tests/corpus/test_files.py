@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sonde.corpus.files import expand, kind, open_bytes, open_text, stem
+from sonde.core.files import open_bytes, open_text
+from sonde.corpus.files import detect_format, expand, stem
 from sonde.errors import CorpusError, DataError, UsageError
 
 TEXT = "one\ntwo ümläut\nthree"
@@ -129,7 +130,7 @@ def test_undecodable_bytes_are_an_error_at_their_line(tmp_path):
 
 
 def test_a_line_beyond_all_measure_is_not_gathered_up(tmp_path, monkeypatch):
-    monkeypatch.setattr("sonde.corpus.files.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("sonde.core.files.LONGEST_LINE", 1 << 20)
     file = tmp_path / "x.txt"
     file.write_bytes(b"a\n" + b"x" * (3 << 20))
     with pytest.raises(CorpusError, match=r"x\.txt:2: met a line of more than 1 MiB"):
@@ -180,7 +181,7 @@ def test_standard_input_is_read_as_a_file(monkeypatch):
     ],
 )
 def test_the_suffix_tells_the_kind_without_opening_the_file(name, expected):
-    assert kind(name) == expected
+    assert detect_format(name) == expected
 
 
 @pytest.mark.parametrize(
@@ -195,7 +196,7 @@ def test_the_suffix_tells_the_kind_without_opening_the_file(name, expected):
 def test_the_first_line_tells_the_kind_when_the_suffix_does_not(tmp_path, content, expected):
     file = tmp_path / "unknown.dat"
     file.write_text(content)
-    assert kind(str(file)) == expected
+    assert detect_format(str(file)) == expected
 
 
 @pytest.mark.parametrize("content", ["", "Just a sentence.\n", "# only a heading\n", "a\tb\n"])
@@ -203,7 +204,7 @@ def test_an_undecidable_file_asks_for_the_format(tmp_path, content):
     file = tmp_path / "unknown.dat"
     file.write_text(content)
     with pytest.raises(UsageError, match="pass the format"):
-        kind(str(file))
+        detect_format(str(file))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sonde.corpus import Corpus
-from sonde.corpus.files import kind
+from sonde.corpus.files import detect_format
 from sonde.errors import CorpusError, SondeError
 
 CONLLU = """\
@@ -112,7 +112,7 @@ def check(path):
     """Read a file strictly and leniently; return the faults."""
     corpus = Corpus.read(path)
     faults: list[CorpusError] = []
-    kept = list(corpus.sentences(on_bad=faults.append))
+    kept = list(corpus.sentences(on_error=faults.append))
     if faults:
         with pytest.raises(CorpusError) as caught:
             list(corpus)
@@ -195,7 +195,7 @@ def test_files_of_unknown_name_are_told_apart_or_refused(tmp_path, content):
     path = tmp_path / "unknown"
     path.write_bytes(content)
     try:
-        found = kind(str(path))
+        found = detect_format(str(path))
     except SondeError as error:
         found = str(error)
     assert found in ("conllu", "brackets") or str(path) in found

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.corpus import Sentence
-from sonde.corpus.conllu import RUN
+from sonde.corpus.conllu import SHARD_BLOCK
 from sonde.corpus.plain import read_plain, tokenise
 
 
@@ -52,8 +52,8 @@ def test_the_text_can_be_put_together_again_from_the_spaces(text):
 
 
 def test_shards_make_the_whole(tmp_path):
-    path = write(tmp_path / "x.txt", "".join(f"line {i}\n" + "\n" * (i % 3 == 0) for i in range(3 * RUN + 5)))
+    path = write(tmp_path / "x.txt", "".join(f"line {i}\n" + "\n" * (i % 3 == 0) for i in range(3 * SHARD_BLOCK + 5)))
     whole = list(read_plain(path))
     parts = [list(read_plain(path, shard=k, of=2)) for k in range(2)]
-    assert len(parts[1]) == RUN + 5
+    assert len(parts[1]) == SHARD_BLOCK + 5
     assert sorted((s for p in parts for s in p), key=lambda s: int(s.id[2:])) == whole

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import ndtri
 
-from sonde.digest import hash_64, mix
+from sonde.core.hashing import hash_64, mix
 from sonde.encoders import load
-from sonde.encoders.baseline import LONGEST, Hash, Length, Random, Words, quantiles, tokens
+from sonde.encoders.schemes.baseline import MAX_COUNT, Hash, Length, Random, Words, quantiles, tokens
 from sonde.errors import UsageError
 
 
@@ -97,7 +97,7 @@ def test_length_classes_with_any_bounds_are_linearly_separable():
     texts = [" ".join("word" * rng.integers(1, 5) for _ in range(n)) for n in counts]
     bounds = np.array([5, 9, 13, 17, 21, 26])
     weights = np.zeros((Length()(["a"]).shape[1], len(bounds) + 1))
-    weights[np.arange(LONGEST + 1), np.digitize(np.arange(LONGEST + 1), bounds)] = 1
+    weights[np.arange(MAX_COUNT + 1), np.digitize(np.arange(MAX_COUNT + 1), bounds)] = 1
     assert np.array_equal((Length()(texts) @ weights).argmax(1), np.digitize(counts, bounds))
 
 

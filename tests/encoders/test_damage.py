@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sonde.embed import embed
 from sonde.encoders import load
-from sonde.encoders.npy import write_vectors
+from sonde.encoders.embed import embed
+from sonde.encoders.schemes.npy import write_vectors
+from sonde.encoders.store import Store, StoreWarning
+from sonde.encoders.wordvectors import CacheWarning
 from sonde.errors import SondeError
-from sonde.store import Store, StoreWarning
-from sonde.wordvectors import CacheWarning
-from tests.test_wordvectors import as_binary, as_fasttext, as_text
+from tests.encoders.test_wordvectors import as_binary, as_fasttext, as_text
 
 TEXTS = ["the Haus", "côté нет", "猫 don't 5", "nothing known", "- <unk> naïveté", "the the 猫"]
 VECTORS = np.random.default_rng(3).normal(size=(len(TEXTS), 5)).astype(np.float32)

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sonde.encoders import Spec, hf, load
+from sonde.encoders import Spec, load
+from sonde.encoders.schemes import hf
 from sonde.errors import EncoderError, NotInstalled, UsageError
 
 torch = pytest.importorskip("torch")
@@ -229,7 +230,7 @@ def test_a_batch_of_one_is_a_batch_of_sixty_four_in_any_order(model, pool, reque
 def test_many_texts_are_taken_in_parts_and_stay_the_same(bert, monkeypatch):
     encoder = load(f"hf:{bert}?layer=*")
     together = encoder(TEXTS)
-    monkeypatch.setattr(hf, "TOKENS", 30)
+    monkeypatch.setattr(hf, "MAX_BATCH_TOKENS", 30)
     assert len([*hf.spans(encoder.cost(TEXTS))]) > 1
     assert_near(encoder(TEXTS), together)
 
@@ -238,7 +239,9 @@ def test_parts_cover_every_text_once_and_stay_below_the_bound():
     lengths = [int(n) for n in np.random.default_rng(1).integers(1, 9000, 300)] + [40_000, 1, 1]
     parts = [*hf.spans(lengths)]
     assert [i for part in parts for i in range(len(lengths))[part]] == list(range(len(lengths)))
-    assert all(max(lengths[part]) * len(lengths[part]) <= hf.TOKENS for part in parts if len(lengths[part]) > 1)
+    assert all(
+        max(lengths[part]) * len(lengths[part]) <= hf.MAX_BATCH_TOKENS for part in parts if len(lengths[part]) > 1
+    )
     assert [*hf.spans([])] == []
 
 
@@ -608,7 +611,7 @@ def test_pickled_code_is_not_run(copy, tmp_path):
 
 
 def test_importing_the_schemes_imports_nothing_heavy():
-    code = "import sys, sonde.encoders.hf, sonde.encoders.st; print(*(m.split('.')[0] for m in sys.modules))"
+    code = "import sys\nfrom sonde.encoders.schemes import hf, st\nprint(*(m.split('.')[0] for m in sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     heavy = {"torch", "transformers", "sentence_transformers", "huggingface_hub", "numpy"}
     assert heavy.isdisjoint(loaded)

@@ -33,9 +33,11 @@ def test_files_that_are_read_are_told_from_those_that_are_not():
         "1_Pooling/config.json", "2_Dense/pytorch_model.bin", "onnx/model.onnx_data", "checkpoint-5/pytorch_model.bin",
     ]  # fmt: skip
     top = ["bpe.codes", "model-00001-of-00002.safetensors", "model.safetensors.index.json", "spiece.model", "vocab.txt"]
-    assert hub.read_files(paths, deep=False) == top
-    assert hub.read_files(paths, deep=True) == sorted([*top, "1_Pooling/config.json", "2_Dense/pytorch_model.bin"])
-    assert hub.read_files(["pytorch_model.bin"], deep=False) == ["pytorch_model.bin"]
+    assert hub.loadable_files(paths, recursive=False) == top
+    assert hub.loadable_files(paths, recursive=True) == sorted(
+        [*top, "1_Pooling/config.json", "2_Dense/pytorch_model.bin"]
+    )
+    assert hub.loadable_files(["pytorch_model.bin"], recursive=False) == ["pytorch_model.bin"]
 
 
 # the hub
@@ -220,9 +222,11 @@ def test_a_name_that_is_not_in_the_cache_is_explained_in_a_fresh_process(tmp_pat
 @pytest.mark.parametrize("lacks", [{}, {"try_to_load_from_cache": lambda name: None}])
 def test_a_client_that_lacks_what_is_asked_of_it_is_named(cache, monkeypatch, lacks):
     """A name that is gone, or one that takes other arguments."""
-    other, needed = SimpleNamespace(__version__="9.1", **lacks), hub.needed
+    other, import_optional = SimpleNamespace(__version__="9.1", **lacks), hub.import_optional
     monkeypatch.setattr(client.constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(hub, "needed", lambda name: other if name == "huggingface_hub" else needed(name))
+    monkeypatch.setattr(
+        hub, "import_optional", lambda name: other if name == "huggingface_hub" else import_optional(name)
+    )
     message = r"huggingface_hub 9\.1 is not the version that sonde knows \((Attribute|Type)Error: .*give hf:FOLDER"
     with pytest.raises(EncoderError, match=message):
         load("hf:mill/geese")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.encoders import Identity, Spec, load, schemes
+from sonde.encoders import Identity, Spec, load, scheme_names
 from sonde.errors import UsageError
 
 
@@ -49,9 +49,9 @@ def test_an_unknown_scheme_or_option_is_told_with_its_neighbours():
 def test_every_scheme_has_a_loader_and_a_first_line():
     import importlib
 
-    assert {"static", "vec", "st", "hf", "py", "npy", "openai", "baseline"} <= set(schemes())
-    for scheme in schemes():
-        module = importlib.import_module(f"sonde.encoders.{scheme}")
+    assert {"static", "vec", "st", "hf", "py", "npy", "openai", "baseline"} <= set(scheme_names())
+    for scheme in scheme_names():
+        module = importlib.import_module(f"sonde.encoders.schemes.{scheme}")
         assert callable(module.load)
         assert module.__doc__
 

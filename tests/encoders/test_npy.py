@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sonde.encoders import load
-from sonde.encoders.npy import from_line, to_line, write_vectors
+from sonde.encoders.schemes.npy import from_line, to_line, write_vectors
 from sonde.errors import CorpusError, DataError, EncoderError, UsageError
 
 TEXTS = ["The cat sat.", "", "two\nlines", 'a\ttab, a \\ and a "quote"', " spaces ", "Żółw — naïve 猫"]

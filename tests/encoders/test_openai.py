@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.encoders import load
-from sonde.encoders.openai import MOST_TOKENS, TRIES
+from sonde.encoders.schemes.openai import MAX_ATTEMPTS, MAX_REQUEST_TOKENS
 from sonde.errors import EncoderError, Offline, ShapeError, UsageError
 
 KEY = "sk-a-secret-that-nobody-may-see"
@@ -149,7 +149,7 @@ def naps():
 @pytest.fixture
 def encoder(server, naps):
     def make(spec="openai:small", **changes):
-        return replace(load(spec), sleep=naps.append, chance=lambda: 1.0, **changes)
+        return replace(load(spec), sleep=naps.append, jitter=lambda: 1.0, **changes)
 
     return make
 
@@ -214,20 +214,22 @@ def test_texts_are_sent_in_batches(server, encoder):
     assert [len(body["input"]) for _, _, body in server.seen] == [4, 4, 2]
 
 
-@given(st.lists(st.sampled_from([1, 100, MOST_TOKENS, 3 * MOST_TOKENS, 4 * MOST_TOKENS]), max_size=8))
+@given(
+    st.lists(st.sampled_from([1, 100, MAX_REQUEST_TOKENS, 3 * MAX_REQUEST_TOKENS, 4 * MAX_REQUEST_TOKENS]), max_size=8)
+)
 def test_a_request_stays_within_the_budget_of_tokens_unless_it_is_one_text(sizes):
-    from sonde.encoders.openai import _within_budget
+    from sonde.encoders.schemes.openai import _within_budget
 
     texts = ["x" * size for size in sizes]
     while texts:
         part = _within_budget(texts)
         assert part == texts[: len(part)] != []
-        assert len(part) == 1 or sum(len(text) for text in part) <= 3 * MOST_TOKENS
+        assert len(part) == 1 or sum(len(text) for text in part) <= 3 * MAX_REQUEST_TOKENS
         texts = texts[len(part) :]
 
 
 def test_a_long_text_goes_into_a_request_of_its_own(server, encoder):
-    texts = ["short", "x" * (2 * MOST_TOKENS), "猫" * (MOST_TOKENS - 10), "short again"]
+    texts = ["short", "x" * (2 * MAX_REQUEST_TOKENS), "猫" * (MAX_REQUEST_TOKENS - 10), "short again"]
     assert np.array_equal(encoder()(texts), right(texts))
     assert [len(body["input"]) for _, _, body in server.seen] == [2, 2]
 
@@ -246,7 +248,7 @@ def test_a_server_in_trouble_is_asked_again_after_longer_and_longer_waits(server
 def test_waits_are_spread_so_that_clients_do_not_come_back_together(server, encoder, naps):
     server.plans = [says(500)] * 3
     drawn = iter((0.0, 0.5, 1.0, 0.0))
-    replace(encoder(), chance=lambda: next(drawn))(["a"])
+    replace(encoder(), jitter=lambda: next(drawn))(["a"])
     assert naps == [0.5, 1.5, 4.0]
 
 
@@ -278,16 +280,16 @@ def test_a_broken_or_stalled_connection_is_tried_again(server, encoder, naps, pl
 def test_giving_up_says_what_the_server_said_last(server, encoder, naps):
     server.always = says(503, json.dumps({"error": {"message": "the model is loading " + "." * 1000}}).encode())
     with pytest.raises(
-        EncoderError, match=rf"answered 503.*'the model is loading \.+…'\. Given up after {TRIES} tries"
+        EncoderError, match=rf"answered 503.*'the model is loading \.+…'\. Given up after {MAX_ATTEMPTS} tries"
     ):
         encoder()(["a"])
-    assert len(server.seen) == TRIES
-    assert naps == [2.0**i for i in range(TRIES - 1)]
+    assert len(server.seen) == MAX_ATTEMPTS
+    assert naps == [2.0**i for i in range(MAX_ATTEMPTS - 1)]
 
 
 def test_giving_up_on_a_server_that_hangs_up_says_so(server, encoder):
     server.always = hangs_up
-    with pytest.raises(EncoderError, match=rf"broke the connection off\. Given up after {TRIES} tries"):
+    with pytest.raises(EncoderError, match=rf"broke the connection off\. Given up after {MAX_ATTEMPTS} tries"):
         encoder()(["a"])
 
 

@@ -228,7 +228,7 @@ def test_a_module_is_known_by_its_package_too(importable):
 
 
 def test_installed_packages_and_strangers_are_not_in_the_identity(importable):
-    importable("import numpy, json, sonde.embed, absent_package.part\n" + ENCODE)
+    importable("import numpy, json, sonde.encoders.embed, absent_package.part\n" + ENCODE)
     importable("x = 1\n", "stranger.py")
     found = sources.find_sources(Path("mine.py").resolve(), None)
     assert list(found) == [""]
@@ -250,7 +250,7 @@ def test_imports_by_names_put_together_while_encoding_are_not_seen_and_it_is_sai
     first = load("py:mine.py?version=1")
     written("def encode(texts): return [[2.0] for _ in texts]\n", "unseen.py")
     assert load("py:mine.py?version=1").identity == first.identity  # if this ever changes, so does docs/encoders.md
-    assert "imports made while encoding are not seen, unless their names are written out" in first.trust
+    assert "imports made while encoding are not seen, unless their names are written out" in first.caveat
 
 
 def test_what_is_taken_on_trust_is_said(written):
@@ -259,11 +259,11 @@ def test_what_is_taken_on_trust_is_said(written):
         + ENCODE
         + "def other(texts): ...\nother.identity = Identity.of('x', 'y')\n"
     )
-    assert load("py:mine.py").trust is None
-    told = load("py:mine.py?version=3").trust
+    assert load("py:mine.py").caveat is None
+    told = load("py:mine.py?version=3").caveat
     assert "kept by version=3 and the source of mine.py; imports" in told
     assert "That nothing else moves them" in told
-    assert "its author's word" in load("py:mine.py:other").trust
+    assert "its author's word" in load("py:mine.py:other").caveat
 
 
 # what is refused

@@ -12,8 +12,8 @@ import pytest
 import wordllama
 
 from sonde import encoders
-from sonde.encoders import static
 from sonde.encoders.identity import Spec
+from sonde.encoders.schemes import static
 from sonde.errors import EncoderError, NotInstalled, UsageError
 
 TEXTS = ["A cat sat on the mat.", "", "Ünïcödé 猫 🙂", "one", " ", "the the the", "don't!\nnew line", "x" * 500]

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde import encoders
-from sonde.cache import cache_folder
-from sonde.embed import embed
-from sonde.encoders import vec
+from sonde.core.cache import cache_folder
+from sonde.encoders.embed import embed
 from sonde.encoders.identity import Spec
-from sonde.encoders.vec import Pooled, split_punctuation
+from sonde.encoders.schemes import vec
+from sonde.encoders.schemes.vec import Pooled, split_punctuation
+from sonde.encoders.store import Store
+from sonde.encoders.wordvectors import CacheWarning, WordVectors, read_frequencies, read_vectors
 from sonde.errors import CorpusError, DataError, EncoderError, UsageError
-from sonde.store import Store
-from sonde.wordvectors import CacheWarning, WordVectors, read_frequencies, read_vectors
 
 WORDS = ["the", "cat", "sat", "Paris", "on", "mat", ".", "a", "NASA", "don't"]
 MATRIX = np.random.default_rng(5).normal(size=(len(WORDS), 8)).astype(np.float32)
@@ -38,7 +38,7 @@ TEXTS = [
     "on the mat sat the cat .",
 ]
 LENGTHY = " ".join(itertools.islice(itertools.cycle([*WORDS, "what"]), 200_000))
-POOLS = ("mean", "max", "sum", "sif", "idf", "pe")
+WORD_POOLINGS = ("mean", "max", "sum", "sif", "idf", "pe")
 
 
 def made(pool="mean", texts=TEXTS, **fields):
@@ -101,7 +101,7 @@ def _entry(token, case):
 
 @pytest.mark.parametrize("oov", ["skip", "zero"])
 @pytest.mark.parametrize("case", ["fallback", "lower", "as-is"])
-@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("pool", WORD_POOLINGS)
 def test_pooling_is_that_of_a_plain_loop(pool, case, oov):
     vectors = made(pool, case=case, oov=oov)(TEXTS)
     assert vectors.dtype == np.float32
@@ -116,7 +116,7 @@ def test_pooling_is_that_of_a_plain_loop(pool, case, oov):
         min_size=1,
         max_size=20,
     ),
-    pool=st.sampled_from(POOLS),
+    pool=st.sampled_from(WORD_POOLINGS),
     oov=st.sampled_from(["skip", "zero"]),
     tokenise=st.sampled_from(["space", "simple"]),
     seed=st.randoms(use_true_random=False),
@@ -134,7 +134,7 @@ def test_a_vector_depends_on_its_text_alone(texts, pool, oov, tokenise, seed):
 
 
 @pytest.mark.parametrize("component", [False, True])
-@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("pool", WORD_POOLINGS)
 def test_batches_of_1_and_64_and_any_order_give_the_same_to_the_last_bit(pool, component):
     encoder = made(pool, component=component and pool == "sif")
     rng = np.random.default_rng(0)
@@ -147,7 +147,7 @@ def test_batches_of_1_and_64_and_any_order_give_the_same_to_the_last_bit(pool, c
     np.testing.assert_array_equal(encoder([texts[i] for i in order]), whole[order])
 
 
-@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("pool", WORD_POOLINGS)
 def test_empty_strange_and_very_long_texts_survive(pool):
     encoder = made(pool)
     vectors = encoder(["", "   ", "nothing known", LENGTHY, "x" * 1_000_000, "\ud800 \0"])
@@ -158,7 +158,7 @@ def test_empty_strange_and_very_long_texts_survive(pool):
 
 
 def test_a_text_of_no_known_word_is_the_zero_vector_under_both_policies():
-    for oov, pool in itertools.product(("skip", "zero"), POOLS):
+    for oov, pool in itertools.product(("skip", "zero"), WORD_POOLINGS):
         assert not made(pool, oov=oov)(["unknown words", ""]).any()
 
 
@@ -302,7 +302,7 @@ def test_words_are_the_input_vectors_and_known_says_which_there_are():
 
 
 @pytest.mark.parametrize("oov", ["skip", "zero"])
-@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("pool", WORD_POOLINGS)
 def test_a_restricted_encoder_gives_the_same_with_fewer_rows(pool, oov):
     encoder = made(pool, oov=oov, component=pool == "sif")
     some = TEXTS[1:4]
@@ -512,7 +512,7 @@ def test_tokens_without_a_vector_are_counted_as_they_run():
     encoder = made()
     found = encoder.missing(["the cat sat.", "The dog sat.", "sat. sat. the"])
     assert found.share == pytest.approx(5 / 9)
-    assert found.most == ("sat.", "dog")
+    assert found.most_frequent == ("sat.", "dog")
     assert encoder.with_simple_tokens().missing(["the cat sat.", "The dog sat."]).share == pytest.approx(1 / 8)
     assert encoder.missing([]).share == 0
-    assert encoder.missing(["the"]).most == ()
+    assert encoder.missing(["the"]).most_frequent == ()

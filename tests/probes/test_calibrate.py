@@ -10,14 +10,14 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from sonde.errors import DataError, TooFewError
-from sonde.probes.calibrate import HOTTEST, scaled, temperature
+from sonde.probes.calibrate import MAX_TEMPERATURE, fit_temperature, scaled
 
 
-def draw(n, classes, seed=0, heat=1.0):
+def draw(n, classes, seed=0, temperature=1.0):
     """Log-probabilities (n, classes), and labels drawn by them at a temperature."""
     rng = np.random.default_rng(seed)
     logs = log_softmax(2 * rng.normal(size=(n, classes)), axis=1)
-    return logs, (logs / heat + rng.gumbel(size=logs.shape)).argmax(axis=1)
+    return logs, (logs / temperature + rng.gumbel(size=logs.shape)).argmax(axis=1)
 
 
 def loss(logs, labels, t):
@@ -27,19 +27,20 @@ def loss(logs, labels, t):
 
 
 @pytest.mark.parametrize("classes", [2, 7])
-@pytest.mark.parametrize("heat", [0.3, 1.0, 4.0])
-def test_a_known_temperature_is_found(classes, heat):
-    logs, labels = draw(20_000, classes, heat=heat)
-    assert temperature(logs.astype(np.float32), labels) == pytest.approx(heat, rel=0.06)
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 4.0])
+def test_a_known_temperature_is_found(classes, temperature):
+    logs, labels = draw(20_000, classes, temperature=temperature)
+    assert fit_temperature(logs.astype(np.float32), labels) == pytest.approx(temperature, rel=0.06)
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(2, 6), st.integers(0, 10**6), st.floats(0.2, 5.0))
-def test_it_is_that_of_scipy(classes, seed, heat):
-    logs, labels = draw(60, classes, seed, heat)
-    found = temperature(logs, labels)
+def test_it_is_that_of_scipy(classes, seed, temperature):
+    logs, labels = draw(60, classes, seed, temperature)
+    found = fit_temperature(logs, labels)
     oracle = minimize_scalar(
-        lambda power: loss(logs, labels, math.exp(-power)), bounds=(-math.log(HOTTEST), math.log(HOTTEST)),
+        lambda power: loss(logs, labels, math.exp(-power)), bounds=(-math.log(MAX_TEMPERATURE),
+        math.log(MAX_TEMPERATURE)),
         method="bounded", options={"xatol": 1e-6},
     )  # fmt: skip
     assert loss(logs, labels, found) <= oracle.fun + 1e-6
@@ -59,31 +60,31 @@ def test_scaling_keeps_the_order_and_gives_probabilities(classes, seed, t):
 
 
 def test_what_is_scaled_well_needs_no_more():
-    logs, labels = draw(5000, 3, heat=2.5)
-    well = scaled(logs, temperature(logs, labels))
-    assert temperature(well, labels) == pytest.approx(1.0, abs=1e-3)
+    logs, labels = draw(5000, 3, temperature=2.5)
+    well = scaled(logs, fit_temperature(logs, labels))
+    assert fit_temperature(well, labels) == pytest.approx(1.0, abs=1e-3)
     assert scaled(logs, 1.0) == pytest.approx(logs, abs=1e-5)
 
 
 def test_labels_that_were_never_met_do_not_count():
-    logs, labels = draw(400, 3, heat=2.0)
+    logs, labels = draw(400, 3, temperature=2.0)
     odd = np.where(np.arange(400) % 4 == 0, -1, labels)
-    assert temperature(logs, odd) == temperature(logs[odd >= 0], labels[odd >= 0])
+    assert fit_temperature(logs, odd) == fit_temperature(logs[odd >= 0], labels[odd >= 0])
 
 
 def test_names_of_classes_do_not_matter():
-    logs, labels = draw(400, 4, heat=2.0)
+    logs, labels = draw(400, 4, temperature=2.0)
     other = np.array([2, 0, 3, 1])
-    assert temperature(logs[:, np.argsort(other)], other[labels]) == pytest.approx(temperature(logs, labels))
+    assert fit_temperature(logs[:, np.argsort(other)], other[labels]) == pytest.approx(fit_temperature(logs, labels))
 
 
 def test_where_no_temperature_is_best_the_nearest_is_taken():
     logs = log_softmax(np.array([[1.0, 0.0], [0.0, 1.0]] * 5), axis=1)
     right = np.array([0, 1] * 5)
     # of ten rows that are right and one that is so by half, 21 halves of 22 are: its odds are 21
-    assert temperature(logs, right) == pytest.approx(1 / math.log(21), rel=1e-3)
-    assert temperature(logs, 1 - right) == pytest.approx(HOTTEST)
-    assert temperature(np.full((4, 2), -math.log(2)), right[:4]) == 1.0
+    assert fit_temperature(logs, right) == pytest.approx(1 / math.log(21), rel=1e-3)
+    assert fit_temperature(logs, 1 - right) == pytest.approx(MAX_TEMPERATURE)
+    assert fit_temperature(np.full((4, 2), -math.log(2)), right[:4]) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -98,4 +99,4 @@ def test_where_no_temperature_is_best_the_nearest_is_taken():
 )
 def test_what_has_no_temperature_is_refused(logs, labels, error, message):
     with pytest.raises(error, match=message):
-        temperature(logs, np.array(labels))
+        fit_temperature(logs, np.array(labels))

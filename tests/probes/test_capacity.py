@@ -73,8 +73,8 @@ def test_more_rank_is_worth_more_until_it_is_enough():
 def test_a_rank_is_refitted_as_scikit_learn_would_and_never_worse_than_cut():
     x, y = draw(1200, 10, 6, seed=1)
     rows, l2 = Features.of(x), 1e-2
-    ground = convex.Ground.of(rows, y, 6)
-    full = _Full.of(convex.optima(ground, rows, y, 6, [l2])[0], ground)
+    statistics = convex.TrainingStatistics.of(rows, y, 6)
+    full = _Full.of(convex.optima(statistics, rows, y, 6, [l2])[0], statistics)
     seen = StandardScaler().fit_transform(x.astype(np.float64))
     for rank in (1, 2, 4):
         few = full.project(rows, rank).astype(np.float64)
@@ -87,7 +87,7 @@ def test_a_rank_is_refitted_as_scikit_learn_would_and_never_worse_than_cut():
         ]
         assert losses[0] <= losses[1]
         bits = -model.predict_log_proba(few)[np.arange(len(y)), y].mean() / math.log(2)
-        found = capacity(rows, y, rows, y, rows, y, 6, l2=l2, penalties=(), ground=ground)
+        found = capacity(rows, y, rows, y, rows, y, 6, l2=l2, penalties=(), statistics=statistics)
         point = next(point for point in found if point.rank == rank)
         assert point.test == pytest.approx(model.score(few, y), abs=0.005)
         assert point.bits <= bits + 1e-3  # the temperature is free
@@ -97,12 +97,12 @@ def test_a_rank_is_refitted_as_scikit_learn_would_and_never_worse_than_cut():
 def test_the_leading_axes_are_those_of_the_logits():
     x, y = draw(2000, 6, 4)
     rows = Features.of(x)
-    ground = convex.Ground.of(rows, y, 4)
-    model = convex.optima(ground, rows, y, 4, [1e-2])[0]
+    statistics = convex.TrainingStatistics.of(rows, y, 4)
+    model = convex.optima(statistics, rows, y, 4, [1e-2])[0]
     logits = x.astype(np.float64) @ model.weights.T
     logits -= logits.mean(axis=1, keepdims=True)
     spread = np.linalg.svd(logits - logits.mean(axis=0), full_matrices=False)[2]
-    full = _Full.of(model, ground)
+    full = _Full.of(model, statistics)
     assert np.abs(spread[:2] @ full.turn[:, :2]) == pytest.approx(np.eye(2), abs=0.05)
     assert full.basis.T @ full.basis == pytest.approx(np.eye(4), abs=1e-9)
 
@@ -130,10 +130,10 @@ def test_two_classes_have_one_direction_whose_norm_is_that_of_its_weights():
 def test_what_is_known_already_and_names_of_classes_do_not_matter():
     x, y = draw(1600, 8, 4)
     found, (train, train_y, dev, dev_y, *_) = points(x, y, 4)
-    ground = convex.Ground.of(train, train_y, 4)
+    statistics = convex.TrainingStatistics.of(train, train_y, 4)
     plain = fit(replace(PROBES["linear"], l2=(1e-2,)), train, train_y, dev, dev_y, 4)[0].model
     other = np.array([2, 3, 1, 0])
-    for again in (points(x, y, 4, plain=plain, ground=ground)[0], points(x, other[y], 4)[0]):
+    for again in (points(x, y, 4, plain=plain, statistics=statistics)[0], points(x, other[y], 4)[0]):
         for one, two in zip(found, again, strict=True):
             assert (one.rank, one.l2) == (two.rank, two.l2)
             assert one.bits == pytest.approx(two.bits, abs=0.01)

@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, ShapeError, UsageError
-from sonde.probes import PROBES, Features, fit, warm
+from sonde.probes import PROBES, Features, fit, warm_start
 from sonde.probes.erase import Eraser, Moments, erased, leace, random_directions, reinjected
-from sonde.probes.warm import Rows, measure, measure_reinjected, refit
+from sonde.probes.warm_start import Rows, measure, measure_reinjected, refit
 from sonde.stats.intervals import wilson
 
 LINEAR = PROBES["linear"]
@@ -282,8 +282,8 @@ def test_erasers_fitted_together_and_alone_agree(monkeypatch):
     erasers = [nothing(12), leace(features, y, 3), *(random_directions(12, rank, rank) for rank in (1, 5, 12))]
     together = list(measure(rows, erasers, features, 1e-3))
     alone = [next(measure(rows, [eraser], features, 1e-3)) for eraser in erasers]
-    monkeypatch.setattr(warm, "TOGETHER", 6)
-    monkeypatch.setattr(warm, "KEPT", 0)
+    monkeypatch.setattr(warm_start, "MAX_COLUMNS", 6)
+    monkeypatch.setattr(warm_start, "KEPT", 0)
     by_two = list(measure(Rows.of(features, y, 3), erasers, features, 1e-3))
     for one, two, three in zip(together, alone, by_two, strict=True):
         assert np.exp(one) == pytest.approx(np.exp(two), abs=CLOSE)

@@ -6,11 +6,11 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from sonde.data.sources import Source
 from sonde.errors import DataError, UsageError
 from sonde.probes import Features, Probe, fit
 from sonde.probes.probe import Optimiser
 from sonde.run.transfer import transfer_unit
-from sonde.sources import Source
 from sonde.task import Policy
 
 

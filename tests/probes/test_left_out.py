@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sonde.probes import Features, fit, parse
-from sonde.probes.left_out import left_out
+from sonde.probes.leave_groups_out import leave_groups_out
 
 
 def rows(n=240, d=6, classes=2, seed=0):
@@ -23,7 +23,7 @@ def test_linear_probes_are_the_optima_of_scikit_learn(probe, classes):
     _, spec = parse(probe)
     (found,) = fit(spec, train, labels, dev, dev_labels, classes)
     groups = np.array([rng.permutation(len(labels)) % 5 for _ in range(2)])
-    models = list(left_out(spec, found, train, labels, dev, dev_labels, classes, groups))
+    models = list(leave_groups_out(spec, found, train, labels, dev, dev_labels, classes, groups))
     assert len(models) == 10
     x = train.take(slice(None)).astype(np.float64)
     mean, scale = (x.mean(axis=0), x.std(axis=0)) if spec.standardise else (0.0, 1.0)
@@ -42,7 +42,7 @@ def test_networks_are_those_of_a_fit_on_the_other_rows():
     _, spec = parse("senteval?hidden=4&passes=8")
     (found,) = fit(spec, train, labels, dev, dev_labels, 2, seeds=[7])
     groups = (rng.permutation(len(labels)) % 3)[None]
-    models = list(left_out(spec, found, train, labels, dev, dev_labels, 2, groups))
+    models = list(leave_groups_out(spec, found, train, labels, dev, dev_labels, 2, groups))
     _, once = parse(f"senteval?hidden=4&passes=8&l2={found.chosen['l2']}")
     some = np.flatnonzero(groups[0] != 2)
     (alone,) = fit(once, train.select(some), labels[some], dev, dev_labels, 2, seeds=[7])
@@ -56,8 +56,8 @@ def test_rows_that_are_too_many_to_keep_are_read_again(monkeypatch):
     _, spec = parse("linear")
     (found,) = fit(spec, train, labels, dev, dev_labels, 2)
     groups = (rng.permutation(len(labels)) % 5)[None]
-    kept = list(left_out(spec, found, train, labels, dev, dev_labels, 2, groups))
-    monkeypatch.setattr("sonde.probes.left_out.KEPT", 0)
-    read = list(left_out(spec, found, train, labels, dev, dev_labels, 2, groups))
+    kept = list(leave_groups_out(spec, found, train, labels, dev, dev_labels, 2, groups))
+    monkeypatch.setattr("sonde.probes.leave_groups_out.MAX_CACHED_BYTES", 0)
+    read = list(leave_groups_out(spec, found, train, labels, dev, dev_labels, 2, groups))
     for one, two in zip(kept, read, strict=True):
         assert np.array_equal(one.scores(dev), two.scores(dev))

@@ -13,7 +13,7 @@ import sonde.probes
 from sonde.errors import DataError, NotInstalled, ShapeError, TooFewError, UsageError
 from sonde.probes import PROBES, Features, Fit, network, steps_numpy
 from sonde.probes.masks import hashes, key, threshold
-from sonde.probes.network import Network, Watch, choose, fit, fit_grid
+from sonde.probes.network import EarlyStopping, Network, choose, fit, fit_grid
 
 SMALL = replace(PROBES["senteval"], batch=16, rate=0.01, every=2, patience=1, passes=12)
 HIDDEN = replace(SMALL, hidden=(5, 9), dropout=(0.0, 0.3), l2=(1e-4, 1e-2))
@@ -157,11 +157,11 @@ def test_dev_split_off_by_the_same_generator_as_the_orders(engine):
 
 
 def watched(probe, looks):
-    watch = Watch(probe)
+    watch = EarlyStopping(probe)
     better = []
     for accuracy in looks:
         assert not watch.stopped
-        better.append(watch.see(accuracy, 1 - accuracy))
+        better.append(watch.update(accuracy, 1 - accuracy))
     return watch, better
 
 
@@ -174,7 +174,7 @@ def test_patience_is_never_given_back_as_in_senteval():
 def test_patience_is_given_back_where_the_probe_says_so():
     watch, _ = watched(replace(SMALL, patience=2, reset=True), [0.5, 0.4, 0.6, 0.6, 0.7, 0.1, 0.2])
     assert not watch.stopped
-    watch.see(0.3, 0.7)
+    watch.update(0.3, 0.7)
     assert watch.stopped
 
 
@@ -184,14 +184,14 @@ def test_a_draw_is_no_improvement():
 
 
 def test_the_loss_may_be_watched_instead():
-    watch = Watch(replace(SMALL, watch="loss"))
-    assert [watch.see(0.5, 0.7), watch.see(0.4, 0.6), watch.see(0.9, 0.65)] == [True, True, False]
+    watch = EarlyStopping(replace(SMALL, watch="loss"))
+    assert [watch.update(0.5, 0.7), watch.update(0.4, 0.6), watch.update(0.9, 0.65)] == [True, True, False]
     assert (watch.accuracy, watch.loss) == (0.4, 0.6)
 
 
 def test_the_first_look_is_kept_even_if_it_is_no_number():
-    watch = Watch(replace(SMALL, watch="loss"))
-    assert watch.see(0.0, float("nan"))
+    watch = EarlyStopping(replace(SMALL, watch="loss"))
+    assert watch.update(0.0, float("nan"))
 
 
 @pytest.mark.parametrize(("passes", "expected"), [(0, 4), (3, 4), (4, 8), (7, 8), (8, 12)])

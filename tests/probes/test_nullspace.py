@@ -9,7 +9,7 @@ from sonde.errors import ShapeError
 from sonde.probes import PROBES, Features, fit
 from sonde.probes.erase import erased, leace
 from sonde.probes.nullspace import inlp
-from sonde.probes.warm import Rows
+from sonde.probes.warm_start import Rows
 from tests.probes.test_erase import draw
 
 LINEAR = PROBES["linear"]

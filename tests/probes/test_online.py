@@ -14,7 +14,16 @@ from sklearn.preprocessing import StandardScaler
 
 from sonde.errors import ShapeError, TooFewError, UsageError
 from sonde.probes import PROBES, Features, convex, fit
-from sonde.probes.online import GRID, LEAST, PER_CLASS, Sender, ends, judge, online, permuted
+from sonde.probes.online import (
+    MIN_ROWS,
+    MIN_ROWS_PER_CLASS,
+    ONLINE_PENALTIES,
+    BlockModel,
+    block_ends,
+    judge,
+    online,
+    permuted,
+)
 
 
 def draw(n, d, classes, seed=0, noise=1.0):
@@ -60,16 +69,16 @@ def bits_of(shares):
     ],
 )
 def test_blocks_are_those_of_the_paper_without_the_smallest(n, classes, wanted):
-    assert ends(n, classes) == wanted
+    assert block_ends(n, classes) == wanted
 
 
 @settings(deadline=None)
 @given(st.integers(1, 10**6), st.integers(1, 3000))
 def test_blocks_grow_and_the_first_can_be_trained_on(n, classes):
-    found = ends(n, classes)
+    found = block_ends(n, classes)
     assert found[-1] == n
     assert all(a < b for a, b in pairwise(found))
-    assert len(found) == 1 or found[0] >= max(LEAST, PER_CLASS * classes)
+    assert len(found) == 1 or found[0] >= max(MIN_ROWS, MIN_ROWS_PER_CLASS * classes)
 
 
 def test_orders_depend_on_the_number_of_rows_and_the_seed_only():
@@ -80,7 +89,7 @@ def test_orders_depend_on_the_number_of_rows_and_the_seed_only():
     assert (one != permuted(50, 0, 8)).any()
     x, y = draw(300, 6, 2)
     short, long = (code(*halves(x[:, :d], y), 2, orders=1) for d in (2, 6))
-    first = permuted(200, 0, 1)[: short.ends[0]]
+    first = permuted(200, 0, 1)[: short.block_ends[0]]
     for found in (short, long):
         assert (found.rows[first] == 1.0).all()  # log2 of two classes: they were sent without a classifier
         assert np.count_nonzero(found.rows == 1.0) == len(first)
@@ -91,7 +100,7 @@ def test_orders_depend_on_the_number_of_rows_and_the_seed_only():
 
 @pytest.mark.parametrize("classes", [2, 4])
 def test_blocks_cost_what_scikit_learn_says(classes, monkeypatch):
-    monkeypatch.setattr("sonde.probes.online.TOLERANCE", convex.TOLERANCE / 10)
+    monkeypatch.setattr("sonde.probes.online.ONLINE_TOLERANCE", convex.TOLERANCE / 10)
     x, y = draw(900, 8, classes)
     train_x, train_y, dev_x, dev_y = halves(x, y)
     found = code(
@@ -101,8 +110,8 @@ def test_blocks_cost_what_scikit_learn_says(classes, monkeypatch):
     for i in range(2):
         order = permuted(len(train_y), i, 1)
         seen, y = scaler.transform(train_x.astype(np.float64))[order], train_y[order]
-        assert found.bits[i, 0] == pytest.approx(found.ends[0] * math.log2(classes))
-        for j, (start, stop) in enumerate(pairwise(found.ends)):
+        assert found.bits[i, 0] == pytest.approx(found.block_ends[0] * math.log2(classes))
+        for j, (start, stop) in enumerate(pairwise(found.block_ends)):
             model = LogisticRegression(C=1 / (start * found.l2[j]), tol=1e-8, max_iter=10_000)
             model.fit(seen[:start], y[:start])
             if len(model.classes_) < classes:
@@ -119,11 +128,11 @@ def test_the_penalty_is_the_best_of_its_neighbours_on_dev():
     x, y = draw(900, 20, 2, noise=2.0)
     train_x, train_y, dev_x, dev_y = halves(x, y)
     found = code(train_x, train_y, dev_x, dev_y, 2, orders=1)
-    order, ground = permuted(600, 0, 1), convex.Ground.of(Features.of(train_x), train_y, 2)
-    for start, l2 in zip(found.ends, found.l2, strict=False):
+    order, statistics = permuted(600, 0, 1), convex.TrainingStatistics.of(Features.of(train_x), train_y, 2)
+    for start, l2 in zip(found.block_ends, found.l2, strict=False):
         rows = order[:start]
-        near = [GRID[i] for i in range(len(GRID)) if abs(i - GRID.index(l2)) <= 1]
-        models = convex.optima(ground, Features.of(train_x[rows]), train_y[rows], 2, near)
+        near = [ONLINE_PENALTIES[i] for i in range(len(ONLINE_PENALTIES)) if abs(i - ONLINE_PENALTIES.index(l2)) <= 1]
+        models = convex.optima(statistics, Features.of(train_x[rows]), train_y[rows], 2, near)
         losses = [-model.scores(Features.of(dev_x))[np.arange(300), dev_y].mean() for model in models]
         assert min(losses) == pytest.approx(losses[near.index(l2)], rel=1e-3)
 
@@ -131,7 +140,7 @@ def test_the_penalty_is_the_best_of_its_neighbours_on_dev():
 def test_nearer_optima_change_the_code_little(monkeypatch):
     x, y = draw(1500, 20, 3)
     one = code(*halves(x, y), 3)
-    monkeypatch.setattr("sonde.probes.online.TOLERANCE", convex.TOLERANCE)
+    monkeypatch.setattr("sonde.probes.online.ONLINE_TOLERANCE", convex.TOLERANCE)
     two = code(*halves(x, y), 3)
     assert one.description.bits == pytest.approx(two.description.bits, rel=1e-3)
     assert np.abs(one.rows - two.rows).mean() < 0.005
@@ -140,11 +149,13 @@ def test_nearer_optima_change_the_code_little(monkeypatch):
 def test_sums_agree():
     x, y = draw(600, 5, 3)
     found = code(*halves(x, y), 3, orders=3)
-    assert found.bits.shape == (3, len(found.ends))
+    assert found.bits.shape == (3, len(found.block_ends))
     assert found.rows.sum() == pytest.approx(found.description.bits)
     assert found.bits.sum(axis=1).mean() == pytest.approx(found.description.bits)
-    assert found.losses @ np.diff(found.ends) + found.ends[0] * math.log2(3) == pytest.approx(found.description.bits)
-    assert len(found.l2) == len(found.ends) - 1 == len(found.losses)
+    assert found.losses @ np.diff(found.block_ends) + found.block_ends[0] * math.log2(3) == pytest.approx(
+        found.description.bits
+    )
+    assert len(found.l2) == len(found.block_ends) - 1 == len(found.losses)
     assert found.test_bits is None
     assert found.test_accuracy is None
 
@@ -156,7 +167,7 @@ def test_what_a_sender_gives_to_all_classes_adds_up_to_1(counts, seed):
     counts[0] += 1
     rng = np.random.default_rng(seed)
     model = convex.Linear(rng.normal(size=(len(counts), 3)), rng.normal(size=len(counts)))
-    sender = Sender.of(model, np.array(counts))
+    sender = BlockModel.of(model, np.array(counts))
     rows = Features.of(rng.normal(size=(4, 3)).astype(np.float32))
     shares = sum(2.0 ** -judge([sender], rows, np.full(4, label))[0][0] for label in range(len(counts)))
     assert shares == pytest.approx(np.ones(4), abs=1e-6)
@@ -188,9 +199,9 @@ def test_labels_that_vectors_show_cost_their_first_block(classes):
     rng = np.random.default_rng(0)
     y = rng.integers(classes, size=1800)
     found = code(*halves(np.eye(classes, dtype=np.float32)[y], y), classes)
-    first = found.ends[0] * math.log2(classes)
+    first = found.block_ends[0] * math.log2(classes)
     assert first < found.description.bits < 1.1 * first
-    assert found.description.compression[0] == pytest.approx(1200 / found.ends[0], rel=0.1)
+    assert found.description.compression[0] == pytest.approx(1200 / found.block_ends[0], rel=0.1)
 
 
 def test_a_class_that_comes_late_can_be_sent():
@@ -239,7 +250,7 @@ def test_test_rows_whose_label_was_never_met_are_wrong_and_cost_nothing():
 def test_rows_that_are_not_held_are_read_again(monkeypatch):
     x, y = draw(600, 6, 2)
     one = code(*halves(x, y), 2)
-    monkeypatch.setattr(convex, "KEPT", 0)
+    monkeypatch.setattr(convex, "MAX_CACHED_BYTES", 0)
     assert code(*halves(x, y), 2).bits == pytest.approx(one.bits, rel=1e-5)
 
 
@@ -247,7 +258,7 @@ def test_a_known_ground_changes_nothing_and_clusters_only_the_interval():
     x, y = draw(600, 6, 2)
     parts = halves(x, y)
     one = code(*parts, 2)
-    same = code(*parts, 2, ground=convex.Ground.of(Features.of(parts[0]), parts[1], 2))
+    same = code(*parts, 2, statistics=convex.TrainingStatistics.of(Features.of(parts[0]), parts[1], 2))
     assert (one.bits == same.bits).all()
     clustered = code(*parts, 2, clusters=np.argsort(np.argsort(one.rows)) // 20)  # what costs the same comes together
     assert (clustered.rows == one.rows).all()
@@ -280,11 +291,11 @@ def test_the_interval_holds_what_other_rows_cost():
 def test_optima_are_those_of_a_plain_fit_wherever_the_search_begins(classes):
     x, y = draw(600, 8, classes)
     rows = Features.of(x)
-    ground = convex.Ground.of(rows, y, classes)
-    models = convex.optima(ground, rows, y, classes, [1e-3, 1e-1])
-    again = convex.optima(ground, rows, y, classes, [1e-3], start=models[1])
+    statistics = convex.TrainingStatistics.of(rows, y, classes)
+    models = convex.optima(statistics, rows, y, classes, [1e-3, 1e-1])
+    again = convex.optima(statistics, rows, y, classes, [1e-3], start=models[1])
     far = convex.Linear(np.full((classes, 8), 0.3), np.arange(classes, dtype=np.float64))
-    third = convex.optima(ground, rows, y, classes, [1e-3], start=far)
+    third = convex.optima(statistics, rows, y, classes, [1e-3], start=far)
     for l2, found in ((1e-3, models[0]), (1e-1, models[1]), (1e-3, again[0]), (1e-3, third[0])):
         probe = PROBES["linear"].__class__(kind="convex", standardise=True, l2=(l2,))
         plain = fit(probe, rows, y, rows, y, classes)[0].model.scores(rows)
@@ -293,25 +304,25 @@ def test_optima_are_those_of_a_plain_fit_wherever_the_search_begins(classes):
 
 def test_a_ground_keeps_no_more_than_it_may(monkeypatch):
     x, y = draw(100, 5, 2)
-    ground = convex.Ground.of(Features.of(x), y, 2)
-    monkeypatch.setattr(convex, "KEPT", 2 * 4 * 5 * 5)
-    first = ground.inverse(1.0)
-    matrix = ground.curvature * ground.correlations.astype(np.float64) + np.eye(5)
+    statistics = convex.TrainingStatistics.of(Features.of(x), y, 2)
+    monkeypatch.setattr(convex, "MAX_CACHED_BYTES", 2 * 4 * 5 * 5)
+    first = statistics.inverse(1.0)
+    matrix = statistics.curvature * statistics.correlations.astype(np.float64) + np.eye(5)
     assert first == pytest.approx(np.linalg.inv(matrix), rel=1e-3, abs=1e-4)
     for l2 in (0.1, 0.01, 1.0):
-        assert ground.inverse(l2).shape == (5, 5)
-    assert list(ground.inverses) == [0.01, 1.0]
+        assert statistics.inverse(l2).shape == (5, 5)
+    assert list(statistics.inverses) == [0.01, 1.0]
 
 
 def test_a_ground_of_too_many_dimensions_goes_without_correlations(monkeypatch):
     x, y = draw(600, 30, 2)
     rows = Features.of(x)
-    ground = convex.Ground.of(rows, y, 2)
-    monkeypatch.setattr(convex, "FACTORED", 10)
-    monkeypatch.setattr(convex, "WIDEST", 10)
-    bare = convex.Ground.of(rows, y, 2)
+    statistics = convex.TrainingStatistics.of(rows, y, 2)
+    monkeypatch.setattr(convex, "MAX_FACTORED_DIMENSIONS", 10)
+    monkeypatch.setattr(convex, "MAX_CORRELATED_DIMENSIONS", 10)
+    bare = convex.TrainingStatistics.of(rows, y, 2)
     assert bare.correlations is None
-    one, two = (convex.optima(each, rows, y, 2, [1e-2])[0].scores(rows) for each in (ground, bare))
+    one, two = (convex.optima(each, rows, y, 2, [1e-2])[0].scores(rows) for each in (statistics, bare))
     assert np.exp(one) == pytest.approx(np.exp(two), abs=1e-3)
 
 
@@ -342,7 +353,7 @@ def test_what_cannot_be_coded_is_refused(change, error, message):
 
 def test_rows_that_are_not_of_the_ground_are_refused():
     x, y = draw(100, 5, 2)
-    ground = convex.Ground.of(Features.of(x), y, 2)
+    statistics = convex.TrainingStatistics.of(Features.of(x), y, 2)
     for rows, labels in ((x[:, :4], y), (x[:50], y)):
         with pytest.raises(ShapeError, match=r"expected \(100, 5\)"):
-            convex.optima(ground, Features.of(rows), labels, 2, [1.0])
+            convex.optima(statistics, Features.of(rows), labels, 2, [1.0])

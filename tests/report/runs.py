@@ -4,11 +4,11 @@ from zlib import crc32
 
 import numpy as np
 
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.result import Cell, Failure, Result
 from sonde.run.cells import without_interval
 from sonde.run.folder import Run
-from sonde.run.log import writing
+from sonde.run.log import open_log
 from sonde.stats.intervals import cluster_bootstrap, wilson
 from sonde.task import Example
 
@@ -85,7 +85,7 @@ def written(folder, *records):
     pairs = [(r, None) if isinstance(r, Failure) else r for r in records]
     cells = [record.cell for record, _ in pairs]
     of = {c.data: c for c in cells if c.data}
-    with writing(folder) as log:
+    with open_log(folder) as log:
         log.describe(
             encoders=sorted({c.encoder: None for c in cells if c.encoder}, key=lambda e: e in {*BASELINES, *FIXED}),
             probes=list({c.probe: None for c in cells if c.probe}),
@@ -98,6 +98,6 @@ def written(folder, *records):
         )  # fmt: skip
         for record, arrays in pairs:
             if arrays is not None and record.clusters:
-                log.keep_rows(with_forms(record), record.cell.data, record.cell.limit)
+                log.save_rows(with_forms(record), record.cell.data, record.cell.limit)
             log.add(record, arrays)
     return Run.load(folder)

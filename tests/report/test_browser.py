@@ -7,8 +7,8 @@ import time
 import pytest
 
 from sonde.report import Report
-from sonde.report.page import Extra, render
-from sonde.report.whole import whole
+from sonde.report.full_summary import full_summary
+from sonde.report.page import ExtraSection, render
 from tests.report.runs import SETS, beside, result, written
 from tests.report.test_page import crowd, hostile_run
 
@@ -44,7 +44,7 @@ def pages(tmp_path_factory):
     Report.of(hostile_run(folder / "hostile"), title="</title><script>window.hurt = 1</script>").save(
         folder / "hostile.html"
     )
-    (folder / "crowd.html").write_text(render(crowd(whole(plain.run))), "utf-8")
+    (folder / "crowd.html").write_text(render(crowd(full_summary(plain.run))), "utf-8")
     return folder
 
 
@@ -243,12 +243,12 @@ def test_the_mistakes_of_many_encoders(opened):
 def test_a_section_of_the_server_runs_its_own_script(browser, pages, tmp_path):
     from sonde.run.folder import Run
 
-    extra = Extra(
+    extra = ExtraSection(
         '<section id="try"><h2>Try</h2><p id="t"></p></section>',
         "#t{color:red}",
         "document.getElementById('t').textContent = 'ran';",
     )
-    (tmp_path / "served.html").write_text(render(whole(Run.load(pages / "plain")), extra), "utf-8")
+    (tmp_path / "served.html").write_text(render(full_summary(Run.load(pages / "plain")), extra), "utf-8")
     page = Opened(browser, tmp_path / "served.html")
     assert page.texts("#t") == ["ran"]
     assert page.page.evaluate("getComputedStyle(document.getElementById('t')).color") == "rgb(255, 0, 0)"

@@ -13,10 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.errors import UsageError
-from sonde.report.charts import KINDS, Options, chart, confusion, heatmap, intervals, profiles
+from sonde.report.charts import CHARTS, Options, chart, confusion, heatmap, intervals, profiles
+from sonde.report.charts.figure_style import (
+    BLUES,
+    DIVERGING,
+    ONE_COLUMN,
+    SCHEMA,
+    TWO_COLUMNS,
+    figure_style,
+    ticks,
+    wrap_title,
+)
 from sonde.report.charts.lines import spread
-from sonde.report.charts.look import BLUES, DIVERGING, ONE_COLUMN, SCHEMA, TWO_COLUMNS, look, ticks, wrapped
-from sonde.report.charts.matrix import TURNS
+from sonde.report.charts.matrix import TEXT_COLOUR_THRESHOLDS
 
 BASELINES = {"majority": 0.5, "length": 0.52, "nb-uni": 0.6, "nb-bi": 0.62, "baseline:hash": 0.65}
 TASKS = ("bigram_shift", "tree_depth", "past_present")
@@ -133,7 +142,7 @@ def marks(svg, kind):
     return len(re.findall(f'aria-roledescription="{kind}"', svg))
 
 
-MODES = [(kind, {}) for kind in KINDS] + [
+MODES = [(kind, {}) for kind in CHARTS] + [
     ("heatmap", {"mode": "above"}), ("heatmap", {"mode": "relative", "relative_to": 1}),
     ("heatmap", {"mode": "relative", "relative_to": "en"}), ("profiles", {"mode": "relative", "relative_to": "en"}),
     ("layers", {"lines": "encoder"}), ("dimensions", {"lines": "set"}), ("epochs", {"lines": "set"}),
@@ -180,7 +189,7 @@ def test_the_schema_is_that_of_the_program_that_draws():
         core.Root.validate({"data": {"values": []}, "mark": {"tpye": "bar"}})
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CHARTS)
 def test_single_views_fill_a_container_and_panels_do_not(kind):
     _, spec = chart(kind, summary(), options(kind))
     if "concat" in spec:
@@ -221,7 +230,7 @@ def _met(value, word, path=""):
         yield path, value
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CHARTS)
 def test_what_is_needed_is_said_where_there_is_nothing_to_draw(kind):
     empty = {"metric": "accuracy", "columns": [column("st:a")], "baselines": [], "sets": [], "layers": []}
     empty |= {"curves": {"dimension": [], "epoch": []}, "correlations": None, "languages": None, "mistakes": []}
@@ -299,7 +308,7 @@ def test_numbers_can_be_read_on_every_colour(ramp, kind):
     def parts(colour):
         return np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
 
-    turns, inks = TURNS[kind]
+    turns, inks = TEXT_COLOUR_THRESHOLDS[kind]
     for t in np.linspace(0, 1, 101):
         i = min(int(t * (len(ramp) - 1)), len(ramp) - 2)
         between = t * (len(ramp) - 1) - i
@@ -448,7 +457,7 @@ def test_labels_that_are_far_apart_stay_where_they_are():
 
 
 def test_titles_are_broken_where_it_reads_well():
-    at = look(ONE_COLUMN)
-    assert wrapped(at, "passive", 80) == ["passive"]
-    assert wrapped(at, "conneau2018/bigram_shift", 70) == ["conneau2018/", "bigram_shift"]
-    assert wrapped(at, "coordination_inversion", 60) == ["coordination_", "inversion"]
+    at = figure_style(ONE_COLUMN)
+    assert wrap_title(at, "passive", 80) == ["passive"]
+    assert wrap_title(at, "conneau2018/bigram_shift", 70) == ["conneau2018/", "bigram_shift"]
+    assert wrap_title(at, "coordination_inversion", 60) == ["coordination_", "inversion"]

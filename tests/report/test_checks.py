@@ -13,7 +13,7 @@ from sonde.report.checks import CHECKS, checks
 from sonde.report.summary import summarise
 from sonde.result import Signature
 from sonde.run.folder import Run
-from sonde.run.log import writing
+from sonde.run.log import open_log
 from sonde.stats import wilson
 
 from .runs import SHIFT, SUBJ, beside, cell, failure, result, written
@@ -89,12 +89,12 @@ def summary(sets, columns=None, baselines=(), failures=()):
             "mistakes": [None] * len(sets)}  # fmt: skip
 
 
-BESIDE = [column("majority", None), column("nb-uni", None), column("baseline:random")]
+CURVE_BASELINE = [column("majority", None), column("nb-uni", None), column("baseline:random")]
 
 
 def usual(*cells, task="tree_depth", baselines=(0.5, 0.6, 0.5), **more):
     """One set, with baselines."""
-    return summary([one_set(task, cells, [number(p) for p in baselines], **more)], baselines=BESIDE)
+    return summary([one_set(task, cells, [number(p) for p in baselines], **more)], baselines=CURVE_BASELINE)
 
 
 def answer(code, said):
@@ -144,7 +144,7 @@ def test_they_read_what_a_run_gives(tmp_path):
     ]
     written(tmp_path / "run", *records)
     symptoms = [{"code": code, "message": f"{code}."} for code in ("zero-vectors", "unknown-tokens", "trust")]
-    with writing(tmp_path / "run") as log:
+    with open_log(tmp_path / "run") as log:
         log.describe(diagnoses=[diagnosis("st:a", symptoms), diagnosis("st:gone", symptoms)])
     said = summarise(Run.load(tmp_path / "run"))
     said["mistakes"] = [None] * len(said["sets"])
@@ -181,7 +181,7 @@ def test_they_bear_with_any_numbers(rows):
     columns = [column("st:a"), column("st:a", "mlp"), column("st:b", limit=10)]
     tasks = ("tree_depth", "sentence_length", "MR", "word_content")
     sets = [one_set(task, *row) for task, row in zip(tasks, rows, strict=False)]
-    found = checks(summary(sets, columns, BESIDE))
+    found = checks(summary(sets, columns, CURVE_BASELINE))
     assert len({entry["code"] for entry in found}) == len(found)
     assert all(len(entry["where"]) <= 50 for entry in found)
     json.dumps(found, allow_nan=False)
@@ -189,7 +189,7 @@ def test_they_bear_with_any_numbers(rows):
 
 def test_no_more_than_fifty_places_are_named():
     sets = [one_set(f"set {i}", [number(0.4)], [number(0.6)] * 3) for i in range(60)]
-    found = answer("below-baseline", summary(sets, baselines=BESIDE))
+    found = answer("below-baseline", summary(sets, baselines=CURVE_BASELINE))
     assert found["text"].startswith("60 of 60 numbers")
     assert len(found["where"]) == 50
 
@@ -273,7 +273,9 @@ def test_numbers_beside_the_strongest_baseline():
 
 
 def test_a_baseline_on_other_rows_does_not_count():
-    said = summary([one_set("tree_depth", [number(0.55)], [number(0.6)] * 3)], [column("st:a", limit=100)], BESIDE)
+    said = summary(
+        [one_set("tree_depth", [number(0.55)], [number(0.6)] * 3)], [column("st:a", limit=100)], CURVE_BASELINE
+    )
     assert level("below-baseline", said) is None
     assert level("chance", said) is None
 

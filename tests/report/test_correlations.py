@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from sonde.errors import UsageError
 from sonde.published import TRANSFER, published
-from sonde.report.correlations import ADJUSTMENTS, SENSIBLE, alike, correlations, least
+from sonde.report.correlations import (
+    ADJUSTMENTS,
+    MIN_ENCODERS_SIGNIFICANT,
+    comparable_columns,
+    correlations,
+    required_encoders,
+)
 from sonde.stats import benjamini_hochberg, holm
 from sonde.tasks import SUITES
 
@@ -103,7 +109,7 @@ def test_other_adjustments_go_by_their_names():
 
 
 def test_with_few_encoders_nothing_is_drawn_however_perfect():
-    few, enough = (np.linspace(0.5, 0.9, n).tolist() for n in (SENSIBLE - 1, SENSIBLE))
+    few, enough = (np.linspace(0.5, 0.9, n).tolist() for n in (MIN_ENCODERS_SIGNIFICANT - 1, MIN_ENCODERS_SIGNIFICANT))
     for values, drawn in ((few, False), (enough, True)):
         (cell,) = correlations(summary([one_set("tree_depth", values), one_set("MR", values)]))["cells"][0]
         assert cell["value"] == pytest.approx(1)
@@ -114,19 +120,19 @@ def test_with_few_encoders_nothing_is_drawn_however_perfect():
 
 def test_how_many_encoders_it_takes():
     quantiles = 1.959964 + 0.841621  # of 0.975 and 0.80
-    assert math.ceil(3 + 1.06 * (quantiles / math.atanh(0.8)) ** 2) == SENSIBLE
-    assert least(1) == least(110) == SENSIBLE
+    assert math.ceil(3 + 1.06 * (quantiles / math.atanh(0.8)) ** 2) == MIN_ENCODERS_SIGNIFICANT
+    assert required_encoders(1) == required_encoders(110) == MIN_ENCODERS_SIGNIFICANT
     # from here on a perfect correlation among ten could not be told from luck: 10! / 2 orders, at 5 %
     most = math.factorial(10) // 40
-    assert (least(most), least(most + 1)) == (10, 11)
+    assert (required_encoders(most), required_encoders(most + 1)) == (10, 11)
 
 
 @settings(deadline=None)
 @given(st.integers(1, 10**8))
 def test_the_least_number_is_enough_for_a_perfect_correlation(tests):
-    n = least(tests)
+    n = required_encoders(tests)
     assert tests * 2 / math.factorial(n) <= 0.05
-    assert n == SENSIBLE or tests * 2 / math.factorial(n - 1) > 0.05
+    assert n == MIN_ENCODERS_SIGNIFICANT or tests * 2 / math.factorial(n - 1) > 0.05
 
 
 def test_only_columns_that_differ_in_their_encoder_are_taken():
@@ -140,7 +146,7 @@ def test_only_columns_that_differ_in_their_encoder_are_taken():
         column("st:a"),  # as it was before its weights changed
         column("baseline:words"),
     ]
-    assert alike(columns) == [0, 2, 4]
+    assert comparable_columns(columns) == [0, 2, 4]
     values = [0.1, 0.9, 0.2, 0.9, 0.3, 0.9, 0.9, 0.9]
     (cell,) = correlations(summary([one_set("tree_depth", values), one_set("MR", values)], columns))["cells"][0]
     assert cell["n"] == 3

@@ -7,7 +7,7 @@ import pytest
 from sonde.report import summarise
 from sonde.report.curves import curves
 from sonde.run.folder import Run
-from sonde.run.log import writing
+from sonde.run.log import open_log
 from tests.report.runs import SHIFT, SUBJ, beside, result, written
 
 
@@ -64,7 +64,7 @@ def test_probes_and_samples_are_series_of_their_own(tmp_path):
 def test_the_size_is_that_of_the_vectors_and_not_of_what_is_made_of_a_pair(tmp_path, dataset, size):
     records = [sized(name, x, dataset) for name, x in (("static:?dim=64", size // 4), ("static:", size))]
     run = written(tmp_path / "run", *records)
-    with writing(run.folder) as log:
+    with open_log(run.folder) as log:
         log.describe(datasets=[{"name": dataset, "digest": "0" * 16}])
     summary = summarise(Run.load(run.folder))
     summary["sets"][0]["inputs"] = ["second"]

@@ -8,8 +8,8 @@ import pytest
 
 from sonde.cli import main
 from sonde.report.escape import csv_text, in_csv
+from sonde.report.full_summary import full_summary
 from sonde.report.page.table import table_csv
-from sonde.report.whole import whole
 from sonde.run import evaluate
 from tests.run.sets import Knowing, dataset
 
@@ -35,7 +35,7 @@ def test_no_csv_that_is_written_begins_a_cell_with_a_formula(tmp_path, monkeypat
     encoders = {FORMULA: Knowing(), "@SUM(1+1)": Knowing(noise=1.0, name="other")}
     run = evaluate(encoders, [dataset(name="-2+3/task"), dataset(name="+own/other", n=(100, 30, 50))], tmp_path / "run")
     monkeypatch.chdir(tmp_path)
-    texts = [table_csv(whole(run))]
+    texts = [table_csv(full_summary(run))]
     for words in (
         ("show", "run", "--format", "csv"), ("compare", "run", FORMULA, "@SUM(1+1)", "--format", "csv"),
         ("compare", "run", FORMULA, "@SUM(1+1)", "baseline:hash", "--format", "csv"),

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 
 from sonde.published import published
-from sonde.report.languages import SAME, languages
+from sonde.report.languages import TASK_ALIASES, languages
 from sonde.tasks import SUITES
 
 from .test_correlations import column, one_set, summary
@@ -22,7 +22,7 @@ def of_universal():
     """Table 1 of Krasnowska-Kieraś and Wróblewska (2019) as a summary: relatedness by its row of Spearman's."""
     rows = [
         r
-        for task in (*TASKS, *SAME)
+        for task in (*TASKS, *TASK_ALIASES)
         for r in published(task)
         if r.paper == "universal2019" and r.metric == ("spearman" if task.endswith("Relatedness") else "accuracy")
     ]

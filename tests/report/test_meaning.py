@@ -9,12 +9,12 @@ import pytest
 
 from sonde.report.charts import chart
 from sonde.report.columns import ABSENT
-from sonde.report.meaning_columns import meaning_tables, readings
-from sonde.report.mistakes import mistakes
+from sonde.report.error_analysis import error_analysis
+from sonde.report.full_summary import full_summary
 from sonde.report.page.page import render
 from sonde.report.summary import summarise
 from sonde.report.tables import json_text, latex, markdown, print_table
-from sonde.report.whole import whole
+from sonde.report.variant_tables import interpretations, variant_tables
 from sonde.run import evaluate, join
 from sonde.run.controls import CONTROLS, selectivity
 from sonde.run.measures import MEASURES
@@ -29,7 +29,7 @@ PARTS = {"controls", "selectivity", "online", "learning", "given", "capacity", "
 def run(tmp_path_factory):
     """An encoder with everything, and one that was run before anything was asked for."""
     folder = tmp_path_factory.mktemp("meaning") / "run"
-    evaluate({"bare": label(1.0)}, SETS[:1], folder, beside=())
+    evaluate({"bare": label(1.0)}, SETS[:1], folder, baselines=())
     return evaluate({"k": label()}, SETS, folder, **EVERY)
 
 
@@ -64,9 +64,9 @@ def ranged(r):
 
 
 def test_there_is_nothing_where_nothing_was_asked(tmp_path, printed):
-    bare = summarise(evaluate({"k": label()}, SETS[:1], tmp_path / "run", beside=()))
+    bare = summarise(evaluate({"k": label()}, SETS[:1], tmp_path / "run", baselines=()))
     assert bare["meaning"] is None
-    assert list(meaning_tables(bare)) == readings(bare) == []
+    assert list(variant_tables(bare)) == interpretations(bare) == []
     for text in (markdown(bare), latex(bare), printed(bare)):
         assert "Controls" not in text
         assert "Measures" not in text
@@ -159,13 +159,13 @@ def test_what_is_of_other_rows_is_not_subtracted(summary):
 def test_readings_are_of_what_was_asked(summary, tmp_path):
     found = summary["meaning"]["readings"]
     assert list(found) == [*(name for name in CONTROLS if name not in ("words", "untrained")), *list(MEASURES)[:-1]]
-    assert all(text == {**CONTROLS, **MEASURES}[name].reading for name, text in found.items())
+    assert all(text == {**CONTROLS, **MEASURES}[name].interpretation for name, text in found.items())
     measures = ["given:baseline:length", "online"]
-    some = evaluate({"k": label()}, SETS[:1], tmp_path / "run", controls=["norm"], measures=measures, beside=())
+    some = evaluate({"k": label()}, SETS[:1], tmp_path / "run", controls=["norm"], measures=measures, baselines=())
     said = summarise(some)["meaning"]["readings"]
     assert list(said) == ["norm", "online", "given:baseline:length"]
     assert "add to those of baseline:length" in said["given:baseline:length"]
-    assert readings(summarise(some)) == [f"{name}: {text}" for name, text in said.items()]
+    assert interpretations(summarise(some)) == [f"{name}: {text}" for name, text in said.items()]
 
 
 def test_json_has_no_number_that_is_none(summary, tmp_path):
@@ -174,7 +174,7 @@ def test_json_has_no_number_that_is_none(summary, tmp_path):
     zeros = Reading("zeros", lambda words: [0.0, 0.0, 0.0])
     ones = Reading("ones", of_label)  # all is known of the labels
     asked = {"controls": ["key", "norm"], "measures": ["all"]}
-    run = evaluate({"zeros": zeros, "ones": ones}, SETS[:1], tmp_path / "run", beside=(), **asked)
+    run = evaluate({"zeros": zeros, "ones": ones}, SETS[:1], tmp_path / "run", baselines=(), **asked)
     assert run.failures == ()
     json.dumps(summarise(run), allow_nan=False)
     assert cell_of(summarise(run), "own/verbs", "zeros")["online"]["value"] == pytest.approx(1, abs=0.05)
@@ -186,7 +186,7 @@ def test_json_has_no_number_that_is_none(summary, tmp_path):
 def test_a_control_is_of_the_encoder_that_it_was_asked_of(tmp_path):
     """Two encoders of one name: each has the controls of its own identity."""
     for noisy in (0.0, 3.0):
-        run = evaluate({"k": label(noisy)}, SETS[:1], tmp_path / "run", controls=["direction"], beside=())
+        run = evaluate({"k": label(noisy)}, SETS[:1], tmp_path / "run", controls=["direction"], baselines=())
     summary = summarise(run)
     assert len(summary["columns"]) == 2
     for column, cell in zip(summary["columns"], summary["meaning"]["sets"][0], strict=True):
@@ -198,7 +198,7 @@ def test_a_control_is_of_the_encoder_that_it_was_asked_of(tmp_path):
 
 def test_a_control_is_of_the_seed_that_is_shown(tmp_path):
     for seed in (5, 6):
-        run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", seeds=[seed], controls=["shuffled"], beside=())
+        run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", seeds=[seed], controls=["shuffled"], baselines=())
     by_seed = {r.cell.seed: r.score for r in run.extras}
     assert by_seed[5] != by_seed[6]
     assert cell_of(summarise(run), "own/verbs")["controls"]["shuffled"]["value"] == by_seed[5]
@@ -211,7 +211,7 @@ def test_measures_are_beside_the_linear_probe_and_controls_beside_their_own(tmp_
     quick = "senteval?passes=4"
     run = evaluate(
         {"k": label(2.0)}, SETS[:1], tmp_path / "run", probes=["linear", quick], controls=["direction"],
-        measures=["capacity"], beside=(),
+        measures=["capacity"], baselines=(),
     )  # fmt: skip
     summary = summarise(run)
     assert [column["probe"] for column in summary["columns"]] == ["linear", quick]
@@ -227,7 +227,7 @@ def test_measures_are_beside_the_linear_probe_and_controls_beside_their_own(tmp_
 
 def test_of_layers_that_which_is_shown_and_the_mix_of_all(tmp_path, printed):
     run = evaluate(
-        {"deep": layered(1, 3)}, SETS[:1], tmp_path / "run", controls=["direction"], measures=["mix"], beside=()
+        {"deep": layered(1, 3)}, SETS[:1], tmp_path / "run", controls=["direction"], measures=["mix"], baselines=()
     )
     summary = summarise(run)
     ((found,),) = summary["meaning"]["sets"]
@@ -239,7 +239,7 @@ def test_of_layers_that_which_is_shown_and_the_mix_of_all(tmp_path, printed):
     assert found["mix"]["expected"] == mix.scores["expected_layer"]
     assert found["mix"]["layers"] == list(mix.tried)
     assert list(summary["meaning"]["readings"]) == ["direction", "mix"]
-    (_, (_, _, *columns)) = next((t, c) for t, c in meaning_tables(summary) if t == "Measures of deep")
+    (_, (_, _, *columns)) = next((t, c) for t, c in variant_tables(summary) if t == "Measures of deep")
     heads = {tuple(column.head): column.cells[0].text for column in columns}
     assert heads["centre", "of layers"] == f"{mix.scores['centre']:.1f}"
     assert heads["expected", "layer"] == f"{mix.scores['expected_layer']:.1f}"
@@ -247,7 +247,7 @@ def test_of_layers_that_which_is_shown_and_the_mix_of_all(tmp_path, printed):
 
 
 def test_joined_runs_say_the_same(run, summary, tmp_path):
-    other = evaluate({"l": label(2.0)}, SETS[:1], tmp_path / "run", controls=["key"], beside=())
+    other = evaluate({"l": label(2.0)}, SETS[:1], tmp_path / "run", controls=["key"], baselines=())
     joined = summarise(join([run, other]))
     for given in SETS:
         assert cell_of(joined, given.name) == cell_of(summary, given.name)
@@ -258,23 +258,23 @@ def test_joined_runs_say_the_same(run, summary, tmp_path):
 
 
 def test_learning_curves_have_baselines_beside_them(tmp_path):
-    run = evaluate({"k": label(1.0)}, SETS[:1], tmp_path / "run", measures=["learning"], beside=["nb-uni"])
+    run = evaluate({"k": label(1.0)}, SETS[:1], tmp_path / "run", measures=["learning"], baselines=["nb-uni"])
     for seed in (1111, 2222):  # those of another seed had other subsamples
         run = evaluate(
-            {"k": label(1.0)}, SETS[:1], tmp_path / "run", measures=["learning"], beside=["nb-uni"], seeds=[seed]
+            {"k": label(1.0)}, SETS[:1], tmp_path / "run", measures=["learning"], baselines=["nb-uni"], seeds=[seed]
         )
     own = cell_of(summarise(run), "own/verbs")["learning"]
     bayes = {r.cell.seed: r for r in run.extras if r.cell.encoder == "nb-uni"}
     assert own["baselines"]["nb-uni"] == list(bayes[1111].tried)
     assert list(own["baselines"]) == ["majority", "nb-uni"]
-    rows, spec = chart("learning", whole(run))
+    rows, spec = chart("learning", full_summary(run))
     assert [(row["encoder_name"], row["x"]) for row in rows] == [
         (name, p["rows"]) for name in ("k", "majority", "nb-uni") for p in own["points"]
     ]
     assert rows[len(own["points"]) - 1]["gain"] == own["value"]
     (line,) = spec["title"]["subtitle"]
     assert re.fullmatch(r"last doubling [+−][\d.]+ ±[\d.]+ \((still rising|no clear rise|falling)\)", line)
-    page = render(whole(run))
+    page = render(full_summary(run))
     assert "Learning curves" in page
     assert 'data-chart="learning"' in page
 
@@ -283,7 +283,7 @@ def test_learning_curves_have_baselines_beside_them(tmp_path):
 
 
 def test_tables_have_the_sets_the_score_and_what_was_asked(run, summary):
-    tables = dict(meaning_tables(summary))
+    tables = dict(variant_tables(summary))
     assert list(tables) == [
         "Controls of k", "Measures of k", "What is left of a set (rows) of k when a property (columns) is erased",
     ]  # fmt: skip
@@ -327,7 +327,7 @@ def test_a_column_that_is_empty_is_left_out_and_a_cell_is_a_dash(summary):
         row[1]["controls"].pop("gaussian")
     one["meaning"]["sets"][0][1]["controls"].pop("norm")
     one["meaning"]["sets"][0][1]["selectivity"] = None
-    (_, columns) = next(iter(meaning_tables(one)))
+    (_, columns) = next(iter(variant_tables(one)))
     by = {column.head[0]: [words.text for words in column.cells] for column in columns}
     assert "gaussian" not in by
     assert by["norm"][0] == by["selectivity"][0] == ABSENT
@@ -338,14 +338,14 @@ def test_a_column_that_is_empty_is_left_out_and_a_cell_is_a_dash(summary):
 def test_rows_to_half_of_the_prior_or_more_than_there_are(summary, rows):
     one = json.loads(json.dumps(summary))
     one["meaning"]["sets"][0][1]["online"]["enough"]["50"] = rows
-    columns = dict(meaning_tables(one))["Measures of k"]
+    columns = dict(variant_tables(one))["Measures of k"]
     (found,) = [column.cells[0].text for column in columns if column.head[0] == "rows to half"]
     assert found == ("60" if rows else "> 240")
 
 
 @pytest.mark.parametrize("width", [60, 200])
 def test_texts_and_the_console_have_them(summary, printed, width):
-    tables = dict(meaning_tables(summary))
+    tables = dict(variant_tables(summary))
     texts = [printed(summary, width), markdown(summary), latex(summary)]
     for text in texts:
         flat = re.sub(r"[\\\n%]| +", " ", text).replace("  ", " ")
@@ -353,8 +353,8 @@ def test_texts_and_the_console_have_them(summary, printed, width):
             assert title in flat
             for column in columns[2:]:
                 assert all(words.text in text for words in column.cells)
-        for name, reading in summary["meaning"]["readings"].items():
-            assert reading in flat, name
+        for name, interpretation in summary["meaning"]["readings"].items():
+            assert interpretation in flat, name
     rows = [line for line in texts[1].splitlines() if line.startswith("| own/verbs |")]
     assert [row.count("|") - 1 for row in rows[1:]] == [len(columns) for columns in tables.values()]
 
@@ -368,8 +368,8 @@ def test_a_label_that_is_wrong_is_doubted(tmp_path):
     test = [r._replace(label="c0" if r.label == "c1" else "c1") if i < 5 else r for i, r in enumerate(given.rows["te"])]
     wrong = replace(given, name="own/wrong", rows={**given.rows, "te": test})
     encoders = {"k": label(0.1), "l": label(0.15)}
-    run = evaluate(encoders, [wrong], tmp_path / "run", beside=())
-    (found,) = mistakes(run, summarise(run))
+    run = evaluate(encoders, [wrong], tmp_path / "run", baselines=())
+    (found,) = error_analysis(run, summarise(run))
     assert {" ".join(row["tokens"]) for row in found["doubtful"]} == {row.text for row in test[:5]}
     assert {row["label"] for row in found["doubtful"]} == {"c0", "c1"}
     bits = [row["bits"] for row in found["doubtful"]]
@@ -382,7 +382,7 @@ def test_a_label_that_is_wrong_is_doubted(tmp_path):
 
 
 def test_a_probe_that_is_sure_of_all_doubts_nothing(tmp_path):
-    run = evaluate({"k": Reading("known", of_label)}, SETS[:1], tmp_path / "run", beside=())
-    (found,) = mistakes(run, summarise(run))
+    run = evaluate({"k": Reading("known", of_label)}, SETS[:1], tmp_path / "run", baselines=())
+    (found,) = error_analysis(run, summarise(run))
     assert found["doubtful"] == []
     assert len(found["telling"]) == 5

@@ -8,12 +8,24 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.report import summarise
-from sonde.report.mistakes import BINS, CUT, ERRORS, LABELS, LEAST, LETTERS, PAIRS, WINDOW, _bins, _window, mistakes
+from sonde.report.error_analysis import (
+    ELLIPSIS,
+    MAX_BINS,
+    MAX_ERRORS,
+    MAX_LABELS,
+    MAX_PAIRS,
+    MAX_TOKEN_LENGTH,
+    MAX_TOKENS_SHOWN,
+    MIN_BIN_ROWS,
+    _bins,
+    _window,
+    error_analysis,
+)
 from sonde.result import Result
 from sonde.run import Run, join
-from sonde.run.log import writing
+from sonde.run.log import open_log
 from sonde.stats.intervals import wilson
 from sonde.task import Example
 from tests.report.runs import SUBJ, cell
@@ -27,7 +39,7 @@ def wrote(folder, rows, said, *, labels=None, kept=None, inputs=(), sure=None, *
     """A run in which each encoder of ``said`` gave the rows these labels; ``kept``: the rows it has instead."""
     labels = tuple(labels or sorted({r.label for r in rows} | {label for given in said.values() for label in given}))
     number = {label: i for i, label in enumerate(labels)}
-    with writing(folder) as log:
+    with open_log(folder) as log:
         log.describe(
             encoders=list(said),
             datasets=[{"name": SUBJ, "digest": cell("").data, "inputs": list(inputs), "labels": list(labels)}],
@@ -44,14 +56,14 @@ def wrote(folder, rows, said, *, labels=None, kept=None, inputs=(), sure=None, *
             )  # fmt: skip
             confidence = np.asarray(sure if sure is not None else np.linspace(0.5, 0.9, len(rows)), np.float16)
             te = rows if kept is None else kept
-            log.keep_rows(Dataset(SUBJ, of.task, 1, "en", labels, {"te": te}), of.data, of.limit)
+            log.save_rows(Dataset(SUBJ, of.task, 1, "en", labels, {"te": te}), of.data, of.limit)
             log.add(found, {"predicted": predicted, "truth": truth, "confidence": confidence})
     return Run.load(folder)
 
 
 def found(run):
     summary = summarise(run)
-    return mistakes(run, summary), summary["notes"]
+    return error_analysis(run, summary), summary["notes"]
 
 
 def test_what_was_taken_for_what(tmp_path):
@@ -91,15 +103,15 @@ def test_the_surest_mistakes_come_first_and_a_sentence_once(tmp_path):
 
 
 def test_no_more_is_shown_than_can_be_read(tmp_path):
-    labels = [f"w{i:02}" for i in range(LABELS + 1)]
+    labels = [f"w{i:02}" for i in range(MAX_LABELS + 1)]
     rows = [row(label, f"s{i}") for i, label in enumerate(labels)]
     (one,), _ = found(wrote(tmp_path / "run", rows, {"st:x": labels[1:] + labels[:1]}))
     column = one["columns"][0]
     assert column["confusion"] is column["said"] is None
-    assert len(column["pairs"]) == PAIRS
-    assert len(column["errors"]) == ERRORS
+    assert len(column["pairs"]) == MAX_PAIRS
+    assert len(column["errors"]) == MAX_ERRORS
     # the last rows were given the highest confidence
-    assert [e["truth"] for e in column["errors"]] == labels[: -ERRORS - 1 : -1]
+    assert [e["truth"] for e in column["errors"]] == labels[: -MAX_ERRORS - 1 : -1]
 
 
 def test_by_length(tmp_path):
@@ -206,7 +218,7 @@ def test_rows_that_are_not_those_that_were_tested_are_not_shown(tmp_path, kept):
 
 def test_predictions_of_labels_that_there_are_not(tmp_path):
     run = wrote(tmp_path / "run", [row("a"), row("b")], {"st:x": "bb"})
-    with writing(run.folder) as log:
+    with open_log(run.folder) as log:
         bad, truth = np.array([0, 7], np.int32), np.array([0, 1], np.int32)
         log.add(run.results[0], {"predicted": bad, "truth": truth, "confidence": np.ones(2, np.float16)})
     none, notes = found(Run.load(run.folder))
@@ -248,17 +260,17 @@ def test_every_row_is_in_one_bin_and_bins_do_not_overlap(numbers):
     ends = [end for pair in bins.ends for end in pair]
     assert ends == sorted(ends)
     assert all(high < low for (_, high), (low, _) in zip(bins.ends, bins.ends[1:], strict=False))
-    assert len(bins.ends) <= max(1, min(BINS, len(numbers) // LEAST))
+    assert len(bins.ends) <= max(1, min(MAX_BINS, len(numbers) // MIN_BIN_ROWS))
     assert sorted(set(bins.of_row.tolist()) - {-1}) == list(range(len(bins.ends)))
     for value, place in zip(numbers, bins.of_row.tolist(), strict=True):
         assert place == -1 if value < 0 else bins.ends[place][0] <= value <= bins.ends[place][1]
 
 
 @settings(deadline=None)
-@given(st.integers(BINS * LEAST, 600))
+@given(st.integers(MAX_BINS * MIN_BIN_ROWS, 600))
 def test_bins_of_different_numbers_have_as_many_rows_each(n):
     sizes = np.bincount(_bins(range(n)).of_row)
-    assert len(sizes) == BINS
+    assert len(sizes) == MAX_BINS
     assert sizes.max() - sizes.min() <= 1
 
 
@@ -270,21 +282,21 @@ def test_a_window_has_the_marks(length, marks):
     tokens = [f"t{i}" for i in range(length)]
     shown, at = _window(tokens, marks)
     real = sorted({m for m in marks if 0 <= m < length})
-    assert len(shown) <= WINDOW + 2
-    body = [token for token in shown if token != CUT]
+    assert len(shown) <= MAX_TOKENS_SHOWN + 2
+    body = [token for token in shown if token != ELLIPSIS]
     start = tokens.index(body[0]) if body else 0
     assert body == tokens[start : start + len(body)]
-    assert len(body) == min(length, WINDOW)
-    assert (shown[:1] == [CUT]) == (start > 0)
-    assert (shown[-1:] == [CUT]) == (start + len(body) < length)
+    assert len(body) == min(length, MAX_TOKENS_SHOWN)
+    assert (shown[:1] == [ELLIPSIS]) == (start > 0)
+    assert (shown[-1:] == [ELLIPSIS]) == (start + len(body) < length)
     inside = [m for m in real if start <= m < start + len(body)]
     assert [shown[i] for i in at] == [tokens[m] for m in inside]
-    assert inside == real or real[-1] - real[0] >= WINDOW
+    assert inside == real or real[-1] - real[0] >= MAX_TOKENS_SHOWN
     assert not real or real[0] in inside
 
 
 def test_a_long_token_is_cut():
     (token,), _ = _window(["x" * 10_000], ())
-    assert len(token) == LETTERS
-    assert token.endswith(CUT)
-    assert _window(["x" * LETTERS], ())[0] == ["x" * LETTERS]
+    assert len(token) == MAX_TOKEN_LENGTH
+    assert token.endswith(ELLIPSIS)
+    assert _window(["x" * MAX_TOKEN_LENGTH], ())[0] == ["x" * MAX_TOKEN_LENGTH]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sonde.report.names import KEPT, LONGEST, cut_names, set_names, short_names
+from sonde.report.names import MAX_NAME_LENGTH, MAX_UNCUT_LENGTH, set_names, short_names, truncate_names
 
 LABELS = st.lists(st.text(alphabet=st.sampled_from("ab/\\:?,@… 12\u202e\x00"), max_size=60), max_size=8)
 
@@ -47,7 +47,7 @@ def test_short_names(labels, expected):
 @given(LABELS)
 @example(["a"] * 3 + ["a (2)"])
 def test_no_two_names_are_alike_and_all_can_be_printed(labels):
-    for name in (short_names, cut_names):
+    for name in (short_names, truncate_names):
         found = name(labels)
         assert len(found) == len(set(found)) == len(labels)
         assert all(text.isprintable() for text in found)
@@ -57,13 +57,13 @@ def test_no_two_names_are_alike_and_all_can_be_printed(labels):
 def test_a_name_alone_is_short(labels):
     for label in labels:
         (name,) = short_names([label])
-        assert len(name) <= max(KEPT, LONGEST)
+        assert len(name) <= max(MAX_UNCUT_LENGTH, MAX_NAME_LENGTH)
 
 
 def test_a_long_label_is_cut_in_the_middle_unless_that_hides_the_difference():
     long = "x" * 100
-    assert cut_names([long]) == ["x" * 20 + "…" + "x" * 19]
-    assert cut_names([long, "x" * 50 + "y" + "x" * 49]) == [long, "x" * 50 + "y" + "x" * 49]
+    assert truncate_names([long]) == ["x" * 20 + "…" + "x" * 19]
+    assert truncate_names([long, "x" * 50 + "y" + "x" * 49]) == [long, "x" * 50 + "y" + "x" * 49]
 
 
 def said(name, language="en", corpus=None, label=None):

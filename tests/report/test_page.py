@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from sonde.errors import UsageError
 from sonde.report import Report
 from sonde.report.checks import checks
+from sonde.report.full_summary import full_summary
 from sonde.report.languages import languages
-from sonde.report.page import Extra, render
-from sonde.report.page.safe import readable, script_json
+from sonde.report.page import ExtraSection, render
+from sonde.report.page.errors import MAX_SENTENCE_LENGTH, pack_errors, segments
+from sonde.report.page.sanitise import readable, script_json
 from sonde.report.page.table import table_csv
-from sonde.report.page.words import duration
-from sonde.report.page.wrong import CHARACTERS, packed, segments
-from sonde.report.whole import whole
+from sonde.report.page.text import duration
 from sonde.run.folder import Run
 from tests.report.runs import SETS, beside, cell, failure, result, written
 
@@ -115,7 +115,7 @@ def test_headings_go_down_one_level_at_a_time_and_ids_are_unique(page):
 def test_what_can_be_copied_is_what_the_tables_say(run, page):
     from sonde.report.tables import latex, markdown
 
-    summary = whole(run)
+    summary = full_summary(run)
     copies = data_of(page)["copies"]
     assert copies["markdown"] == markdown(summary)
     assert copies["latex"] == latex(summary)
@@ -232,7 +232,7 @@ def test_a_sentence_keeps_its_words_or_is_cut_around_its_mark(tokens, marks):
     else:
         assert text.startswith("… ") or text.endswith(" …")
         assert text.removeprefix("… ").removesuffix(" …") in whole_text
-        assert len(text) <= CHARACTERS + 70
+        assert len(text) <= MAX_SENTENCE_LENGTH + 70
     assert not meant or tokens[meant[0]] in parts[1].split()
 
 
@@ -241,7 +241,7 @@ def test_many_encoders_have_fewer_sentences_each():
     own = {"confusion": None, "pairs": [], "length": [], "target": None, "errors": [error] * 8, "said": None}
 
     def shown(sets, columns):
-        found = packed([{"labels": ["x", "y"], "columns": [own] * columns, "doubtful": [], "telling": []}] * sets)
+        found = pack_errors([{"labels": ["x", "y"], "columns": [own] * columns, "doubtful": [], "telling": []}] * sets)
         return len(found[0]["columns"][0]["errors"])
 
     assert shown(1, 2) == 8
@@ -306,7 +306,7 @@ def crowd(summary, encoders=20, sets=30):
 
 
 def test_a_large_run_is_a_page_that_can_be_sent(run):
-    page = render(crowd(whole(run)))
+    page = render(crowd(full_summary(run)))
     assert len(page.encode()) < 3_000_000
     assert len(re.findall(r'<t[dh][^>]* data-kind="encoder"', page)) == 20 * 31
     assert {"languages", "wrong"} <= {*sections(page)}
@@ -320,8 +320,8 @@ def hostile_run(folder):
     """A run whose every name, label and error tries something."""
     import numpy as np
 
-    from sonde.dataset import Dataset
-    from sonde.run.log import writing
+    from sonde.data.dataset import Dataset
+    from sonde.run.log import open_log
     from sonde.task import Example
 
     name = f"own/{HOSTILE[0]}"
@@ -348,7 +348,7 @@ def hostile_run(folder):
         "predicted": np.where(np.arange(60) % 5 == 0, 1 - truth, truth).astype(np.int32), "truth": truth,
         "log2": np.full(60, -0.5, np.float32), "confidence": np.full(60, 0.9, np.float16),
     }  # fmt: skip
-    with writing(folder) as log:
+    with open_log(folder) as log:
         log.describe(
             encoders=[HOSTILE[1]], probes=["linear"], seeds=[1111],
             datasets=[{
@@ -358,7 +358,7 @@ def hostile_run(folder):
                 "audit": [{"code": "X1", "severity": "error", "message": HOSTILE[0], "split": None, "data": {}}],
             }],
         )  # fmt: skip
-        log.keep_rows(dataset, of.data, None)
+        log.save_rows(dataset, of.data, None)
         log.add(found, arrays)
         log.add(failure(cell("st:lost", name), HOSTILE[0]))
     return Run.load(folder)
@@ -401,8 +401,10 @@ def test_only_scripts_of_our_own_may_run(hostile, page):
 
 
 def test_a_page_with_a_section_more_may_ask_its_own_server(run):
-    extra = Extra('<section id="try" aria-labelledby="t"><h2 id="t">Try</h2></section>', ".x{}", "window.tried = 1;")
-    page = render(whole(run), extra)
+    extra = ExtraSection(
+        '<section id="try" aria-labelledby="t"><h2 id="t">Try</h2></section>', ".x{}", "window.tried = 1;"
+    )
+    page = render(full_summary(run), extra)
     assert sections(page)[:3] == ["checks", "results", "try"]
     assert "connect-src &#39;self&#39;" in page
     assert 'href="#try"' in page
@@ -434,7 +436,7 @@ def test_the_ending_says_what_is_written(run, tmp_path, ending):
         {"html": "<!doctype html>", "json": "{", "md": "| set", "tex": "% ", "csv": "dataset,"}[ending]
     )
     if ending == "json":
-        assert json.loads(text) == whole(run)
+        assert json.loads(text) == full_summary(run)
 
 
 def test_an_ending_that_says_nothing(run, tmp_path):

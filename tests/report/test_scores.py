@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.report.scores import ranges_of, score
+from sonde.report.scores import intervals_of, score
 from sonde.result import Result
 from sonde.run.folder import Run
-from sonde.run.log import writing
+from sonde.run.log import open_log
 from sonde.stats.intervals import wilson
 from sonde.stats.means import mean
 from sonde.stats.seeds import hierarchical_bootstrap
@@ -64,16 +64,16 @@ def test_the_interval_of_a_loss_is_from_the_predictions(tmp_path):
     own = dataset(n=(80, 40, 60), keys=7)
     keys = [row.key for row in own.rows["te"]]
     rows, forms = (result("st:a", own.name, n=60, data=own.digest, forms=f, identity=str(f)) for f in (0, 7))
-    with writing(tmp_path / "run") as log:
+    with open_log(tmp_path / "run") as log:
         log.describe(encoders=["st:a"])
-        log.keep_rows(own, own.digest, None)
+        log.save_rows(own, own.digest, None)
         for found, arrays in (rows, forms):
             log.add(replace(found, labels=own.labels), arrays)
     run, bits = Run.load(tmp_path / "run"), -rows[1]["log2"].astype(float)
     by_rows, by_forms = sorted(run.results, key=lambda r: r.clusters or 0)
-    assert ranges_of(run, [by_rows], "log2_loss") == [mean(bits).interval()]
-    assert ranges_of(run, [by_forms], "log2_loss") == [mean(bits, keys).interval()]
+    assert intervals_of(run, [by_rows], "log2_loss") == [mean(bits).interval()]
+    assert intervals_of(run, [by_forms], "log2_loss") == [mean(bits, keys).interval()]
     calm = -rows[1]["log2_calibrated"].astype(float)
-    assert ranges_of(run, [by_rows], "log2_loss_calibrated") == [mean(calm).interval()]
-    assert ranges_of(run, [by_forms], "accuracy") == [forms[0].range]
-    assert ranges_of(run, [by_forms], "macro_f1") == []
+    assert intervals_of(run, [by_rows], "log2_loss_calibrated") == [mean(calm).interval()]
+    assert intervals_of(run, [by_forms], "accuracy") == [forms[0].range]
+    assert intervals_of(run, [by_forms], "macro_f1") == []

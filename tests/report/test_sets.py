@@ -7,10 +7,10 @@ from sonde.published import published
 from sonde.published.sets import releases
 from sonde.report import summarise
 from sonde.report.legend import legend
-from sonde.report.printed import PRINTED, check_published
+from sonde.report.published_results import MAX_PUBLISHED_ROWS, check_published
 from sonde.report.tables import latex, markdown
 from sonde.run.folder import Run
-from sonde.run.log import writing
+from sonde.run.log import open_log
 from tests.report.runs import SUBJ, result
 
 
@@ -18,7 +18,7 @@ def only(folder, dataset=SUBJ, *, language="en", probe="linear", source=None, pu
     """What the summary says of the one set of a run, of which run.json says this."""
     record, arrays = result("st:a", dataset, language=language, probe=probe)
     about = {"name": dataset, "digest": record.cell.data, "task": record.cell.task, "source": source, **said}
-    with writing(folder) as log:
+    with open_log(folder) as log:
         log.describe(encoders=["st:a"], datasets=[about])
         log.add(record, arrays)
     (found,) = summarise(Run.load(folder), published=published)["sets"]
@@ -135,7 +135,7 @@ def test_sets_of_xprobe(tmp_path):
 def test_of_many_printed_rows_the_best_models_are_kept(tmp_path):
     found = only(tmp_path / "run", "CR", language=None, content=digests("transfer", "CR"))["printed"]
     every = [row for row in published("CR", suite="transfer") if row.metric == "accuracy"]
-    assert len(found) == PRINTED < len(every)
+    assert len(found) == MAX_PUBLISHED_ROWS < len(every)
     kinds = [row["kind"] for row in found]
     assert kinds.count("baseline") == sum(row.kind == "baseline" for row in every)
     worst = min(row["accuracy"] for row in found if row["kind"] == "model")

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from sonde.errors import DamageWarning, UsageError
+from sonde.errors import CorruptionWarning, UsageError
 from sonde.report import summarise
 from sonde.report.legend import legend
 from sonde.result import Cell
 from sonde.run.folder import Run
-from sonde.run.log import writing
+from sonde.run.log import open_log
 from tests.report.runs import BASELINES, FIXED, SETS, SHIFT, SUBJ, beside, cell, failure, number, result, written
 
 
@@ -185,7 +185,7 @@ def test_letters_need_predictions_and_their_lack_is_told(tmp_path):
     run = written(tmp_path / "run", result("st:a"), result("st:b"))
     for path in (run.folder / "predictions").iterdir():
         path.unlink()
-    with pytest.warns(DamageWarning, match="2 files of predictions are missing, .* first"):
+    with pytest.warns(CorruptionWarning, match="2 files of predictions are missing, .* first"):
         summary = summarise(Run.load(run.folder))
     assert [one["letters"] for one in cells(summary).values()] == [None, None]
     lost, letters = summary["notes"]
@@ -210,12 +210,12 @@ def test_failures_stand_in_place_of_numbers(tmp_path):
 
 def test_what_was_asked_for_and_is_not_there_is_told(tmp_path):
     run = written(tmp_path / "run", result("st:a"))
-    with writing(run.folder) as log:
+    with open_log(run.folder) as log:
         log.describe(encoders=["st:b"], datasets=[{"digest": "0", "name": "x/y"}])
     summary = summarise(Run.load(run.folder))
     assert "st:b, x/y" in summary["notes"][0]
     assert summary["notes"][0] in legend(summary)
-    with writing(tmp_path / "begun") as log:
+    with open_log(tmp_path / "begun") as log:
         log.describe(encoders=["st:b"])
     begun = summarise(Run.load(tmp_path / "begun"))
     assert legend(begun) == begun["notes"] != []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from sonde.report import summarise, tables
-from sonde.report.columns import Column, Words
+from sonde.report.columns import CellText, Column
 from sonde.report.escape import in_csv, in_latex, in_markdown
 from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
 from sonde.result import Cell, Signature
@@ -202,9 +202,9 @@ def test_every_result_has_its_signature_in_the_list(run):
 
 
 def test_a_heading_is_broken_where_it_can_be():
-    column = Column(["hf:bert-base-uncased?layers=all", "mlp"], [Words("81.0", "±2.0")])
+    column = Column(["hf:bert-base-uncased?layers=all", "mlp"], [CellText("81.0", "±2.0")])
     assert tables._heading(column) == ["hf:bert-base-", "uncased?", "layers=all", "mlp"]
-    assert tables._heading(Column(["日" * 20], [Words("1")])) == ["日" * 8, "日" * 8, "日" * 4]
+    assert tables._heading(Column(["日" * 20], [CellText("1")])) == ["日" * 8, "日" * 8, "日" * 4]
 
 
 def test_a_run_that_is_read_again_looks_the_same(crowded):

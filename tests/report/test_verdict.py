@@ -12,14 +12,23 @@ from hypothesis import strategies as st
 from rich.console import Console
 from scipy.stats import t as student
 
-from sonde.baselines import CONSTANT
+from sonde.baselines import CONSTANT_BASELINES
 from sonde.report import Report, summarise, tables
 from sonde.report.charts import Options, chart
 from sonde.report.checks import checks
+from sonde.report.full_summary import full_summary
 from sonde.report.page.table import table_csv
 from sonde.report.tables import csv_text, latex, markdown, print_table
-from sonde.report.verdict import BOLD, MARK, MARKED, SHORT, Scored, _verdict, judged, paired_p
-from sonde.report.whole import whole
+from sonde.report.verdict import (
+    BOLD_NOTE,
+    MARK,
+    MARK_NOTE,
+    NOT_SIGNIFICANT,
+    Scored,
+    _verdict,
+    compare_with_baseline,
+    paired_p,
+)
 from sonde.stats import clustered_p, holm, mcnemar
 from tests.report.runs import BASELINES, FIXED, SETS, SHIFT, SUBJ, beside, result, written
 
@@ -53,13 +62,13 @@ def test_the_best_baseline_is_tested_row_by_row(run, dataset):
     numbers = [scored(run, name, dataset) for name in ENCODERS]
     others = [scored(run, name, dataset) for name in (*BASELINES, *FIXED)]
     best = max(others, key=lambda each: each.value)
-    found = judged(run, numbers, others, "accuracy", [])
+    found = compare_with_baseline(run, numbers, others, "accuracy", [])
     assert {against.baseline for against in found} == {best.name}
-    right = {each.name: run.right(each.results[0]) for each in (*numbers, best)}
+    correct = {each.name: run.correct(each.results[0]) for each in (*numbers, best)}
     if dataset == SUBJ:  # as many rows share a target form as ``result`` was given
-        p = [clustered_p(right[each.name], right[best.name], np.arange(400) % 40) for each in numbers]
+        p = [clustered_p(correct[each.name], correct[best.name], np.arange(400) % 40) for each in numbers]
     else:
-        p = [mcnemar(right[each.name], right[best.name]).p_mid for each in numbers]
+        p = [mcnemar(correct[each.name], correct[best.name]).p_mid for each in numbers]
     assert [against.p for against in found] == pytest.approx(holm(p).tolist())
     assert {against.tests for against in found} == {4}
     assert [against.verdict for against in found][:2] == ["above", "above"]
@@ -94,7 +103,7 @@ def test_seeds_are_taken_together_in_any_order(tmp_path):
     words = [r for r in run if r.cell.encoder == "nb-uni"]
     assert paired_p(run, mine, words) == pytest.approx(paired_p(run, mine[::-1], words), rel=1e-12)
     # rows and seeds both count: Welch and Satterthwaite's sum of the two variances
-    apart = np.mean([run.right(r) for r in mine], axis=0) - run.right(words[0])
+    apart = np.mean([run.correct(r) for r in mine], axis=0) - run.correct(words[0])
     rows, seeds = apart.var(ddof=1) / 400, np.var([r.score for r in mine], ddof=1) / 3
     df = (rows + seeds) ** 2 / (rows**2 / 399 + seeds**2 / 2)
     expected = 2 * student.sf(abs(apart.mean()) / (rows + seeds) ** 0.5, df)
@@ -188,7 +197,7 @@ def of_csv(text, set_column, encoder_column):
 @pytest.mark.parametrize("which", ["run", "hopeless"])
 def test_everything_that_shows_a_run_marks_the_same_cells(which, request, monkeypatch):
     found = request.getfixturevalue(which)
-    summary = whole(found)
+    summary = full_summary(found)
     names = [c["encoder"] for c in summary["columns"]]
     cells = {(s["label"], e): c for s in summary["sets"] for e, c in zip(names, s["cells"], strict=True)}
     marked = {place for place, cell in cells.items() if cell["against"]["verdict"] != "above"}
@@ -212,19 +221,19 @@ def test_everything_that_shows_a_run_marks_the_same_cells(which, request, monkey
 
 
 def test_every_text_says_what_the_mark_and_bold_mean(run, monkeypatch):
-    summary = whole(run)
+    summary = full_summary(run)
     for text in (markdown(summary), Report.of(run).html(), Report.of(run)._repr_html_()):
-        assert MARKED.replace("'", "&#39;") in text or MARKED in text
-        assert BOLD in text
+        assert MARK_NOTE.replace("'", "&#39;") in text or MARK_NOTE in text
+        assert BOLD_NOTE in text
     tex = latex(summary)
-    assert f"\\textsuperscript{{\\dag{{}}}} {SHORT}" in tex  # in the paper itself, and not in a comment
+    assert f"\\textsuperscript{{\\dag{{}}}} {NOT_SIGNIFICANT}" in tex  # in the paper itself, and not in a comment
     assert tex.count("\\par{\\footnotesize") == 1
     assert "surely" not in markdown(summary) + tex + json.dumps(summary)
 
 
 def test_a_filled_dot_is_above_its_baselines(run, hopeless):
     for each in (run, hopeless):
-        rows, _ = chart("intervals", whole(each), Options(columns=(2,)))  # alone, and so the best
+        rows, _ = chart("intervals", full_summary(each), Options(columns=(2,)))  # alone, and so the best
         alone = [row for row in rows if row["mark"] is None]
         assert alone
         assert not any(row["filled"] for row in alone)
@@ -233,7 +242,7 @@ def test_a_filled_dot_is_above_its_baselines(run, hopeless):
 
 def test_nothing_at_chance_is_bold(tmp_path):
     records = [result(e, s, p=0.5) for s in SETS for e in ("st:a", "st:b")]
-    summary = whole(written(tmp_path / "run", *records, *beside()))
+    summary = full_summary(written(tmp_path / "run", *records, *beside()))
     assert not any(cell["best"] for said in summary["sets"] for cell in said["cells"])
     for text in (markdown(summary), latex(summary)):
         assert "**" not in text
@@ -245,8 +254,8 @@ def test_nothing_at_chance_is_bold(tmp_path):
 
 
 def test_a_constant_answer_has_no_interval_anywhere(run, monkeypatch):
-    summary = whole(run)
-    assert CONSTANT == ("majority",)
+    summary = full_summary(run)
+    assert CONSTANT_BASELINES == ("majority",)
     for said in summary["sets"]:
         majority, *others = said["baselines"]
         assert (majority["low"], majority["high"], majority["interval"]) == (None, None, "constant")

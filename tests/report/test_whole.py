@@ -6,13 +6,13 @@ import shlex
 import msgspec
 import pytest
 
+from sonde.data.sources import find_sets
+from sonde.data.tables import Columns
 from sonde.report import summarise
-from sonde.report.whole import VERSION, whole
-from sonde.result import HALF
+from sonde.report.full_summary import VERSION, full_summary
+from sonde.result import FLOAT16_FACT
 from sonde.run import Run, join
-from sonde.run.log import writing
-from sonde.sources import find_sets
-from sonde.tables import Columns
+from sonde.run.log import open_log
 from tests.report.runs import SUBJ, beside, cell, failure, result, written
 
 SENTEVAL = "tr\ta\tone two\nva\tb\ttwo one\nte\ta\ttwo\n"
@@ -27,7 +27,7 @@ def sources(found):
 
 def asked(folder, datasets, *records, encoders=("static:",), **more):
     """A run of which run.json says what was asked for."""
-    with writing(folder) as log:
+    with open_log(folder) as log:
         log.describe(encoders=[*encoders, "baseline:random", "majority"], datasets=datasets, **more)
         for record, arrays in records:
             log.add(record, arrays)
@@ -35,12 +35,12 @@ def asked(folder, datasets, *records, encoders=("static:",), **more):
 
 
 def commands(run):
-    return [shlex.split(line) for line in whole(run)["repeat"]["commands"]]
+    return [shlex.split(line) for line in full_summary(run)["repeat"]["commands"]]
 
 
 def test_everything_is_there_and_plain(tmp_path):
     run = written(tmp_path / "run", result("st:a", forms=20), result("st:b"), *beside(), failure(cell("st:c")))
-    found = whole(run)
+    found = full_summary(run)
     assert found.keys() - summarise(run).keys() == {
         "mistakes", "curves", "correlations", "languages", "checks", "repeat", "try",
     }  # fmt: skip
@@ -53,7 +53,7 @@ def test_everything_is_there_and_plain(tmp_path):
 
 
 def test_a_run_without_results(tmp_path):
-    found = whole(written(tmp_path / "run"))
+    found = full_summary(written(tmp_path / "run"))
     assert found["mistakes"] == []
     assert found["repeat"] == {"commands": [], "signatures": 0, "versions": {}, "folders": [str(tmp_path / "run")]}
 
@@ -61,7 +61,7 @@ def test_a_run_without_results(tmp_path):
 def test_commands_that_were_kept_are_told_as_they_are(tmp_path):
     given = ["sonde run probes -e st:a -o run", "sonde run probes -e 'st:b c' -o run"]
     run = asked(tmp_path / "run", [], result("st:a"), result("st:a", seed=2), commands=given)
-    found = whole(run)["repeat"]
+    found = full_summary(run)["repeat"]
     assert found["commands"] == given
     assert found["signatures"] == 2
     assert found["versions"] == {"sonde": ["0.1.0"], "numpy": ["2.0"]}
@@ -104,7 +104,7 @@ def test_what_was_asked_of_the_encoders(tmp_path):
         "name": SUBJ, "kind": "made", "paths": [f"/data/{SUBJ}"], "task": "subj_number", "language": "en",
     }}]  # fmt: skip
     records = [
-        result("st:a b", probe="mlp", seed=7, limit=50, device="cuda", identity=f"a?{HALF}"),
+        result("st:a b", probe="mlp", seed=7, limit=50, device="cuda", identity=f"a?{FLOAT16_FACT}"),
         result("baseline:random", probe="linear", limit=50),
     ]
     run = asked(
@@ -112,7 +112,7 @@ def test_what_was_asked_of_the_encoders(tmp_path):
     )
     same = "sonde run /data -e 'st:a b' -p mlp"
     rest = f"--limit 50 --device cuda --half -o {tmp_path / 'run'}"
-    assert whole(run)["repeat"]["commands"] == [
+    assert full_summary(run)["repeat"]["commands"] == [
         f"{same} --seeds 3 --seed 7 {rest}",
         f"{same} --seed 20 {rest}",
     ]
@@ -127,7 +127,7 @@ def test_runs_that_were_joined_have_commands_of_their_own(tmp_path):
         said |= {"digest": record.cell.data}
         more = {"encoders": [encoder], "probes": ["linear"], "seeds": [1111]}
         runs.append(asked(tmp_path / name, [said], (record, arrays), **more))
-    found = whole(join(runs))["repeat"]
+    found = full_summary(join(runs))["repeat"]
     assert found["folders"] == [str(tmp_path / "one"), str(tmp_path / "two")]
     assert found["commands"] == [
         f"sonde run {tmp_path / 'one.txt'} -e st:a -o {tmp_path / 'one'}",
@@ -140,13 +140,13 @@ def test_what_no_command_can_ask_for_is_told(tmp_path, encoders):
     (tmp_path / "one.txt").write_text(SENTEVAL)
     there = sources(find_sets([str(tmp_path / "one.txt")]))
     run = asked(tmp_path / "run", [*there, {"name": "own", "digest": "f" * 16, "source": None}], encoders=encoders)
-    *real, first, second = whole(run)["repeat"]["commands"]
+    *real, first, second = full_summary(run)["repeat"]["commands"]
     assert first == "# from Python, with encoders of one's own: mine"
     assert second == "# from Python, with sets of one's own: own"
     assert len(real) == ("static:" in encoders)
 
 
 def test_a_comment_is_one_line(tmp_path):
-    (line,) = whole(asked(tmp_path / "run", [], encoders=["mine\nrm x"]))["repeat"]["commands"]
+    (line,) = full_summary(asked(tmp_path / "run", [], encoders=["mine\nrm x"]))["repeat"]["commands"]
     assert line.startswith("#")
     assert len(line.splitlines()) == 1

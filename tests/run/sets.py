@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.encoders import Identity
 from sonde.task import Example
 

@@ -30,7 +30,7 @@ def weak():
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return evaluate({"k": weak()}, [ROWS], tmp_path_factory.mktemp("sure") / "run", probes=[SURE], beside=())
+    return evaluate({"k": weak()}, [ROWS], tmp_path_factory.mktemp("sure") / "run", probes=[SURE], baselines=())
 
 
 def features(rows):
@@ -73,7 +73,7 @@ def test_test_labels_have_no_part_in_the_temperature(run, tmp_path):
     def turned(split):
         rows = [row._replace(label=f"c{1 - int(row.label[1])}") for row in ROWS.rows[split]]
         other = replace(ROWS, rows={**ROWS.rows, split: rows})
-        (found,) = evaluate({"k": weak()}, [other], tmp_path / split, probes=[SURE], beside=())
+        (found,) = evaluate({"k": weak()}, [other], tmp_path / split, probes=[SURE], baselines=())
         return found.scores
 
     assert turned("te")["temperature"] == r.scores["temperature"]
@@ -86,7 +86,7 @@ def test_what_a_row_adds_to_another_encoder_is_at_the_temperature_of_dev(tmp_pat
 
     def pointwise(rows, name):
         found = replace(ROWS, rows={**ROWS.rows, "te": rows})
-        told = evaluate({"k": weak()}, [found], tmp_path / name, measures=["given:length"], beside=())
+        told = evaluate({"k": weak()}, [found], tmp_path / name, measures=["given:length"], baselines=())
         return told.predictions(told.extras[0])["pointwise"]
 
     rows = list(ROWS.rows["te"])
@@ -106,7 +106,7 @@ def test_what_is_kept_of_each_row_agrees_with_the_mean(run):
 
 
 def test_rows_that_were_learned_from_are_not_calibrated(tmp_path):
-    found = evaluate({"k": weak()}, [ROWS], tmp_path / "run", controls=["memorise"], beside=())
+    found = evaluate({"k": weak()}, [ROWS], tmp_path / "run", controls=["memorise"], baselines=())
     (control,) = found.extras
     assert "log2_loss" in control.scores
     assert not {"log2_loss_calibrated", "temperature"} & control.scores.keys()

@@ -9,21 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.dataset import Dataset
-from sonde.encoders import load, vec
-from sonde.encoders.baseline import tokens
+from sonde.corpus.near_duplicates import near_duplicate_key
+from sonde.data.dataset import Dataset
+from sonde.encoders import load
+from sonde.encoders.schemes import vec
+from sonde.encoders.schemes.baseline import tokens
+from sonde.encoders.wordvectors import WordVectors
 from sonde.errors import DataError, TooFewError
 from sonde.probes import Features, fit, parse
 from sonde.run.cells import Vectors
 from sonde.run.controls import CONTROLS, lexical_keys, selectivity
-from sonde.run.controls.keys import FEWEST
-from sonde.run.controls.vectors import to_direction, to_gaussian, to_norm, to_nothing
+from sonde.run.controls.keys import MIN_KEY_TEXTS
+from sonde.run.controls.vectors import to_direction, to_empty, to_gaussian, to_norm
 from sonde.run.parts import parts_of
-from sonde.run.shared import Places
-from sonde.sketch import near_key
+from sonde.run.shared import TextIndex
 from sonde.stats.intervals import wilson
 from sonde.task import Example
-from sonde.wordvectors import WordVectors
 from tests.run.sets import WORDS, Knowing, dataset
 
 SPLITS = ("tr", "va", "te")
@@ -67,7 +68,7 @@ def test_every_control_says_what_it_is():
     ]  # fmt: skip
     for name, control in CONTROLS.items():
         assert control.name == name
-        assert re.fullmatch(r"[A-Z].{40,}\.", control.reading)
+        assert re.fullmatch(r"[A-Z].{40,}\.", control.interpretation)
         assert sum(work is not None for work in (control.parts, control.table, control.encoder)) == 1
     assert {name for name, c in CONTROLS.items() if c.encodes} == {
         "permuted",
@@ -213,10 +214,12 @@ def test_whatever_the_rows_keys_are_in_train_and_sentences_in_one_part(drawn, se
     except TooFewError:
         return
     assert set(made.dev.keys) | set(made.test.keys) <= set(made.train.keys)
-    near = [{near_key(text) for text in part.texts} for part in three(made)]
+    near = [{near_duplicate_key(text) for text in part.texts} for part in three(made)]
     assert near[0].isdisjoint(near[1] | near[2])
     assert near[1].isdisjoint(near[2])
-    texts = {(key, near_key(t)) for part in three(parts) for key, t in zip(part.keys, part.texts, strict=True)}
+    texts = {
+        (key, near_duplicate_key(t)) for part in three(parts) for key, t in zip(part.keys, part.texts, strict=True)
+    }
     shared = {key for key, n in Counter(key for key, _ in texts).items() if n > 1}
     assert Counter(key for part in three(made) for key in part.keys) == Counter(
         key for part in three(parts) for key in part.keys if key in shared
@@ -233,7 +236,7 @@ def test_without_target_forms_the_key_is_the_rarest_word_that_is_not_too_rare():
     parts = parts_of(Dataset("own/free", "free", 1, None, ("c0", "c1"), rows, {}))
     kind, keys = lexical_keys(parts)
     assert kind == "rare word"
-    assert FEWEST <= 12
+    assert MIN_KEY_TEXTS <= 12
     for part, found in zip(three(parts), keys, strict=True):
         assert found == [text.split()[0].lower().strip(",") for text in part.texts]
     made = CONTROLS["key"].parts(parts, 0)
@@ -467,10 +470,10 @@ def test_word_pairs_that_tell_their_order_tell_nothing_of_permuted_texts():
     places = {}
     for name, p in (("plain", parts), ("permuted", made)):
         texts = p.texts()
-        place = Places(texts)
+        place = TextIndex(texts)
         table = encoder(texts)
         whole = Vectors([(table, place)])
-        alone = Vectors([(to_nothing(table, texts, 0), place)], [(table, place)])
+        alone = Vectors([(to_empty(table, texts, 0), place)], [(table, place)])
         for what, vectors in (("sentence", whole), ("words", alone)):
             # of each sentence one row, as the other is right with it
             places[name, what] = right_on(p, [vectors.features(part) for part in three(p)])[::2]
@@ -583,27 +586,27 @@ def test_gaussian_vectors_know_which_text_it_is_and_nothing_else():
 def test_words_alone_are_what_is_left_without_the_sentence():
     parts = ordered(n=(20, 10, 10))
     texts = parts.texts()
-    place = Places(texts)
+    place = TextIndex(texts)
     table = np.random.default_rng(0).normal(size=(len(texts), 5)).astype(np.float32)
     whole = Vectors([(table, place)]).features(parts.train)
-    alone = Vectors([(to_nothing(table, texts, 0), place)], [(table, place)]).features(parts.train)
+    alone = Vectors([(to_empty(table, texts, 0), place)], [(table, place)]).features(parts.train)
     assert (whole.shape, alone.shape) == ((20, 15), (20, 10))
     assert (alone.take(slice(None)) == whole.take(slice(None))[:, 5:]).all()
-    assert CONTROLS["words"].fits(parts)
-    assert not CONTROLS["words"].fits(parts_of(dataset()))
+    assert CONTROLS["words"].applies_to(parts)
+    assert not CONTROLS["words"].applies_to(parts_of(dataset()))
 
 
 def test_labels_are_changed_only_where_they_are_learned_in_one_go():
     parts = parts_of(dataset())
     folds = replace(parts, protocol="nested")
     for name in ("key", "shuffled", "memorise"):
-        assert CONTROLS[name].fits(parts)
-        assert not CONTROLS[name].fits(folds)
-    assert CONTROLS["permuted"].fits(folds)
+        assert CONTROLS[name].applies_to(parts)
+        assert not CONTROLS[name].applies_to(folds)
+    assert CONTROLS["permuted"].applies_to(folds)
 
 
 def test_keys_are_words_of_a_sentence_and_not_of_two():
-    assert CONTROLS["key"].fits(ordered(n=(20, 10, 10)))
+    assert CONTROLS["key"].applies_to(ordered(n=(20, 10, 10)))
     found = parts_of(dataset())
     train, dev, test = (replace(part, inputs={"sentence2": list(part.texts)}) for part in three(found))
-    assert not CONTROLS["key"].fits(replace(found, train=train, dev=dev, test=test))
+    assert not CONTROLS["key"].applies_to(replace(found, train=train, dev=dev, test=test))

@@ -8,17 +8,17 @@ import warnings
 import numpy as np
 import pytest
 
-from sonde.checksum import digest, seal_document
 from sonde.compare import compare
-from sonde.errors import DamageWarning, RunError, UsageError
+from sonde.core.checksum import digest, seal_document
+from sonde.errors import CorruptionWarning, RunError, UsageError
 from sonde.report.summary import summarise
 from sonde.result import Failure
 from sonde.run import Run, evaluate, join
-from sonde.run.log import writing
+from sonde.run.log import open_log
 from tests.run.sets import Knowing, dataset, same
 
 SETS = [dataset("own/one", keys=9), dataset("own/two", keys=12, n=(130, 40, 60))]
-BESIDE = ["majority"]
+CURVE_BASELINE = ["majority"]
 
 
 def encoders():
@@ -27,7 +27,7 @@ def encoders():
 
 def command(folder, named=None, sets=SETS, **more):
     named = named or encoders()
-    return evaluate(named, sets, folder, beside=BESIDE, **more), named
+    return evaluate(named, sets, folder, baselines=CURVE_BASELINE, **more), named
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def run(made, tmp_path):
 
 def damaged(folder, *told):
     """What is left of a run, of which these things are told."""
-    with pytest.warns(DamageWarning) as said:
+    with pytest.warns(CorruptionWarning) as said:
         found = Run.load(folder)
     assert tuple(str(warning.message) for warning in said) == found.damaged
     assert len(found.damaged) == len(told)
@@ -128,7 +128,7 @@ def test_a_number_that_no_longer_counted_does_not_come_back(tmp_path):
     """An encoder without an identity is asked anew by every command, and what it gave before is written off."""
     folder = tmp_path / "run"
     for sign in (1, -1):
-        evaluate({"f": lambda texts, sign=sign: sign * Knowing(noise=1.0)(texts)}, [SETS[0]], folder, beside=())
+        evaluate({"f": lambda texts, sign=sign: sign * Knowing(noise=1.0)(texts)}, [SETS[0]], folder, baselines=())
     path = folder / "results.jsonl"
     old, gone, new = path.read_bytes().splitlines(keepends=True)
     assert b'"gone"' in gone
@@ -137,7 +137,7 @@ def test_a_number_that_no_longer_counted_does_not_come_back(tmp_path):
         assert damaged(folder, r"results\.jsonl:2").results == ()
     for lines in (old + gone.replace(b"gone", b"g"), old, old + gone + old, gone + old, old + new.replace(b"f", b"g")):
         path.write_bytes(lines)
-        with pytest.warns(DamageWarning):
+        with pytest.warns(CorruptionWarning):
             assert Run.load(folder).results == ()
 
 
@@ -180,7 +180,7 @@ def test_the_rows_of_a_sample_are_checked_as_well(tmp_path):
     assert len(whole) == 2 * len(run)
     one, two = (tmp_path / "run" / "datasets" / f"{SETS[0].digest}{name}.parquet" for name in ("", "-30"))
     shutil.copy(one, two)
-    with pytest.warns(DamageWarning, match=r"-30\.parquet"):
+    with pytest.warns(CorruptionWarning, match=r"-30\.parquet"):
         found = Run.load(tmp_path / "run")
     partial = next(r for r in found if r.partial)
     with pytest.raises(RunError, match=r"-30\.parquet"):
@@ -204,7 +204,7 @@ def test_missing_predictions_and_rows_are_told(made, run):
     found = damaged(run.folder, "predictions .*missing")
     assert found.results == run.results
     with pytest.raises(RunError, match="cannot be read"):
-        found.right(victim)
+        found.correct(victim)
     again, named = command(run.folder)
     assert [name for name, encoder in named.items() if encoder.asked] == ["good"]
     assert same(made, again)
@@ -214,32 +214,32 @@ def test_predictions_rows_and_scores_must_agree(run):
     """Whoever knows how digests are made can write anything, but not two things that disagree."""
     result = of(run, "good")
     arrays = dict(run.predictions(result))
-    right = run.right(result)
-    with writing(run.folder) as log:
+    correct = run.correct(result)
+    with open_log(run.folder) as log:
         log.add(result, {**arrays, "predicted": 1 - arrays["predicted"]})
     with pytest.raises(RunError, match=r"of its rows right; expected"):
         run_right(run.folder)
-    with writing(run.folder) as log:
+    with open_log(run.folder) as log:
         log.add(result, {**arrays, "predicted": 1 - arrays["predicted"], "truth": 1 - arrays["truth"]})
     found = Run.load(run.folder)
-    assert (found.right(of(found, "good")) == right).all()
+    assert (found.correct(of(found, "good")) == correct).all()
     with pytest.raises(RunError, match="does not have the rows that good was tested on"):
         found.rows(of(found, "good"))
 
 
 def run_right(folder):
     found = Run.load(folder)
-    return found.right(of(found, "good"))
+    return found.correct(of(found, "good"))
 
 
 def test_damage_of_joined_runs_is_told(run, made):
     (run.folder / "predictions" / f"{of(run, 'good').key}.npz").write_bytes(b"")
-    with pytest.warns(DamageWarning):
+    with pytest.warns(CorruptionWarning):
         found = Run.load(run.folder)
     joined = join([found, made])
     assert joined.damaged == found.damaged
-    assert joined.home(of(joined, "good")) == made.folder  # the other run has it
-    assert joined.right(of(joined, "good")).mean() == of(made, "good").score
+    assert joined.folder_of(of(joined, "good")) == made.folder  # the other run has it
+    assert joined.correct(of(joined, "good")).mean() == of(made, "good").score
 
 
 # run.json
@@ -296,8 +296,8 @@ class Broken:
 def test_a_failure_that_is_no_longer_asked_for_is_none(tmp_path):
     wrong, _ = command(tmp_path / "run", {"goood": Broken(), "good": Knowing()}, SETS[:1])
     assert {f.cell.encoder for f in wrong.failures} == {"goood"}
-    right, _ = command(tmp_path / "run", {"good": Knowing()}, SETS[:1])
-    for found in (right, Run.load(tmp_path / "run"), join([right, right])):
+    correct, _ = command(tmp_path / "run", {"good": Knowing()}, SETS[:1])
+    for found in (correct, Run.load(tmp_path / "run"), join([correct, correct])):
         assert found.failures == ()
         assert summarise(found)["failures"] == []
         assert summarise(found)["notes"] == []
@@ -315,7 +315,7 @@ def test_a_set_that_is_no_longer_asked_for_is_no_failure(tmp_path):
 
 def test_a_failure_that_the_last_command_met_counts_until_its_cell_is_done(made, run):
     lost = of(run, "good")
-    with writing(run.folder) as log:
+    with open_log(run.folder) as log:
         log.add(Failure(key=lost.key, cell=lost.cell, error="out of memory", kind="MemoryError"))
     found = Run.load(run.folder)
     assert [f.key for f in found.failures] == [lost.key]
@@ -341,4 +341,4 @@ def test_digests_are_those_of_the_files(run):
         assert r.files["predictions"] == digest((run.folder / "predictions" / f"{r.key}.npz").read_bytes())
         assert r.files["rows"] == digest((run.folder / "datasets" / f"{r.cell.data}.parquet").read_bytes())
         assert ("probe" in r.files) == (r.cell.encoder != "majority") == run.has_model(r)
-    assert len({np.asarray(run.right(r)).tobytes() for r in run}) > 1
+    assert len({np.asarray(run.correct(r)).tobytes() for r in run}) > 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sonde import Corpus, make_sets, wanted
+from sonde import Corpus, make_sets, select_tasks
 from sonde.cli import app
 from sonde.errors import RunError, SondeError
 
@@ -12,7 +12,7 @@ TASKS = ("passive", "past_present")
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
-    for found in make_sets(Corpus.synthetic(3000), wanted([], list(TASKS), sizes="120/30/40")):
+    for found in make_sets(Corpus.synthetic(3000), select_tasks([], list(TASKS), sizes="120/30/40")):
         found.save(folder / found.task)
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 

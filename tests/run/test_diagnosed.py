@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from sonde.cli import app
+from sonde.encoders.store import Store
 from sonde.errors import RunError
 from sonde.report.checks import checks
 from sonde.report.summary import summarise
 from sonde.run import Run, evaluate
-from sonde.run.diagnosed import read_diagnoses
+from sonde.run.diagnoses import read_diagnoses
 from sonde.run.join import join
-from sonde.store import Store
 from tests.run.sets import Knowing, dataset
 
 
@@ -36,11 +36,11 @@ class Batchy(Knowing):
 
 def test_a_dead_encoder_is_said_and_stays_said(tmp_path):
     encoders = {"dead": dead, "batchy": Batchy(name="batchy", noise=0.1), "good": Knowing(noise=0.1)}
-    run = evaluate(encoders, [dataset()], tmp_path, beside=())
+    run = evaluate(encoders, [dataset()], tmp_path, baselines=())
     expected = {"dead": ["equal-vectors"], "batchy": ["batch-dependent"], "good": []}
     assert codes(run) == codes(Run.load(tmp_path)) == expected
     second = Batchy(name="batchy", noise=0.1)
-    again = evaluate({"batchy": second}, [dataset()], tmp_path, beside=())
+    again = evaluate({"batchy": second}, [dataset()], tmp_path, baselines=())
     assert second.asked == []  # nothing is left to do, and what was seen is known
     assert codes(again) == expected
     found = next(e for e in checks({**summarise(again), "mistakes": [None]}) if e["code"] == "broken-encoder")
@@ -50,26 +50,26 @@ def test_a_dead_encoder_is_said_and_stays_said(tmp_path):
 
 def test_a_function_that_was_mended_is_sound_again_and_may_break_again(tmp_path):
     for encoder, expected in ((dead, ["equal-vectors"]), (Knowing(noise=0.1).__call__, []), (dead, ["equal-vectors"])):
-        assert codes(evaluate({"f": encoder}, [dataset()], tmp_path, beside=())) == {"f": expected}
+        assert codes(evaluate({"f": encoder}, [dataset()], tmp_path, baselines=())) == {"f": expected}
 
 
 def test_vectors_that_are_taken_from_the_store_bring_what_was_seen_of_them(tmp_path):
     store = Store(tmp_path / "store")
-    evaluate({"b": Batchy(name="b", noise=0.1)}, [dataset()], tmp_path / "one", beside=(), store=store)
+    evaluate({"b": Batchy(name="b", noise=0.1)}, [dataset()], tmp_path / "one", baselines=(), store=store)
     later = Batchy(name="b", noise=0.1)
-    run = evaluate({"b": later}, [dataset()], tmp_path / "two", beside=(), store=store)
+    run = evaluate({"b": later}, [dataset()], tmp_path / "two", baselines=(), store=store)
     assert later.asked == []
     assert codes(run) == {"b": ["batch-dependent"]}
     (kept,) = (tmp_path / "store").glob("*/symptoms.json")
     kept.write_bytes(kept.read_bytes().replace(b"batch-dependent", b"random-vectors-"))
-    third = evaluate({"b": later}, [dataset()], tmp_path / "three", beside=(), store=store)
+    third = evaluate({"b": later}, [dataset()], tmp_path / "three", baselines=(), store=store)
     assert later.asked != []  # what cannot be trusted is looked at again
     assert codes(third) == {"b": ["batch-dependent"]}
 
 
 def test_runs_that_are_joined_bring_what_was_seen(tmp_path):
-    one = evaluate({"dead": dead}, [dataset()], tmp_path / "one", beside=())
-    two = evaluate({"good": Knowing(noise=0.1)}, [dataset()], tmp_path / "two", beside=())
+    one = evaluate({"dead": dead}, [dataset()], tmp_path / "one", baselines=())
+    two = evaluate({"good": Knowing(noise=0.1)}, [dataset()], tmp_path / "two", baselines=())
     assert codes(join([one, two])) == {"dead": ["equal-vectors"], "good": []}
 
 
@@ -86,7 +86,9 @@ def test_layers_are_looked_at(tmp_path):
         def __call__(self, texts):
             return np.stack([np.ones((len(texts), 3)), super().__call__(texts)])
 
-    run = evaluate({"layered": Layered(noise=0.1)}, [dataset()], tmp_path, beside=(), store=Store(tmp_path / "store"))
+    run = evaluate(
+        {"layered": Layered(noise=0.1)}, [dataset()], tmp_path, baselines=(), store=Store(tmp_path / "store")
+    )
     (found,) = read_diagnoses(run)
     assert found.symptoms[0].message.startswith("Layer 0: ")
 

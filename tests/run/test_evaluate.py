@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde.diagnosis import AGAIN
 from sonde.encoders import Identity
+from sonde.encoders.diagnosis import REENCODED_TEXTS
+from sonde.encoders.store import Store
 from sonde.errors import EncoderError, UsageError
 from sonde.run import Run, evaluate, variants
 from sonde.run import evaluate as evaluate_module
-from sonde.store import Store
 from tests.run.sets import Knowing, dataset, same
 
 MLP = "mlp?hidden=50&dropout=0&l2=0&rate=0.02&patience=50&passes=60"
@@ -76,7 +76,7 @@ def test_texts_are_encoded_once_over_all_sets_and_kept(tmp_path):
     assert sorted(encoder.asked[: len(texts)]) == sorted(texts)
     # to see whether a vector depends on its batch, a handful of them: twice, alone, and in another order
     assert set(Counter(encoder.asked[len(texts) :]).values()) == {4}
-    assert len(encoder.asked) == len(texts) + 4 * AGAIN
+    assert len(encoder.asked) == len(texts) + 4 * REENCODED_TEXTS
     again = Knowing()
     run = evaluate({"k": again}, [dataset()], tmp_path / "elsewhere", store=store)
     assert again.asked == []
@@ -143,7 +143,7 @@ def test_an_interrupted_encoder_loses_nothing(tmp_path):
     second = Knowing()
     evaluate({"k": second}, [dataset()], tmp_path / "run", store=store)
     assert set(second.asked[: 220 - len(first.asked)]).isdisjoint(first.asked)
-    assert len(second.asked) + len(first.asked) == 220 + 4 * AGAIN  # which are looked at once more
+    assert len(second.asked) + len(first.asked) == 220 + 4 * REENCODED_TEXTS  # which are looked at once more
 
 
 def test_layers_are_cells_of_their_own(tmp_path):
@@ -196,7 +196,7 @@ def test_words_have_the_encoders_own_vectors(tmp_path):
         rows={"tr": rows(800), "va": rows(200), "te": rows(300)},
     )  # fmt: skip
     bag = Bag()
-    run = evaluate({"bag": bag}, [given], tmp_path / "run", probes=["linear", MLP], beside=())
+    run = evaluate({"bag": bag}, [given], tmp_path / "run", probes=["linear", MLP], baselines=())
     linear, mlp = only(run, "bag")
     assert sorted(bag.given) == names
     assert linear.dimension == mlp.dimension == 24
@@ -213,7 +213,7 @@ def test_partial_runs_say_so_everywhere(tmp_path):
     for r in some:
         assert "limit=20" in r.signature
         assert r.n["te"] == 20
-        assert len(run.rows(r)) == len(run.right(r)) == 20
+        assert len(run.rows(r)) == len(run.correct(r)) == 20
     assert set(run.frame().limit.dropna()) == {20}
 
 
@@ -354,21 +354,21 @@ def test_predictions_that_are_lost_are_made_again(tmp_path):
 
 
 def test_the_same_set_twice_is_one_set(tmp_path):
-    evaluate({"k": Knowing()}, [dataset(), dataset()], tmp_path / "run", beside=["majority"])
+    evaluate({"k": Knowing()}, [dataset(), dataset()], tmp_path / "run", baselines=["majority"])
     assert len((tmp_path / "run" / "results.jsonl").read_bytes().splitlines()) == 2
 
 
 def test_the_commands_that_wrote_a_run_are_kept(tmp_path):
     for command in ("sonde run -e k", "sonde run -e k", "sonde run 'caf\udce9'"):
-        run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", beside=[], command=command)
+        run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", baselines=[], command=command)
     assert run.info["commands"] == ["sonde run -e k", "sonde run 'caf\\udce9'"]
-    silent = evaluate({"k": Knowing()}, [dataset()], tmp_path / "silent", beside=[])
+    silent = evaluate({"k": Knowing()}, [dataset()], tmp_path / "silent", baselines=[])
     assert "commands" not in silent.info
 
 
 def test_baselines_say_what_they_were_trained_and_chosen_on(tmp_path):
     whole, without = dataset(), replace(dataset("own/without"), rows={**dataset("own/without").rows, "va": []})
-    run = evaluate({"k": Knowing()}, [whole, without], tmp_path / "run", beside=["majority", "length"])
+    run = evaluate({"k": Knowing()}, [whole, without], tmp_path / "run", baselines=["majority", "length"])
     found = {(r.cell.dataset, r.cell.encoder): (r.trained_on, r.chosen_on, r.n["tr"], r.n["va"]) for r in run}
     assert found["own/task", "majority"] == ("tr", None, 120, 0)
     assert found["own/task", "length"] == ("tr", "va", 120, 40)

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde.errors import DamageWarning, RunError
+from sonde.errors import CorruptionWarning, RunError
 from sonde.probes import Features
 from sonde.result import Failure
 from sonde.run import Run, evaluate
-from sonde.run.log import writing
+from sonde.run.log import open_log
 from tests.run.sets import Knowing, dataset
 
 
@@ -30,7 +30,7 @@ def test_predictions_and_rows_belong_together(run):
     assert found["probabilities"].sum(axis=1) == pytest.approx(np.ones(60), abs=2e-3)
     assert np.exp2(found["log2"]) == pytest.approx(found["probabilities"][np.arange(60), found["truth"]], abs=1e-3)
     assert result.log2_loss == pytest.approx(-found["log2"].mean(), abs=1e-4)
-    assert (run.right(result) == (found["predicted"] == found["truth"])).all()
+    assert (run.correct(result) == (found["predicted"] == found["truth"])).all()
 
 
 def test_a_data_frame_has_a_row_per_result(run):
@@ -57,13 +57,13 @@ def test_a_torn_line_is_no_result_and_is_cut_off(run):
     lines = content.splitlines(keepends=True)
     path.write_bytes(content + lines[-1][:-7])  # as a crash leaves it
     assert len(Run.load(run.folder)) == len(run)
-    with writing(run.folder) as log:
+    with open_log(run.folder) as log:
         assert len(log.done) == len(run)
         assert path.read_bytes() == content
     path.write_bytes(content[:-7])  # of a command that had ended
-    with pytest.warns(DamageWarning, match=r"results\.jsonl is not as it was written: expected 7 lines, got 6"):
+    with pytest.warns(CorruptionWarning, match=r"results\.jsonl is not as it was written: expected 7 lines, got 6"):
         assert len(Run.load(run.folder)) == len(run) - 1
-    with warnings.catch_warnings(action="ignore"), writing(run.folder) as log:
+    with warnings.catch_warnings(action="ignore"), open_log(run.folder) as log:
         assert len(log.done) == len(run) - 1
         assert path.read_bytes() == b"".join(lines[:-1])
     assert len(Run.load(run.folder)) == len(run) - 1
@@ -71,7 +71,7 @@ def test_a_torn_line_is_no_result_and_is_cut_off(run):
 
 def test_the_last_line_about_a_cell_counts(run):
     result = run.results[0]
-    with writing(run.folder) as log:
+    with open_log(run.folder) as log:
         log.add(replace(result, score=0.25))
     again = Run.load(run.folder)
     assert len(again) == len(run)
@@ -80,7 +80,7 @@ def test_the_last_line_about_a_cell_counts(run):
 
 def test_a_failure_is_history_once_its_cell_is_done(run):
     result = run.results[0]
-    with writing(run.folder) as log:
+    with open_log(run.folder) as log:
         log.add(Failure(key=result.key, cell=result.cell, error="out of memory", kind="MemoryError"))
         assert len(Run.load(run.folder).failures) == 1
         log.add(result)
@@ -94,7 +94,7 @@ def test_predictions_that_are_not_as_written(run, damage):
     result = run.results[0]
     damage(run.folder / "predictions" / f"{result.key}.npz")
     with pytest.raises(RunError, match="predictions"):
-        run.right(result)
+        run.correct(result)
 
 
 def test_no_object_is_unpickled(run):
@@ -109,7 +109,7 @@ def test_no_object_is_unpickled(run):
 def test_the_probe_says_again_what_it_said_in_the_run(tmp_path, probe):
     encoder = Knowing(3, noise=1.0)
     given = dataset(classes=3)
-    run = evaluate({"knowing": encoder}, [given], tmp_path / "run", probes=[probe], beside=[])
+    run = evaluate({"knowing": encoder}, [given], tmp_path / "run", probes=[probe], baselines=[])
     (result,) = run.results
     logs = run.model(result).scores(Features.of(encoder([row.text for row in run.rows(result)])))
     found = run.predictions(result)
@@ -123,7 +123,7 @@ def test_the_probe_says_again_what_it_said_in_the_run(tmp_path, probe):
 def test_a_probe_with_further_inputs_is_kept_too(tmp_path):
     rows = {s: [r._replace(extra=(("word", r.tokens[0]),)) for r in rs] for s, rs in dataset().rows.items()}
     given = replace(dataset(), rows=rows, manifest={"inputs": ["word"]})
-    run = evaluate({"knowing": Knowing()}, [given], tmp_path / "run", beside=[])
+    run = evaluate({"knowing": Knowing()}, [given], tmp_path / "run", baselines=[])
     assert run.dataset(run.results[0])["inputs"] == ["word"]
     asked = [np.concatenate([Knowing()([r.text])[0], Knowing()([r.tokens[0]])[0]]) for r in run.rows(run.results[0])]
     logs = run.model(run.results[0]).scores(Features.of(np.stack(asked)))
@@ -131,14 +131,14 @@ def test_a_probe_with_further_inputs_is_kept_too(tmp_path):
 
 
 def test_baselines_of_words_and_large_probes_are_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("sonde.run.cells.LARGEST", 39)  # 2 x 3 weights take 24 bytes, two biases 16
-    run = evaluate({"knowing": Knowing()}, [dataset()], tmp_path / "run", beside=["majority"])
+    monkeypatch.setattr("sonde.run.cells.MAX_SAVED_BYTES", 39)  # 2 x 3 weights take 24 bytes, two biases 16
+    run = evaluate({"knowing": Knowing()}, [dataset()], tmp_path / "run", baselines=["majority"])
     assert list((run.folder / "probes").iterdir()) == []
     for result in run:
         with pytest.raises(RunError, match=r"no probe of (knowing|majority) on own/task.*run again in a new folder"):
             run.model(result)
     monkeypatch.undo()
-    again = evaluate({"knowing": Knowing()}, [dataset()], tmp_path / "run", beside=["majority"])
+    again = evaluate({"knowing": Knowing()}, [dataset()], tmp_path / "run", baselines=["majority"])
     assert list((again.folder / "probes").iterdir()) == []  # a cell is done with or without
 
 
@@ -175,7 +175,7 @@ def test_a_run_of_another_format(run):
 
 def test_one_process_at_a_time(run):
     code = f"from sonde.run.log import writing\nwith writing({str(run.folder)!r}): pass"
-    with writing(run.folder):
+    with open_log(run.folder):
         other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "Another process is writing" in other.stderr
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from sonde.checksum import seal_line
-from sonde.errors import DamageWarning
+from sonde.core.checksum import seal_line
+from sonde.errors import CorruptionWarning
 from sonde.result import from_line
 from sonde.run import Run
 from tests.run.sets import dataset
@@ -14,17 +14,17 @@ from tests.run.test_evaluate import Knowing, evaluate
 
 @pytest.mark.parametrize("field", ["key", "data"])
 def test_a_record_that_leads_out_of_its_folder_is_refused(field, tmp_path):
-    run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", beside=())
+    run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", baselines=())
     told = {"key": run.results[0].key, "data": run.results[0].cell.data}[field]
     lines = (tmp_path / "run/results.jsonl").read_text("utf-8").replace(told, "../../" + told)
     (tmp_path / "run/results.jsonl").write_text(lines, "utf-8")
-    with pytest.warns(DamageWarning, match=r"results\.jsonl:1"):
+    with pytest.warns(CorruptionWarning, match=r"results\.jsonl:1"):
         assert Run.load(tmp_path / "run").results == ()
 
 
 @pytest.mark.parametrize("change", [{"key": "../../x"}, {"cell": {"data": "../../x"}}])
 def test_a_line_that_leads_out_of_its_folder_is_no_record(change, tmp_path):
-    run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", beside=())
+    run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", baselines=())
     record = json.loads((tmp_path / "run/results.jsonl").read_bytes())["result"]
     record = {**record, **change, "cell": {**record["cell"], **change.get("cell", {})}}
     line = seal_line(json.dumps({"number": 0, "result": record}).encode())  # as one who knows checksums writes it

@@ -9,7 +9,7 @@ from sonde.errors import UsageError
 from sonde.report.summary import summarise
 from sonde.result import Failure
 from sonde.run import Run, evaluate, join
-from sonde.run.log import writing
+from sonde.run.log import open_log
 from tests.run.sets import Knowing, dataset, same
 
 OTHER = dataset("own/other", classes=3)
@@ -18,11 +18,13 @@ OTHER = dataset("own/other", classes=3)
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
-    beside = ["majority", "baseline:hash"]
+    baselines = ["majority", "baseline:hash"]
     return [
-        evaluate({"one": Knowing(3, name="one")}, [dataset()], folder / "a", beside=beside, command="sonde run a"),
-        evaluate({"two": Knowing(3, name="two")}, [dataset(), OTHER], folder / "b", beside=beside),
-        evaluate({"one": Knowing(3, name="one")}, [OTHER], folder / "c", seeds=[7], beside=beside),
+        evaluate(
+            {"one": Knowing(3, name="one")}, [dataset()], folder / "a", baselines=baselines, command="sonde run a"
+        ),
+        evaluate({"two": Knowing(3, name="two")}, [dataset(), OTHER], folder / "b", baselines=baselines),
+        evaluate({"one": Knowing(3, name="one")}, [OTHER], folder / "c", seeds=[7], baselines=baselines),
     ]
 
 
@@ -44,7 +46,7 @@ def test_predictions_rows_and_probes_are_found_in_their_folders(runs):
     where = {r.key: run for run in reversed(runs) for r in run}
     for result in joined:
         run = where[result.key]
-        assert joined.home(result) == run.folder
+        assert joined.folder_of(result) == run.folder
         one, two = joined.predictions(result), run.predictions(result)
         assert all(np.array_equal(one[name], two[name]) for name in two)
         assert joined.rows(result) == run.rows(result)
@@ -54,7 +56,7 @@ def test_predictions_rows_and_probes_are_found_in_their_folders(runs):
 
 def test_of_one_cell_the_first_run_counts(runs, tmp_path):
     result = runs[0].results[0]
-    with writing(tmp_path / "d") as log:
+    with open_log(tmp_path / "d") as log:
         log.describe(encoders=["one"])
         log.add(replace(result, score=0.125))
     other = Run.load(tmp_path / "d")
@@ -64,7 +66,7 @@ def test_of_one_cell_the_first_run_counts(runs, tmp_path):
 
 def test_a_failure_that_another_run_has_done_is_history(runs, tmp_path):
     done, lost = runs[0].results[0], replace(runs[0].results[0].cell, encoder="lost")
-    with writing(tmp_path / "d") as log:
+    with open_log(tmp_path / "d") as log:
         log.describe(encoders=["one", "lost"])
         log.add(Failure(key=done.key, cell=done.cell, error="out of memory", kind="MemoryError"))
         log.add(Failure(key=lost.key, cell=lost, error="no such file", kind="UsageError"))
@@ -76,7 +78,7 @@ def test_joining_is_associative_and_one_run_is_itself(runs):
     left, right = join([join([a, b]), c]), join([a, join([b, c])])
     assert left.info == right.info
     assert left.results == right.results
-    assert dict(left.homes) == dict(right.homes)
+    assert dict(left.result_folders) == dict(right.result_folders)
     assert same(left, right)
     assert join([a]) is a
     with pytest.raises(UsageError, match="No run"):
@@ -99,18 +101,18 @@ def test_runs_that_disagree_about_an_encoder_without_an_identity_are_not_joined(
     def scored(noise):
         encoder = Knowing(noise=noise)
         encoder.identity = None
-        return evaluate({"mine": encoder}, [dataset()], tmp_path / str(noise), beside=[])
+        return evaluate({"mine": encoder}, [dataset()], tmp_path / str(noise), baselines=[])
 
     with pytest.raises(UsageError, match=r"mine on own/task has [\d.]+ in .* and [\d.]+ in .* may be two encoders"):
         join([scored(0.0), scored(4.0)])
-    assert len(join([scored(1.0), evaluate({"other": Knowing()}, [dataset()], tmp_path / "other", beside=[])])) == 2
+    assert len(join([scored(1.0), evaluate({"other": Knowing()}, [dataset()], tmp_path / "other", baselines=[])])) == 2
 
 
 def test_runs_that_disagree_about_a_known_encoder_say_so(tmp_path):
     def scored(noise):
         encoder = Knowing(noise=noise)
         encoder.identity = Knowing().identity  # which is not true
-        return evaluate({"mine": encoder}, [dataset()], tmp_path / str(noise), beside=[])
+        return evaluate({"mine": encoder}, [dataset()], tmp_path / str(noise), baselines=[])
 
     one, two = scored(0.0), scored(4.0)
     both = join([one, two])

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.run import encoder as encoder_module
 from sonde.run import evaluate, variants
 from sonde.run.measures import MEASURES, measure_of
@@ -23,7 +23,7 @@ def told(tmp_path_factory):
     encoders = {"label": label(0.0), "random": Reading("random", lambda words: noise(words, 8))}
     sets = [keyed("own/told", n=(640, 80, 120), classes=2)]
     return evaluate(
-        encoders, sets, tmp_path_factory.mktemp("told") / "run", beside=(),
+        encoders, sets, tmp_path_factory.mktemp("told") / "run", baselines=(),
         measures=["online", "given:length", "given:words", "capacity", "inlp"],
     )  # fmt: skip
 
@@ -38,12 +38,12 @@ def test_every_measure_says_how_to_read_it():
     ]  # fmt: skip
     for name, measure in MEASURES.items():
         assert measure.name == name
-        assert measure.reading[0].isupper()
-        assert measure.reading.endswith(".")
+        assert measure.interpretation[0].isupper()
+        assert measure.interpretation.endswith(".")
         assert measure_of(name) is measure
     other = measure_of("given:static:")
     assert (other.name, other.given) == ("given:static:", "static:")
-    assert "add to those of static:" in other.reading
+    assert "add to those of static:" in other.interpretation
 
 
 # information
@@ -66,7 +66,7 @@ def test_a_label_is_worth_its_entropy_and_random_vectors_nothing(told):
 def test_numbers_are_of_labels_that_were_met(tmp_path):
     given = keyed("own/unmet")
     rows = {**given.rows, "te": [*given.rows["te"][:-6], *(r._replace(label="zz") for r in given.rows["te"][-6:])]}
-    run = evaluate({"k": label(0.0)}, [replace(given, rows=rows)], tmp_path / "run", measures=["all"], beside=())
+    run = evaluate({"k": label(0.0)}, [replace(given, rows=rows)], tmp_path / "run", measures=["all"], baselines=())
     assert run.failures == ()
     (r,) = run
     assert r.score == named(run)["capacity"].scores["accuracy"] == 0.95
@@ -89,7 +89,7 @@ def learned(tmp_path_factory):
     }
     sets = [keyed("own/learned", n=(640, 400, 1600), classes=2)]
     folder = tmp_path_factory.mktemp("learned") / "run"
-    return evaluate(encoders, sets, folder, measures=["learning"], beside=["majority", "nb-uni"])
+    return evaluate(encoders, sets, folder, measures=["learning"], baselines=["majority", "nb-uni"])
 
 
 def test_a_curve_ends_at_the_score_and_says_whether_it_rises(learned):
@@ -134,10 +134,12 @@ def test_a_curve_resumes_and_does_not_depend_on_what_else_is_asked(learned, tmp_
     before = (learned.folder / "results.jsonl").read_bytes()
     encoder = label(0.0)
     sets = [keyed("own/learned", n=(640, 400, 1600), classes=2)]
-    run = evaluate({"label": encoder}, sets, tmp_path / "run", measures=["learning", "online"], beside=())
+    run = evaluate({"label": encoder}, sets, tmp_path / "run", measures=["learning", "online"], baselines=())
     assert named(run, "label")["learning"].tried == named(learned, "label")["learning"].tried
     assert not [r for r in run.extras if r.cell.encoder == "nb-uni"]
-    again = evaluate({"label": label(0.0)}, sets, learned.folder, measures=["learning"], beside=["majority", "nb-uni"])
+    again = evaluate(
+        {"label": label(0.0)}, sets, learned.folder, measures=["learning"], baselines=["majority", "nb-uni"]
+    )
     assert (learned.folder / "results.jsonl").read_bytes() == before
     assert len(again.extras) == 4
 
@@ -184,7 +186,7 @@ def test_an_interval_of_few_target_forms_has_an_end(tmp_path):
     rows = {k: [row(i, s) for i in range(n)] for s, (k, n) in enumerate((("tr", 400), ("va", 60), ("te", 80)))}
     given = Dataset("own/forms", "forms", 1, "en", ("c0", "c1"), rows, {})
     encoder = Reading("easy", lambda words: [words[0] == "c0", words[0] == "c1", words[0] == "x"])
-    (r,) = evaluate({"k": encoder}, [given], tmp_path / "run", measures=["online"], beside=()).extras
+    (r,) = evaluate({"k": encoder}, [given], tmp_path / "run", measures=["online"], baselines=()).extras
     assert (r.scores["bits_low"], r.scores["compression_high"]) == (50, 8)  # 50 labels of 400 are sent as they are
     # there are not as many labels of one kind as of the other, which is worth something without any vectors
     assert r.score == r.scores["gain"] == pytest.approx(r.scores["prior_bits"] / r.scores["bits"])
@@ -223,7 +225,7 @@ def test_what_is_given_is_learned_and_standardised_on_train(tmp_path, monkeypatc
     other = Reading("other", read)
     monkeypatch.setattr(variants, "load", lambda name: other)
     monkeypatch.setattr(encoder_module, "load", lambda name: other)
-    run = evaluate({"k": label()}, [sets], tmp_path / "run", measures=["given:py:other"], beside=())
+    run = evaluate({"k": label()}, [sets], tmp_path / "run", measures=["given:py:other"], baselines=())
     (r,) = run.extras
     x, y, xt, yt = (
         np.array([what(row) for row in sets.rows[split]])
@@ -248,7 +250,7 @@ def lengths():
 def test_the_length_adds_nothing_to_the_length(tmp_path):
     measures = ["given:length", "given:baseline:length", f"given:{RANDOM}"]
     encoder = Reading("length", lambda words: np.eye(12)[len(words)])
-    run = evaluate({"k": encoder}, [lengths()], tmp_path / "run", measures=measures, beside=())
+    run = evaluate({"k": encoder}, [lengths()], tmp_path / "run", measures=measures, baselines=())
     found = named(run)
     assert plain(run).score == 1.0
     assert plain(run).scores["information"] == pytest.approx(plain(run).scores["entropy"], abs=0.02)
@@ -281,7 +283,7 @@ def test_classes_in_a_row_take_one_direction_and_others_more(tmp_path):
         "row": Reading("row", lambda words: [letters(words), *noise(words, 4)]),
         "apart": Reading("apart", lambda words: np.eye(4)[letters(words)] + 0.2 * noise(words, 4)),
     }
-    run = evaluate(encoders, [given], tmp_path / "run", measures=["capacity"], beside=())
+    run = evaluate(encoders, [given], tmp_path / "run", measures=["capacity"], baselines=())
     row, apart = (named(run, encoder)["capacity"] for encoder in encoders)
     assert [r["rank"] for r in apart.tried[:3]] == [1, 2, 3]
     assert (row.score, row.scores["accuracy"]) == (1.0, 1.0)
@@ -298,7 +300,7 @@ def test_classes_in_a_row_take_one_direction_and_others_more(tmp_path):
 def test_a_measure_is_about_the_linear_probe_whichever_was_run(tmp_path):
     measures = ["capacity", "erasure"]
     one, two = (
-        evaluate({"k": label(1.0)}, [keyed()], tmp_path / probe, probes=[probe], measures=measures, beside=())
+        evaluate({"k": label(1.0)}, [keyed()], tmp_path / probe, probes=[probe], measures=measures, baselines=())
         for probe in ("linear", "linear?l2=0.5")
     )
     assert plain(two).chosen["l2"] == 0.5
@@ -321,7 +323,7 @@ def test_a_hidden_layer_finds_what_is_not_along_a_line(tmp_path):
         return [first + 0.2 * noise(words, 2)[0], second + 0.2 * noise(words, 3)[1], *noise(words, 2)]
 
     encoders = {"product": Reading("product", product), "label": label(1.0)}
-    run = evaluate(encoders, [given], tmp_path / "run", measures=["hidden"], beside=())
+    run = evaluate(encoders, [given], tmp_path / "run", measures=["hidden"], baselines=())
     assert run.failures == ()
     bent, straight = (named(run, encoder)["hidden"] for encoder in encoders)
     assert bent.metric == "gap"
@@ -365,7 +367,7 @@ def test_a_property_that_is_erased_is_gone_and_others_are_not(tmp_path):
         return told + np.repeat([0.2, 1.0], [5, 12]) * noise(words, 17)
 
     first, second = two_properties("own/first")
-    run = evaluate({"k": Reading("two", read)}, [first, second], tmp_path / "run", measures=["erasure"], beside=())
+    run = evaluate({"k": Reading("two", read)}, [first, second], tmp_path / "run", measures=["erasure"], baselines=())
     assert run.failures == ()
     by = {(r.cell.dataset, r.cell.variant.removeprefix("erased:").split("#")[0]): r for r in run.extras}
     assert len(by) == 4
@@ -389,7 +391,7 @@ def test_a_property_that_is_erased_is_gone_and_others_are_not(tmp_path):
 
 def test_a_property_is_erased_by_another_set_of_the_same(tmp_path):
     one, two = keyed("own/one"), keyed("own/twin", n=(200, 60, 80))
-    run = evaluate({"k": label()}, [one, two], tmp_path / "run", measures=["erasure"], beside=())
+    run = evaluate({"k": label()}, [one, two], tmp_path / "run", measures=["erasure"], baselines=())
     left = named(run, dataset="own/one")[f"erased:own/twin#{two.digest}"]
     assert plain(run, dataset="own/one").score > 0.9
     assert left.score < 0.65
@@ -417,7 +419,7 @@ def layered(planted, layers=4):
 @pytest.mark.parametrize("planted", [1, 3])
 def test_a_mix_finds_the_planted_layer(tmp_path, planted):
     given = keyed("own/mix", n=(240, 60, 80))
-    run = evaluate({"k": layered(planted)}, [given], tmp_path / "run", measures=["mix"], beside=())
+    run = evaluate({"k": layered(planted)}, [given], tmp_path / "run", measures=["mix"], baselines=())
     (r,) = run.extras
     assert (r.cell.layer, r.cell.variant, r.score) == (None, "mix", 1.0)
     assert [each["layer"] for each in r.tried] == ["h0", "h1", "h2", "h3"]
@@ -436,7 +438,9 @@ def test_a_mix_finds_the_planted_layer(tmp_path, planted):
 def test_layers_without_names_are_mixed_by_number(tmp_path):
     encoder = layered(1, 3)
     del encoder.layers
-    run = evaluate({"k": encoder}, [keyed("own/mix", n=(240, 60, 80))], tmp_path / "run", measures=["mix"], beside=())
+    run = evaluate(
+        {"k": encoder}, [keyed("own/mix", n=(240, 60, 80))], tmp_path / "run", measures=["mix"], baselines=()
+    )
     assert run.failures == ()
     (r,) = run.extras
     assert [each["layer"] for each in r.tried] == ["0", "1", "2"]
@@ -444,7 +448,7 @@ def test_layers_without_names_are_mixed_by_number(tmp_path):
 
 
 def test_no_layer_is_expected_where_the_lowest_tells_all(tmp_path):
-    run = evaluate({"k": layered(0, 2)}, [keyed("own/low")], tmp_path / "run", measures=["mix"], beside=())
+    run = evaluate({"k": layered(0, 2)}, [keyed("own/low")], tmp_path / "run", measures=["mix"], baselines=())
     assert run.failures == ()
     (r,) = run.extras
     assert "expected_layer" not in r.scores

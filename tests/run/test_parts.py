@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde.errors import DataError, UsageError
-from sonde.run.parts import HELD_OUT, parts_of, sampled, together
+from sonde.run.parts import HELD_OUT_SHARE, cluster_ids, parts_of, sampled
 from sonde.task import Example
 from tests.run.sets import dataset, rows
 
@@ -36,7 +36,7 @@ def test_without_tr_or_va_some_rows_are_held_out(missing):
     assert found.trained_on == other
     assert found.chosen_on == f"15% of {other}"
     assert len(found.train) + len(found.dev) == n
-    assert HELD_OUT * n <= len(found.dev) <= HELD_OUT * n + 3
+    assert HELD_OUT_SHARE * n <= len(found.dev) <= HELD_OUT_SHARE * n + 3
     assert set(found.train.texts).isdisjoint(found.dev.texts)
 
 
@@ -56,7 +56,7 @@ def test_what_is_held_out_shares_no_sentence_with_the_rest_whatever_its_target_f
     assert len(found.dev) > 0
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 25), st.integers(0, 25)), min_size=30, max_size=60))
 def test_what_is_held_out_shares_nothing_with_the_rest_by_way_of_others_either(found):
     """Sentences that share forms that share sentences …"""
@@ -111,11 +111,11 @@ def test_a_sample_of_no_rows():
 
 
 def test_rows_of_one_sentence_stand_together():
-    assert together([None] * 4, ["a", "a", "b", "b"]) == ["a", "a", "b", "b"]
-    assert together([None, "k", "k"], ["a", "a", "b"]) == ["\x000", "k", "k"]  # target forms come first
-    assert together([None] * 3, ["a", "b", "c"]) is None
-    assert together([None] * 40, [*map(str, range(38)), "a", "a"]) is None  # one repetition among many is none
-    assert together([], []) is None
+    assert cluster_ids([None] * 4, ["a", "a", "b", "b"]) == ["a", "a", "b", "b"]
+    assert cluster_ids([None, "k", "k"], ["a", "a", "b"]) == ["\x000", "k", "k"]  # target forms come first
+    assert cluster_ids([None] * 3, ["a", "b", "c"]) is None
+    assert cluster_ids([None] * 40, [*map(str, range(38)), "a", "a"]) is None  # one repetition among many is none
+    assert cluster_ids([], []) is None
 
 
 def test_a_sample_of_natural_classes_keeps_their_shares_and_the_rows_of_a_sentence():

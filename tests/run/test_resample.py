@@ -9,8 +9,17 @@ from sonde.errors import UsageError
 from sonde.probes import parse
 from sonde.run import Run, evaluate
 from sonde.run.parts import parts_of
-from sonde.run.resample import DRAWS, LINEAR, MOST, NETWORK, checked, deal, how_many, resampled
-from sonde.stats.training import LINEAR as GROUPS
+from sonde.run.resample import (
+    DEV_DRAWS,
+    LINEAR_RESAMPLES,
+    MAX_DEFAULT_COST,
+    NETWORK_RESAMPLES,
+    assign_groups,
+    checked_resamples,
+    read_resamples,
+    resample_count,
+)
+from sonde.stats.training import LINEAR_GROUPS as GROUPS
 from tests.run.sets import Knowing, dataset
 
 FORMS = dataset("own/forms", n=(200, 40, 80), keys=30)
@@ -21,12 +30,12 @@ ROWS = dataset("own/rows", n=(120, 40, 80), classes=3)
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "run"
     encoders = {"py:good": Knowing(3, noise=0.5, name="good"), "py:poor": Knowing(3, noise=3.0, name="poor")}
-    return evaluate(encoders, [FORMS, ROWS], folder, beside=["majority", "baseline:random"])
+    return evaluate(encoders, [FORMS, ROWS], folder, baselines=["majority", "baseline:random"])
 
 
 def test_every_row_is_left_out_once_a_round_and_classes_are_dealt_evenly():
     train = parts_of(ROWS).train
-    groups = deal(train, 2, GROUPS)
+    groups = assign_groups(train, 2, GROUPS)
     assert groups.shape == (2, 120)
     assert not np.array_equal(groups[0], groups[1])
     for dealt in groups:
@@ -37,25 +46,25 @@ def test_every_row_is_left_out_once_a_round_and_classes_are_dealt_evenly():
 
 def test_rows_of_one_target_form_are_left_out_together():
     train = parts_of(FORMS).train
-    for dealt in deal(train, 2, GROUPS):
+    for dealt in assign_groups(train, 2, GROUPS):
         assert all(len({g for g, k in zip(dealt, train.keys, strict=True) if k == key}) == 1 for key in set(train.keys))
 
 
 def test_too_few_forms_or_a_class_in_one_group_only_are_not_resampled():
     train = parts_of(FORMS).train
     few = [f"k{i % 19}" for i in range(len(train))]
-    assert "19 target forms or sentences, and 20 are needed" in deal(replace(train, keys=few), 1, GROUPS)
-    assert not isinstance(deal(replace(train, keys=few), 1, 2), str)
+    assert "19 target forms or sentences, and 20 are needed" in assign_groups(replace(train, keys=few), 1, GROUPS)
+    assert not isinstance(assign_groups(replace(train, keys=few), 1, 2), str)
     lonely = np.zeros_like(train.labels)
     lonely[5] = 1
-    assert "of a class" in deal(replace(train, keys=[None] * len(train), labels=lonely), 1, GROUPS)
+    assert "of a class" in assign_groups(replace(train, keys=[None] * len(train), labels=lonely), 1, GROUPS)
 
 
 def test_what_cannot_be_resampled_says_why_and_is_not_tried_again(tmp_path):
     few = dataset("own/few", n=(120, 40, 60), keys=8)
     for asked in (20, 20, None):
         encoder = Knowing(noise=1.0)
-        (found,) = evaluate({"py:k": encoder}, [few], tmp_path / "run", beside=[], resample=asked).results
+        (found,) = evaluate({"py:k": encoder}, [few], tmp_path / "run", baselines=[], resample=asked).results
         assert (found.resamples, found.encoder_interval) == (0, None)
         assert "8 target forms" in found.not_resampled
         assert bool(encoder.asked) == (asked == 20 and not (tmp_path / "again").exists())
@@ -64,7 +73,7 @@ def test_what_cannot_be_resampled_says_why_and_is_not_tried_again(tmp_path):
 
 def test_a_test_set_of_one_row_is_scored(tmp_path):
     one = dataset("own/one", n=(120, 40, 1))
-    (found,) = evaluate({"py:k": Knowing()}, [one], tmp_path / "run", beside=[]).results
+    (found,) = evaluate({"py:k": Knowing()}, [one], tmp_path / "run", baselines=[]).results
     assert (found.score, found.resamples) == (1.0, 0)
     assert "one test row" in found.not_resampled
 
@@ -74,7 +83,7 @@ def test_results_have_an_interval_about_the_encoder_that_is_no_narrower(run):
         if result.cell.encoder in ("majority", "baseline:random"):
             assert (result.resamples, result.encoder_interval, result.training_sd) == (0, None, None)
             continue
-        assert result.resamples == LINEAR
+        assert result.resamples == LINEAR_RESAMPLES
         low, high = result.encoder_interval
         assert low <= result.score <= high
         assert result.training_sd >= 0
@@ -83,25 +92,25 @@ def test_results_have_an_interval_about_the_encoder_that_is_no_narrower(run):
 
 def test_what_was_right_is_kept_a_bit_a_row(run):
     result = next(r for r in run if r.cell.encoder == "py:poor" and r.cell.dataset == "own/rows")
-    found = resampled(run, result)
+    found = read_resamples(run, result)
     again, chosen = found.trained, found.chosen
-    assert (again.shape, found.groups, found.wide) == ((LINEAR, 80), GROUPS, False)
-    assert chosen.shape == (DRAWS, 80)
+    assert (again.shape, found.groups, found.wide) == ((LINEAR_RESAMPLES, 80), GROUPS, False)
+    assert chosen.shape == (DEV_DRAWS, 80)
     assert 1 <= len({row.tobytes() for row in chosen}) <= len(result.tried)
-    right = run.right(result)
-    assert (again == right).mean() > 0.6  # probes of nine tenths of the rows are much alike
-    assert not (again == right).all()
+    correct = run.correct(result)
+    assert (again == correct).mean() > 0.6  # probes of nine tenths of the rows are much alike
+    assert not (again == correct).all()
 
 
 def test_more_resamples_are_done_in_place_and_fewer_are_enough(tmp_path):
     encoder = {"py:poor": Knowing(3, noise=3.0, name="poor")}
 
     def done(resample):
-        return evaluate(encoder, [ROWS], tmp_path / "run", beside=[], resample=resample).results
+        return evaluate(encoder, [ROWS], tmp_path / "run", baselines=[], resample=resample).results
 
     (none,) = done(0)
     assert (none.resamples, none.encoder_interval) == (0, None)
-    assert resampled(Run.load(tmp_path / "run"), none) is None
+    assert read_resamples(Run.load(tmp_path / "run"), none) is None
     (some,) = done(10)
     assert (some.resamples, some.score, some.interval) == (10, none.score, none.interval)
     (more,) = done(30)
@@ -113,32 +122,32 @@ def test_more_resamples_are_done_in_place_and_fewer_are_enough(tmp_path):
 
 def test_the_default_makes_up_for_what_was_left_out(tmp_path):
     encoder = {"py:poor": Knowing(3, noise=3.0, name="poor")}
-    evaluate(encoder, [ROWS], tmp_path / "run", beside=[], resample=0)
-    (found,) = evaluate(encoder, [ROWS], tmp_path / "run", beside=[]).results
-    assert found.resamples == LINEAR
+    evaluate(encoder, [ROWS], tmp_path / "run", baselines=[], resample=0)
+    (found,) = evaluate(encoder, [ROWS], tmp_path / "run", baselines=[]).results
+    assert found.resamples == LINEAR_RESAMPLES
 
 
 def test_networks_are_trained_on_halves(tmp_path):
     run = evaluate(
-        {"py:poor": Knowing(3, noise=2.0)}, [ROWS], tmp_path / "run", beside=[], probes=["senteval?passes=4"]
+        {"py:poor": Knowing(3, noise=2.0)}, [ROWS], tmp_path / "run", baselines=[], probes=["senteval?passes=4"]
     )  # fmt: skip
     (found,) = run.results
-    assert found.resamples == NETWORK
-    assert resampled(run, found).groups == 2
+    assert found.resamples == NETWORK_RESAMPLES
+    assert read_resamples(run, found).groups == 2
     assert found.encoder_interval[1] - found.encoder_interval[0] >= found.range[1] - found.range[0]
 
 
 def test_the_default_is_by_probe_and_size():
     _, linear = parse("linear")
     _, network = parse("senteval")
-    assert how_many(None, linear, 1000, 300, 2) == LINEAR
-    assert how_many(None, network, 1000, 300, 2) == NETWORK
-    assert how_many(None, linear, MOST, 1, 2) == LINEAR
-    assert how_many(None, linear, MOST // 10**6, 10, 1000) == 0
-    assert how_many(40, linear, MOST, 10, 1000) == 40
+    assert resample_count(None, linear, 1000, 300, 2) == LINEAR_RESAMPLES
+    assert resample_count(None, network, 1000, 300, 2) == NETWORK_RESAMPLES
+    assert resample_count(None, linear, MAX_DEFAULT_COST, 1, 2) == LINEAR_RESAMPLES
+    assert resample_count(None, linear, MAX_DEFAULT_COST // 10**6, 10, 1000) == 0
+    assert resample_count(40, linear, MAX_DEFAULT_COST, 10, 1000) == 40
 
 
 def test_a_number_that_makes_no_whole_rounds_is_refused():
-    assert checked(None) is None
+    assert checked_resamples(None) is None
     with pytest.raises(UsageError, match="--resample 7: expected 0, 10, 20"):
-        checked(7)
+        checked_resamples(7)

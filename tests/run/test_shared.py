@@ -6,11 +6,11 @@ import time
 import numpy as np
 import pytest
 
-from sonde.embed import Embeddings
+from sonde.encoders.embed import Embeddings
 from sonde.errors import ShapeError
 from sonde.run.cells import Vectors
 from sonde.run.parts import Part
-from sonde.run.shared import Places, Pool, Shared
+from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
 
 
 def table(texts, start, seconds=0.0, layers=()):
@@ -21,14 +21,14 @@ def table(texts, start, seconds=0.0, layers=()):
 
 
 def test_a_thing_is_made_once():
-    shared, made = Shared(), []
+    shared, made = SharedCache(), []
     for _ in range(3):
         assert shared.get("a", 1, lambda: made.append("a") or 7) == 7
     assert made == ["a"]
 
 
 def test_what_was_asked_for_longest_ago_makes_room():
-    shared, made = Shared(room=10), []
+    shared, made = SharedCache(max_bytes=10), []
 
     def ask(name, size=4):
         return shared.get(name, size, lambda: made.append(name) or name.upper())
@@ -42,7 +42,7 @@ def test_what_was_asked_for_longest_ago_makes_room():
 
 
 def test_one_thread_makes_it_and_the_others_wait():
-    shared, made, found = Shared(), [], []
+    shared, made, found = SharedCache(), [], []
 
     def make():
         made.append(1)
@@ -58,14 +58,14 @@ def test_one_thread_makes_it_and_the_others_wait():
 
 
 def test_what_fails_is_tried_again():
-    shared = Shared()
+    shared = SharedCache()
     with pytest.raises(ZeroDivisionError):
         shared.get("a", 1, lambda: 1 / 0)
     assert shared.get("a", 1, lambda: 3) == 3
 
 
 def test_places_of_columns():
-    places, column = Places(["a", "b", "c"]), ["c", "a", "c"]
+    places, column = TextIndex(["a", "b", "c"]), ["c", "a", "c"]
     assert places.of(column).tolist() == [2, 0, 2]
     assert places.of(column) is places.of(column)
     assert places.of(["b"]).tolist() == [1]
@@ -76,28 +76,28 @@ def test_places_of_columns():
 
 
 def test_texts_that_are_missing():
-    pool = Pool().plus(table("ab", 0)).plus(table("cde", 100))
+    pool = EmbeddingPool().plus(table("ab", 0)).plus(table("cde", 100))
     assert pool.missing([["a", "x"], ["c"], ["y", "x", "e"]]) == ["x", "y"]
     assert pool.missing([["a", "e"]]) == []
-    assert Pool().missing([["a", "a"]]) == ["a"]
+    assert EmbeddingPool().missing([["a", "a"]]) == ["a"]
 
 
 def test_the_time_of_texts_is_that_of_their_tables():
-    pool = Pool().plus(table("ab", 0, 4.0)).plus(table("bcde", 100, 8.0))
+    pool = EmbeddingPool().plus(table("ab", 0, 4.0)).plus(table("bcde", 100, 8.0))
     assert pool.seconds([["a", "a"]]) == pytest.approx(2.0)
     assert pool.seconds([["c"], ["d", "c"]]) == pytest.approx(4.0)
     assert pool.seconds([["e", "a"], ["b", "e"]]) == pytest.approx(4.0 + 2.0)
 
 
 def test_tables_of_one_encoder_are_alike():
-    pool = Pool().plus(table("ab", 0))
+    pool = EmbeddingPool().plus(table("ab", 0))
     with pytest.raises(ShapeError, match=r"\[2\] numbers .* \[3\] for 'c'"):
         pool.plus(Embeddings(("c",), np.zeros((1, 3), np.float32), None))
 
 
 def test_vectors_come_from_the_table_that_has_all_of_a_column():
     one, two = np.arange(4.0).reshape(2, 2), 100 + np.arange(8.0).reshape(4, 2)
-    vectors = Vectors([(one, Places("ab")), (two, Places("bcde"))])
+    vectors = Vectors([(one, TextIndex("ab")), (two, TextIndex("bcde"))])
 
     def part(texts, **inputs):
         return Part(texts, inputs, np.zeros(len(texts), np.int64), [None] * len(texts))

@@ -63,7 +63,7 @@ def pair_set(name, protocol, label, n):
 
 
 def test_paraphrases_have_the_f1_of_scikit_learn(tmp_path):
-    run = evaluate({"k": Knowing(noise=1.0)}, [folded("MRPC", "kfold")], tmp_path / "run", beside=())
+    run = evaluate({"k": Knowing(noise=1.0)}, [folded("MRPC", "kfold")], tmp_path / "run", baselines=())
     (r,) = run
     kept = run.predictions(r)
     assert 0.5 < r.score < 1
@@ -80,8 +80,8 @@ def test_folds(tmp_path, probe):
     assert (nested.score, nested.interval_kind, nested.n) == (1.0, "nadeau-bengio", {"tr": 54, "va": 0, "te": 60})
     assert len(nested.tried) == 10
     assert (kfold.score, kfold.interval_kind, kfold.n) == (1.0, "wilson", {"tr": 80, "va": 0, "te": 60})
-    assert len(run.right(nested)) == len(run.rows(nested)) == 60
-    assert run.right(nested).all()
+    assert len(run.correct(nested)) == len(run.rows(nested)) == 60
+    assert run.correct(nested).all()
     assert only(run, "majority", "MR").score == pytest.approx(0.5, abs=0.05)
     assert {r.cell.encoder for r in run if r.cell.task == "MR"} == {"k", "majority", "length", "nb-uni", "nb-bi"}
     found = summarise(run)["transfer"][0]
@@ -91,22 +91,22 @@ def test_folds(tmp_path, probe):
 
 
 def test_a_worse_encoder_has_an_interval_that_covers_its_score(tmp_path):
-    run = evaluate({"k": Knowing(noise=1.5)}, [folded("MR", "nested", n=(0, 0, 200))], tmp_path / "run", beside=[])
+    run = evaluate({"k": Knowing(noise=1.5)}, [folded("MR", "nested", n=(0, 0, 200))], tmp_path / "run", baselines=[])
     result = only(run, "k", "MR")
     assert result.interval[0] < result.score < result.interval[1]
-    assert result.score == pytest.approx(run.right(result).mean(), abs=0.01)
+    assert result.score == pytest.approx(run.correct(result).mean(), abs=0.01)
 
 
 def test_pairs_are_compared_as_senteval_does(tmp_path):
     same = pair_set(
         "SICKEntailment", "split", lambda one, two: str(int(one == two or one[0] == two[0])), (300, 100, 100)
     )
-    run = evaluate({"c": Counting()}, [same], tmp_path / "run", beside=["majority"])
+    run = evaluate({"c": Counting()}, [same], tmp_path / "run", baselines=["majority"])
     result = only(run, "c", "SICKEntailment")
     assert result.dimension == 2 * 3
     assert result.score > only(run, "majority", "SICKEntailment").score + 0.1
     other = replace(same, name="SNLI", task="SNLI")
-    assert only(evaluate({"c": Counting()}, [other], tmp_path / "run", beside=[]), "c", "SNLI").dimension == 4 * 3
+    assert only(evaluate({"c": Counting()}, [other], tmp_path / "run", baselines=[]), "c", "SNLI").dimension == 4 * 3
 
 
 def test_relatedness_and_similarity_are_correlations(tmp_path):
@@ -126,7 +126,7 @@ def test_relatedness_and_similarity_are_correlations(tmp_path):
     assert run.predictions(sick)["predicted"].shape == (80,)
     assert sick.baselines == {}
     with pytest.raises(UsageError, match="scored by pearson"):
-        run.right(sick)
+        run.correct(sick)
     with pytest.raises(UsageError, match="no set in common"):
         compare(run, "c", "c")
     assert {said["scored_by"] for said in summarise(run)["sets"]} == {"pearson", "spearman"}

@@ -9,8 +9,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.encoders import Identity
+from sonde.encoders.store import Store
 from sonde.errors import UsageError
 from sonde.probes import Features, parse
 from sonde.result import Cell, Signature
@@ -21,16 +22,15 @@ from sonde.run.controls import CONTROLS, selectivity
 from sonde.run.log import Log
 from sonde.run.measures import MEASURES, measure_of
 from sonde.run.parts import parts_of
-from sonde.run.resample import CHOSEN, RESAMPLED
-from sonde.run.shared import Places
-from sonde.run.variants import Asked, asked_for
-from sonde.store import Store
+from sonde.run.resample import CHOSEN_ARRAY, RESAMPLED
+from sonde.run.shared import TextIndex
+from sonde.run.variants import Variants, select_variants
 from sonde.task import Example
 from tests.run.sets import WORDS, dataset, same
 from tests.run.test_transfer import alike, folded, pair_set
 
-EVERY = {"controls": ["all"], "measures": ["all"], "beside": ()}
-SOME = {"controls": ["key", "norm", "permuted"], "measures": ["erasure", "capacity"], "beside": ()}
+EVERY = {"controls": ["all"], "measures": ["all"], "baselines": ()}
+SOME = {"controls": ["key", "norm", "permuted"], "measures": ["erasure", "capacity"], "baselines": ()}
 
 
 def keyed(name="own/keyed", n=(240, 80, 120), classes=2, each=8):
@@ -107,7 +107,7 @@ def whole(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory):
-    return evaluate({"k": label()}, SETS, tmp_path_factory.mktemp("bare") / "run", beside=())
+    return evaluate({"k": label()}, SETS, tmp_path_factory.mktemp("bare") / "run", baselines=())
 
 
 # names
@@ -134,11 +134,11 @@ def test_an_unknown_name_is_told_before_anything_is_done(tmp_path, asked, says):
 
 
 def test_all_means_all_and_names_are_asked_for_once():
-    assert asked_for(["all"], ["all"]) == Asked(tuple(CONTROLS), tuple(MEASURES))
-    assert asked_for(["norm,key", "norm"], ["given:static:", "given:words"]) == Asked(
+    assert select_variants(["all"], ["all"]) == Variants(tuple(CONTROLS), tuple(MEASURES))
+    assert select_variants(["norm,key", "norm"], ["given:static:", "given:words"]) == Variants(
         ("norm", "key"), ("given:static:", "given:words")
     )
-    assert asked_for([], []) == Asked((), ())
+    assert select_variants([], []) == Variants((), ())
 
 
 # beside the plain results
@@ -185,12 +185,12 @@ def test_signatures_of_variants_parse_back(whole):
 
 
 def test_joined_runs_keep_both(whole, tmp_path):
-    other = evaluate({"l": label(2.0)}, SETS[:1], tmp_path / "run", controls=["norm"], beside=())
+    other = evaluate({"l": label(2.0)}, SETS[:1], tmp_path / "run", controls=["norm"], baselines=())
     joined = join([whole, other])
     assert {r.key for r in joined.results} == {r.key for run in (whole, other) for r in run.results}
     assert {r.key for r in joined.extras} == {r.key for run in (whole, other) for r in run.extras}
     (control,) = other.extras
-    assert joined.home(control) == other.folder
+    assert joined.folder_of(control) == other.folder
     assert np.array_equal(joined.predictions(control)["log2"], other.predictions(control)["log2"])
 
 
@@ -207,9 +207,9 @@ def test_a_run_with_controls_resumes(whole):
 
 
 def test_controls_of_a_finished_run_ask_for_new_texts_only(bare, whole, tmp_path):
-    first = evaluate({"k": label()}, SETS[:1], tmp_path / "run", beside=())
+    first = evaluate({"k": label()}, SETS[:1], tmp_path / "run", baselines=())
     encoder = label()
-    run = evaluate({"k": encoder}, SETS[:1], tmp_path / "run", controls=["shuffled", "norm"], beside=())
+    run = evaluate({"k": encoder}, SETS[:1], tmp_path / "run", controls=["shuffled", "norm"], baselines=())
     assert set(encoder.asked) == {row.text for _, row in SETS[0]}
     assert same(first, run)
     expected = facts(whole)
@@ -232,27 +232,27 @@ def test_texts_are_asked_for_once(tmp_path):
     shared = [keyed(), replace(keyed(), name="own/again", task="again"), keyed("own/three", classes=3)]
     controls = ["permuted", "permuted_test", "synthetic"]
     encoder = label()
-    run = evaluate({"k": encoder}, shared, tmp_path / "run", controls=controls, measures=["erasure"], beside=())
+    run = evaluate({"k": encoder}, shared, tmp_path / "run", controls=controls, measures=["erasure"], baselines=())
     assert run.failures == ()
     assert twice(encoder) <= 5
     # and once more where the plain results are there
-    evaluate({"k": label()}, shared, tmp_path / "later", beside=())
+    evaluate({"k": label()}, shared, tmp_path / "later", baselines=())
     encoder = label()
-    later = evaluate({"k": encoder}, shared, tmp_path / "later", controls=controls, measures=["erasure"], beside=())
+    later = evaluate({"k": encoder}, shared, tmp_path / "later", controls=controls, measures=["erasure"], baselines=())
     assert twice(encoder) <= 5
     assert facts(later) == facts(run)
 
 
 def test_a_number_that_is_not_finite_is_a_failure_of_its_cell(tmp_path, monkeypatch):
-    work = MEASURES["capacity"].work
+    compute = MEASURES["capacity"].compute
 
     def infinite(unit):
-        return [(replace(result, score=float("inf")), *more) for result, *more in work(unit)]
+        return [(replace(result, score=float("inf")), *more) for result, *more in compute(unit)]
 
-    wrong = replace(MEASURES["capacity"], work=infinite)
+    wrong = replace(MEASURES["capacity"], compute=infinite)
     monkeypatch.setattr(variants, "measure_of", lambda name: wrong if name == "capacity" else measure_of(name))
     run = evaluate(
-        {"k": label()}, SETS[:1], tmp_path / "run", controls=["norm"], measures=["capacity", "inlp"], beside=()
+        {"k": label()}, SETS[:1], tmp_path / "run", controls=["norm"], measures=["capacity", "inlp"], baselines=()
     )
     (failure,) = run.failures
     assert (failure.cell.variant, failure.kind) == ("capacity", "DataError")
@@ -293,7 +293,7 @@ def test_the_number_of_jobs_does_not_matter(whole, tmp_path):
 
 
 def test_a_control_whose_predictions_are_lost_is_done_again(tmp_path):
-    asked = {"controls": ["norm", "shuffled"], "beside": ()}
+    asked = {"controls": ["norm", "shuffled"], "baselines": ()}
     run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", **asked)
     path = run.folder / "predictions" / f"{named(run)['norm'].key}.npz"
     path.unlink()
@@ -308,7 +308,7 @@ def test_a_set_with_too_few_rows_for_a_control_is_a_failure_and_the_others_go_on
     few = replace(plain, rows=rows)
     encoder = Reading("first letters", lambda words: [words[0][:2] == "c1", words[-1][:2] == "c1", len(words)])
     run = evaluate(
-        {"k": encoder}, [few, SETS[0]], tmp_path / "run", controls=["key", "norm"], measures=["online"], beside=()
+        {"k": encoder}, [few, SETS[0]], tmp_path / "run", controls=["key", "norm"], measures=["online"], baselines=()
     )
     assert {(f.cell.variant, f.cell.encoder, f.kind) for f in run.failures} == {
         ("key", "", "TooFewError"), ("online", "k", "TooFewError"),  # of the set, and of one encoder on it
@@ -328,17 +328,19 @@ def test_an_encoder_that_knows_no_other_texts_keeps_its_plain_results(tmp_path):
             raise KeyError(" ".join(words))
         return of_label(words)
 
-    run = evaluate({"k": Reading("known", read)}, SETS[:1], tmp_path / "run", controls=["norm", "permuted"], beside=())
+    run = evaluate(
+        {"k": Reading("known", read)}, SETS[:1], tmp_path / "run", controls=["norm", "permuted"], baselines=()
+    )
     assert [r.score for r in run] == [1.0]
     assert set(named(run)) == {"norm"}
     assert {f.cell.variant for f in run.failures} == {"permuted"}
 
 
 def test_erasures_of_a_set_can_be_had_again_alone(tmp_path):
-    run = evaluate({"k": label()}, SETS, tmp_path / "run", measures=["erasure"], beside=())
+    run = evaluate({"k": label()}, SETS, tmp_path / "run", measures=["erasure"], baselines=())
     for r in named(run, dataset=SETS[0].name).values():
         (run.folder / "predictions" / f"{r.key}.npz").unlink()
-    again = evaluate({"k": label()}, SETS, tmp_path / "run", measures=["erasure"], beside=())
+    again = evaluate({"k": label()}, SETS, tmp_path / "run", measures=["erasure"], baselines=())
     assert again.failures == ()
     assert facts(again) == facts(Run.load(run.folder))
 
@@ -346,7 +348,7 @@ def test_erasures_of_a_set_can_be_had_again_alone(tmp_path):
 def test_two_states_of_a_set_are_erased_from_each_other(tmp_path):
     """Only what erases the labels of the very same rows is checked by giving them back."""
     sets = [keyed("own/twice", n=(120, 40, 40)), keyed("own/twice", n=(120, 40, 48))]
-    run = evaluate({"k": label()}, sets, tmp_path / "run", measures=["erasure"], beside=())
+    run = evaluate({"k": label()}, sets, tmp_path / "run", measures=["erasure"], baselines=())
     found = {(r.cell.data, r.cell.variant.rpartition("#")[2]): "reinjected" in r.scores for r in run.extras}
     one, two = (each.digest for each in sets)
     assert found == {(one, one): True, (one, two): False, (two, one): False, (two, two): True}
@@ -354,7 +356,7 @@ def test_two_states_of_a_set_are_erased_from_each_other(tmp_path):
 
 def test_a_given_encoder_that_fails_is_a_failure_of_its_measure(tmp_path):
     run = evaluate(
-        {"k": label()}, SETS[:1], tmp_path / "run", measures=["given:baseline:lenght", "capacity"], beside=()
+        {"k": label()}, SETS[:1], tmp_path / "run", measures=["given:baseline:lenght", "capacity"], baselines=()
     )
     assert set(named(run)) == {"capacity"}
     assert [(f.cell.variant, f.kind) for f in run.failures] == [("given:baseline:lenght", "UsageError")]
@@ -372,7 +374,7 @@ def test_a_given_encoder_with_several_layers_is_told_to_have_one(tmp_path, monke
 
     monkeypatch.setattr(variants, "load", load)
     monkeypatch.setattr(encoder_module, "load", load)
-    run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", measures=["given:py:layered", "capacity"], beside=())
+    run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", measures=["given:py:layered", "capacity"], baselines=())
     (failure,) = run.failures
     assert failure.cell.variant == "given:py:layered"
     assert "the layers low, high; to be taken for given it must have one" in failure.error
@@ -382,12 +384,13 @@ def test_a_given_encoder_with_several_layers_is_told_to_have_one(tmp_path, monke
 def test_every_measure_says_what_its_probes_were_trained_on(tmp_path):
     """A set without train is learned from dev, of which a part is held out."""
     given = keyed("own/held", n=(0, 240, 60))
-    run = evaluate({"k": label()}, [given], tmp_path / "run", measures=["all"], beside=())
+    measures = ["online", "learning", "given:length", "capacity", "erasure", "inlp"]
+    run = evaluate({"k": label()}, [given], tmp_path / "run", measures=measures, baselines=())
     assert run.failures == ()
     (plain,) = run
     assert (plain.trained_on, plain.chosen_on) == ("va", "15% of va")
     found = {r.cell.variant: (r.trained_on, r.chosen_on, r.n, r.labels, r.language) for r in run.extras}
-    assert len(found) >= 7
+    assert len(found) == len(measures)
     assert found == dict.fromkeys(found, ("va", "15% of va", plain.n, plain.labels, "en"))
 
 
@@ -395,7 +398,7 @@ def test_vectors_of_a_given_encoder_are_taken_from_the_store(tmp_path, monkeypat
     given = Reading("given", of_label)
     monkeypatch.setattr(variants, "load", lambda name: given)
     monkeypatch.setattr(encoder_module, "load", lambda name: given)
-    more = {"measures": ["given:py:given"], "beside": (), "store": Store(tmp_path / "store")}
+    more = {"measures": ["given:py:given"], "baselines": (), "store": Store(tmp_path / "store")}
     one = evaluate({"k": label()}, SETS[:1], tmp_path / "one", **more)
     assert sorted(given.asked) == sorted({row.text for rows in SETS[0].rows.values() for row in rows})
     given.asked.clear()
@@ -405,19 +408,19 @@ def test_vectors_of_a_given_encoder_are_taken_from_the_store(tmp_path, monkeypat
 
 def test_a_failure_of_a_sample_says_so_and_is_mended_by_itself(tmp_path):
     for limit in (6, None, 6):
-        run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", controls=["key"], limit=limit, beside=())
+        run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", controls=["key"], limit=limit, baselines=())
         assert [(f.cell.variant, f.cell.limit, f.kind) for f in run.failures] == (
             [("key", 6, "TooFewError")] if limit else []  # which the second command did not ask for
         )
     assert [r.cell.limit for r in run.extras] == [None]
-    evaluate({"k": label()}, SETS[:1], tmp_path / "other", controls=["key"], limit=40, beside=())
+    evaluate({"k": label()}, SETS[:1], tmp_path / "other", controls=["key"], limit=40, baselines=())
     assert Run.load(tmp_path / "other").failures == ()
 
 
 def test_labels_that_were_never_met_are_no_end_of_a_run(tmp_path):
     given = SETS[0]
     rows = {**given.rows, "te": [r._replace(label="zz") for r in given.rows["te"]]}
-    run = evaluate({"k": label()}, [replace(given, rows=rows)], tmp_path / "run", beside=())
+    run = evaluate({"k": label()}, [replace(given, rows=rows)], tmp_path / "run", baselines=())
     (r,) = run
     assert (r.score, run.failures) == (0.0, ())
     assert "information" not in r.scores
@@ -458,7 +461,7 @@ def test_selectivity_compares_task_and_control_on_the_same_rows(tmp_path):
         "noun": Reading("noun", noun_of),
         "both": Reading("both", lambda words: [*(3 * np.array(number_of(words))), *noun_of(words)]),
     }
-    run = evaluate(encoders, [numbers()], tmp_path / "run", controls=["key"], beside=())
+    run = evaluate(encoders, [numbers()], tmp_path / "run", controls=["key"], baselines=())
     assert run.failures == ()
     plain = {r.cell.encoder: r for r in run}
     found = {r.cell.encoder: r for r in run.extras}
@@ -492,8 +495,8 @@ def test_task_and_control_have_the_same_probe(tmp_path):
     texts = parts.texts()
     table = np.array([[*number_of(t.split()), *noun_of(t.split())] for t in texts], np.float32)
     cell = Cell(task="number", version=1, dataset="own/number", data="0", encoder="k", probe="linear", variant="key")
-    unit = Unit(parts, [cell], parse("linear")[1], Vectors([(table, Places(texts))]), {}, 0.0)
-    ((result, arrays, _),) = variants.work_of(unit)(unit)
+    unit = Unit(parts, [cell], parse("linear")[1], Vectors([(table, TextIndex(texts))]), {}, 0.0)
+    ((result, arrays, _),) = variants.worker_for(unit)(unit)
     ((task, *_),) = probe_unit(replace(unit, parts=replace(parts.same_rows, variant=None)))
     assert len(task.tried) == 6
     assert (result.chosen, len(result.tried)) == (task.chosen, 1)
@@ -509,7 +512,7 @@ def test_a_bag_of_words_loses_nothing_when_words_change_places(whole):
             assert (control.score, control.scores, control.range) == (plain.score, plain.scores, plain.range)
             after = whole.predictions(control)
             plain_ones = {
-                k: v.tobytes() for k, v in before.items() if k not in (RESAMPLED, CHOSEN)
+                k: v.tobytes() for k, v in before.items() if k not in (RESAMPLED, CHOSEN_ARRAY)
             }  # controls are not resampled
             assert {k: v.tobytes() for k, v in after.items()} == plain_ones
 
@@ -536,7 +539,7 @@ def test_norm_and_direction_tell_what_they_have(tmp_path):
     def far(words):  # the label is in the norm, and the form in the direction
         return (1 + 2 * ("c1" in words)) * np.eye(120)[sum(int(w[1]) * 40 + int(w[3:]) for w in words if w[:1] == "f")]
 
-    run = evaluate({"k": Reading("far", far)}, SETS[:1], tmp_path / "run", controls=["norm", "direction"], beside=())
+    run = evaluate({"k": Reading("far", far)}, SETS[:1], tmp_path / "run", controls=["norm", "direction"], baselines=())
     found = named(run)
     assert found["norm"].score == 1.0
     assert found["direction"].score == 0.5  # forms of test rows are not met in training
@@ -550,7 +553,7 @@ def test_a_hidden_layer_as_wide_as_the_vectors_stays_so_for_their_norm(tmp_path)
         return 10.0 ** of_label(words)[0] * noise(words, 6) / np.linalg.norm(noise(words, 6))
 
     run = evaluate(
-        {"k": Reading("norm", read)}, SETS[:1], tmp_path / "run", probes=["adi2017"], controls=["norm"], beside=()
+        {"k": Reading("norm", read)}, SETS[:1], tmp_path / "run", probes=["adi2017"], controls=["norm"], baselines=()
     )
     assert named(run)["norm"].score > 0.9
 
@@ -562,7 +565,7 @@ def test_random_words_leave_the_length_alone(tmp_path):
     }  # fmt: skip
     encoders = {"length": Reading("length", lambda words: [len(words)]), "label": label(0.0)}
     run = evaluate(encoders, [given, replace(given, name="own/longer", task="longer", rows=longer)], tmp_path / "run",
-                   controls=["synthetic"], beside=())  # fmt: skip
+                   controls=["synthetic"], baselines=())  # fmt: skip
     assert named(run, "length", "own/longer")["synthetic"].score == 1.0
     low, high = named(run, "label", "own/long")["synthetic"].range
     assert low <= 0.5 <= high
@@ -583,7 +586,9 @@ def test_words_beside_the_sentence_keep_their_vectors(tmp_path):
         return Two("two", lambda words: [*of_label(words), 1.0])
 
     told = replace(given, rows=rows, manifest={"inputs": ["word"]})
-    run = evaluate({"k": two()}, [told], tmp_path / "run", controls=["words", "gaussian"], measures=["all"], beside=())
+    run = evaluate(
+        {"k": two()}, [told], tmp_path / "run", controls=["words", "gaussian"], measures=["all"], baselines=()
+    )
     (plain,) = run
     found = named(run)
     assert (plain.score, plain.dimension) == (1.0, 6)
@@ -598,7 +603,7 @@ def test_words_beside_the_sentence_keep_their_vectors(tmp_path):
         "hidden",
     }  # the other measures are about sentences alone
     without = Reading("two", lambda words: [*of_label(words), *(f"w{k}" in words for k in range(2))])
-    run = evaluate({"k": without}, [told], tmp_path / "own", controls=["words"], beside=())
+    run = evaluate({"k": without}, [told], tmp_path / "own", controls=["words"], baselines=())
     assert (named(run)["words"].score, named(run)["words"].dimension) == (0.9, 5)
 
 
@@ -608,7 +613,7 @@ def test_the_untrained_counterpart_has_the_name_of_the_encoder(tmp_path, monkeyp
 
     monkeypatch.setitem(evaluate.__globals__, "untrained", counterpart)
     names = ["baseline:hash?dim=64", "baseline:length"]
-    run = evaluate(names, SETS[:1], tmp_path / "run", controls=["untrained"], seeds=[7], beside=())
+    run = evaluate(names, SETS[:1], tmp_path / "run", controls=["untrained"], seeds=[7], baselines=())
     (r,) = run.extras
     plain = next(p for p in run if p.cell.encoder == names[0])
     assert (r.cell.encoder, r.cell.variant, r.dimension, plain.dimension) == (names[0], "untrained", 8, 64)
@@ -616,7 +621,7 @@ def test_the_untrained_counterpart_has_the_name_of_the_encoder(tmp_path, monkeyp
     assert "seed=7" in r.cell.identity
     assert 0.3 < r.score < 0.7
     before = (run.folder / "results.jsonl").read_bytes()
-    evaluate(names, SETS[:1], tmp_path / "run", controls=["untrained"], seeds=[7], beside=())
+    evaluate(names, SETS[:1], tmp_path / "run", controls=["untrained"], seeds=[7], baselines=())
     assert (run.folder / "results.jsonl").read_bytes() == before
 
 
@@ -627,7 +632,7 @@ def test_controls_are_of_every_probe_and_measures_of_the_linear_one_at_the_first
     quick = "senteval?passes=4"
     run = evaluate(
         {"k": label()}, SETS[:1], tmp_path / "run", probes=["linear", quick], seeds=[5, 6], controls=["norm"],
-        measures=["capacity"], beside=(),
+        measures=["capacity"], baselines=(),
     )  # fmt: skip
     assert len(run) == 4
     assert [(r.cell.variant, r.cell.probe, r.cell.seed) for r in run.extras] == [
@@ -639,7 +644,7 @@ def test_controls_are_of_every_probe_and_measures_of_the_linear_one_at_the_first
 def test_a_control_of_the_probe_takes_it_as_it_was_used(tmp_path, probe):
     """One that asks what the probe can learn has the plain one's settings; one about the vectors chooses its own."""
     controls = ["key", "shuffled", "memorise", "gaussian", "permuted", "direction"]
-    run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", probes=[probe], controls=controls, beside=())
+    run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", probes=[probe], controls=controls, baselines=())
     (plain,), found = run.results, named(run)
     assert len(plain.tried) > 1
     for name in ("key", "shuffled", "memorise", "gaussian"):
@@ -655,7 +660,12 @@ def test_permuted_tests_are_put_to_the_plain_probe(tmp_path, monkeypatch, probe)
         return [float(words[0] == "c0"), float(words[0] == "c1"), *noise(words, 3)]
 
     run = evaluate(
-        {"k": Reading("first", read)}, SETS[:1], tmp_path / "run", probes=[probe], controls=["permuted_test"], beside=()
+        {"k": Reading("first", read)},
+        SETS[:1],
+        tmp_path / "run",
+        probes=[probe],
+        controls=["permuted_test"],
+        baselines=(),
     )
     (plain,), control = run.results, named(run)["permuted_test"]
     made = CONTROLS["permuted_test"].parts(parts_of(SETS[0]), plain.cell.seed)
@@ -669,7 +679,12 @@ def test_permuted_tests_are_put_to_the_plain_probe(tmp_path, monkeypatch, probe)
         path.unlink()
     (tmp_path / "run" / "predictions" / f"{control.key}.npz").unlink()
     again = evaluate(
-        {"k": Reading("first", read)}, SETS[:1], tmp_path / "run", probes=[probe], controls=["permuted_test"], beside=()
+        {"k": Reading("first", read)},
+        SETS[:1],
+        tmp_path / "run",
+        probes=[probe],
+        controls=["permuted_test"],
+        baselines=(),
     )
     assert named(again)["permuted_test"].score == control.score
 
@@ -683,7 +698,7 @@ def test_controls_are_of_every_layer(tmp_path):
             return np.stack([np.zeros_like(good), good])
 
     encoder = Layered("layered", of_label)
-    run = evaluate({"k": encoder}, SETS[:1], tmp_path / "run", controls=["norm", "direction"], beside=())
+    run = evaluate({"k": encoder}, SETS[:1], tmp_path / "run", controls=["norm", "direction"], baselines=())
     by = {(r.cell.variant, r.cell.layer): r.score for r in run.extras}
     assert set(by) == {(name, layer) for name in ("norm", "direction") for layer in ("low", "high")}
     assert (by["direction", "low"], by["direction", "high"]) == (0.5, 1.0)
@@ -696,7 +711,7 @@ def test_pairs_without_spaces_are_no_words(tmp_path):
     assert not parts_of(given).words
     run = evaluate(
         {"k": Reading("ab", lambda words: [words[0].count("a"), words[0].count("b"), 1.0])}, [given], tmp_path / "run",
-        controls=["norm", "words", "direction"], beside=(),
+        controls=["norm", "words", "direction"], baselines=(),
     )  # fmt: skip
     assert run.failures == ()
     assert {r.cell.variant for r in run.extras} == {"direction"}
@@ -710,7 +725,7 @@ def test_other_protocols_get_the_controls_that_fit(tmp_path):
     sets = [folded("MR", "nested"), pair_set("STS12", "similarity", alike, (0, 0, 60))]
     run = evaluate(
         {"k": Reading("both", read)}, sets, tmp_path / "run", probes=["linear?l2=0.01"],
-        controls=["key", "shuffled", "memorise", "direction", "permuted_test"], measures=["all"], beside=(),
+        controls=["key", "shuffled", "memorise", "direction", "permuted_test"], measures=["all"], baselines=(),
     )  # fmt: skip
     # these pairs have no words that could change places, and in nested folds no row is there to be tested on only
     assert [(f.cell.dataset, f.cell.variant) for f in run.failures] == [("STS12", "permuted_test")]

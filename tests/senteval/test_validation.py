@@ -11,7 +11,6 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 import sonde.senteval as senteval
-from sonde.downstream import classify
 from sonde.errors import NotInstalled, UsageError
 from sonde.probes import Probe
 from sonde.senteval.config import probe_of
@@ -24,6 +23,7 @@ from sonde.senteval.tools.validation import (
     SplitClassifier,
     get_classif_name,
 )
+from sonde.transfer import classify
 from tests.senteval.sets import QUICK, batcher
 
 torch = pytest.importorskip("torch")
@@ -143,17 +143,17 @@ def test_folds_and_a_test_part_give_what_the_plain_rule_gives(optim):
     assert round(100 * (found[2][:, 0] == ty).mean(), 2) == test
 
 
-@pytest.mark.parametrize("free", [False, True])
-def test_given_parts_give_what_the_plain_rule_gives(free):
+@pytest.mark.parametrize("unregularised", [False, True])
+def test_given_parts_give_what_the_plain_rule_gives(unregularised):
     parts = {"train": blobs(), "valid": blobs(24, seed=1), "test": blobs(24, seed=2)}
     x, y = ({split: part[i] for split, part in parts.items()} for i in (0, 1))
     fits = [
         Plain(CLASSIFIER, 5, 2, l2, 1111).fit(*parts["train"], parts["valid"])
-        for l2 in ((1e-9,) if free else (1e-5, 1e-4, 1e-3, 1e-2))
+        for l2 in ((1e-9,) if unregularised else (1e-5, 1e-4, 1e-3, 1e-2))
     ]
     scores = [round(100 * float(fit.score(*parts["valid"])), 2) for fit in fits]
     best = int(np.argmax(scores))
-    found = SplitClassifier(x, {split: list(labels) for split, labels in y.items()}, config(noreg=free)).run()
+    found = SplitClassifier(x, {split: list(labels) for split, labels in y.items()}, config(noreg=unregularised)).run()
     assert found == (scores[best], round(100 * float(fits[best].score(*parts["test"])), 2))
 
 
@@ -232,7 +232,7 @@ def test_a_configuration_is_a_probe(caplog):
         reduction="sum",
     )  # fmt: skip
     assert probe_of({"nhid": 0}) == Probe()
-    assert probe_of({"nhid": 0}, free=True) == Probe(l2=(1e-9,))
+    assert probe_of({"nhid": 0}, unregularised=True) == Probe(l2=(1e-9,))
     SplitClassifier(*[dict.fromkeys(("train", "valid", "test"), part) for part in blobs()], config(full))
     assert not caplog.records
     InnerKFoldClassifier(*blobs(), config({"nhid": 0, "tenacty": 3}))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sonde.dataset import Dataset
+from sonde.data.dataset import Dataset
 from sonde.run import evaluate
 from sonde.serve import Server
 from sonde.task import Example
@@ -55,8 +55,8 @@ def word_presence():
 
 
 def run(folder, encoders=("static:", "static:?dim=64"), sets=(sentence_length, word_content), **more):
-    beside = more.pop("beside", ["majority", "baseline:hash"])
-    return evaluate(encoders, [make() for make in sets], folder, beside=beside, **more)
+    baselines = more.pop("baselines", ["majority", "baseline:hash"])
+    return evaluate(encoders, [make() for make in sets], folder, baselines=baselines, **more)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from sonde.run.log import writing
+from sonde.run.log import open_log
 from tests.serve.runs import run, running
 
 playwright = pytest.importorskip("playwright.sync_api")
@@ -110,7 +110,7 @@ def test_new_results_are_offered(page, served):
     own, _ = served
     result = own.results[0]
     assert page.locator("#try-news").is_hidden()
-    with writing(own.folder) as log:
+    with open_log(own.folder) as log:
         cell = replace(result.cell, seed=7)
         log.add(replace(result, key=cell.key, cell=cell), own.predictions(result))
     page.clock.run_for(6000)

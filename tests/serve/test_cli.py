@@ -12,12 +12,12 @@ import pytest
 
 from sonde.cli import main
 from sonde.run.folder import Run
-from sonde.run.log import writing
+from sonde.run.log import open_log
 from tests.serve.runs import run, running, word_content
 
 
 def test_a_run_is_served_until_it_is_interrupted(tmp_path):
-    run(tmp_path / "run", ["static:"], beside=[])
+    run(tmp_path / "run", ["static:"], baselines=[])
     command = [sys.executable, "-m", "sonde", "serve", "run", "--port", "0"]
     # whoever runs the tests in the background has told their children to take no interrupts
 
@@ -49,7 +49,7 @@ def test_what_cannot_be_served(tmp_path, monkeypatch, capsys, words, why):
 
 
 def test_a_run_that_has_only_begun_can_be_served(tmp_path):
-    with writing(tmp_path / "run") as log:
+    with open_log(tmp_path / "run") as log:
         log.describe(encoders=["static:"], probes=["linear"], seeds=[1111])
     with running(tmp_path / "run") as server, urlopen(server.url) as page, urlopen(server.url + "status") as status:
         assert b'data-results="0"' in page.read()

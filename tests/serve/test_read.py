@@ -10,10 +10,10 @@ from sonde.encoders import load
 from sonde.errors import UsageError
 from sonde.probes import Features
 from sonde.run.folder import Run
-from sonde.run.log import writing
-from sonde.serve.choices import offer_of
+from sonde.run.log import open_log
+from sonde.serve.choices import probe_catalogue
 from sonde.serve.encoders import Encoders
-from sonde.serve.read import LONGEST, MOST, Reader, Request, checked
+from sonde.serve.predict import MAX_SENTENCE_LENGTH, MAX_SENTENCES, Predictor, Request, check_sentences
 from tests.run.sets import Knowing, dataset
 from tests.serve.runs import CONTENT, LENGTH, WORD, run, sentence_length, word_content, word_presence
 
@@ -26,16 +26,16 @@ def served(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def reader():
-    return Reader(Encoders())
+def predictor():
+    return Predictor(Encoders())
 
 
-def answer(reader, run, *sentences, **more):
-    return reader.read(run, offer_of(run), Request(list(sentences), **more))
+def answer(predictor, run, *sentences, **more):
+    return predictor.predict(run, probe_catalogue(run), Request(list(sentences), **more))
 
 
-def test_readings_are_what_the_probes_of_the_run_say(reader, served):
-    found = answer(reader, served, *SENTENCES)
+def test_readings_are_what_the_probes_of_the_run_say(predictor, served):
+    found = answer(predictor, served, *SENTENCES)
     assert [e["name"] for e in found["encoders"]] == ["static:", "static:?dim=64"]
     assert found["problems"] == []
     assert [s["text"] for s in found["sentences"]] == SENTENCES
@@ -58,8 +58,8 @@ def test_readings_are_what_the_probes_of_the_run_say(reader, served):
                 assert total == pytest.approx(1, abs=1e-5)
 
 
-def test_what_is_true_stands_beside(reader, served):
-    found = answer(reader, served, *SENTENCES)
+def test_what_is_true_stands_beside(predictor, served):
+    found = answer(predictor, served, *SENTENCES)
     truths = [[row["truth"] for row in said["sets"]] for said in found["sentences"]]
     assert truths[0] == [{"labels": ["0"], "text": "4 tokens"}, {"labels": ["boats"], "text": "boats"}]
     assert truths[1] == [
@@ -76,29 +76,29 @@ def test_what_is_true_stands_beside(reader, served):
     assert found["sentences"][0]["sets"][0]["cells"][0]["shown"].endswith(" tokens")
 
 
-def test_sets_that_read_more_than_a_sentence_are_left_out(reader, served):
-    found = answer(reader, served, "the boats in a")
+def test_sets_that_read_more_than_a_sentence_are_left_out(predictor, served):
+    found = answer(predictor, served, "the boats in a")
     assert found["left_out"] == [{"set": WORD.split("/")[1], "why": "Its probe reads the sentence and word."}]
 
 
-def test_baselines_are_read_if_they_are_asked_for(reader, served):
-    found = answer(reader, served, "the boats in a", encoders=["baseline:hash"])
+def test_baselines_are_read_if_they_are_asked_for(predictor, served):
+    found = answer(predictor, served, "the boats in a", encoders=["baseline:hash"])
     assert [row["cells"][0]["label"] for row in found["sentences"][0]["sets"]][1] == "boats"
     assert found["sentences"][0]["sets"][0]["agreement"] is None
 
 
-def test_two_sentences_are_compared(reader, served):
-    found = answer(reader, served, "the boats in a", "boats the in a", compare=True)
+def test_two_sentences_are_compared(predictor, served):
+    found = answer(predictor, served, "the boats in a", "boats the in a", compare=True)
     assert [[round(c["value"], 3) for c in cosines] for cosines in found["cosines"]] == [
         [1.0],
         [1.0],
     ]  # a mean of words
     one, two = (load("static:")([text])[0] for text in ("the boats", "a tower"))
-    other = answer(reader, served, "the boats", "a tower", compare=True, encoders=["static:"])
+    other = answer(predictor, served, "the boats", "a tower", compare=True, encoders=["static:"])
     expected = one @ two / np.linalg.norm(one) / np.linalg.norm(two)
     assert other["cosines"] == [[{"layer": None, "value": pytest.approx(float(expected), abs=1e-6)}]]
     with pytest.raises(UsageError, match="Two sentences are compared; there is 1"):
-        answer(reader, served, "the boats", compare=True)
+        answer(predictor, served, "the boats", compare=True)
 
 
 def test_a_zero_vector_has_no_cosine(served):
@@ -107,7 +107,7 @@ def test_a_zero_vector_has_no_cosine(served):
             found = super().vectors(name, identity, texts)
             return replace(found, vectors=np.zeros_like(found.vectors))
 
-    found = answer(Reader(Zero()), served, "a", "b", compare=True, encoders=["static:"])
+    found = answer(Predictor(Zero()), served, "a", "b", compare=True, encoders=["static:"])
     assert found["cosines"] == [[{"layer": None, "value": None}]]
 
 
@@ -133,9 +133,9 @@ class Holding(Encoders):
 
 
 def test_layers_are_the_best_on_dev_or_as_asked(tmp_path):
-    own = run(tmp_path / "run", {"layered": Layered()}, (dataset,), beside=[], seeds=[1, 2])
-    here = Reader(Holding(Layered()))
-    (choice,) = offer_of(own).choices
+    own = run(tmp_path / "run", {"layered": Layered()}, (dataset,), baselines=[], seeds=[1, 2])
+    here = Predictor(Holding(Layered()))
+    (choice,) = probe_catalogue(own).choices
     assert choice.layers == ["0", "1"]
     found = answer(here, own, "c1 bal")
     assert found["sentences"][0]["sets"][0]["cells"][0] | {"classes": 0} == {
@@ -150,10 +150,10 @@ def test_layers_are_the_best_on_dev_or_as_asked(tmp_path):
         answer(here, own, "c1 bal", layers={"layered": "7"})
 
 
-def test_an_encoder_that_cannot_be_loaded_is_told_and_the_others_are_read(reader, tmp_path):
-    own = run(tmp_path / "run", ["static:"], (word_content,), beside=[])
-    run(tmp_path / "run", {"mine": Knowing()}, (dataset,), beside=[])
-    found = answer(reader, Run.load(tmp_path / "run"), "the boats")
+def test_an_encoder_that_cannot_be_loaded_is_told_and_the_others_are_read(predictor, tmp_path):
+    own = run(tmp_path / "run", ["static:"], (word_content,), baselines=[])
+    run(tmp_path / "run", {"mine": Knowing()}, (dataset,), baselines=[])
+    found = answer(predictor, Run.load(tmp_path / "run"), "the boats")
     assert [problem["encoder"] for problem in found["problems"]] == ["mine"]
     assert "was given to the run as a function" in found["problems"][0]["error"]
     by = {row["name"]: row["cells"] for row in found["sentences"][0]["sets"]}
@@ -163,57 +163,57 @@ def test_an_encoder_that_cannot_be_loaded_is_told_and_the_others_are_read(reader
     assert len(own) == 1
 
 
-def test_a_damaged_probe_is_told_and_the_others_are_read(reader, tmp_path):
-    own = run(tmp_path / "run", beside=[])
+def test_a_damaged_probe_is_told_and_the_others_are_read(predictor, tmp_path):
+    own = run(tmp_path / "run", baselines=[])
     result = next(r for r in own if (r.cell.encoder, r.cell.dataset) == ("static:", CONTENT))
     (own.folder / "probes" / f"{result.key}.npz").write_bytes(b"no archive")
-    found = answer(reader, own, "the boats")
+    found = answer(predictor, own, "the boats")
     assert [(p["encoder"], "cannot be read" in p["error"]) for p in found["problems"]] == [("static:", True)]
     assert [cell and cell["label"] for cell in found["sentences"][0]["sets"][1]["cells"]] == [None, "boats"]
 
 
-def test_a_probe_that_went_astray_is_told(reader, tmp_path):
-    own = run(tmp_path / "run", ["static:"], (word_content,), beside=[])
+def test_a_probe_that_went_astray_is_told(predictor, tmp_path):
+    own = run(tmp_path / "run", ["static:"], (word_content,), baselines=[])
     (result,) = own.results
     model = own.model(result)
-    with writing(own.folder) as log:
+    with open_log(own.folder) as log:
         log.add(result, None, {"weights": model.weights * np.nan, "bias": model.bias})
-    found = answer(reader, Run.load(own.folder), "the boats")
+    found = answer(predictor, Run.load(own.folder), "the boats")
     assert "no probabilities" in found["problems"][0]["error"]
     assert found["sentences"][0]["sets"][0]["cells"] == [None]
 
 
-def test_a_run_without_probes_offers_nothing(reader, tmp_path):
+def test_a_run_without_probes_offers_nothing(predictor, tmp_path):
     own = run(tmp_path / "run", ["static:"], (word_content,))
     for path in (own.folder / "probes").iterdir():
         path.unlink()
-    offer = offer_of(own)
-    assert offer.choices == []
-    assert [left["set"] for left in offer.left_out] == ["word_content"]
-    assert "not kept" in offer.left_out[0]["why"]
+    catalogue = probe_catalogue(own)
+    assert catalogue.choices == []
+    assert [left["set"] for left in catalogue.excluded] == ["word_content"]
+    assert "not kept" in catalogue.excluded[0]["why"]
     with pytest.raises(UsageError, match="No encoder is chosen"):
-        answer(reader, own, "the boats")
+        answer(predictor, own, "the boats")
 
 
 def test_a_length_set_without_its_rows_has_no_truth(tmp_path):
-    own = run(tmp_path / "run", ["static:"], (sentence_length,), beside=[])
+    own = run(tmp_path / "run", ["static:"], (sentence_length,), baselines=[])
     for path in (own.folder / "datasets").iterdir():
         path.unlink()
-    (row,) = answer(Reader(Encoders()), own, "the boats in a")["sentences"][0]["sets"]
+    (row,) = answer(Predictor(Encoders()), own, "the boats in a")["sentences"][0]["sets"]
     assert row["truth"]["labels"] == []
     assert row["cells"][0]["shown"] == row["cells"][0]["label"]
 
 
 def test_names_are_told_apart(tmp_path):
-    own = run(tmp_path / "run", ["static:"], (word_content,), probes=["linear", "senteval?passes=1"], beside=[])
-    run(tmp_path / "run", ["static:"], (word_content,), limit=50, beside=[])
-    names = [choice.name for choice in offer_of(Run.load(own.folder)).choices]
+    own = run(tmp_path / "run", ["static:"], (word_content,), probes=["linear", "senteval?passes=1"], baselines=[])
+    run(tmp_path / "run", ["static:"], (word_content,), limit=50, baselines=[])
+    names = [choice.name for choice in probe_catalogue(Run.load(own.folder)).choices]
     assert len(set(names)) == len(names) == 3
     assert all(name.startswith("static:, ") for name in names)
 
 
 def test_an_encoder_elsewhere_is_asked_only_if_it_is_named(served):
-    with writing(served.folder.parent / "copy") as log:
+    with open_log(served.folder.parent / "copy") as log:
         log.describe(encoders=["openai:text-embedding-3-small"], datasets=list(served.info["datasets"]))
         result = served.results[0]
         cell = replace(result.cell, encoder="openai:text-embedding-3-small")
@@ -222,17 +222,17 @@ def test_an_encoder_elsewhere_is_asked_only_if_it_is_named(served):
             served.predictions(result),
             {"weights": np.zeros((3, 256)), "bias": np.zeros(3)},
         )
-    offer = offer_of(Run.load(served.folder.parent / "copy"))
-    assert [choice.remote for choice in offer.choices] == [True]
-    assert offer.wanted(None, {}) == []
-    assert len(offer.wanted(["openai:text-embedding-3-small"], {})) == 1
+    catalogue = probe_catalogue(Run.load(served.folder.parent / "copy"))
+    assert [choice.remote for choice in catalogue.choices] == [True]
+    assert catalogue.wanted(None, {}) == []
+    assert len(catalogue.wanted(["openai:text-embedding-3-small"], {})) == 1
 
 
 def test_unknown_encoders_are_named(served):
     with pytest.raises(UsageError, match=r"no probe of 'st:x' to read from; there is static:, static:\?dim=64"):
-        offer_of(served).wanted(["st:x"], {})
+        probe_catalogue(served).wanted(["st:x"], {})
     with pytest.raises(UsageError, match="none to choose from"):
-        offer_of(served).wanted(["static:"], {"static:": "3"})
+        probe_catalogue(served).wanted(["static:"], {"static:": "3"})
 
 
 @pytest.mark.parametrize(
@@ -240,20 +240,20 @@ def test_unknown_encoders_are_named(served):
     [
         ([], "Type a sentence"),
         (["fine", "  \t "], "Type a sentence"),
-        (["a"] * (MOST + 1), f"{MOST + 1} sentences"),
-        (["a" * (LONGEST + 1)], "2,001 characters"),
-        ([" " * LONGEST + "a"], "2,001 characters"),
+        (["a"] * (MAX_SENTENCES + 1), f"{MAX_SENTENCES + 1} sentences"),
+        (["a" * (MAX_SENTENCE_LENGTH + 1)], "2,001 characters"),
+        ([" " * MAX_SENTENCE_LENGTH + "a"], "2,001 characters"),
         (["half \ud83d"], "half a character"),
     ],
 )
 def test_sentences_that_are_refused(sentences, why):
     with pytest.raises(UsageError, match=why):
-        checked(Request(sentences))
+        check_sentences(Request(sentences))
 
 
 def test_white_space_is_made_single():
-    assert checked(Request(["\ta \n b\u2028c  "])) == ["a b c"]
-    assert len(checked(Request(["a" * LONGEST] * MOST))) == MOST
+    assert check_sentences(Request(["\ta \n b\u2028c  "])) == ["a b c"]
+    assert len(check_sentences(Request(["a" * MAX_SENTENCE_LENGTH] * MAX_SENTENCES))) == MAX_SENTENCES
 
 
 HOSTILE = [
@@ -269,8 +269,8 @@ HOSTILE = [
 ]
 
 
-def test_hostile_sentences_are_read_like_others(reader, served):
-    found = answer(reader, served, *HOSTILE)
+def test_hostile_sentences_are_read_like_others(predictor, served):
+    found = answer(predictor, served, *HOSTILE)
     assert [s["text"] for s in found["sentences"]] == HOSTILE
     assert found["problems"] == []
     assert b"NaN" not in msgspec.json.encode(found)

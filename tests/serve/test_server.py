@@ -12,9 +12,9 @@ import pytest
 
 from sonde.errors import RunError, UsageError
 from sonde.result import Failure
-from sonde.run.log import writing
+from sonde.run.log import open_log
 from sonde.serve import Server
-from sonde.serve.server import BODY
+from sonde.serve.server import MAX_BODY_BYTES
 from tests.serve.runs import run, running
 
 JSON = {"Content-Type": "application/json"}
@@ -189,9 +189,9 @@ def test_half_a_character_is_refused(server):
 
 
 def test_long_requests_are_refused(server):
-    error = refused(server, 413, "POST", "/read", b" " * (BODY + 1), JSON)
+    error = refused(server, 413, "POST", "/read", b" " * (MAX_BODY_BYTES + 1), JSON)
     assert "524,288 bytes" in error
-    assert ask(server, "POST", "/read", OK + b" " * (BODY - len(OK)), JSON)[0] == 200
+    assert ask(server, "POST", "/read", OK + b" " * (MAX_BODY_BYTES - len(OK)), JSON)[0] == 200
     longest = msgspec.json.encode({"sentences": ["x" * 2000] * 20})
     assert ask(server, "POST", "/read", longest, JSON)[0] == 200
 
@@ -256,7 +256,7 @@ def test_a_run_that_grows_while_it_is_served(tmp_path):
         before = msgspec.json.decode(ask(server, "GET", "/status")[2])
         assert (before["results"], before["changed"]) == (6, False)
         result = own.results[0]
-        with writing(own.folder) as log:
+        with open_log(own.folder) as log:
             cell = replace(result.cell, seed=7)
             log.add(replace(result, key=cell.key, cell=cell), own.predictions(result))
             lost = replace(result.cell, encoder="gone:")
@@ -288,7 +288,7 @@ def test_a_fault_is_told(server, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("caf\udce9")
 
-    monkeypatch.setattr(server.site.reader, "read", broken)
+    monkeypatch.setattr(server.site.predictor, "read", broken)
     assert refused(server, 500, "POST", "/read", OK, JSON) == "This is a fault of sonde: ZeroDivisionError: caf\\udce9"
 
 

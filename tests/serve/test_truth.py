@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.serve.truth import Key, length_bins
+from sonde.serve.gold import GoldRule, length_bins
 from sonde.task import Example
 from tests.serve.runs import BINS, sentence_length
 
@@ -29,20 +29,20 @@ def test_every_length_that_was_met_gets_its_own_label(lengths, cuts):
     def label(n):
         return str(sum(n >= cut for cut in cuts))
 
-    key = Key("sentence_length", [], length_bins(rows(*((label(n), n) for n in lengths))))
+    key = GoldRule("sentence_length", [], length_bins(rows(*((label(n), n) for n in lengths))))
     for n in lengths:
         assert key.of(["w"] * n).labels == (label(n),)
 
 
 def test_sentence_length():
-    key = Key("sentence_length", list(BINS), BINS)
+    key = GoldRule("sentence_length", list(BINS), BINS)
     assert key.of(["w"] * 7).labels == ("1",)
     assert key.of(["w"] * 7).text == "7 tokens"
     assert key.of(["w"]).labels == ()
     assert key.of(["w"]).text == "1 token: in none of the bins"
     assert [key.shown(label) for label in ("0", "x")] == ["3–5 tokens", "x"]
-    assert Key("sentence_length", ["0"], {"0": (1, 1)}).shown("0") == "1 token"
-    assert Key("sentence_length", ["0"]).of(["w"]).labels == ()
+    assert GoldRule("sentence_length", ["0"], {"0": (1, 1)}).shown("0") == "1 token"
+    assert GoldRule("sentence_length", ["0"]).of(["w"]).labels == ()
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_sentence_length():
     ],
 )
 def test_word_content(sentence, labels, text):
-    found = Key("word_content", ["doesn't", "house", "river"]).of(sentence.split())
+    found = GoldRule("word_content", ["doesn't", "house", "river"]).of(sentence.split())
     assert (found.labels, found.text) == (labels, text)
 
 
 def test_what_words_do_not_tell():
-    found = Key("subj_number", ["NN", "NNS"]).of(["Dogs", "bark"])
+    found = GoldRule("subj_number", ["NN", "NNS"]).of(["Dogs", "bark"])
     assert (found.labels, found.text) == ((), "cannot be computed")

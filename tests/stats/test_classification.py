@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.stats import accuracy, bits, confusion, log2_loss, macro_f1, right
+from sonde.stats import accuracy, bits, confusion, correct, log2_loss, macro_f1
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(-1, 5)), min_size=1, max_size=60)
 
@@ -16,7 +16,7 @@ def test_they_are_those_of_scikit_learn(rows):
     metrics = pytest.importorskip("sklearn.metrics")
     predicted, truth = np.array(rows).T
     assert accuracy(predicted, truth) == pytest.approx(metrics.accuracy_score(truth, predicted))
-    assert right(predicted, truth).tolist() == (predicted == truth).tolist()
+    assert correct(predicted, truth).tolist() == (predicted == truth).tolist()
     assert macro_f1(predicted, truth) == pytest.approx(
         metrics.f1_score(truth, predicted, average="macro", zero_division=0)
     )

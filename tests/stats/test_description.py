@@ -10,7 +10,7 @@ from scipy import stats as scipy_stats
 
 from sonde.errors import DataError, TooFewError, UsageError
 from sonde.stats import bootstrap, cluster_bootstrap
-from sonde.stats.description import describe, entropy, sample_complexity, surplus
+from sonde.stats.description_length import describe, entropy, sample_complexity, surplus_description_length
 
 
 def test_costs_are_added_up_in_bits():
@@ -76,10 +76,10 @@ LOSSES = (0.9, 0.7, 0.4, 0.3)
 
 def test_surplus_is_the_area_above_the_target():
     # 10 rows at log2 of two classes, 10 at 0.9, 20 at 0.7 and 40 at 0.4; the last loss is of rows that were not sent
-    assert surplus(ENDS, LOSSES, 0.0, first=1.0) == pytest.approx(10 + 9 + 14 + 16)
-    assert surplus(ENDS, LOSSES[:-1], 0.0, first=1.0) == pytest.approx(10 + 9 + 14 + 16)
-    assert surplus(ENDS, LOSSES, 0.5, first=1.0) == pytest.approx(5 + 4 + 4)
-    assert surplus(ENDS, LOSSES, 1.0, first=1.0) == 0.0
+    assert surplus_description_length(ENDS, LOSSES, 0.0, first=1.0) == pytest.approx(10 + 9 + 14 + 16)
+    assert surplus_description_length(ENDS, LOSSES[:-1], 0.0, first=1.0) == pytest.approx(10 + 9 + 14 + 16)
+    assert surplus_description_length(ENDS, LOSSES, 0.5, first=1.0) == pytest.approx(5 + 4 + 4)
+    assert surplus_description_length(ENDS, LOSSES, 1.0, first=1.0) == 0.0
 
 
 def test_sample_complexity_is_the_first_end_that_is_good_enough():
@@ -99,16 +99,19 @@ def test_sample_complexity_is_the_first_end_that_is_good_enough():
 )
 def test_an_easier_target_costs_less_and_is_met_earlier(losses, steps, one, two):
     ends, low, high = np.cumsum(steps)[: len(losses)].tolist(), min(one, two), max(one, two)
-    assert surplus(ends, losses, high, first=1.0) <= surplus(ends, losses, low, first=1.0) + 1e-9
+    assert (
+        surplus_description_length(ends, losses, high, first=1.0)
+        <= surplus_description_length(ends, losses, low, first=1.0) + 1e-9
+    )
     late, early = (sample_complexity(ends, losses, target) for target in (low, high))
     assert late is None or (early is not None and early <= late)
-    assert surplus(ends, losses, max([1.0, *losses]), first=1.0) == 0.0
+    assert surplus_description_length(ends, losses, max([1.0, *losses]), first=1.0) == 0.0
 
 
 def test_with_no_target_the_surplus_is_the_description_length():
     costs = np.concatenate([np.full(10, 1.0), np.full(10, 0.9), np.full(20, 0.7)])
     found = describe(costs[None, :], np.arange(40) % 2, 2)
-    assert surplus((10, 20, 40), (0.9, 0.7), 0.0, first=1.0) == pytest.approx(found.bits)
+    assert surplus_description_length((10, 20, 40), (0.9, 0.7), 0.0, first=1.0) == pytest.approx(found.bits)
 
 
 @pytest.mark.parametrize(
@@ -120,8 +123,8 @@ def test_with_no_target_the_surplus_is_the_description_length():
         (lambda: describe([1.0, 1.0], [0, 1], 2), DataError, "2 dimension"),
         (lambda: describe([[1.0]], [0], 2), TooFewError, "only one row"),
         (lambda: describe([[1.0, 1.0]], [0, 1], 2, level=95), UsageError, "between 0 and 1"),
-        (lambda: surplus((10, 20), (1.0, 1.0, 1.0), 0.1, first=1.0), DataError, "3 losses"),
-        (lambda: surplus((20, 10), (1.0, 1.0), 0.1, first=1.0), DataError, "more rows each time"),
+        (lambda: surplus_description_length((10, 20), (1.0, 1.0, 1.0), 0.1, first=1.0), DataError, "3 losses"),
+        (lambda: surplus_description_length((20, 10), (1.0, 1.0), 0.1, first=1.0), DataError, "more rows each time"),
         (lambda: sample_complexity((10, 20), (1.0, np.nan), 0.1), DataError, "not finite"),
     ],
 )

@@ -50,22 +50,22 @@ def systems(steps, n=3000):
 
 
 def test_systems_are_ordered_by_score_and_tied_by_holm():
-    right = systems([0.0, 0.4, 0.05, 0.42, 0.9])
-    found = tie_groups(right)
-    assert list(found) == sorted(right, key=lambda name: -right[name].sum())
+    correct = systems([0.0, 0.4, 0.05, 0.42, 0.9])
+    found = tie_groups(correct)
+    assert list(found) == sorted(correct, key=lambda name: -correct[name].sum())
     assert found == {"s4": "a", "s3": "b", "s1": "b", "s2": "c", "s0": "c"}
-    pairs = list(combinations(right, 2))
-    p = holm([mcnemar(right[a], right[b]).p_mid for a, b in pairs])
+    pairs = list(combinations(correct, 2))
+    p = holm([mcnemar(correct[a], correct[b]).p_mid for a, b in pairs])
     for (a, b), value in zip(pairs, p, strict=True):
         assert bool(set(found[a]) & set(found[b])) == (value > 0.05)
 
 
 def test_order_of_names_does_not_count_and_exact_ties_no_fewer():
-    right = systems(np.linspace(0, 0.5, 12), n=800)
-    found = tie_groups(right)
-    assert list(tie_groups(dict(reversed(right.items()))).items()) == list(found.items())
-    exact = tie_groups(right, exact=True)
-    tied = [{pair for pair in combinations(right, 2) if set(g[pair[0]]) & set(g[pair[1]])} for g in (found, exact)]
+    correct = systems(np.linspace(0, 0.5, 12), n=800)
+    found = tie_groups(correct)
+    assert list(tie_groups(dict(reversed(correct.items()))).items()) == list(found.items())
+    exact = tie_groups(correct, exact=True)
+    tied = [{pair for pair in combinations(correct, 2) if set(g[pair[0]]) & set(g[pair[1]])} for g in (found, exact)]
     assert tied[0] <= tied[1]
     assert tie_groups({}) == {}
     assert tie_groups({"one": [True, False]}) == {"one": "a"}

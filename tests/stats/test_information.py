@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 
 from sonde.errors import DataError, TooFewError
 from sonde.probes import PROBES, Features, fit
-from sonde.probes.calibrate import scaled, temperature
+from sonde.probes.calibrate import fit_temperature, scaled
 from sonde.stats import bits
 from sonde.stats.classification import MOST_BITS
 from sonde.stats.information import conditional, information, prior
@@ -67,7 +67,7 @@ def test_a_probe_of_vectors_that_tell_nothing_has_none_and_of_labels_has_all(sho
     train, dev, test = (slice(0, 800), slice(800, 1600), slice(1600, 2400))
     rows = [Features.of(x[part]) for part in (train, dev, test)]
     model = fit(PROBES["linear"], rows[0], y[train], rows[1], y[dev], 3)[0].model
-    t = temperature(model.scores(rows[1]), y[dev])
+    t = fit_temperature(model.scores(rows[1]), y[dev])
     found = information(-bits(scaled(model.scores(rows[2]), t), y[test]), y[test], prior(y[train], 3))
     if shown:
         assert found.bits == pytest.approx(found.entropy, abs=5e-3)

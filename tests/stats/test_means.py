@@ -6,7 +6,7 @@ import statsmodels.api as sm
 from scipy.stats import ttest_1samp
 
 from sonde.errors import TooFewError
-from sonde.stats.intervals import share_interval, wilson
+from sonde.stats.intervals import proportion_interval, wilson
 from sonde.stats.means import Estimate, Rows, combined, mean
 
 
@@ -59,13 +59,13 @@ def test_even_clusters_have_one_degree_less_than_there_are():
 def test_a_share_of_independent_rows_is_wilsons_but_for_the_t_quantile():
     right = np.arange(400) < 300
     rows = Rows.of(400)
-    assert share_interval(rows.mean(right), rows) == pytest.approx(wilson(300, 400), abs=5e-4)
+    assert proportion_interval(rows.mean(right), rows) == pytest.approx(wilson(300, 400), abs=5e-4)
 
 
 def test_rows_of_a_cluster_that_are_alike_count_once():
     right = np.repeat(np.arange(40) < 30, 10)
     rows = Rows.of(400, np.repeat(np.arange(40), 10))
-    low, high = share_interval(rows.mean(right), rows)
+    low, high = proportion_interval(rows.mean(right), rows)
     once_low, once_high = wilson(30, 40)
     assert low == pytest.approx(once_low, abs=0.02)
     assert high == pytest.approx(once_high, abs=0.02)
@@ -73,7 +73,7 @@ def test_rows_of_a_cluster_that_are_alike_count_once():
 
 def test_where_all_rows_are_right_clusters_count():
     rows = Rows.of(400, np.repeat(np.arange(40), 10))
-    low, high = share_interval(rows.mean(np.ones(400)), rows)
+    low, high = proportion_interval(rows.mean(np.ones(400)), rows)
     assert high == 1.0
     assert low == pytest.approx(wilson(40, 40)[0], abs=0.02)
 
@@ -87,7 +87,7 @@ def test_intervals_of_few_or_uneven_clusters_cover(uneven):
     rows = Rows.of(len(clusters), clusters)
     for _ in range(400):
         right = rng.random(len(clusters)) < rng.beta(0.5, 0.5 / 3, m)[clusters]
-        low, high = share_interval(rows.mean(right), rows)
+        low, high = proportion_interval(rows.mean(right), rows)
         hits += low <= 0.75 <= high
     assert 0.92 <= hits / 400 <= 0.995
 

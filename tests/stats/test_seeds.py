@@ -13,9 +13,9 @@ from sonde.stats import bootstrap, cluster_bootstrap, corrected_t, hierarchical_
 
 def test_spread():
     found = spread([0.5, 0.7, 0.6])
-    assert (found.mean, found.deviation) == pytest.approx((0.6, 0.1))
-    assert (found.least, found.most, found.seeds) == (0.5, 0.7, 3)
-    assert spread([0.5]).deviation is None
+    assert (found.mean, found.std) == pytest.approx((0.6, 0.1))
+    assert (found.minimum, found.maximum, found.seeds) == (0.5, 0.7, 3)
+    assert spread([0.5]).std is None
 
 
 def test_one_seed_or_seeds_that_agree_leave_the_rows():

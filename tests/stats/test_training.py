@@ -5,31 +5,31 @@ import pytest
 
 from sonde.errors import DataError
 from sonde.stats.means import Rows
-from sonde.stats.training import BOUND, NETWORK, Again, Systems
-from sonde.stats.training import LINEAR as GROUPS
+from sonde.stats.training import BOUND, NETWORK_GROUPS, Retrained, Systems
+from sonde.stats.training import LINEAR_GROUPS as GROUPS
 
 N = 4000
 
 
-def again(rng, shares, k=2 * GROUPS):
+def retrained(rng, shares, k=2 * GROUPS):
     """Which of N rows probes of these accuracies (systems, k) have right, by the same luck of each row."""
     luck = rng.random(N)
     return (luck[None, None] < np.asarray(shares).reshape(-1, k)[:, :, None]).astype(float)
 
 
-def systems_of(right, n=N, wide=False, groups=GROUPS, **more):
+def systems_of(correct, n=N, wide=False, groups=GROUPS, **more):
     """Systems (systems, K, n) whose own rows are those of their first probe; dev always chooses that."""
-    again = [Again(each, groups, np.repeat(each[:1], 5, axis=0), wide) for each in right]
-    return Systems(Rows.of(n), right[:, 0], again, **more)
+    retrained = [Retrained(each, groups, np.repeat(each[:1], 5, axis=0), wide) for each in correct]
+    return Systems(Rows.of(n), correct[:, 0], retrained, **more)
 
 
 def test_it_is_the_delete_a_group_jackknife_less_the_noise_of_the_test_rows():
     rng = np.random.default_rng(0)
     shares = 0.7 + 0.03 * rng.standard_normal((1, 2 * GROUPS))
-    right = again(rng, shares)
-    found = systems_of(right).training_variance(0)
+    correct = retrained(rng, shares)
+    found = systems_of(correct).training_variance(0)
     total = 0.0
-    for dealt in right[0].reshape(2, GROUPS, N):
+    for dealt in correct[0].reshape(2, GROUPS, N):
         apart = dealt - dealt.mean(axis=0)
         noise = apart.var(axis=1, ddof=1) / N
         total += (GROUPS - 1) / GROUPS * float((apart.mean(axis=1) ** 2 - noise).sum()) / 2
@@ -39,16 +39,16 @@ def test_it_is_the_delete_a_group_jackknife_less_the_noise_of_the_test_rows():
 
 def test_with_more_dimensions_than_rows_the_jackknife_is_taken_whole():
     rng = np.random.default_rng(7)
-    right = again(rng, 0.7 + 0.03 * rng.standard_normal((1, 2 * GROUPS)))
-    narrow, wide = (systems_of(right, wide=w).training_variance(0) for w in (False, True))
+    correct = retrained(rng, 0.7 + 0.03 * rng.standard_normal((1, 2 * GROUPS)))
+    narrow, wide = (systems_of(correct, wide=w).training_variance(0) for w in (False, True))
     assert wide == pytest.approx(BOUND * narrow)
 
 
 def test_probes_that_are_all_alike_add_nothing():
-    right = np.repeat((np.random.default_rng(1).random((1, 1, N)) < 0.7).astype(float), 2 * GROUPS, axis=1)
-    systems = systems_of(right)
+    correct = np.repeat((np.random.default_rng(1).random((1, 1, N)) < 0.7).astype(float), 2 * GROUPS, axis=1)
+    systems = systems_of(correct)
     assert systems.training_variance(0) == 0.0
-    assert systems.score(0).variance == pytest.approx(right[0, 0].var(ddof=1) / N)
+    assert systems.score(0).variance == pytest.approx(correct[0, 0].var(ddof=1) / N)
 
 
 def test_noise_of_test_rows_is_not_taken_for_training():
@@ -56,8 +56,8 @@ def test_noise_of_test_rows_is_not_taken_for_training():
     rng = np.random.default_rng(2)
     found = []
     for _ in range(60):
-        right = (rng.random((1, GROUPS, 500)) < 0.7).astype(float)
-        scores, noise = systems_of(right, 500)._spread(0).trained
+        correct = (rng.random((1, GROUPS, 500)) < 0.7).astype(float)
+        scores, noise = systems_of(correct, 500)._spread(0).trained
         found.append((float(np.square(scores).sum()), float(np.square(noise).sum())))
     met, taken = np.mean(found, axis=0)
     assert taken == pytest.approx(met, rel=0.15)
@@ -66,8 +66,8 @@ def test_noise_of_test_rows_is_not_taken_for_training():
 def test_what_two_encoders_owe_to_the_same_rows_cancels():
     rng = np.random.default_rng(3)
     shares = 0.7 + 0.03 * rng.standard_normal(2 * GROUPS)
-    right = again(rng, [shares, shares + 0.05])
-    systems = systems_of(right)
+    correct = retrained(rng, [shares, shares + 0.05])
+    systems = systems_of(correct)
     apart = systems.difference(1, 0)
     assert apart.value == pytest.approx(0.05, abs=0.015)
     assert apart.variance < 0.2 * systems.score(0).variance
@@ -77,9 +77,9 @@ def test_what_two_encoders_owe_to_the_same_rows_cancels():
 
 def test_of_two_the_one_that_was_not_trained_again_is_taken_to_vary_as_much():
     rng = np.random.default_rng(4)
-    right = again(rng, 0.7 + 0.03 * rng.standard_normal((1, 2 * GROUPS)))
-    own = systems_of(right).again[0]
-    both = np.array([right[0, 0], right[0, 1]])
+    correct = retrained(rng, 0.7 + 0.03 * rng.standard_normal((1, 2 * GROUPS)))
+    own = systems_of(correct).retrained[0]
+    both = np.array([correct[0, 0], correct[0, 1]])
     tested = (both[0] - both[1]).var(ddof=1) / N
     mixed = Systems(Rows.of(N), both, [own, None])
     assert not mixed.known(0, 1)
@@ -93,19 +93,19 @@ def test_of_two_the_one_that_was_not_trained_again_is_taken_to_vary_as_much():
 
 def test_two_groups_are_half_samples_taken_as_they_are():
     rng = np.random.default_rng(8)
-    right = again(rng, 0.7 + 0.03 * rng.standard_normal((1, 10)), k=10)
+    correct = retrained(rng, 0.7 + 0.03 * rng.standard_normal((1, 10)), k=10)
     expected = 0.0
-    for one, two in right[0].reshape(5, 2, N):
+    for one, two in correct[0].reshape(5, 2, N):
         g = one - two
         expected += (g.mean() ** 2 - g.var(ddof=1) / N) / 4 / 5
-    assert systems_of(right, groups=NETWORK).training_variance(0) == pytest.approx(expected)
+    assert systems_of(correct, groups=NETWORK_GROUPS).training_variance(0) == pytest.approx(expected)
 
 
 def test_probes_of_different_kinds_are_not_paired():
     rng = np.random.default_rng(9)
-    ten, two = again(rng, 0.7 + 0.03 * rng.standard_normal((2, 2 * GROUPS)))
-    other = Again(two[:10], NETWORK, np.repeat(two[:1], 5, axis=0))
-    first = systems_of(ten[None]).again[0]
+    ten, two = retrained(rng, 0.7 + 0.03 * rng.standard_normal((2, 2 * GROUPS)))
+    other = Retrained(two[:10], NETWORK_GROUPS, np.repeat(two[:1], 5, axis=0))
+    first = systems_of(ten[None]).retrained[0]
     found = Systems(Rows.of(N), np.array([ten[0], two[0]]), [first, other])
     tested = (ten[0] - two[0]).var(ddof=1) / N
     parts = found.training_variance(0) + found.training_variance(1)
@@ -114,9 +114,9 @@ def test_probes_of_different_kinds_are_not_paired():
 
 def test_what_dev_chooses_adds_its_variance():
     rng = np.random.default_rng(10)
-    right = again(rng, np.full((1, 2 * GROUPS), 0.7))
-    choices = again(rng, 0.7 + 0.03 * rng.standard_normal((1, 5)), k=5)[0]
-    found = Systems(Rows.of(N), right[:, 0], [Again(right[0], GROUPS, choices)]).training_variance(0)
+    correct = retrained(rng, np.full((1, 2 * GROUPS), 0.7))
+    choices = retrained(rng, 0.7 + 0.03 * rng.standard_normal((1, 5)), k=5)[0]
+    found = Systems(Rows.of(N), correct[:, 0], [Retrained(correct[0], GROUPS, choices)]).training_variance(0)
     apart = choices - choices.mean(axis=0)
     noise = (apart.var(axis=1, ddof=1) / N).sum()
     assert found == pytest.approx((np.square(apart.mean(axis=1)).sum() - noise) / 4)
@@ -125,18 +125,18 @@ def test_what_dev_chooses_adds_its_variance():
 
 def test_seeds_add_their_spread_and_their_order_changes_nothing():
     rng = np.random.default_rng(5)
-    right = (rng.random((2, N)) < 0.7).astype(float)
-    alone = Systems(Rows.of(N), right).difference(0, 1)
-    both = Systems(Rows.of(N), right, seeds=((0.0004, 4), (0.0, 1))).difference(0, 1)
+    correct = (rng.random((2, N)) < 0.7).astype(float)
+    alone = Systems(Rows.of(N), correct).difference(0, 1)
+    both = Systems(Rows.of(N), correct, seeds=((0.0004, 4), (0.0, 1))).difference(0, 1)
     assert both.variance == pytest.approx(alone.variance + 0.0001)
     assert both.p > alone.p
 
 
 def test_arrays_that_do_not_belong_together_are_refused():
     with pytest.raises(DataError, match="multiple of 10"):
-        Again(np.zeros((7, 20)), GROUPS, np.zeros((5, 20)))
+        Retrained(np.zeros((7, 20)), GROUPS, np.zeros((5, 20)))
     with pytest.raises(DataError, match="20 test rows, and 21"):
-        Systems(Rows.of(20), np.zeros((1, 20)), [Again(np.zeros((10, 21)), GROUPS, np.zeros((5, 21)))])
+        Systems(Rows.of(20), np.zeros((1, 20)), [Retrained(np.zeros((10, 21)), GROUPS, np.zeros((5, 21)))])
     with pytest.raises(DataError, match=r"\(systems, 20\)"):
         Systems(Rows.of(20), np.zeros((1, 21)))
 
@@ -144,7 +144,7 @@ def test_arrays_that_do_not_belong_together_are_refused():
 def test_intervals_about_the_encoder_cover_and_equal_encoders_rarely_differ():
     # a small case of benchmarks/coverage.py, with ridge regression in place of the probe: 150 training rows, 2,000 test
     # rows, 40 dimensions; the interval of the trained probe alone covered 60 % and "found" 31 % differences
-    from sonde.stats.intervals import share_interval, wilson
+    from sonde.stats.intervals import proportion_interval, wilson
 
     rng, d, n, te = np.random.default_rng(6), 40, 150, 2000
     shift = np.full(d, 1.0 / np.sqrt(d))
@@ -157,19 +157,19 @@ def test_intervals_about_the_encoder_cover_and_equal_encoders_rarely_differ():
     for _ in range(reps):
         y, held = (np.where(rng.random(k) < 0.5, -1.0, 1.0) for k in (n, te))
         groups = [np.array_split(rng.permutation(n), GROUPS) for _ in range(2)]
-        right = []
+        correct = []
         for _encoder in range(2):
             x, test = (rng.standard_normal((len(z), d)) + np.outer(z, shift) for z in (y, held))
             rest = [np.setdiff1d(np.arange(n), out) for dealt in groups for out in dealt]
             lines = np.array([ridge(x, y), *(ridge(x[some], y[some]) for some in rest)])
-            right.append(np.sign(lines @ test.T) == held)
-        right = np.array(right, float)
+            correct.append(np.sign(lines @ test.T) == held)
+        correct = np.array(correct, float)
         rows = Rows.of(te)
-        again = [Again(each[1:], GROUPS, np.repeat(each[:1], 5, axis=0)) for each in right]
-        systems = Systems(rows, right[:, 0], again)
-        ranges.append(share_interval(systems.score(0), rows))
-        plain.append(wilson(right[0, 0].sum(), te))
-        scores.append(right[:, 0].mean(axis=1))
+        retrained = [Retrained(each[1:], GROUPS, np.repeat(each[:1], 5, axis=0)) for each in correct]
+        systems = Systems(rows, correct[:, 0], retrained)
+        ranges.append(proportion_interval(systems.score(0), rows))
+        plain.append(wilson(correct[0, 0].sum(), te))
+        scores.append(correct[:, 0].mean(axis=1))
         false += systems.difference(0, 1).p <= 0.05
     expected = float(np.mean(scores))
     covered, alone = (np.mean([low <= expected <= high for low, high in each]) for each in (ranges, plain))

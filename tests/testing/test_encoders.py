@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from sonde.encoders import load
-from sonde.encoders.npy import write_vectors
-from sonde.encoders.vec import Pooled
+from sonde.encoders.schemes.npy import write_vectors
+from sonde.encoders.schemes.vec import Pooled
+from sonde.encoders.wordvectors import WordVectors
 from sonde.testing import examine_encoder
-from sonde.testing.encoders import LANGUAGES
-from sonde.wordvectors import WordVectors
+from sonde.testing.encoders import TEXTS_BY_LANGUAGE
 
 
 def good(texts):
@@ -34,8 +34,8 @@ def test_a_sound_encoder_passes():
 
 
 def test_an_encoder_of_one_language_is_alive():
-    words = sorted({word for texts in LANGUAGES.values() for text in texts for word in text.split()})
-    for language, texts in LANGUAGES.items():
+    words = sorted({word for texts in TEXTS_BY_LANGUAGE.values() for text in texts for word in text.split()})
+    for language, texts in TEXTS_BY_LANGUAGE.items():
         own = sorted({word for text in texts for word in text.split()})
         matrix = np.random.default_rng(1).normal(size=(len(own), 20)).astype(np.float32)
         encoder = Pooled(WordVectors(own, matrix, "0" * 32, len(own)), language)
@@ -46,7 +46,7 @@ def test_an_encoder_of_one_language_is_alive():
 def test_unknown_words_and_constant_columns_are_warned_of():
     (constant,) = warned(good).values()  # its third number is 1
     assert constant == "1 of 3 columns of the vectors are the same for all texts."
-    own = [*{word for text in LANGUAGES["English"] for word in text.split()}, "."]
+    own = [*{word for text in TEXTS_BY_LANGUAGE["English"] for word in text.split()}, "."]
     vectors = WordVectors(
         own, np.random.default_rng(1).normal(size=(len(own), 5)).astype(np.float32), "0" * 32, len(own)
     )

@@ -22,7 +22,7 @@ from sonde.corpus.grammar.relatives import attach
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import UsageError
 
-SHORTEST, LONGEST = 4, 30
+MIN_WORDS, MAX_WORDS = 4, 30
 SENTENCES_PER_DOCUMENT = 20
 _ENOUGH_BITS = 36.5  # a probability of 1e-11
 _TRIES_AT_A_LENGTH = 12
@@ -43,7 +43,7 @@ def sentence(index: int, seed: int = 0) -> Sentence:
             tree = kind(draft, length, mark)
         except Stuck:
             continue
-        if SHORTEST <= len(draft.words) <= LONGEST and draft.bits + length_bits - 1.5 >= _ENOUGH_BITS:
+        if MIN_WORDS <= len(draft.words) <= MAX_WORDS and draft.bits + length_bits - 1.5 >= _ENOUGH_BITS:
             break
     return _finished(draft, tree, index, seed)
 
@@ -64,7 +64,7 @@ def _length(rng: Random) -> tuple[int, float]:
 @cache
 def _lengths() -> Table[int]:
     """Return the lengths to aim at."""
-    return Table([(n, {4: 0.3, 5: 1.6, 6: 1.6}.get(n, 1.2 if n < 18 else 1.0)) for n in range(SHORTEST, 29)])
+    return Table([(n, {4: 0.3, 5: 1.6, 6: 1.6}.get(n, 1.2 if n < 18 else 1.0)) for n in range(MIN_WORDS, 29)])
 
 
 def _taste(u: float, length: int) -> int:

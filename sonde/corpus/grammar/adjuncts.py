@@ -11,8 +11,8 @@ from sonde.corpus.grammar.phrases import Draft, Nominal
 from sonde.corpus.grammar.times import adverbial
 from sonde.corpus.sentence import Tree
 
-_FEWEST = {"manner": 1, "place": 3, "tool": 3, "company": 3, "time": 1, "purpose": 3, "clause": 4, "without": 3}
-_ORDER = list(_FEWEST)
+_MIN_WORDS = {"manner": 1, "place": 3, "tool": 3, "company": 3, "time": 1, "purpose": 3, "clause": 4, "without": 3}
+_ORDER = list(_MIN_WORDS)
 
 
 @cache
@@ -28,7 +28,7 @@ def _adjuncts(room: int, deep: int, having: str) -> Table[str]:
         "w": (0.3, 1.0, 1.5)[deep],
     }
     names = dict(zip("mpoctulw", _ORDER, strict=True))
-    return Table([(names[k], weights[k]) for k in having if _FEWEST[names[k]] <= room])
+    return Table([(names[k], weights[k]) for k in having if _MIN_WORDS[names[k]] <= room])
 
 
 def adjuncts(
@@ -59,7 +59,7 @@ def adjuncts(
             break
         kind = d.pick(table)
         chosen.append(kind)
-        left -= _FEWEST[kind]
+        left -= _MIN_WORDS[kind]
         having = having.replace("mpoctulw"[_ORDER.index(kind)], "")
         if kind in ("tool", "company"):
             having = having.translate({ord(c): None for c in "oc"})
@@ -69,7 +69,7 @@ def adjuncts(
     lucky = wide[int(d.rng.random() * len(wide))] if wide else ""
     parts: list[int | Tree] = []
     for kind in sorted(chosen, key=_ORDER.index):
-        stop = len(d.words) + _FEWEST[kind] + (left if kind == lucky else 0)
+        stop = len(d.words) + _MIN_WORDS[kind] + (left if kind == lucky else 0)
         parts.append(_adjunct(d, kind, v, head, subject, stop, when))
     return parts
 

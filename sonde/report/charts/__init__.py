@@ -14,12 +14,12 @@ from types import MappingProxyType
 from typing import Any
 
 from sonde.errors import UsageError
-from sonde.report.charts.look import Row, Spec
+from sonde.report.charts.figure_style import Row, Spec
 from sonde.report.charts.options import Options
 
-__all__ = ["KINDS", "Options", "chart"]
+__all__ = ["CHARTS", "Options", "chart"]
 
-KINDS: Mapping[str, str] = MappingProxyType(
+CHARTS: Mapping[str, str] = MappingProxyType(
     {
         "heatmap": "sonde.report.charts.heatmap",
         "intervals": "sonde.report.charts.intervals",
@@ -38,9 +38,9 @@ KINDS: Mapping[str, str] = MappingProxyType(
 
 def chart(kind: str, summary: Mapping[str, Any], options: Options | None = None) -> tuple[list[Row], Spec]:
     """The rows of a figure and its spec. UsageError if the summary has nothing for it, or there is no such kind."""
-    if kind not in KINDS:
-        raise UsageError(f"There is no figure {kind!r}; expected {', '.join(KINDS)}.")
+    if kind not in CHARTS:
+        raise UsageError(f"There is no figure {kind!r}; expected {', '.join(CHARTS)}.")
     if summary["metric"] != "accuracy":
         raise UsageError(f"Figures are of accuracy; the summary is of {summary['metric']}.")
-    found: tuple[list[Row], Spec] = importlib.import_module(KINDS[kind]).chart(summary, options or Options())
+    found: tuple[list[Row], Spec] = importlib.import_module(CHARTS[kind]).chart(summary, options or Options())
     return found

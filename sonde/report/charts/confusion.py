@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sonde.errors import UsageError
-from sonde.report.charts.look import Row, Spec, Width, framed, look
+from sonde.report.charts.figure_style import Row, Spec, Width, figure_style, single_view
 from sonde.report.charts.matrix import Matrix, cells
-from sonde.report.charts.options import Options, columns_drawn, sets_drawn
-from sonde.report.names import cut_names
+from sonde.report.charts.options import Options, selected_columns, selected_sets
+from sonde.report.names import truncate_names
 
 NEEDS = "A confusion matrix needs the predictions of a set that is scored by accuracy and has at most 24 labels."
-FEW = 8
+MAX_SQUARE_LABELS = 8
 """With so many labels, cells have room to be square."""
 
 
 def chart(summary: Mapping[str, Any], options: Options) -> tuple[list[Row], Spec]:
     """The figure of these options, which must name one set and one encoder where there are several."""
-    titles, names = sets_drawn(summary, options.sets), columns_drawn(summary, options.columns)
+    titles, names = selected_sets(summary, options.sets), selected_columns(summary, options.columns)
     there = [(i, j) for i in titles for j in names if rows(summary, set=i, column=j)]
     if not there:
         raise UsageError(f"{NEEDS} There is none.")
@@ -40,7 +40,7 @@ def rows(summary: Mapping[str, Any], *, set: int, column: int) -> list[Row]:
     of = mistakes and mistakes["columns"][column]
     if not of or not of.get("confusion"):
         return []
-    labels = cut_names([str(label) for label in mistakes["labels"]])
+    labels = truncate_names([str(label) for label in mistakes["labels"]])
     found = []
     for truth, line in zip(labels, of["confusion"], strict=True):
         total = sum(line)
@@ -58,11 +58,12 @@ def rows(summary: Mapping[str, Any], *, set: int, column: int) -> list[Row]:
 
 def spec(rows: Sequence[Row], *, width: Width = "container") -> Spec:
     """True labels go down, predicted ones across; rows are counted, and coloured by their share of the true label."""
-    at = look(width)
+    style = figure_style(width)
     labels = list(dict.fromkeys(row["truth"] for row in rows))
     matrix = Matrix(
-        x="predicted", y="truth", xs=labels, ys=labels, value="share", written="written", domain=(0.0, 1.0), format=",",
+        x="predicted", y="truth", xs=labels, ys=labels, value="share", text_field="written", domain=(0.0, 1.0),
+        format=",",
         short=",", title="share of the true label", x_title="predicted", y_title="true",
-        tall=2.6 if len(labels) <= FEW else 1.6,
+        row_height=2.6 if len(labels) <= MAX_SQUARE_LABELS else 1.6,
     )  # fmt: skip
-    return framed(cells(at, matrix, rows, at.total - at.beside(labels)), rows, at)
+    return single_view(cells(style, matrix, rows, style.total - style.label_width(labels)), rows, style)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from sonde.report.charts.look import Row, numbers
-from sonde.report.charts.options import sets_drawn
+from sonde.report.charts.figure_style import Row, numbers
+from sonde.report.charts.options import selected_sets
 from sonde.report.escape import plain
 from sonde.report.interval import in_points
 from sonde.report.names import short_names
@@ -20,7 +20,7 @@ def curve_rows(
 ) -> list[Row]:
     """A row per series, set and place along the axis, ``x``; a series is drawn as an encoder is."""
     curves = (summary.get("curves") or {}).get(along, ())
-    titles = sets_drawn(summary, sets)
+    titles = selected_sets(summary, sets)
     curves = [
         c for c in curves if c["value"] is not None and c["set"] in titles and (not columns or c["column"] in columns)
     ]

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sonde.report.charts.curve import curve_rows
+from sonde.report.charts.figure_style import Row, Spec, Width, figure_style
 from sonde.report.charts.lines import Axes, curves
-from sonde.report.charts.look import Row, Spec, Width, look
-from sonde.report.charts.options import Lines, Options, some
+from sonde.report.charts.options import Lines, Options, require_rows
 
 NEEDS = (
     "A figure of epochs needs checkpoints of one encoder whose names differ in a number after epoch, checkpoint or "
@@ -19,7 +19,7 @@ NEEDS = (
 def chart(summary: Mapping[str, Any], options: Options) -> tuple[list[Row], Spec]:
     """The figure of these options."""
     found = rows(summary, sets=options.sets, columns=options.columns)
-    return some(found, NEEDS), spec(found, width=options.width, lines=options.lines)
+    return require_rows(found, NEEDS), spec(found, width=options.width, lines=options.lines)
 
 
 def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Sequence[int] = ()) -> list[Row]:
@@ -29,4 +29,4 @@ def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Seque
 
 def spec(rows: Sequence[Row], *, width: Width = "container", lines: Lines | None = None) -> Spec:
     """Numbers of epochs, or of steps, from left to right."""
-    return curves(look(width), rows, Axes(x="epoch or step"), lines)
+    return curves(figure_style(width), rows, Axes(x="epoch or step"), lines)

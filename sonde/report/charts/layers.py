@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sonde.report.charts.figure_style import Row, Spec, Width, figure_style, numbers
 from sonde.report.charts.lines import Axes, curves
-from sonde.report.charts.look import Row, Spec, Width, look, numbers
-from sonde.report.charts.options import Lines, Options, columns_drawn, sets_drawn, some
-from sonde.report.interval import ends_of, in_points
+from sonde.report.charts.options import Lines, Options, require_rows, selected_columns, selected_sets
+from sonde.report.interval import estimate_of, in_points
 
 NEEDS = "Layers need an encoder that gives several: sonde run -e 'hf:MODEL?layer=*'. The run has none."
 
@@ -16,12 +16,12 @@ NEEDS = "Layers need an encoder that gives several: sonde run -e 'hf:MODEL?layer
 def chart(summary: Mapping[str, Any], options: Options) -> tuple[list[Row], Spec]:
     """The figure of these options."""
     found = rows(summary, sets=options.sets, columns=options.columns)
-    return some(found, NEEDS), spec(found, width=options.width, lines=options.lines)
+    return require_rows(found, NEEDS), spec(found, width=options.width, lines=options.lines)
 
 
 def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Sequence[int] = ()) -> list[Row]:
     """A row per encoder, set and layer; ``by_dev``: whether dev chose that layer."""
-    short, titles = columns_drawn(summary, columns), sets_drawn(summary, sets)
+    short, titles = selected_columns(summary, columns), selected_sets(summary, sets)
     found = []
     for of in summary["layers"]:
         j = of["column"]
@@ -29,7 +29,7 @@ def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Seque
             continue
         for i in titles:
             for name, line in zip(of["names"], of["cells"], strict=True):
-                value, low, high = ends_of(line[i])
+                value, low, high = estimate_of(line[i])
                 if value is None:
                     continue
                 layer = "–" if name is None else name
@@ -53,4 +53,4 @@ def spec(rows: Sequence[Row], *, width: Width = "container", lines: Lines | None
     else:
         rows = [row | {"x": str(row["x"])} for row in rows]
         axes = Axes(x="layer", scale="point", ticks=list(map(str, names)))
-    return curves(look(width), rows, axes, lines)
+    return curves(figure_style(width), rows, axes, lines)

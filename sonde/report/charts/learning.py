@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sonde.report.charts.figure_style import Row, Spec, Width, figure_style, numbers, wrap_title
 from sonde.report.charts.lines import Axes, curves
-from sonde.report.charts.look import Row, Spec, Width, look, numbers, wrapped
-from sonde.report.charts.options import Lines, Options, columns_drawn, sets_drawn, some
+from sonde.report.charts.options import Lines, Options, require_rows, selected_columns, selected_sets
 from sonde.report.escape import plain
 from sonde.report.interval import in_points
 
 NEEDS = "A figure of learning needs learning curves: sonde run --measures learning. The run has none."
-MOST = 4
+MAX_GAINS = 4
 """Lines that are said to rise or not; of more, there is no room for the others."""
 
 
@@ -25,7 +25,7 @@ def chart(summary: Mapping[str, Any], options: Options) -> tuple[list[Row], Spec
     found = rows(summary, sets=options.sets, columns=options.columns)
     if options.lines == "set":  # a baseline would be a panel of its own
         found = [row for row in found if row["column"] is not None]
-    return some(found, NEEDS), spec(found, width=options.width, lines=options.lines)
+    return require_rows(found, NEEDS), spec(found, width=options.width, lines=options.lines)
 
 
 def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Sequence[int] = ()) -> list[Row]:
@@ -33,19 +33,19 @@ def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Seque
 
     The last row of an encoder has ``gain``, ``gain_low`` and ``gain_high``: what the last doubling adds.
     """
-    short, titles = columns_drawn(summary, columns), sets_drawn(summary, sets)
+    short, titles = selected_columns(summary, columns), selected_sets(summary, sets)
     found: list[Row] = []
-    beside: list[Row] = []
+    baseline_rows: list[Row] = []
     for i in titles:
         cells = ((summary.get("meaning") or {}).get("sets") or {i: []})[i]
         curves_of = {j: cells[j]["learning"] for j in short if j < len(cells) and (cells[j] or {}).get("learning")}
         for j, curve in curves_of.items():
             own = list(_points(i, titles[i], j, short[j], curve["points"]))
             gain = {"gain": curve["value"], "gain_low": curve["low"], "gain_high": curve["high"]}
-            found += [*own[:-1], own[-1] | gain | {"text": f"{own[-1]['text']}; last doubling {rises(gain)}"}]
+            found += [*own[:-1], own[-1] | gain | {"text": f"{own[-1]['text']}; last doubling {gain_text(gain)}"}]
         for name, points in next((curve["baselines"] for curve in curves_of.values()), {}).items():
-            beside += _points(i, titles[i], None, name, points)
-    return found + beside
+            baseline_rows += _points(i, titles[i], None, name, points)
+    return found + baseline_rows
 
 
 def _points(i: int, title: str, j: int | None, name: str, points: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
@@ -58,7 +58,7 @@ def _points(i: int, title: str, j: int | None, name: str, points: Sequence[Mappi
         }  # fmt: skip
 
 
-def rises(row: Mapping[str, Any]) -> str:
+def gain_text(row: Mapping[str, Any]) -> str:
     """What the last doubling adds, in words: +1.2 ±0.8 (still rising)."""
     gain, low, high = (100 * row[name] for name in ("gain", "gain_low", "gain_high"))
     state = "still rising" if low > 0 else "falling" if high < 0 else "no clear rise"
@@ -68,22 +68,25 @@ def rises(row: Mapping[str, Any]) -> str:
 
 def spec(rows: Sequence[Row], *, width: Width = "container", lines: Lines | None = None) -> Spec:
     """A panel per set, or one per encoder; the axis of rows is logarithmic."""
-    at = look(width)
+    style = figure_style(width)
     sizes = {tuple(sorted({row["x"] for row in rows if row["set"] == i})) for i in {row["set"] for row in rows}}
     ticks = sizes.pop() if len(sizes) == 1 else None  # where sets differ, those of one say nothing of the others
-    found = curves(at, rows, Axes(x="training rows", scale="log", ticks=ticks), lines or "encoder")
+    found = curves(style, rows, Axes(x="training rows", scale="log", ticks=ticks), lines or "encoder")
     panel, line = ("encoder_name", "set_name") if lines == "set" else ("set_name", "encoder_name")
     ends = [row for row in rows if "gain" in row]
     many = len({row[line] for row in ends}) > 1
     for i, title in enumerate(dict.fromkeys(row[panel] for row in rows)):
         own = [row for row in ends if row[panel] == title]
-        said = [f"{plain(row[line])} {rises(row)}" if many else f"last doubling {rises(row)}" for row in own[:MOST]]
-        said += [f"and {len(own) - MOST} more"] * (len(own) > MOST)
+        said = [
+            f"{plain(row[line])} {gain_text(row)}" if many else f"last doubling {gain_text(row)}"
+            for row in own[:MAX_GAINS]
+        ]
+        said += [f"and {len(own) - MAX_GAINS} more"] * (len(own) > MAX_GAINS)
         if "concat" in found:
             named, wide = found["concat"][i]["title"], found["concat"][i]["width"]
         else:
             found["title"] = named = {"text": title}
-            wide = 0.8 * at.total
-        named["subtitle"] = [part for text in said for part in wrapped(at, text, wide)]
-        named |= {"subtitleFontSize": at.font, "subtitlePadding": round(at.font / 3, 1)}
+            wide = 0.8 * style.total
+        named["subtitle"] = [part for text in said for part in wrap_title(style, text, wide)]
+        named |= {"subtitleFontSize": style.font, "subtitlePadding": round(style.font / 3, 1)}
     return found

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sonde.report.charts.figure_style import Row, Spec, Width, figure_style, numbers
 from sonde.report.charts.lines import Axes, curves
-from sonde.report.charts.look import Row, Spec, Width, look, numbers
-from sonde.report.charts.options import Options, columns_drawn, sets_drawn, some
+from sonde.report.charts.options import Options, require_rows, selected_columns, selected_sets
 from sonde.report.interval import in_points
 
 NEEDS = (
@@ -18,12 +18,12 @@ NEEDS = (
 def chart(summary: Mapping[str, Any], options: Options) -> tuple[list[Row], Spec]:
     """The figure of these options."""
     found = rows(summary, sets=options.sets, columns=options.columns)
-    return some(found, NEEDS), spec(found, width=options.width)
+    return require_rows(found, NEEDS), spec(found, width=options.width)
 
 
 def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Sequence[int] = ()) -> list[Row]:
     """A row per set, encoder and bin of lengths, which is drawn at its middle, ``x``."""
-    short, titles = columns_drawn(summary, columns), sets_drawn(summary, sets)
+    short, titles = selected_columns(summary, columns), selected_sets(summary, sets)
     found = []
     for i in titles:
         mistakes = (summary.get("mistakes") or [None] * len(summary["sets"]))[i]
@@ -46,4 +46,4 @@ def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Seque
 
 def spec(rows: Sequence[Row], *, width: Width = "container") -> Spec:
     """A panel per set."""
-    return curves(look(width), rows, Axes(x="tokens"), "encoder")
+    return curves(figure_style(width), rows, Axes(x="tokens"), "encoder")

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sonde.report.charts.look import BLUES, DIVERGING, GREY, Look, Row, Spec, name_axis, tooltip
+from sonde.report.charts.figure_style import BLUES, DIVERGING, GREY, FigureStyle, Row, Spec, name_axis, tooltip
 from sonde.report.verdict import MARK
 
-INK, PAPER, FAINT = "#1a1a1a", "#ffffff", "#6b6b6b"
+DARK_TEXT, LIGHT_TEXT, FAINT_TEXT = "#1a1a1a", "#ffffff", "#6b6b6b"
 """What is written in a cell stands on the cell's own colour, whatever the page is."""
-TURNS = {"more": ((0.75,), (INK, PAPER)), "both": ((0.1, 0.865), (PAPER, INK, PAPER))}
+TEXT_COLOUR_THRESHOLDS = {
+    "more": ((0.75,), (DARK_TEXT, LIGHT_TEXT)),
+    "both": ((0.1, 0.865), (LIGHT_TEXT, DARK_TEXT, LIGHT_TEXT)),
+}
 """Where along the colours light ink reads better than dark: both then have a contrast of 4 (WCAG 2) or more."""
-SMALL = 0.85
+MIN_TEXT_SCALE = 0.85
 """Numbers may be so much smaller than names before they lose a digit."""
 
 
@@ -35,102 +38,104 @@ class Matrix:
     """The format where there is no room for the first."""
     colours: Literal["more", "both"] = "more"
     """From light to dark, or to both sides of white, which is the middle of the domain."""
-    written: str | None = None
+    text_field: str | None = None
     """Another field to be written, where it has a number."""
     bold: str | None = None
     """A field that says what to write in bold."""
-    marked: str | None = None
+    mark_if: str | None = None
     """A field that says after what number † stands."""
     x_title: str | None = None
     y_title: str | None = None
-    tall: float = 1.9
+    row_height: float = 1.9
     """The height of a cell, in heights of a letter."""
-    drawn: str | None = None
+    colour_if: str | None = None
     """A field that says what has a colour; the rest is grey."""
 
 
-def cells(at: Look, m: Matrix, rows: Sequence[Row], width: float, *, names: bool = True) -> Spec:
+def cells(style: FigureStyle, m: Matrix, rows: Sequence[Row], width: float, *, names: bool = True) -> Spec:
     """The view of a matrix whose columns share this width; ``names``: whether lines have theirs beside them."""
     each = width / max(1, len(m.xs))
-    said = [row[m.written or m.value] for row in rows]
+    said = [row[m.text_field or m.value] for row in rows]
     form = next(
         (
             (f, size)
             for f in (m.format, m.short)
-            for size in (1.0, SMALL)
-            if each > size * at.span(format(n, f) + MARK * bool(m.marked) for n in said if n is not None)
+            for size in (1.0, MIN_TEXT_SCALE)
+            if each > size * style.text_width(format(n, f) + MARK * bool(m.mark_if) for n in said if n is not None)
         ),
         None,
     )
-    upright = each >= at.span(m.xs) + 2
-    slant = -45 if each > 1.6 * at.font else -90  # names so close would touch
+    upright = each >= style.text_width(m.xs) + 2
+    slant = -45 if each > 1.6 * style.font else -90  # names so close would touch
     angle = {"labelAngle": 0} if upright else {"labelAngle": slant, "labelAlign": "right", "labelBaseline": "middle"}
-    across = name_axis(at, m.xs, title=m.x_title, **angle)
-    down = name_axis(at, m.ys, title=m.y_title) if names else None
+    across = name_axis(style, m.xs, title=m.x_title, **angle)
+    down = name_axis(style, m.ys, title=m.y_title) if names else None
     place = {
         "x": {"field": m.x, "type": "nominal", "scale": {"domain": list(m.xs)}, "axis": across},
         "y": {"field": m.y, "type": "nominal", "scale": {"domain": list(m.ys)}, "axis": down},
         "tooltip": tooltip(),
     }
-    layers = [_coloured(at, m, width)]
-    if m.drawn:
+    layers = [_coloured(style, m, width)]
+    if m.colour_if:
         known = {"filter": {"field": m.value, "valid": True}}
-        layers.append({"transform": [known, _is(m.drawn, False)], "mark": {"type": "rect", "fill": GREY}})
-    layers += _texts(at, m, *form) if form else []
-    if m.marked and form:
-        layers.append(_marks(at, m, form[1] * at.span(format(n, form[0]) for n in said if n is not None), form[1]))
+        layers.append({"transform": [known, _is(m.colour_if, False)], "mark": {"type": "rect", "fill": GREY}})
+    layers += _texts(style, m, *form) if form else []
+    if m.mark_if and form:
+        layers.append(
+            _marks(style, m, form[1] * style.text_width(format(n, form[0]) for n in said if n is not None), form[1])
+        )
     layers.append(_absent(m))
-    return {"height": {"step": at.font * m.tall}, "encoding": place, "layer": layers}
+    return {"height": {"step": style.font * m.row_height}, "encoding": place, "layer": layers}
 
 
-def _coloured(at: Look, m: Matrix, width: float) -> Spec:
+def _coloured(style: FigureStyle, m: Matrix, width: float) -> Spec:
     low, high = m.domain
     ramp = BLUES if m.colours == "more" else DIVERGING
     stops = [low + (high - low) * i / (len(ramp) - 1) for i in range(len(ramp))]
     bar = {
-        "title": m.title, "orient": "bottom", "direction": "horizontal", "gradientLength": min(width, 14 * at.font),
-        "gradientThickness": at.font * 0.8, "tickCount": 3, "titleAnchor": "start",
+        "title": m.title, "orient": "bottom", "direction": "horizontal", "gradientLength": min(width, 14 * style.font),
+        "gradientThickness": style.font * 0.8, "tickCount": 3, "titleAnchor": "start",
     }  # fmt: skip
     colour = {
         "field": m.value, "type": "quantitative", "legend": bar,
         "scale": {"domain": stops, "range": list(ramp), "clamp": True, "interpolate": "lab"},
     }  # fmt: skip
-    transform = [{"filter": {"field": m.value, "valid": True}}, *([_is(m.drawn, True)] if m.drawn else [])]
-    edge = {"stroke": PAPER, "strokeWidth": 0.5}
+    transform = [{"filter": {"field": m.value, "valid": True}}, *([_is(m.colour_if, True)] if m.colour_if else [])]
+    edge = {"stroke": LIGHT_TEXT, "strokeWidth": 0.5}
     return {"transform": transform, "mark": {"type": "rect", **edge}, "encoding": {"fill": colour}}
 
 
-def _texts(at: Look, m: Matrix, form: str, size: float) -> list[Spec]:
+def _texts(style: FigureStyle, m: Matrix, form: str, size: float) -> list[Spec]:
     """What is written in cells: bold and not, faint where there is no colour."""
     ink = _ink(m)
-    said = {"field": m.written or m.value, "type": "quantitative", "format": form}
-    known = {"filter": {"field": m.written or m.value, "valid": True}}
-    text = {"type": "text", "fontSize": at.font * size}
+    said = {"field": m.text_field or m.value, "type": "quantitative", "format": form}
+    known = {"filter": {"field": m.text_field or m.value, "valid": True}}
+    text = {"type": "text", "fontSize": style.font * size}
     found: list[Spec] = []
     for bold in (False, True) if m.bold else (None,):
         which = [known, *([_is(m.bold, bold)] if m.bold and bold is not None else [])]
-        which += [_is(m.drawn, True)] if m.drawn else []
+        which += [_is(m.colour_if, True)] if m.colour_if else []
         mark = text | ({"fontWeight": "bold"} if bold else {})
         found.append({"transform": which, "mark": mark, "encoding": {"text": said, "color": ink}})
-    if m.drawn:
-        which = [known, _is(m.drawn, False)]
-        found.append({"transform": which, "mark": {**text, "color": FAINT}, "encoding": {"text": said}})
+    if m.colour_if:
+        which = [known, _is(m.colour_if, False)]
+        found.append({"transform": which, "mark": {**text, "color": FAINT_TEXT}, "encoding": {"text": said}})
     return found
 
 
 def _ink(m: Matrix) -> Spec:
     """The colour of what is written, by the colour of the cell."""
     low, high = m.domain
-    turns, inks = TURNS[m.colours]
+    turns, inks = TEXT_COLOUR_THRESHOLDS[m.colours]
     domain = [low + turn * (high - low) for turn in turns]
     scale = {"type": "threshold", "domain": domain, "range": list(inks)}
     return {"field": m.value, "type": "quantitative", "legend": None, "scale": scale}
 
 
-def _marks(at: Look, m: Matrix, width: float, size: float) -> Spec:
+def _marks(style: FigureStyle, m: Matrix, width: float, size: float) -> Spec:
     """† after the numbers, of this width, that a field says."""
-    text = {"type": "text", "fontSize": at.font * size, "align": "left", "dx": width / 2}
-    which = [{"filter": {"field": m.written or m.value, "valid": True}}, _is(m.marked or "", True)]
+    text = {"type": "text", "fontSize": style.font * size, "align": "left", "dx": width / 2}
+    which = [{"filter": {"field": m.text_field or m.value, "valid": True}}, _is(m.mark_if or "", True)]
     return {"transform": which, "mark": text, "encoding": {"text": {"value": MARK}, "color": _ink(m)}}
 
 

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sonde.errors import UsageError
-from sonde.report.charts.look import Row, Width
+from sonde.report.charts.figure_style import Row, Width
 from sonde.report.names import set_names, short_names
 
 Mode = Literal["absolute", "above", "relative"]
 Lines = Literal["set", "encoder"]
 
-TITLES = {
+METRIC_TITLES = {
     "accuracy": "accuracy (%)",
     "pearson": "Pearson × 100",
     "spearman": "Spearman × 100",
     "recall@1": "recall@1 (%)",
 }
-MIXED = "accuracy or correlation, × 100"
+MIXED_METRICS_TITLE = "accuracy or correlation, × 100"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,30 +39,30 @@ class Options:
     width: Width = "container"
 
 
-def sets_drawn(summary: Mapping[str, Any], wanted: Sequence[int]) -> dict[int, str]:
+def selected_sets(summary: Mapping[str, Any], indices: Sequence[int]) -> dict[int, str]:
     """The sets that were asked for, or all there are, by number, and what they are called beside each other."""
-    found = _places(summary["sets"], wanted)
+    found = _places(summary["sets"], indices)
     return dict(zip(found, set_names([summary["sets"][i] for i in found]), strict=True))
 
 
-def columns_drawn(summary: Mapping[str, Any], wanted: Sequence[int]) -> dict[int, str]:
+def selected_columns(summary: Mapping[str, Any], indices: Sequence[int]) -> dict[int, str]:
     """The same of columns."""
-    found = _places(summary["columns"], wanted)
+    found = _places(summary["columns"], indices)
     return dict(zip(found, short_names([", ".join(summary["columns"][j]["label"]) for j in found]), strict=True))
 
 
-def _places(found: Sequence[Any], wanted: Sequence[int]) -> list[int]:
-    return [i for i in range(len(found)) if not wanted or i in wanted]
+def _places(found: Sequence[Any], indices: Sequence[int]) -> list[int]:
+    return [i for i in range(len(found)) if not indices or i in indices]
 
 
-def some(rows: list[Row], needs: str) -> list[Row]:
+def require_rows(rows: list[Row], needs: str) -> list[Row]:
     """The rows; an error that says what is needed if there are none."""
     if not rows:
         raise UsageError(needs)
     return rows
 
 
-def scored(rows: Sequence[Row]) -> str:
+def score_title(rows: Sequence[Row]) -> str:
     """What the points of these rows are, as a title."""
     met = {row["metric"] for row in rows}
-    return TITLES.get(met.pop(), MIXED) if len(met) == 1 else MIXED
+    return METRIC_TITLES.get(met.pop(), MIXED_METRICS_TITLE) if len(met) == 1 else MIXED_METRICS_TITLE

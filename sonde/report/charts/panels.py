@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sonde.report.charts.look import SCHEMA, Look, Row, Spec, config, wrapped
+from sonde.report.charts.figure_style import SCHEMA, FigureStyle, Row, Spec, config, wrap_title
 
 
 class Panel(NamedTuple):
@@ -24,24 +24,31 @@ Draw = Callable[[Panel], Spec]
 
 
 def grid(
-    at: Look, rows: Sequence[Row], titles: Sequence[str], draw: Draw, *, beside: float, least: float, gap: float
+    style: FigureStyle,
+    rows: Sequence[Row],
+    titles: Sequence[str],
+    draw: Draw,
+    *,
+    label_width: float,
+    min_width: float,
+    gap: float,
 ) -> Spec:
     """Panels with titles, as many in a line as have ``least`` points of width; rows say by ``panel`` where they belong.
 
     ``beside``: what names and numbers take at the left of the first panel of a line; ``gap``: of the others, with
     what separates panels.
     """
-    many = max(1, min(len(titles), int((at.total - beside + gap) // (least + gap))))
+    many = max(1, min(len(titles), int((style.total - label_width + gap) // (min_width + gap))))
     lines = -(-len(titles) // many)
     many = -(-len(titles) // lines)  # as even as it goes: five panels stand three and two, not four and one
-    width = round((at.total - beside - gap * (many - 1)) / many - 2, 1)
+    width = round((style.total - label_width - gap * (many - 1)) / many - 2, 1)
     panels = []
     for i, title in enumerate(titles):
         own = {"filter": {"field": "panel", "equal": i}}
         view = draw(Panel(i, width, i % many == 0, i + many >= len(titles)))
         panels.append(
             {
-                "title": {"text": wrapped(at, title, width), "limit": width + gap},
+                "title": {"text": wrap_title(style, title, width), "limit": width + gap},
                 "width": width,
                 **view,
                 "transform": [own, *view.get("transform", ())],
@@ -50,16 +57,16 @@ def grid(
     shared = {"scale": dict.fromkeys(("color", "fill", "shape", "strokeDash"), "shared")}
     return {
         "$schema": SCHEMA,
-        "config": config(at.font),
+        "config": config(style.font),
         "data": {"values": list(rows)},
         "columns": many,
-        "spacing": {"column": at.font, "row": at.font},
+        "spacing": {"column": style.font, "row": style.font},
         "align": "each",
         "resolve": shared,
         "concat": panels,
     }
 
 
-def columns_of_legend(at: Look, names: Sequence[str]) -> int:
+def legend_columns(style: FigureStyle, names: Sequence[str]) -> int:
     """How many names stand side by side in a legend below the panels."""
-    return max(1, min(len(names), int(at.total // (at.span(names) + 3.5 * at.font))))
+    return max(1, min(len(names), int(style.total // (style.text_width(names) + 3.5 * style.font))))

@@ -10,24 +10,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sonde.errors import UsageError
-from sonde.report.charts.look import (
-    Look,
+from sonde.report.charts.figure_style import (
+    FigureStyle,
     Row,
     Spec,
     Width,
-    look,
+    figure_style,
     name_axis,
     numbers,
-    points_along,
+    points_axis,
     styles,
     ticks,
     tooltip,
 )
 from sonde.report.charts.matrix import Matrix, cells
-from sonde.report.charts.options import Mode, Options, columns_drawn, scored, some
-from sonde.report.charts.panels import Panel, columns_of_legend, grid
+from sonde.report.charts.options import Mode, Options, require_rows, score_title, selected_columns
+from sonde.report.charts.panels import Panel, grid, legend_columns
 from sonde.report.interval import in_points
-from sonde.report.names import cut_names
+from sonde.report.names import truncate_names
 
 NEEDS = (
     "Profiles need sets of the same tasks in two languages or more; name the runs that have them together: "
@@ -46,7 +46,7 @@ def chart(summary: Mapping[str, Any], options: Options) -> tuple[list[Row], Spec
     if known and to is not None and to not in known:
         raise UsageError(f"Profiles are relative to a language; the run has {', '.join(known)}.")
     found = rows(summary, sets=options.sets, columns=options.columns, relative_to=to)
-    return some(found, NEEDS), spec(found, width=options.width, mode=options.mode)
+    return require_rows(found, NEEDS), spec(found, width=options.width, mode=options.mode)
 
 
 def rows(
@@ -60,8 +60,10 @@ def rows(
     known = summary.get("languages")
     if not known:
         return []
-    short = columns_drawn(summary, columns)
-    languages, tasks = (dict(zip(known[name], cut_names(known[name]), strict=True)) for name in ("languages", "tasks"))
+    short = selected_columns(summary, columns)
+    languages, tasks = (
+        dict(zip(known[name], truncate_names(known[name]), strict=True)) for name in ("languages", "tasks")
+    )
     of: dict[tuple[str, int], float] = {}
     for p in known["profiles"]:
         if p["language"] == relative_to and (not sets or p["set"] in sets):
@@ -91,46 +93,54 @@ def rows(
 
 def spec(rows: Sequence[Row], *, width: Width = "container", mode: Mode = "absolute") -> Spec:
     """A panel per language with a line per encoder; of ratios, a panel per encoder."""
-    at = look(width)
-    return _ratios(at, rows) if mode == "relative" else _profiles(at, rows)
+    style = figure_style(width)
+    return _ratios(style, rows) if mode == "relative" else _profiles(style, rows)
 
 
-def _profiles(at: Look, rows: Sequence[Row]) -> Spec:
+def _profiles(style: FigureStyle, rows: Sequence[Row]) -> Spec:
     """Tasks go down, so that their names stand level and once."""
     languages, encoders = (list(dict.fromkeys(row[name] for row in rows)) for name in ("language", "encoder_name"))
     tasks = list(dict.fromkeys(row["task"] for row in sorted(rows, key=lambda row: row["place"])))
     drawn = [
         row | {"panel": languages.index(row["language"]), "dash": encoders.index(row["encoder_name"])} for row in rows
     ]
-    key = {"title": None, "orient": "bottom", "columns": columns_of_legend(at, encoders)}
-    colour, shape, dash = styles(at, "encoder_name", encoders, key if len(encoders) > 1 else None)
+    key = {"title": None, "orient": "bottom", "columns": legend_columns(style, encoders)}
+    colour, shape, dash = styles(style, "encoder_name", encoders, key if len(encoders) > 1 else None)
     marks = ticks(row[name] for row in rows for name in ("points", "points_low", "points_high"))
 
     def draw(panel: Panel) -> Spec:
-        axis = name_axis(at, tasks, grid=True, labels=panel.first, labelPadding=at.font / 1.5)
-        x = points_along(marks, "points", scored(rows))
+        axis = name_axis(style, tasks, grid=True, labels=panel.first, labelPadding=style.font / 1.5)
+        x = points_axis(marks, "points", score_title(rows))
         ends = {"x": {**x, "field": "points_low"}, "x2": {"field": "points_high"}, "color": colour}
         order = {"field": "place", "type": "quantitative"}
         return {
-            "height": {"step": at.font * 2.2},
+            "height": {"step": style.font * 2.2},
             "encoding": {"y": {"field": "task", "type": "nominal", "scale": {"domain": tasks}, "axis": axis}},
             "layer": [
-                {"mark": {"type": "rule", "opacity": 0.5, "strokeWidth": at.font / 8}, "encoding": ends},
+                {"mark": {"type": "rule", "opacity": 0.5, "strokeWidth": style.font / 8}, "encoding": ends},
                 {
-                    "mark": {"type": "line", "strokeWidth": at.font / 8, "opacity": 0.75},
+                    "mark": {"type": "line", "strokeWidth": style.font / 8, "opacity": 0.75},
                     "encoding": {"x": x, "order": order, "color": colour, "strokeDash": dash},
                 },
                 {
-                    "mark": {"type": "point", "filled": True, "size": at.dot(21), "opacity": 1},
+                    "mark": {"type": "point", "filled": True, "size": style.dot(21), "opacity": 1},
                     "encoding": {"x": x, "color": colour, "shape": shape, "tooltip": tooltip()},
                 },
             ],
         }
 
-    return grid(at, drawn, languages, draw, beside=at.beside(tasks), least=8 * at.font, gap=2 * at.font)
+    return grid(
+        style,
+        drawn,
+        languages,
+        draw,
+        label_width=style.label_width(tasks),
+        min_width=8 * style.font,
+        gap=2 * style.font,
+    )
 
 
-def _ratios(at: Look, rows: Sequence[Row]) -> Spec:
+def _ratios(style: FigureStyle, rows: Sequence[Row]) -> Spec:
     languages, encoders = (list(dict.fromkeys(row[name] for row in rows)) for name in ("language", "encoder_name"))
     tasks = list(dict.fromkeys(row["task"] for row in sorted(rows, key=lambda row: row["place"])))
     drawn = [row | {"panel": encoders.index(row["encoder_name"])} for row in rows]
@@ -142,7 +152,9 @@ def _ratios(at: Look, rows: Sequence[Row]) -> Spec:
 
     def draw(panel: Panel) -> Spec:
         own = [row for row in drawn if row["panel"] == panel.number]
-        return cells(at, matrix, own, panel.width, names=panel.first)
+        return cells(style, matrix, own, panel.width, names=panel.first)
 
-    least = len(languages) * 2.6 * at.font
-    return grid(at, drawn, encoders, draw, beside=at.beside(tasks), least=least, gap=1.5 * at.font)
+    min_width = len(languages) * 2.6 * style.font
+    return grid(
+        style, drawn, encoders, draw, label_width=style.label_width(tasks), min_width=min_width, gap=1.5 * style.font
+    )

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sonde.report.checks.baselines import below_baseline, chance, leak_like
-from sonde.report.checks.comparing import few_rows, many_comparisons, not_apart
+from sonde.report.checks.check_result import CheckResult, Level, Summary
+from sonde.report.checks.comparisons import few_rows, many_comparisons, not_apart
 from sonde.report.checks.data import failures, partial, synthetic, unsound_data
 from sonde.report.checks.encoders import broken_encoder, taken_on_trust, unknown_tokens
-from sonde.report.checks.entry import Entry, Level, Summary
 from sonde.report.checks.probe import dev_test_gap, grid_edge, mlp_gain, one_seed, wide_vectors
 
-__all__ = ["CHECKS", "Entry", "checks"]
+__all__ = ["CHECKS", "CheckResult", "checks"]
 
-CHECKS: tuple[Callable[[Summary], Entry | None], ...] = (
+CHECKS: tuple[Callable[[Summary], CheckResult | None], ...] = (
     failures,
     broken_encoder,
     unknown_tokens,
@@ -41,7 +41,7 @@ CHECKS: tuple[Callable[[Summary], Entry | None], ...] = (
 LEVELS: tuple[Level, ...] = ("issue", "tip", "passed")
 
 
-def checks(summary: Summary) -> list[Entry]:
+def checks(summary: Summary) -> list[CheckResult]:
     """Every check that applies to a run, issues first."""
     found = [answer for check in CHECKS if (answer := check(summary)) is not None]
     return sorted(found, key=lambda answer: LEVELS.index(answer["level"]))

@@ -6,8 +6,8 @@ import hashlib
 from contextlib import suppress
 from importlib.metadata import version
 
-from sonde.cache import cache_folder
-from sonde.dataset import make_folder, write_atomically
+from sonde.core.cache import cache_folder
+from sonde.data.dataset import make_folder, write_atomically
 from sonde.errors import DataError
 
 

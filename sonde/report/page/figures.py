@@ -8,10 +8,10 @@ from typing import Any
 
 from sonde.errors import UsageError
 from sonde.report.charts import chart, heatmap
-from sonde.report.charts.look import look
+from sonde.report.charts.figure_style import figure_style
 from sonde.report.names import short_names
-from sonde.report.page.words import languages_of
-from sonde.report.verdict import BOLD, FILLED, MARK, SHORT
+from sonde.report.page.text import languages_of
+from sonde.report.verdict import BOLD_NOTE, FILLED_NOTE, MARK, NOT_SIGNIFICANT
 
 Summary = Mapping[str, Any]
 Columns = Sequence[tuple[str, str]]
@@ -19,27 +19,27 @@ Columns = Sequence[tuple[str, str]]
 
 FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Noto Sans, Liberation Sans, Arial, sans-serif"
 """That of page.css; Vega measures text in it."""
-INK, MUTED, LINE, GRID = "var(--ink)", "var(--muted)", "var(--line)", "var(--grid)"
-TEXTS = {"labelColor": INK, "titleColor": MUTED}
-COLOURS: Mapping[str, Mapping[str, Any]] = {
-    "axis": {**TEXTS, "domainColor": LINE, "tickColor": LINE, "gridColor": GRID},
-    "legend": {**TEXTS, "titleLimit": 0},
+INK, MUTED, LINE, GRID_COLOUR = "var(--ink)", "var(--muted)", "var(--line)", "var(--grid)"
+TEXT_COLOURS = {"labelColor": INK, "titleColor": MUTED}
+THEME_CONFIG: Mapping[str, Mapping[str, Any]] = {
+    "axis": {**TEXT_COLOURS, "domainColor": LINE, "tickColor": LINE, "gridColor": GRID_COLOUR},
+    "legend": {**TEXT_COLOURS, "titleLimit": 0},
     "title": {"color": INK, "subtitleColor": MUTED},
     "text": {"color": INK},
 }
-LEAST, MOST, LEGEND = 36, 170, 220
+MIN_CELL_WIDTH, MAX_CELL_WIDTH, LEGEND_WIDTH = 36, 170, 220
 """Pixels of a cell of a matrix, for four digits and for a name below it; and of what explains its colours."""
 THEMED = {"#222222": INK, "#5a5a5a": MUTED, "#9c9c9c": "var(--faint)", "#ffffff": "var(--paper)"}
 """Colours of charts that must be seen on the page's own ground; cells of a matrix are their own."""
-SCORE = (("set_name", "Set"), ("encoder_name", "Encoder"))
-HEAT = (
-    *SCORE,
+NAME_COLUMNS = (("set_name", "Set"), ("encoder_name", "Encoder"))
+HEATMAP_COLUMNS = (
+    *NAME_COLUMNS,
     ("points", "Score, × 100"),
     ("points_above", "above the best baseline"),
     ("verdict", "verdict"),
     ("ratio", "ratio"),
 )
-ENDS = (("points", "Score, × 100"), ("points_low", "from"), ("points_high", "to"))
+INTERVAL_COLUMNS = (("points", "Score, × 100"), ("points_low", "from"), ("points_high", "to"))
 
 
 @dataclass(frozen=True)
@@ -88,38 +88,44 @@ def _column(values: Sequence[Any]) -> Any:
 
 def figures_of(summary: Summary) -> dict[str, Figure]:
     """Every chart that the summary has data for."""
-    found = (make(summary) for make in (_heatmap, *(_simple(*own) for own in SIMPLE)))
+    found = (make(summary) for make in (_heatmap, *(_simple(*own) for own in SIMPLE_FIGURES)))
     return {figure.name: figure for figure in found if figure is not None}
 
 
-SIMPLE: Sequence[tuple[str, str, str, Columns]] = (
+SIMPLE_FIGURES: Sequence[tuple[str, str, str, Columns]] = (
     (
         "intervals",
         "Scores with 95\u00a0% intervals of each encoder, set by set",
-        f"Dots are scores on the test rows, lines 95\u00a0% intervals. {FILLED} {MARK}: {SHORT}. Upright lines are "
+        f"Dots are scores on the test rows, lines 95\u00a0% intervals. {FILLED_NOTE} {MARK}: {NOT_SIGNIFICANT}. "
+        f"Upright lines are "
         "baselines of this run, and people; short ones at the foot are models that papers printed.",
-        (*SCORE, *ENDS),
+        (*NAME_COLUMNS, *INTERVAL_COLUMNS),
     ),
     (
         "layers",
         "Scores by layer",
         "Scores by layer with 95\u00a0% intervals.",
-        (*SCORE, ("layer", "Layer"), *ENDS, ("by_dev", "chosen on dev")),
+        (*NAME_COLUMNS, ("layer", "Layer"), *INTERVAL_COLUMNS, ("by_dev", "chosen on dev")),
     ),
     (
         "dimensions",
         "Scores by size of the vectors",
         "Scores by the size of the vectors.",
-        (*SCORE, ("x", "Size"), *ENDS),
+        (*NAME_COLUMNS, ("x", "Size"), *INTERVAL_COLUMNS),
     ),
-    ("epochs", "Scores by time of training", "Scores by epoch, step or checkpoint.", (*SCORE, ("x", "Epoch"), *ENDS)),
+    (
+        "epochs",
+        "Scores by time of training",
+        "Scores by epoch, step or checkpoint.",
+        (*NAME_COLUMNS, ("x", "Epoch"), *INTERVAL_COLUMNS),
+    ),
     (
         "learning",
         "Scores by number of training rows",
         "Means over subsamples of the training rows, which take whole target forms and have the classes' shares; the "
         "last point is the score. Intervals are over training sets and test rows. Baselines learned from the same "
         "subsamples.",
-        (*SCORE, ("x", "Training rows"), ("subsamples", "Subsamples"), *ENDS),
+        (*NAME_COLUMNS, ("x", "Training rows"), ("subsamples", "Subsamples"), *INTERVAL_COLUMNS),
     ),
     (
         "correlation",
@@ -139,7 +145,7 @@ SIMPLE: Sequence[tuple[str, str, str, Columns]] = (
         "profiles",
         "Scores by task, a line per language",
         "Scores by task and language.",
-        (("task", "Task"), ("language", "Language"), ("encoder_name", "Encoder"), *ENDS),
+        (("task", "Task"), ("language", "Language"), ("encoder_name", "Encoder"), *INTERVAL_COLUMNS),
     ),
 )
 """Kind, what it shows, what stands below it, and the columns of its table."""
@@ -181,8 +187,8 @@ def _heatmap(summary: Summary) -> Figure | None:
     return Figure(
         "heatmap",
         "Heat map of the scores, sets by encoders; the table above has the same numbers",
-        f"{BOLD} {MARK}: {SHORT}.",
-        HEAT,
+        f"{BOLD_NOTE} {MARK}: {NOT_SIGNIFICANT}.",
+        HEATMAP_COLUMNS,
         specs,
         rows,
         {"ratios": ratios, "references": {"encoder": names, "language": languages}, **_room(heatmap.spec(rows))},
@@ -206,13 +212,13 @@ def _room(spec: Mapping[str, Any]) -> dict[str, float]:
     xs, ys = _domains(spec)
     if not xs:
         return {}
-    at = look("container")
-    names = at.span(ys)
-    each = min(LEAST, (at.total - names) / len(xs))  # the size of the numbers was chosen for the second
+    style = figure_style("container")
+    names = style.text_width(ys)
+    each = min(MIN_CELL_WIDTH, (style.total - names) / len(xs))  # the size of the numbers was chosen for the second
     if spec["encoding"]["x"]["axis"].get("labelAngle") == 0:
-        each = max(each, at.span(xs) + at.font / 2)
-    wide = max(len(xs) * each, LEGEND)
-    return {"least": round(names + wide), "most": round(names + max(wide, len(xs) * MOST))}
+        each = max(each, style.text_width(xs) + style.font / 2)
+    wide = max(len(xs) * each, LEGEND_WIDTH)
+    return {"least": round(names + wide), "most": round(names + max(wide, len(xs) * MAX_CELL_WIDTH))}
 
 
 def _bare(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -221,7 +227,7 @@ def _bare(spec: Mapping[str, Any]) -> dict[str, Any]:
     if ys:  # Vega-Lite warns of steps in a container
         spec = {**spec, "height": spec["height"]["step"] * len(ys)}
     config = {**spec["config"], "font": FONT, "background": None}
-    config |= {name: {**config.get(name, {}), **own} for name, own in COLOURS.items()}
+    config |= {name: {**config.get(name, {}), **own} for name, own in THEME_CONFIG.items()}
     drawn = {name: own for name, own in spec.items() if name not in ("config", "data")}
     return {**(drawn if ys else _themed(drawn)), "config": config}
 

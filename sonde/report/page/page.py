@@ -10,20 +10,20 @@ from typing import Any
 
 from sonde import __version__
 from sonde.report.legend import failures, legend
-from sonde.report.meaning_columns import meaning_tables
 from sonde.report.names import set_names, short_names
 from sonde.report.page.advice import ADVICE
 from sonde.report.page.bundle import bundle
+from sonde.report.page.errors import pack_errors
 from sonde.report.page.figures import figures_of
-from sonde.report.page.safe import allowed, script_json
+from sonde.report.page.sanitise import csp_hash, script_json
 from sonde.report.page.sections import Section, sections_of
 from sonde.report.page.table import table, table_csv
 from sonde.report.page.templates import environment, raw
-from sonde.report.page.words import checks_of, head_of, languages_of, listed, not_audited
-from sonde.report.page.wrong import packed
+from sonde.report.page.text import checks_of, head_of, join_words, languages_of, not_audited
 from sonde.report.summary import done, value_of
 from sonde.report.tables import latex, markdown
-from sonde.report.verdict import sentences
+from sonde.report.variant_tables import variant_tables
+from sonde.report.verdict import footnotes
 
 SCRIPTS = ("start.js", "table.js", "charts.js", "wrong.js")
 """In the order in which they run, after that which draws."""
@@ -31,7 +31,7 @@ Summary = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Extra:
+class ExtraSection:
     """One more section, of whoever serves the page; it stands after the first table, and may ask the page's server."""
 
     html: str
@@ -41,8 +41,8 @@ class Extra:
     title: str = "Try a sentence"
 
 
-def render(summary: Summary, extra: Extra | None = None, *, title: str | None = None) -> str:
-    """The page for what ``sonde.report.whole.whole`` says of a run."""
+def render(summary: Summary, extra: ExtraSection | None = None, *, title: str | None = None) -> str:
+    """The page for what ``sonde.report.full_summary.whole`` says of a run."""
     names, brief = _brief(summary)
     figures = figures_of(summary)
     sections, absent = sections_of(summary, figures.keys())
@@ -58,8 +58,8 @@ def render(summary: Summary, extra: Extra | None = None, *, title: str | None = 
         "wrong": {
             "names": set_names(summary["sets"]),
             "columns": names,
-            "mistakes": packed(summary["mistakes"]),
-            "best": [_best(said) for said in summary["sets"]],
+            "mistakes": pack_errors(summary["mistakes"]),
+            "best": [_best(set_summary) for set_summary in summary["sets"]],
         },
     }
     return environment(_long(summary, names)).get_template("page.html").render(
@@ -70,7 +70,7 @@ def render(summary: Summary, extra: Extra | None = None, *, title: str | None = 
         failures=failures(brief), figures=figures, sets=summary["sets"], columns=brief["columns"],
         languages=languages_of(summary), not_audited=not_audited(summary), correlations=summary["correlations"],
         between=summary["languages"], repeat=summary["repeat"], signatures=_signatures(brief),
-        seconds=summary["seconds"], meanings=list(meaning_tables(brief)), readings=_readings(summary),
+        seconds=summary["seconds"], meanings=list(variant_tables(brief)), readings=_readings(summary),
     )  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def fragment(summary: Summary, *, title: str | None = None) -> str:
     found = table(brief)
     return page.render(
         title=title or _title(summary), head=head_of(summary), table=found, failures=failures(brief),
-        marks=list(sentences(brief)),
+        marks=list(footnotes(brief)),
     )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def _long(summary: Summary, names: Sequence[str]) -> list[tuple[str, str]]:
 
 def _title(summary: Summary) -> str:
     """The names of the folders."""
-    return listed([Path(folder).resolve().name for folder in summary["repeat"]["folders"]])
+    return join_words([Path(folder).resolve().name for folder in summary["repeat"]["folders"]])
 
 
 def _file(name: str) -> str:
@@ -121,8 +121,8 @@ def _policy(styles: str, scripts: Sequence[str], *, served: bool) -> str:
     return "; ".join(
         (
             "default-src 'none'",
-            f"script-src {' '.join(map(allowed, scripts))}",
-            f"style-src {allowed(styles)}",
+            f"script-src {' '.join(map(csp_hash, scripts))}",
+            f"style-src {csp_hash(styles)}",
             "img-src data:",
             "connect-src 'self'" if served else "connect-src 'none'",
             "base-uri 'none'",
@@ -136,9 +136,9 @@ def _alone(summary: Summary) -> dict[str, Any]:
     return {**summary, "meaning": None}
 
 
-def _best(said: Mapping[str, Any]) -> int | None:
+def _best(set_summary: Mapping[str, Any]) -> int | None:
     """The column with the highest score on a set."""
-    found = [(value, -j) for j, cell in enumerate(said["cells"]) if (value := value_of(cell)) is not None]
+    found = [(value, -j) for j, cell in enumerate(set_summary["cells"]) if (value := value_of(cell)) is not None]
     return -max(found)[1] if found else None
 
 
@@ -146,8 +146,8 @@ def _signatures(summary: Summary) -> list[tuple[str, str, str]]:
     """Set, column and signature of each number in the table, by its first seed."""
     columns = [*summary["columns"], *summary["baselines"]]
     return [
-        (said["label"], ", ".join(column["label"]), cell["signatures"][0])
-        for said in summary["sets"]
-        for column, cell in zip(columns, (*said["cells"], *said["baselines"]), strict=True)
+        (set_summary["label"], ", ".join(column["label"]), cell["signatures"][0])
+        for set_summary in summary["sets"]
+        for column, cell in zip(columns, (*set_summary["cells"], *set_summary["baselines"]), strict=True)
         if cell is not None and done(cell)
     ]

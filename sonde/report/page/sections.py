@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sonde.report.page.words import languages_of, listed
+from sonde.report.page.text import join_words, languages_of
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Section:
 
     id: str
     title: str
-    how: str = ""
+    intro: str = ""
 
 
 CHECKS = Section(
@@ -31,29 +31,29 @@ RESULTS = Section(
     "significantly different on it. † marks what is not significantly better than the best baseline. Press a "
     "heading to sort.",
 )
-SURE = Section(
+INTERVALS = Section(
     "sure",
     "How sure is it",
     "Where two intervals overlap widely, the order of the two encoders may be chance; † marks what is not "
     "significantly better than the best baseline.",
 )
-MEANING = Section(
+CONTROLS = Section(
     "meaning",
     "What the scores mean",
     "What a score is to be read beside: controls take one thing away and probe what is left; measures ask another "
     "question of the same vectors.",
 )
-WHERE = Section(
+TRENDS = Section(
     "where",
     "Where is it",
     "How the scores change along the layers of an encoder, the size of its vectors, or its training.",
 )
-WRONG = Section(
+ERRORS = Section(
     "wrong",
     "What goes wrong",
     "One encoder on one set at a time: what it takes for what, where it fails, and its surest mistakes.",
 )
-SOUND = Section(
+QUALITY = Section(
     "sound",
     "Is the data sound",
     "A number is worth as much as its set: how large that is, where it comes from, and what an audit found in it.",
@@ -68,7 +68,7 @@ LANGUAGES = Section(
     "Languages",
     "The same tasks in several languages: profiles of the same shape say that one language is harder, not different.",
 )
-REPEAT = Section("repeat", "How to repeat it", "What was run, and what it takes to have each number again.")
+REPRODUCE = Section("repeat", "How to repeat it", "What was run, and what it takes to have each number again.")
 
 CURVES = {
     "layers": ("Layers", "No encoder was run with several layers."),
@@ -84,20 +84,20 @@ def sections_of(summary: Mapping[str, Any], figures: Collection[str]) -> tuple[l
     there = {
         CHECKS: bool(summary["checks"]),
         RESULTS: True,
-        SURE: "intervals" in figures,
-        MEANING: bool(summary["meaning"]),
-        WHERE: any(name in figures for name in CURVES),
-        WRONG: any(summary["mistakes"]),
-        SOUND: True,
+        INTERVALS: "intervals" in figures,
+        CONTROLS: bool(summary["meaning"]),
+        TRENDS: any(name in figures for name in CURVES),
+        ERRORS: any(summary["mistakes"]),
+        QUALITY: True,
         CORRELATIONS: "correlation" in figures,
         LANGUAGES: "profiles" in figures,
-        REPEAT: True,
+        REPRODUCE: True,
     }
     absent = [said for name, said in CURVES.items() if name not in figures]
     why = {
-        SURE: "No number has an interval.",
-        MEANING: "No controls or measures were asked for: sonde run --controls all --measures all.",
-        WRONG: "No set is scored by right and wrong, or what was predicted cannot be read.",
+        INTERVALS: "No number has an interval.",
+        CONTROLS: "No controls or measures were asked for: sonde run --controls all --measures all.",
+        ERRORS: "No set is scored by right and wrong, or what was predicted cannot be read.",
         CORRELATIONS: "It takes a probing set, a transfer set and at least three encoders that were run on both.",
         LANGUAGES: _one_language(summary),
     }
@@ -109,4 +109,4 @@ def _one_language(summary: Mapping[str, Any]) -> str:
     found = languages_of(summary)
     if len(found) < 2:
         return f"One language only: {found[0]}." if found else "The language of the sets is not known."
-    return f"No task is in two of the languages ({listed(found)})."
+    return f"No task is in two of the languages ({join_words(found)})."

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sonde.report.page.safe import readable
-from sonde.report.page.words import duration
+from sonde.report.page.sanitise import readable
+from sonde.report.page.text import duration
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from sonde.run.controls import keys, labels, texts, untrained, vectors
 from sonde.run.controls.control import Control
 from sonde.run.controls.keys import lexical_keys
-from sonde.run.controls.selectivity import Selectivity, selective_unit, selectivity
+from sonde.run.controls.selectivity import Selectivity, selectivity, selectivity_unit
 
-__all__ = ["CONTROLS", "Control", "Selectivity", "lexical_keys", "selective_unit", "selectivity"]
+__all__ = ["CONTROLS", "Control", "Selectivity", "lexical_keys", "selectivity", "selectivity_unit"]
 
 CONTROLS: Mapping[str, Control] = {
     control.name: control

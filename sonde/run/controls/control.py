@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from sonde.probes import Probe
-from sonde.result import CHOSEN, Result
+from sonde.result import GRID_FIELDS, Result
 from sonde.run.parts import Parts
 
 Table = npt.NDArray[Any]
@@ -21,11 +21,11 @@ class Control:
     """One control. Of ``parts``, ``table`` and ``encoder`` exactly one is there; a seed is their last argument."""
 
     name: str
-    reading: str
+    interpretation: str
     """How to read its number, in one sentence."""
     encodes: bool
     """Whether it takes vectors that the set's own texts do not have from this encoder."""
-    fits: Callable[[Parts], bool]
+    applies_to: Callable[[Parts], bool]
     """Whether it can be asked of a set; a set with too few rows for it may still raise TooFewError."""
     parts: Callable[[Parts, int], Parts] | None = None
     """The set with other labels, rows or texts, to be probed like any set."""
@@ -42,13 +42,13 @@ class Control:
     """Whether its test rows are those of the set, in the same split: only then may the score be subtracted from."""
 
 
-def as_chosen(probe: Probe, result: Result) -> Probe:
+def with_chosen_settings(probe: Probe, result: Result) -> Probe:
     """A probe with the settings that were chosen for a result, and no others."""
-    chosen: dict[str, Any] = {name: (result.chosen[name],) for name in CHOSEN if name in result.chosen}
+    chosen: dict[str, Any] = {name: (result.chosen[name],) for name in GRID_FIELDS if name in result.chosen}
     return replace(probe, **chosen)
 
 
-def learned(parts: Parts) -> bool:
+def has_train_test_split(parts: Parts) -> bool:
     """Whether one classifier learns labels from one part of a set and is tested on another."""
     return parts.protocol == "split"
 

@@ -34,20 +34,20 @@ from typing import Literal
 
 import numpy as np
 
-from sonde.digest import hash_64
-from sonde.encoders.baseline import tokens
+from sonde.core.hashing import hash_64
+from sonde.corpus.near_duplicates import near_duplicate_key
+from sonde.encoders.schemes.baseline import tokens
 from sonde.errors import TooFewError
-from sonde.run.controls.control import Control, learned
+from sonde.run.controls.control import Control, has_train_test_split
 from sonde.run.parts import Part, Parts
-from sonde.sketch import near_key
 from sonde.task import fold
 
-FEWEST = 10
+MIN_KEY_TEXTS = 10
 """Texts that must have a word before it can be a key. In six sets made from UD_English-EWT and GUM, 2 leaves out from a
 sixth to a half of the rows and gives keys of two rows or three; 50 makes keys of *of* and *and*."""
-STAND = 0.9
+MIN_FORM_SHARE = 0.9
 """The share of rows whose target form must stand in the text; some do not where tokens were contracted."""
-LEAST = 10
+MIN_TEST_ROWS = 10
 """Rows that the control must have to be tested on."""
 
 Kind = Literal["target form", "rare word"]
@@ -59,12 +59,12 @@ def lexical_keys(parts: Parts) -> tuple[Kind, tuple[list[Key], list[Key], list[K
     three = (parts.train, parts.dev, parts.test)
     pairs = [pair for part in three for pair in zip(part.keys, part.texts, strict=True)]
     stand = sum(key is not None and key in fold(text) for key, text in pairs)
-    if all(key is not None for key, _ in pairs) and stand >= STAND * len(pairs):
+    if all(key is not None for key, _ in pairs) and stand >= MIN_FORM_SHARE * len(pairs):
         train, dev, test = (list(part.keys) for part in three)
         return "target form", (train, dev, test)
     words = _words(text for part in three for text in part.texts)
     met = Counter(word for found in words.values() for word in found)
-    best = sorted((word for word in met if met[word] >= FEWEST), key=lambda word: (met[word], -len(word), word))
+    best = sorted((word for word in met if met[word] >= MIN_KEY_TEXTS), key=lambda word: (met[word], -len(word), word))
     place = {word: i for i, word in enumerate(best)}
     ends: list[Key] = [*best, None]  # the last is for texts that have none of them
     key = {text: ends[min([place[w] for w in found if w in place], default=-1)] for text, found in words.items()}
@@ -96,7 +96,7 @@ def key_control(parts: Parts, seed: int) -> Parts:
         for i, key in enumerate(found)
         if key is not None and part.labels[i] >= 0
     ]
-    sentence = {text: near_key(text) for part in three for text in part.texts}
+    sentence = {text: near_duplicate_key(text) for part in three for text in part.texts}
     texts: defaultdict[str, set[int]] = defaultdict(set)
     for p, i, key in rows:
         texts[key].add(sentence[three[p].texts[i]])
@@ -106,11 +106,11 @@ def key_control(parts: Parts, seed: int) -> Parts:
             groups[sentence[three[p].texts[i]]].append((p, i, key))
     sizes = [len(part) for part in three]
     dealt = _deal(groups, [size / sum(sizes) for size in sizes], seed)
-    if min(len(dealt[1]), len(dealt[2])) < LEAST:
+    if min(len(dealt[1]), len(dealt[2])) < MIN_TEST_ROWS:
         usable = sum(map(len, groups.values()))
         raise TooFewError(
             f"{parts.name} has {usable} of {sum(sizes)} rows with a {kind} that is in two texts or more, "
-            f"which leaves fewer than {LEAST} to choose or test on. The key control needs more rows."
+            f"which leaves fewer than {MIN_TEST_ROWS} to choose or test on. The key control needs more rows."
         )
     shares = np.bincount(parts.train.labels, minlength=len(parts.labels)) / len(parts.train)
     drawn = _draw(sorted({key for part in dealt for _, _, key in part}), shares, seed)
@@ -174,17 +174,18 @@ def _part(three: Sequence[Part], rows: Sequence[Row]) -> Part:
     return Part(texts, inputs, labels, [key for _, _, key in rows])
 
 
-def _fits(parts: Parts) -> bool:
-    return learned(parts) and (not parts.train.inputs or parts.words)
+def _applies_to(parts: Parts) -> bool:
+    return has_train_test_split(parts) and (not parts.train.inputs or parts.words)
 
 
 key = Control(
     name="key",
-    reading="What the probe learns by heart about single words, each of which has a random label and is also in train. "
+    interpretation="What the probe learns by heart about single words, each of which has a random label and is also "
+    "in train. "
     "Selectivity is the task on these same rows minus this control; near 0, a probe that knows words by heart would do "
     "as well there. It is not subtracted from the score, which is of another split.",
     encodes=False,
-    fits=_fits,
+    applies_to=_applies_to,
     parts=key_control,
     probe="used",
     same_test=False,

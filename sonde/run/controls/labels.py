@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from sonde.digest import hash_64
-from sonde.run.controls.control import Control, learned
+from sonde.core.hashing import hash_64
+from sonde.run.controls.control import Control, has_train_test_split
 from sonde.run.parts import Part, Parts
 
 
@@ -39,19 +39,21 @@ def _shuffled(part: Part, stream: str) -> Part:
 
 shuffled = Control(
     name="shuffled",
-    reading="A check of chance, not a control: with labels in random order no score may be above that of the majority "
+    interpretation="A check of chance, not a control: with labels in random order no score may be above that of the "
+    "majority "
     "by more than its interval, or the score is not what it is taken for.",
     encodes=False,
-    fits=learned,
+    applies_to=has_train_test_split,
     parts=shuffle_labels,
     probe="used",
 )
 memorise = Control(
     name="memorise",
-    reading="How many labels in random order the probe gets right on the very rows it learned them from: what it is "
+    interpretation="How many labels in random order the probe gets right on the very rows it learned them from: what "
+    "it is "
     "above the majority is what the probe can learn by heart from vectors of this kind.",
     encodes=False,
-    fits=learned,
+    applies_to=has_train_test_split,
     parts=memorise_labels,
     probe="used",
     same_test=False,

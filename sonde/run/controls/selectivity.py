@@ -20,10 +20,10 @@ import numpy.typing as npt
 from sonde.errors import DataError
 from sonde.result import Result
 from sonde.run.cells import Unit, probe_unit
-from sonde.run.controls.control import as_chosen
+from sonde.run.controls.control import with_chosen_settings
 from sonde.run.folder import Arrays
 from sonde.run.parts import Parts
-from sonde.run.shared import Shared
+from sonde.run.shared import SharedCache
 from sonde.stats.means import mean
 from sonde.stats.paired import mcnemar
 
@@ -61,20 +61,20 @@ def selectivity(
     return Selectivity(said.difference, low, high, float(task.mean()), float(control.mean()), len(set(keys)))
 
 
-def selective_unit(unit: Unit, same_rows: Parts) -> list[tuple[Result, Arrays, None]]:
+def selectivity_unit(unit: Unit, same_rows: Parts) -> list[tuple[Result, Arrays, None]]:
     """The results of a control, each with that of the task on the same rows beside it.
 
     ``scores`` has task, control and selectivity with its interval; the predictions of the task are ``task_predicted``
     and ``task_truth``, places among the labels of the set.
     """
     # fits of both share what follows from the vectors, on a shelf of their own: the set's own training rows are others
-    plain = None if unit.plain is None else replace(unit.plain, shared=Shared())
+    plain = None if unit.plain is None else replace(unit.plain, shared=SharedCache())
     unit = replace(unit, plain=plain)
     found: list[tuple[Result, Arrays, None]] = []
     for cell in unit.cells:
         one = replace(unit, cells=[cell])
-        ((task, kept, _),) = probe_unit(replace(one, parts=same_rows), ground=True)
-        ((result, arrays, _),) = probe_unit(replace(one, probe=as_chosen(unit.probe, task)), ground=True)
+        ((task, kept, _),) = probe_unit(replace(one, parts=same_rows), statistics=True)
+        ((result, arrays, _),) = probe_unit(replace(one, probe=with_chosen_settings(unit.probe, task)), statistics=True)
         keys = [str(key) for key in unit.parts.test.keys]
         said = selectivity(kept["predicted"] == kept["truth"], arrays["predicted"] == arrays["truth"], keys)
         scores = {

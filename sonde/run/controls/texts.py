@@ -31,7 +31,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sonde.encoders.baseline import draw, tokens
+from sonde.encoders.schemes.baseline import draw, tokens
 from sonde.errors import DataError
 from sonde.run.controls.control import Control, any_set
 from sonde.run.parts import Part, Parts
@@ -179,26 +179,29 @@ def _tested_apart(parts: Parts) -> bool:
 
 permuted = Control(
     name="permuted",
-    reading="Trained and tested on texts whose words are in random order: what the score loses it owes to word order; "
+    interpretation="Trained and tested on texts whose words are in random order: what the score loses it owes to "
+    "word order; "
     "a bag of words loses nothing, except where the order is what is asked for.",
     encodes=True,
-    fits=any_set,
+    applies_to=any_set,
     parts=permute_words,
 )
 permuted_test = Control(
     name="permuted_test",
-    reading="Trained on the texts as they are, tested on texts whose words are in random order: what the score loses "
+    interpretation="Trained on the texts as they are, tested on texts whose words are in random order: what the "
+    "score loses "
     "it owes to word order, or to vectors unlike any that the probe has met.",
     encodes=True,
-    fits=_tested_apart,
+    applies_to=_tested_apart,
     parts=permute_test,
     probe="trained",
 )
 synthetic = Control(
     name="synthetic",
-    reading="Trained and tested on as many random words as each text has tokens: what is left of the score is told by "
+    interpretation="Trained and tested on as many random words as each text has tokens: what is left of the score is "
+    "told by "
     "the length of a text, and not by its words.",
     encodes=True,
-    fits=_has_training,
+    applies_to=_has_training,
     parts=replace_words,
 )

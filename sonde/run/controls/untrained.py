@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from sonde.encoders import Spec, schemes
+from sonde.encoders import Spec, scheme_names
 from sonde.errors import SondeError
 from sonde.run.controls.control import Control, any_set
 
@@ -19,13 +19,13 @@ def untrained(name: str, seed: int = 0) -> str | None:
     drawn its weights already has no other counterpart. A scheme that knows the option ``random`` has one.
     """
     scheme = name.partition(":")[0]
-    if ":" not in name or scheme not in schemes():
+    if ":" not in name or scheme not in scheme_names():
         return None
     try:
         spec = Spec.parse(name)
     except SondeError:  # whoever loads the encoder itself says what is wrong
         return None
-    known = getattr(importlib.import_module(f"sonde.encoders.{scheme}"), "OPTIONS", ())
+    known = getattr(importlib.import_module(f"sonde.encoders.schemes.{scheme}"), "OPTIONS", ())
     if OPTION not in known or OPTION in dict(spec.options):
         return None
     return str(Spec(spec.scheme, spec.name, spec.revision, (*spec.options, (OPTION, str(seed)))))
@@ -33,9 +33,10 @@ def untrained(name: str, seed: int = 0) -> str | None:
 
 control = Control(
     name="untrained",
-    reading="What the architecture and its tokeniser give with random weights: what the score is above it, it owes to "
+    interpretation="What the architecture and its tokeniser give with random weights: what the score is above it, it "
+    "owes to "
     "training.",
     encodes=True,
-    fits=any_set,
+    applies_to=any_set,
     encoder=untrained,
 )

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from sonde.run.controls.control import Control, Table, any_set
 from sonde.run.parts import Parts
 
-ROWS = 256
+BLOCK_ROWS = 256
 """Vectors read at a time."""
-NEAR = 1e-6
+NORM_TOLERANCE = 1e-6
 """Part of the largest norm below which two norms are one: vectors brought to length 1 in float32 differ by less, and a
 probe that standardises its input would make much of the last bit."""
 
@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float32]
 def to_norm(table: Table, texts: Sequence[str], seed: int) -> Floats:
     """The Euclidean norm of each vector, (n, 1)."""
     norms = _norms(table)
-    step = NEAR * (norms.max(initial=0.0) or 1.0)
+    step = NORM_TOLERANCE * (norms.max(initial=0.0) or 1.0)
     made: Floats = (np.rint(norms / step) * step).astype(np.float32)[:, None]
     return made
 
@@ -50,18 +50,18 @@ def _norms(table: Table) -> npt.NDArray[np.float64]:
 
 
 def _blocks(n: int) -> Iterator[slice]:
-    return (slice(start, start + ROWS) for start in range(0, n, ROWS))
+    return (slice(start, start + BLOCK_ROWS) for start in range(0, n, BLOCK_ROWS))
 
 
 def to_gaussian(table: Table, texts: Sequence[str], seed: int) -> Floats:
     """A Gaussian vector for each text, (n, d), drawn by its hash: equal for equal texts and otherwise unrelated."""
-    from sonde.encoders.baseline import Random
+    from sonde.encoders.schemes.baseline import Random
 
     made: Floats = Random(table.shape[1], seed)(texts)
     return made
 
 
-def to_nothing(table: Table, texts: Sequence[str], seed: int) -> Floats:
+def to_empty(table: Table, texts: Sequence[str], seed: int) -> Floats:
     """Vectors without numbers, (n, 0): what the probe reads is the vectors of the words beside the sentence."""
     return np.empty((len(table), 0), np.float32)
 
@@ -77,32 +77,36 @@ def _learned_from(parts: Parts) -> bool:
 
 norm = Control(
     name="norm",
-    reading="What the length of the vector alone tells; it falls with the number of words where vectors are averages.",
+    interpretation="What the length of the vector alone tells; it falls with the number of words where vectors are "
+    "averages.",
     encodes=False,
-    fits=_learned_from,
+    applies_to=_learned_from,
     table=to_norm,
 )
 direction = Control(
     name="direction",
-    reading="What is left when all vectors are brought to the same length: the score minus this one is what only the "
+    interpretation="What is left when all vectors are brought to the same length: the score minus this one is what "
+    "only the "
     "norm told.",
     encodes=False,
-    fits=any_set,
+    applies_to=any_set,
     table=to_direction,
 )
 gaussian = Control(
     name="gaussian",
-    reading="What the probe makes of vectors of as many dimensions that say nothing but which text it is: above the "
+    interpretation="What the probe makes of vectors of as many dimensions that say nothing but which text it is: "
+    "above the "
     "majority only by chance, or because texts are in both train and test.",
     encodes=False,
-    fits=any_set,
+    applies_to=any_set,
     table=to_gaussian,
     probe="used",
 )
 words = Control(
     name="words",
-    reading="What the words beside the sentence tell without it: the score minus this one is owed to the sentence.",
+    interpretation="What the words beside the sentence tell without it: the score minus this one is owed to the "
+    "sentence.",
     encodes=False,
-    fits=_has_words,
-    table=to_nothing,
+    applies_to=_has_words,
+    table=to_empty,
 )

@@ -26,4 +26,4 @@ MEASURES: Mapping[str, Measure] = {
 
 def measure_of(name: str) -> Measure:
     """The measure of this name: one of these, or ``given:`` and an encoder."""
-    return MEASURES[name] if name in MEASURES else given.beyond(name.removeprefix(GIVEN))
+    return MEASURES[name] if name in MEASURES else given.conditional_on(name.removeprefix(GIVEN))

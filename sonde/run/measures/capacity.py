@@ -8,15 +8,15 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from sonde.probes.capacity import capacity, frontier, hypervolume
-from sonde.run.cells import Unit, features_of, ground_of
-from sonde.run.folder import OTHER
-from sonde.run.measures.measure import Finished, Measure, blank, learned, plain_probe
+from sonde.run.cells import Unit, features_of, statistics_of
+from sonde.run.folder import AUXILIARY_PREFIX
+from sonde.run.measures.measure import Finished, Measure, empty_result, has_train_test_split, plain_probe
 
-NEAR = 0.01
+ACCURACY_MARGIN = 0.01
 """Accuracy on dev, below that of the full rank, that is near enough."""
 
 
-def work(unit: Unit) -> list[Finished]:
+def compute(unit: Unit) -> list[Finished]:
     """Probes of each rank and at several penalties; the share of the plane that their ranks reach."""
     parts, (cell,) = unit.parts, unit.cells
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
@@ -24,7 +24,7 @@ def work(unit: Unit) -> list[Finished]:
     l2, probe = plain_probe(unit, train, dev)
     points = capacity(
         train, parts.train.labels, dev, parts.dev.labels, test, parts.test.labels, len(parts.labels), l2=l2,
-        plain=probe, ground=ground_of(unit, train), device=cell.device,
+        plain=probe, statistics=statistics_of(unit, train), device=cell.device,
     )  # fmt: skip
     ranks = [point for point in points if point.l2 == l2]
     most = ranks[-1]
@@ -33,20 +33,21 @@ def work(unit: Unit) -> list[Finished]:
     if len(ranks) > 1:  # else there is no rank between nothing and all
         scores["volume"] = hypervolume([p.rank for p in ranks], [p.test for p in ranks], most=most.rank, floor=floor)
     front = frontier([point.norm for point in points], [point.test for point in points])
-    enough = next(point.rank for point in ranks if point.dev >= most.dev - NEAR)
+    enough = next(point.rank for point in ranks if point.dev >= most.dev - ACCURACY_MARGIN)
     result = replace(
-        blank(cell, parts), dimension=train.shape[1], metric="rank", score=float(enough), scores=scores,
+        empty_result(cell, parts), dimension=train.shape[1], metric="rank", score=float(enough), scores=scores,
         interval=(float(enough), float(enough)), interval_kind="none", chosen={"l2": l2},
         tried=tuple({**asdict(point), "frontier": i in front} for i, point in enumerate(points)),
         seconds={"encode": 0.0, "fit": time.perf_counter() - started},
     )  # fmt: skip
-    return [(result, {f"{OTHER}ranks": np.array([point.rank for point in points])}, None)]
+    return [(result, {f"{AUXILIARY_PREFIX}ranks": np.array([point.rank for point in points])}, None)]
 
 
 measure = Measure(
     name="capacity",
-    reading="The lowest rank of the weights of a linear probe that is within a point of full rank on dev, of 1, 2, 4 "
+    interpretation="The lowest rank of the weights of a linear probe that is within a point of full rank on dev, of "
+    "1, 2, 4 "
     "and so on: how many directions a property takes. With two classes there is one.",
-    fits=lambda parts: learned(parts) and not parts.train.inputs,
-    work=work,
+    applies_to=lambda parts: has_train_test_split(parts) and not parts.train.inputs,
+    compute=compute,
 )

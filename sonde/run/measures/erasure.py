@@ -13,13 +13,13 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes.erase import Eraser, leace, random_directions
-from sonde.probes.warm import measure, measure_reinjected
-from sonde.run.cells import Unit, classified, features_of, kept, shared
+from sonde.probes.warm_start import measure, measure_reinjected
+from sonde.run.cells import Unit, classification_result, features_of, saved_predictions, shared
 from sonde.run.measures.measure import (
     ERASED,
     Finished,
     Measure,
-    learned,
+    has_train_test_split,
     moments_of,
     plain_probe,
     rows_of,
@@ -27,15 +27,15 @@ from sonde.run.measures.measure import (
 from sonde.run.parts import Parts
 from sonde.stats.classification import accuracy, log2_loss
 
-DRAWS = 3
+RANDOM_DRAWS = 3
 """How often random directions are drawn."""
-NEAR = 1e-6
+ERASED_TOLERANCE = 1e-6
 """How near to an optimum is near enough, as in ``convex``, for what is not the set's own property: a row or two of a
 thousand may differ, which are decided by chance. Of its own, nothing is to be left, and that is shown exactly: the
 search begins, and should end, without weights."""
 
 
-def work(unit: Unit) -> list[Finished]:
+def compute(unit: Unit) -> list[Finished]:
     """The score of the set after the erasure of each property."""
     plain = unit.plain
     assert plain is not None
@@ -49,12 +49,14 @@ def work(unit: Unit) -> list[Finished]:
     most = len(moments.whitening[0])  # there are no more directions to draw
     ranks = sorted({min(most, eraser.rank) for eraser in erasers.values()})
     drawn = [
-        random_directions(train.shape[1], rank, unit.cells[0].seed + i, moments) for rank in ranks for i in range(DRAWS)
+        random_directions(train.shape[1], rank, unit.cells[0].seed + i, moments)
+        for rank in ranks
+        for i in range(RANDOM_DRAWS)
     ]
     others = [name for name in erasers if not _is(wanted[name], parts)]
-    logs = list(measure(rows, [*(erasers[name] for name in others), *drawn], test, l2, probe, near=NEAR))
+    logs = list(measure(rows, [*(erasers[name] for name in others), *drawn], test, l2, probe, near=ERASED_TOLERANCE))
     right = [accuracy(each.argmax(axis=1), parts.test.labels) for each in logs[len(others) :]]
-    by_rank = {rank: right[i * DRAWS : (i + 1) * DRAWS] for i, rank in enumerate(ranks)}
+    by_rank = {rank: right[i * RANDOM_DRAWS : (i + 1) * RANDOM_DRAWS] for i, rank in enumerate(ranks)}
     by_name = dict(zip(others, logs, strict=False))
     own = {name: eraser for name, eraser in erasers.items() if name not in by_name}
     by_name |= dict(zip(own, measure(rows, list(own.values()), test, l2), strict=True))
@@ -62,8 +64,8 @@ def work(unit: Unit) -> list[Finished]:
     found: list[Finished] = []
     for cell in unit.cells:
         eraser, log = erasers[str(cell.variant)], by_name[str(cell.variant)]
-        arrays = kept(log, parts.test.labels)
-        result = classified(cell, parts, arrays["predicted"], parts.test.labels, {})
+        arrays = saved_predictions(log, parts.test.labels)
+        result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, {})
         more = {
             "log2_loss": log2_loss(log, parts.test.labels), "rank": eraser.rank,
             "random": float(np.mean(by_rank[min(most, eraser.rank)])),
@@ -97,16 +99,17 @@ def _is(one: Parts, two: Parts) -> bool:
     return (one.name, one.digest) == (two.name, two.digest)
 
 
-def _fits(parts: Parts) -> bool:
+def _applies_to(parts: Parts) -> bool:
     """Properties of sentences; of two sentences, or of a word in one, the vectors are others."""
-    return learned(parts) and not parts.train.inputs
+    return has_train_test_split(parts) and not parts.train.inputs
 
 
 erasure = Measure(
     name="erasure",
-    reading="What is left of a task when a property is erased from the vectors so that no linear probe finds it; in "
+    interpretation="What is left of a task when a property is erased from the vectors so that no linear probe finds "
+    "it; in "
     "brackets, what is left after as many random directions. What is lost beyond that, the two share.",
-    fits=_fits,
-    work=work,
+    applies_to=_applies_to,
+    compute=compute,
     erases=True,
 )

@@ -19,21 +19,29 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.probes import Features
-from sonde.probes.calibrate import scaled, temperature
-from sonde.probes.convex import KEPT, Ground, Linear, optima
-from sonde.run.cells import Logs, Unit, classified, clusters_of, features_of, kept, log2_of_true
-from sonde.run.measures.measure import GIVEN, Finished, Measure, learned
+from sonde.probes.calibrate import fit_temperature, scaled
+from sonde.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics, optima
+from sonde.run.cells import (
+    LogProbs,
+    Unit,
+    classification_result,
+    clusters_of,
+    features_of,
+    log2_of_true,
+    saved_predictions,
+)
+from sonde.run.measures.measure import GIVEN, Finished, Measure, has_train_test_split
 from sonde.run.parts import Part
 from sonde.stats.classification import log2_loss
 from sonde.stats.information import conditional
 
-GRID = (1e-3, 1e-2, 1e-1, 1.0)
+CONDITIONAL_PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
 """Penalties. Weaker ones cost most of the time, and are hardly ever best by loss."""
 FACTORS = (0.1, 1.0, 10.0, 100.0)
 """Of the penalty, for the encoder's own vectors."""
-SAMPLE = 8
+CONDITIONAL_ROWS_PER_DIMENSION = 8
 """Rows per dimension from which correlations of both are taken: with twice as many, searches are no shorter."""
-TOLERANCE, PASSES = 1e-6, 100
+CONDITIONAL_TOLERANCE, CONDITIONAL_MAX_PASSES = 1e-6, 100
 """How near to an optimum is near enough, as in ``convex``, and readings after which a search ends anyway: a length that
 tells the label is learned better and better without end."""
 
@@ -43,29 +51,29 @@ class _Probe(NamedTuple):
 
     loss: float
     """On dev, in bits."""
-    heat: float
+    temperature: float
     l2: float
     model: Linear
 
 
-def work(unit: Unit) -> list[Finished]:
+def compute(unit: Unit) -> list[Finished]:
     """The bits per test row that the encoder adds."""
     parts, (cell,) = unit.parts, unit.cells
     started = time.perf_counter()
     train, dev, test = ((_given(unit, part), _both(unit, part)) for part in (parts.train, parts.dev, parts.test))
     labels, classes = parts.train.labels, len(parts.labels)
-    ground = Ground.of(train[0], labels, classes, cell.device)
-    alone = _best(unit, dev[0], GRID, _fits(unit, train[0], ground, GRID))
+    statistics = TrainingStatistics.of(train[0], labels, classes, cell.device)
+    alone = _best(unit, dev[0], CONDITIONAL_PENALTIES, _fits(unit, train[0], statistics, CONDITIONAL_PENALTIES))
     own, width = train[1].shape[1] - train[0].shape[1], train[0].shape[1]
     penalties = [np.repeat([alone.l2, factor * alone.l2], [width, own]) for factor in FACTORS]
-    whole = Ground.of(train[1], labels, classes, cell.device, SAMPLE)
+    whole = TrainingStatistics.of(train[1], labels, classes, cell.device, CONDITIONAL_ROWS_PER_DIMENSION)
     start = Linear(np.pad(alone.model.weights, ((0, 0), (0, own))), alone.model.bias)
     both = _best(unit, dev[1], [alone.l2] * len(FACTORS), _fits(unit, train[1], whole, penalties, start))
     one, logs_one = _told(alone, test[0], parts.test.labels)
     two, logs_two = _told(both, test[1], parts.test.labels)
     said = conditional(two, one, parts.test.labels, clusters=clusters_of(parts.test))
-    arrays = kept(logs_two, parts.test.labels)
-    result = classified(cell, parts, arrays["predicted"], parts.test.labels, {})
+    arrays = saved_predictions(logs_two, parts.test.labels)
+    result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, {})
     without = float((logs_one.argmax(axis=1) == parts.test.labels).mean())
     result = replace(
         result, dimension=train[1].shape[1], metric="bits", score=said.bits, interval=(said.low, said.high),
@@ -88,19 +96,20 @@ def _both(unit: Unit, part: Part) -> Features:
     """The vectors of the other encoder, and beside them the encoder's own; put together once, if there is room."""
     other, own = _given(unit, part), features_of(unit, part)
     both = Features((*other.tables, *own.tables), (*other.places, *own.places))
-    return Features.of(both.take(slice(None))) if 4 * math.prod(both.shape) <= KEPT else both
+    return Features.of(both.take(slice(None))) if 4 * math.prod(both.shape) <= MAX_CACHED_BYTES else both
 
 
 def _fits(
     unit: Unit,
     train: Features,
-    ground: Ground,
+    statistics: TrainingStatistics,
     l2: Sequence[float | npt.NDArray[np.float64]],
     start: Linear | None = None,
 ) -> list[Linear]:
     parts, device = unit.parts, unit.cells[0].device
     return optima(
-        ground, train, parts.train.labels, len(parts.labels), l2, start=start, tolerance=TOLERANCE, limit=PASSES,
+        statistics, train, parts.train.labels, len(parts.labels), l2, start=start, tolerance=CONDITIONAL_TOLERANCE,
+        limit=CONDITIONAL_MAX_PASSES,
         device=device,
     )  # fmt: skip
 
@@ -110,18 +119,18 @@ def _best(unit: Unit, dev: Features, l2s: Sequence[float], models: Sequence[Line
     labels, found = unit.parts.dev.labels, list[_Probe]()
     for l2, model in zip(l2s, models, strict=True):
         logs = model.scores(dev)
-        heat = temperature(logs, labels)
-        found.append(_Probe(log2_loss(scaled(logs, heat), labels), heat, l2, model))
+        temperature = fit_temperature(logs, labels)
+        found.append(_Probe(log2_loss(scaled(logs, temperature), labels), temperature, l2, model))
     return min(found, key=lambda probe: probe.loss)
 
 
-def _told(probe: _Probe, test: Features, labels: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], Logs]:
+def _told(probe: _Probe, test: Features, labels: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], LogProbs]:
     """The logarithms of the probabilities of the true labels (n,), after calibration; and of all classes."""
     logs = probe.model.scores(test)
-    return log2_of_true(scaled(logs, probe.heat), labels), logs
+    return log2_of_true(scaled(logs, probe.temperature), labels), logs
 
 
-def beyond(encoder: str) -> Measure:
+def conditional_on(encoder: str) -> Measure:
     """What is known beyond any encoder."""
     return _measure(encoder, encoder, f"those of {encoder}")
 
@@ -129,9 +138,9 @@ def beyond(encoder: str) -> Measure:
 def _measure(name: str, encoder: str, what: str) -> Measure:
     return Measure(
         name=f"{GIVEN}{name}",
-        reading=f"Bits about the label that the vectors add to {what}; if not above 0, they tell nothing more.",
-        fits=lambda parts: learned(parts) and not parts.train.inputs,
-        work=work,
+        interpretation=f"Bits about the label that the vectors add to {what}; if not above 0, they tell nothing more.",
+        applies_to=lambda parts: has_train_test_split(parts) and not parts.train.inputs,
+        compute=compute,
         given=encoder,
     )
 

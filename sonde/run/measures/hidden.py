@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes import Probe, fit
-from sonde.run.cells import Unit, classified, clusters_of, features_of, kept
-from sonde.run.measures.measure import Finished, Measure, learned, plain_probe
+from sonde.run.cells import Unit, classification_result, clusters_of, features_of, saved_predictions
+from sonde.run.measures.measure import Finished, Measure, has_train_test_split, plain_probe
 from sonde.stats.classification import accuracy
 from sonde.stats.means import mean
 from sonde.stats.paired import mcnemar
@@ -24,7 +24,7 @@ a third of its time. With a tenth of the penalty they are a point or two worse o
 on, with ten times the penalty they learn no product."""
 
 
-def work(unit: Unit) -> list[Finished]:
+def compute(unit: Unit) -> list[Finished]:
     """The accuracy of the network that dev chooses minus that of the linear probe."""
     parts, (cell,), classes = unit.parts, unit.cells, len(unit.parts.labels)
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
@@ -41,8 +41,8 @@ def work(unit: Unit) -> list[Finished]:
         right = accuracy(logs[-1].argmax(axis=1), parts.test.labels)
         points.append({"width": width, "dev": found.dev, "test": right})
     best = int(np.argmax([point["dev"] for point in points]))  # the narrowest of those
-    arrays = kept(logs[best], parts.test.labels)
-    result = classified(cell, parts, arrays["predicted"], parts.test.labels, {})
+    arrays = saved_predictions(logs[best], parts.test.labels)
+    result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, {})
     bent = arrays["predicted"] == parts.test.labels
     said = mcnemar(bent, straight)
     clusters = clusters_of(parts.test)
@@ -60,8 +60,9 @@ def work(unit: Unit) -> list[Finished]:
 
 measure = Measure(
     name="hidden",
-    reading="Points that a probe with a hidden layer has above the linear one, of the width that is best on dev: what "
+    interpretation="Points that a probe with a hidden layer has above the linear one, of the width that is best on "
+    "dev: what "
     "is above 0 by more than its interval is in the vectors, but not along a line.",
-    fits=learned,
-    work=work,
+    applies_to=has_train_test_split,
+    compute=compute,
 )

@@ -6,13 +6,13 @@ import time
 from dataclasses import replace
 
 from sonde.probes.nullspace import inlp
-from sonde.probes.warm import measure as measured
-from sonde.run.cells import Unit, classified, features_of, kept
-from sonde.run.measures.measure import Finished, Measure, learned, plain_probe, rows_of
+from sonde.probes.warm_start import measure as measured
+from sonde.run.cells import Unit, classification_result, features_of, saved_predictions
+from sonde.run.measures.measure import Finished, Measure, has_train_test_split, plain_probe, rows_of
 from sonde.stats.classification import log2_loss
 
 
-def work(unit: Unit) -> list[Finished]:
+def compute(unit: Unit) -> list[Finished]:
     """The score after a set's own property was erased, and how many directions that took."""
     parts, (cell,) = unit.parts, unit.cells
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
@@ -20,8 +20,8 @@ def work(unit: Unit) -> list[Finished]:
     (l2, _), rows = plain_probe(unit, train, dev), rows_of(unit, train)
     eraser = inlp(rows, dev, parts.dev.labels, l2=l2)
     (logs,) = measured(rows, [eraser], test, l2)
-    arrays = kept(logs, parts.test.labels)
-    result = classified(cell, parts, arrays["predicted"], parts.test.labels, {})
+    arrays = saved_predictions(logs, parts.test.labels)
+    result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, {})
     more = {"log2_loss": log2_loss(logs, parts.test.labels), "rank": eraser.rank}
     result = replace(
         result, dimension=train.shape[1], scores={**result.scores, **more}, chosen={"l2": l2},
@@ -32,8 +32,9 @@ def work(unit: Unit) -> list[Finished]:
 
 measure = Measure(
     name="inlp",
-    reading="What is left of a task when what linear probes go by is projected away, one probe after the other; in "
+    interpretation="What is left of a task when what linear probes go by is projected away, one probe after the "
+    "other; in "
     "brackets, how many directions that took. It should end where the own erasure does.",
-    fits=lambda parts: learned(parts) and not parts.train.inputs,
-    work=work,
+    applies_to=lambda parts: has_train_test_split(parts) and not parts.train.inputs,
+    compute=compute,
 )

@@ -13,25 +13,25 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.baselines import bayes_curve
-from sonde.dataset import Dataset
-from sonde.probes.learning import Point, learning, majority, subsets
+from sonde.data.dataset import Dataset
+from sonde.probes.learning import CurvePoint, learning, majority, subsets
 from sonde.result import Cell, Result
-from sonde.run.cells import Unit, clusters_of, features_of, ground_of
-from sonde.run.folder import OTHER, Arrays
-from sonde.run.measures.measure import Finished, Measure, blank, learned, plain_probe
+from sonde.run.cells import Unit, clusters_of, features_of, statistics_of
+from sonde.run.folder import AUXILIARY_PREFIX, Arrays
+from sonde.run.measures.measure import Finished, Measure, empty_result, has_train_test_split, plain_probe
 from sonde.run.parts import Parts, sampled
 from sonde.stats.crossed import crossed
 from sonde.stats.intervals import Z, wilson
 from sonde.stats.paired import newcombe
 from sonde.stats.resample import Clusters
 
-OWN = 0.2
+UNSHARED_VARIANCE = 0.2
 """What of the probe of all rows is its own luck, and not in its halves as well, as a share as ``crossed`` has it. In
 simulations of logistic models (400 and 1,000 training rows, 20 and 100 dimensions, 400 to 5,000 test rows), intervals
 cover the mean gain in 95 to 98 % of cases with it, in 91 to 97 % with 0, and in 98 to 100 % with 0.5."""
 
 
-def work(unit: Unit) -> list[Finished]:
+def compute(unit: Unit) -> list[Finished]:
     """The learning curve of a set; its score is what the last doubling of the training rows adds."""
     parts, (cell,) = unit.parts, unit.cells
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
@@ -39,15 +39,15 @@ def work(unit: Unit) -> list[Finished]:
     l2, probe = plain_probe(unit, train, dev)
     points = learning(
         train, parts.train.labels, dev, parts.dev.labels, test, parts.test.labels, len(parts.labels), l2=unit.probe.l2,
-        plain=(l2, probe), seed=cell.seed, clusters=clusters_of(parts.train), ground=ground_of(unit, train),
+        plain=(l2, probe), seed=cell.seed, clusters=clusters_of(parts.train), statistics=statistics_of(unit, train),
         device=cell.device,
     )  # fmt: skip
-    found = replace(blank(cell, parts), dimension=train.shape[1], chosen={"l2": l2})
+    found = replace(empty_result(cell, parts), dimension=train.shape[1], chosen={"l2": l2})
     return [(*_finished(found, points, clusters_of(parts.test), time.perf_counter() - started), None)]
 
 
 def _finished(
-    found: Result, points: Sequence[Point], clusters: Clusters | None, seconds: float
+    found: Result, points: Sequence[CurvePoint], clusters: Clusters | None, seconds: float
 ) -> tuple[Result, Arrays]:
     """A result with its numbers, and what is kept of them."""
     half, last = points[-2:]
@@ -62,7 +62,7 @@ def _finished(
     )  # fmt: skip
     right = np.concatenate([point.right for point in points]).astype(np.uint8)
     rows = np.repeat([point.rows for point in points], [len(point.right) for point in points])
-    return result, {f"{OTHER}right": right, f"{OTHER}rows": rows}
+    return result, {f"{AUXILIARY_PREFIX}right": right, f"{AUXILIARY_PREFIX}rows": rows}
 
 
 def baseline_curve(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result, Arrays]:
@@ -73,13 +73,13 @@ def baseline_curve(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result, 
     sizes.append([np.arange(len(labels))])
     right = bayes_curve(sampled(dataset, parts.limit), (rows for size in sizes for rows in size))
     points = [
-        Point(
+        CurvePoint(
             round(sum(map(len, size)) / len(size)), np.array([next(right) for _ in size]),
             np.array([majority(labels[rows], parts.test.labels) for rows in size]), (),
         )
         for size in sizes
     ]  # fmt: skip
-    return _finished(blank(cell, parts), points, clusters_of(parts.test), time.perf_counter() - started)
+    return _finished(empty_result(cell, parts), points, clusters_of(parts.test), time.perf_counter() - started)
 
 
 def _several(clusters: Clusters | None) -> Clusters | None:
@@ -87,7 +87,7 @@ def _several(clusters: Clusters | None) -> Clusters | None:
     return clusters if clusters is not None and len(set(clusters)) > 1 else None
 
 
-def _curve(points: Sequence[Point], clusters: Clusters | None) -> list[dict[str, float | int]]:
+def _curve(points: Sequence[CurvePoint], clusters: Clusters | None) -> list[dict[str, float | int]]:
     """The points as plain data: accuracies with intervals over training sets and test rows."""
     found: list[dict[str, float | int]] = []
     whole, said = points[-1].rows, None
@@ -110,12 +110,12 @@ def _curve(points: Sequence[Point], clusters: Clusters | None) -> list[dict[str,
     return found
 
 
-def _gain(half: Point, last: Point, clusters: Clusters | None) -> tuple[float, float, float]:
+def _gain(half: CurvePoint, last: CurvePoint, clusters: Clusters | None) -> tuple[float, float, float]:
     """What all rows give beyond half of them, paired by test row.
 
     The subsamples are of those very rows, so that most of what another training set would do is in both, and cancels.
     """
-    said = crossed(last.right.astype(float) - half.right, clusters=_several(clusters), share=OWN)
+    said = crossed(last.right.astype(float) - half.right, clusters=_several(clusters), share=UNSHARED_VARIANCE)
     both, n = (last.right & half.right).mean(axis=0).sum(), half.right.shape[1]
     more, less = last.right.sum() - both, half.right.mean(axis=0).sum() - both
     low, high = newcombe(round(both), round(more), round(less), n, Z)  # where hardly a row differs
@@ -124,8 +124,9 @@ def _gain(half: Point, last: Point, clusters: Clusters | None) -> tuple[float, f
 
 measure = Measure(
     name="learning",
-    reading="Points that the last doubling of the training rows adds: above 0 by more than its interval, the curve "
+    interpretation="Points that the last doubling of the training rows adds: above 0 by more than its interval, the "
+    "curve "
     "still rises, and the score says as much about the number of rows as about the encoder.",
-    fits=learned,
-    work=work,
+    applies_to=has_train_test_split,
+    compute=compute,
 )

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from sonde.probes import Features, fit
-from sonde.probes.convex import KEPT, Linear
+from sonde.probes.convex import MAX_CACHED_BYTES, Linear
 from sonde.probes.erase import Moments
 from sonde.probes.saved import from_arrays
-from sonde.probes.warm import Rows
+from sonde.probes.warm_start import Rows
 from sonde.result import Cell, Result
-from sonde.run.cells import Unit, as_kept, shared, versions
+from sonde.run.cells import Unit, saved_arrays, shared, versions
 from sonde.run.folder import Arrays
 from sonde.run.parts import Parts
 
@@ -23,7 +23,7 @@ GIVEN, ERASED = "given:", "erased:"
 Finished = tuple[Result, Arrays, Arrays | None]
 
 
-def learned(parts: Parts) -> bool:
+def has_train_test_split(parts: Parts) -> bool:
     """Whether one classifier learns labels from one part of a set and is tested on another."""
     return parts.protocol == "split"
 
@@ -39,7 +39,7 @@ def plain_probe(unit: Unit, train: Features, dev: Features) -> tuple[float, Line
         (found,) = fit(
             unit.probe, train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), device=unit.cells[0].device
         )
-        kept = from_arrays(as_kept(found.model, train))
+        kept = from_arrays(saved_arrays(found.model, train))
         assert isinstance(kept, Linear)
         return float(found.chosen["l2"]), kept
 
@@ -55,11 +55,11 @@ def rows_of(unit: Unit, train: Features) -> Rows:
     """A set's training rows, as probes on erased vectors read them."""
     labels, classes = unit.parts.train.labels, len(unit.parts.labels)
     size = 4 * math.prod(train.shape)
-    size = size if size <= KEPT else 0  # such rows are read again and again
+    size = size if size <= MAX_CACHED_BYTES else 0  # such rows are read again and again
     return shared(unit, "rows", size, lambda: Rows.of(train, labels, classes, moments_of(unit, train)))
 
 
-def blank(cell: Cell, parts: Parts) -> Result:
+def empty_result(cell: Cell, parts: Parts) -> Result:
     """A result without its numbers, which are no share of test rows that are right."""
     return Result(
         key=cell.key, cell=cell, language=parts.language, labels=parts.labels,
@@ -73,15 +73,15 @@ class Measure:
     """One measure."""
 
     name: str
-    reading: str
+    interpretation: str
     """How to read its number, in one sentence."""
-    fits: Callable[[Parts], bool]
+    applies_to: Callable[[Parts], bool]
     """Whether it can be asked of a set."""
-    work: Callable[[Unit], list[Finished]]
+    compute: Callable[[Unit], list[Finished]]
     """Its results, one per cell of the unit."""
     given: str | None = None
     """The encoder whose vectors are taken for given."""
     erases: bool = False
     """Whether there is a cell for every set whose property is erased."""
-    across: bool = False
+    all_layers: bool = False
     """Whether it is about all layers together."""

@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes.mix import expected_layer, fit
-from sonde.run.cells import Unit, classified, features_of, kept
-from sonde.run.measures.measure import Finished, Measure, learned
+from sonde.run.cells import Unit, classification_result, features_of, saved_predictions
+from sonde.run.measures.measure import Finished, Measure, has_train_test_split
 from sonde.stats.classification import accuracy, log2_loss
 
-GRID = (1e-1, 1e-2, 1e-3)
+MIX_PENALTIES = (1e-1, 1e-2, 1e-3)
 """Penalties to choose from on dev."""
 
 
-def work(unit: Unit) -> list[Finished]:
+def compute(unit: Unit) -> list[Finished]:
     """The mix of all layers, and the scores of mixes of the lowest ones, which give the expected layer."""
     plain, parts, (cell,) = unit.plain, unit.parts, unit.cells
     assert plain is not None
@@ -26,17 +26,17 @@ def work(unit: Unit) -> list[Finished]:
         for part in (parts.train, parts.dev, parts.test)
     )
     started = time.perf_counter()
-    mixes = [fit(train, parts.train.labels, classes, l2=l2) for l2 in GRID]
+    mixes = [fit(train, parts.train.labels, classes, l2=l2) for l2 in MIX_PENALTIES]
     devs = [accuracy(mix.scores(dev).argmax(axis=1), parts.dev.labels) for mix in mixes]
     best = int(np.argmax(devs))
-    mix, l2 = mixes[best], GRID[best]
+    mix, l2 = mixes[best], MIX_PENALTIES[best]
     cumulative = []
     for last in range(1, len(train) + 1):
         some = mix if last == len(train) else fit(train[:last], parts.train.labels, classes, l2=l2)
         cumulative.append(accuracy(some.scores(test[:last]).argmax(axis=1), parts.test.labels))
     logs = mix.scores(test)
-    arrays = kept(logs, parts.test.labels)
-    result = classified(cell, parts, arrays["predicted"], parts.test.labels, {})
+    arrays = saved_predictions(logs, parts.test.labels)
+    result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, {})
     expected = expected_layer(cumulative)
     scores = {**result.scores, "log2_loss": log2_loss(logs, parts.test.labels), "centre": mix.centre}
     if np.isfinite(expected):  # else nothing is gained by any layer above the lowest
@@ -54,9 +54,10 @@ def work(unit: Unit) -> list[Finished]:
 
 measure = Measure(
     name="mix",
-    reading="Which layers a probe takes a property from if it may mix them: the centre of gravity of the weights, and "
+    interpretation="Which layers a probe takes a property from if it may mix them: the centre of gravity of the "
+    "weights, and "
     "the layer by which most of the score is there.",
-    fits=learned,
-    work=work,
-    across=True,
+    applies_to=has_train_test_split,
+    compute=compute,
+    all_layers=True,
 )

@@ -8,27 +8,27 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes.online import online
-from sonde.run.cells import Unit, clusters_of, features_of, ground_of
-from sonde.run.folder import OTHER, Arrays
-from sonde.run.measures.measure import Finished, Measure, blank, learned
-from sonde.stats.description import sample_complexity, surplus
+from sonde.run.cells import Unit, clusters_of, features_of, statistics_of
+from sonde.run.folder import AUXILIARY_PREFIX, Arrays
+from sonde.run.measures.measure import Finished, Measure, empty_result, has_train_test_split
+from sonde.stats.description_length import sample_complexity, surplus_description_length
 
 TARGETS = (0.75, 0.5, 0.25)
 """Losses that are held to be good enough, as shares of what a label costs if only the classes' shares are known."""
 
 
-def work(unit: Unit) -> list[Finished]:
+def compute(unit: Unit) -> list[Finished]:
     """The description length of a set's training labels, and how loss and accuracy on test fall with more rows."""
     parts, (cell,) = unit.parts, unit.cells
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
     started = time.perf_counter()
     found = online(
         train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), seed=cell.seed, test=test,
-        test_labels=parts.test.labels, clusters=clusters_of(parts.train), ground=ground_of(unit, train),
+        test_labels=parts.test.labels, clusters=clusters_of(parts.train), statistics=statistics_of(unit, train),
         device=cell.device,
     )  # fmt: skip
     # no code is shorter than its first block, which bounds the interval where it would be without an end
-    least = found.ends[0] * float(np.log2(len(parts.labels)))
+    least = found.block_ends[0] * float(np.log2(len(parts.labels)))
     said = replace(found.description, low=max(found.description.low, least))
     assert found.test_bits is not None
     assert found.test_accuracy is not None
@@ -41,11 +41,13 @@ def work(unit: Unit) -> list[Finished]:
     }  # fmt: skip
     for target in TARGETS:
         name = f"{100 * target:.0f}"
-        scores[f"surplus_{name}"] = surplus(found.ends, curve, target * each, first=np.log2(len(parts.labels)))
+        scores[f"surplus_{name}"] = surplus_description_length(
+            found.block_ends, curve, target * each, first=np.log2(len(parts.labels))
+        )
         # 0 where it is never reached: there is no such number of rows
-        scores[f"enough_{name}"] = sample_complexity(found.ends, curve, target * each) or 0
+        scores[f"enough_{name}"] = sample_complexity(found.block_ends, curve, target * each) or 0
     result = replace(
-        blank(cell, parts),
+        empty_result(cell, parts),
         dimension=train.shape[1],
         metric="compression",
         score=scores["gain"],
@@ -56,19 +58,20 @@ def work(unit: Unit) -> list[Finished]:
         tried=tuple(
             {"rows": end, "bits": float(bits), "test_bits": float(loss), "test_accuracy": float(right)}
             for end, bits, loss, right in zip(
-                found.ends, found.bits.mean(axis=0), curve, found.test_accuracy.mean(axis=0), strict=True
+                found.block_ends, found.bits.mean(axis=0), curve, found.test_accuracy.mean(axis=0), strict=True
             )
         ),
         seconds={"encode": unit.encode_seconds, "fit": time.perf_counter() - started},
     )
-    arrays: Arrays = {f"{OTHER}bits": found.bits, f"{OTHER}rows": found.rows.astype(np.float32)}
+    arrays: Arrays = {f"{AUXILIARY_PREFIX}bits": found.bits, f"{AUXILIARY_PREFIX}rows": found.rows.astype(np.float32)}
     return [(result, arrays, None)]
 
 
 measure = Measure(
     name="online",
-    reading="How many times fewer bits it takes to send the labels with the vectors than with their shares alone "
+    interpretation="How many times fewer bits it takes to send the labels with the vectors than with their shares "
+    "alone "
     "(description length; at 1 the vectors tell nothing): unlike accuracy it counts how many rows it takes to learn.",
-    fits=learned,
-    work=work,
+    applies_to=has_train_test_split,
+    compute=compute,
 )

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from sonde.downstream.rank import Gallery, rank
 from sonde.probes import Features
+from sonde.transfer.rank import Gallery, rank
 
 __all__ = ["ImageSentenceRankingPytorch"]
 
 FOLD = 1000
 """Images among which the right one is looked for."""
-CAPTIONS = 5
+CAPTIONS_PER_IMAGE = 5
 """Captions of an image."""
 
 
@@ -48,5 +48,5 @@ def _gallery(part: Mapping[str, Any]) -> Gallery:
     captions, images = np.asarray(part["sentfeat"], np.float32), np.asarray(part["imgfeat"])
     features = Features.of(images)
     if len(images) == len(captions):
-        features = features.select(slice(None, None, CAPTIONS))
+        features = features.select(slice(None, None, CAPTIONS_PER_IMAGE))
     return Gallery(features, Features.of(captions))

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sonde.downstream.relate import relate
 from sonde.errors import UsageError
 from sonde.probes import Features
 from sonde.senteval.tools.classifier import floats
+from sonde.transfer.relate import relate
 
 __all__ = ["RelatednessPytorch"]
 

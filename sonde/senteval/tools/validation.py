@@ -1,6 +1,6 @@
 """SentEval's three ways to train and test a classifier, as classes: on given splits, by folds, and by nested folds.
 
-SentEval's own classifier goes to ``sonde.downstream.classify``, which fits the whole grid at once. scikit-learn's, and
+SentEval's own classifier goes to ``sonde.transfer.classify``, which fits the whole grid at once. scikit-learn's, and
 optimisers that torch alone has, are fitted one by one here.
 """
 
@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from sonde.downstream import classify
-from sonde.downstream.folds import Ints, folds
 from sonde.errors import NotInstalled
 from sonde.probes import Features
-from sonde.senteval.config import grid_of, is_fast, probe_of, warn_of_unknown
+from sonde.senteval.config import grid_of, is_fast, probe_of, warn_unknown_keys
 from sonde.senteval.tools.classifier import MLP, Array, floats, integers
+from sonde.transfer import classify
+from sonde.transfer.folds import Ints, folds
 
 __all__ = ["InnerKFoldClassifier", "KFoldClassifier", "SplitClassifier", "get_classif_name"]
 
@@ -44,22 +44,22 @@ class _Classifier:
         self.usepytorch: bool = config["usepytorch"]
         self.classifier_config: Mapping[str, Any] = config["classifier"]
         self.device: str | None = config.get("device")
-        warn_of_unknown(self.classifier_config)
+        warn_unknown_keys(self.classifier_config)
         self.modelname = get_classif_name(self.classifier_config, self.usepytorch)
         self.k: int = config.get("kfold", 5)
 
-    def _probe(self, *, free: bool = False) -> Any:
+    def _probe(self, *, unregularised: bool = False) -> Any:
         """The probe, unless classifiers are to be fitted one by one."""
         if not self.usepytorch and not is_fast(self.classifier_config):
             return None
-        return probe_of(self.classifier_config, free=free)
+        return probe_of(self.classifier_config, unregularised=unregularised)
 
     def _learn(self, X: Array, y: Ints, reg: float, dev: tuple[Array, Ints] | None = None) -> Any:
         """One classifier; without dev rows, torch stops on a few of the others."""
         if not self.usepytorch:
             return _logistic(reg, self.seed).fit(X, y)
         found = MLP(self.classifier_config, self.featdim, self.nclasses, l2reg=reg, seed=self.seed, device=self.device)
-        found.fit(X, y, validation_data=dev, validation_split=None if dev else classify.HELD_OUT)
+        found.fit(X, y, validation_data=dev, validation_split=None if dev else classify.EARLY_STOPPING_SHARE)
         return found
 
     def _choose(self, X: Array, y: Ints, parts: Iterable[tuple[Ints, Ints]], grid: Sequence[float]) -> Any:
@@ -97,9 +97,9 @@ class InnerKFoldClassifier(_Classifier):
             return np.float64(found.dev), np.float64(found.test)
         grid = grid_of(self.classifier_config) if self.usepytorch else _powers(-2, 3)
         devs, tests = [], []
-        for outer, held in folds(self.y, self.k, classify.OUTER):
+        for outer, held in folds(self.y, self.k, classify.OUTER_SEED):
             X, y = self.X[outer], self.y[outer]
-            dev, reg = self._choose(X, y, folds(y, self.k, classify.OUTER), grid)
+            dev, reg = self._choose(X, y, folds(y, self.k, classify.OUTER_SEED), grid)
             devs.append(dev)
             tests.append(round(100 * self._learn(X, y, reg).score(self.X[held], self.y[held]), 2))
         self.devresults, self.testresults = devs, tests
@@ -145,7 +145,7 @@ class SplitClassifier(_Classifier):
         """Accuracies in per cent, of the dev rows and of the test rows."""
         log.info("Training %s with standard validation..", self.modelname)
         (X, y), dev, (testX, testy) = ((self.X[split], self.y[split]) for split in ("train", "valid", "test"))
-        if probe := self._probe(free=self.noreg):
+        if probe := self._probe(unregularised=self.noreg):
             found = classify.split(
                 probe, Features.of(floats(X)), y, Features.of(floats(dev[0])), dev[1], Features.of(floats(testX)),
                 testy, self.nclasses, seed=self.seed, device=self.device,
@@ -154,7 +154,7 @@ class SplitClassifier(_Classifier):
             return np.float64(found.dev), found.test
         grid: Sequence[float] = _powers(-2, 3) if not self.noreg else [1e9]
         if self.usepytorch:
-            grid = grid_of(self.classifier_config, free=self.noreg)
+            grid = grid_of(self.classifier_config, unregularised=self.noreg)
         learnt = [self._learn(X, y, reg, dev) for reg in grid]
         scores = [round(100 * each.score(*dev), 2) for each in learnt]
         best = int(np.argmax(scores))

@@ -1,0 +1,183 @@
+"""Opening files: compressed or not, in pieces of whole lines, with errors that name file and line."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO, Protocol, cast
+
+from sonde.errors import CorpusError, DataError, UsageError
+
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+
+
+CHUNK_BYTES = 1 << 18
+"""Bytes read at a time: large enough that the loop costs nothing, small enough to stay in the processor's cache."""
+
+
+LONGEST_LINE = 1 << 26
+"""A longer line is the sign of a file that is no text; it is not gathered up in memory."""
+
+
+def nearest(path: str) -> str:
+    """Advice about a file whose name is nearly this one, or nothing."""
+    import difflib
+
+    wanted = Path(path)
+    try:
+        near = difflib.get_close_matches(wanted.name, [entry.name for entry in wanted.parent.iterdir()], n=1)
+    except (OSError, ValueError):
+        near = []
+    return f"; did you mean {str(wanted.parent / near[0])!r}?" if near else ""
+
+
+def plain_name(path: str) -> str:
+    """The file name without its directory and compression suffix."""
+    file = Path(path)
+    return file.stem if file.suffix.lower() in COMPRESSED else file.name
+
+
+def open_text(path: str) -> Iterator[str]:
+    """Yield the lines of a file, with their ``\\n``; compressed files, a byte order mark and CRLF are seen through."""
+    line = 1
+    for piece in open_bytes(path):
+        try:
+            text = piece.decode()
+        except UnicodeDecodeError as error:
+            raise encoding_error(path, line, error) from None
+        lines = text.split("\n")
+        last = lines.pop()
+        for each in lines:
+            yield each + "\n"
+        if last:
+            yield last
+        line += len(lines)
+
+
+def encoding_error(path: str, first_line: int, error: UnicodeDecodeError) -> CorpusError:
+    """The error for bytes that are no UTF-8, at the line on which they stand."""
+    line = first_line + error.object.count(b"\n", 0, error.start)
+    bad = error.object[error.start : error.start + 4].hex(" ")
+    return CorpusError(path, line, f"the bytes {bad}, which are no UTF-8", "UTF-8 text; convert it: iconv -t UTF-8")
+
+
+def open_bytes(path: str) -> Iterator[bytes]:
+    """Yield a file in pieces of whole lines, decompressed, without byte order mark, with ``\\n`` as line end.
+
+    Bytes, because a reader that decodes block by block can tell which block was undecodable and go on with the next.
+    """
+    tail: list[bytes] = []  # of a line that is not over; a list, since adding bytes to bytes over and over is slow
+    lines, length, first = 1, 0, True
+    try:
+        with ExitStack() as stack:
+            source = open_source(path, stack)
+            while piece := source.read1(CHUNK_BYTES):  # not read(), which would lose what precedes a broken place
+                if first:
+                    piece = piece.removeprefix(b"\xef\xbb\xbf")
+                    first = False
+                cut = piece.rfind(b"\n") + 1
+                if not cut:
+                    tail.append(piece)
+                    length += len(piece)
+                    if length > LONGEST_LINE:
+                        met = f"a line of more than {LONGEST_LINE >> 20} MiB"
+                        raise CorpusError(path, lines, met, "lines of text")
+                    continue
+                whole = b"".join((*tail, piece[:cut]))
+                tail, length = [piece[cut:]], len(piece) - cut
+                if b"\r" in whole:
+                    whole = whole.replace(b"\r\n", b"\n")
+                yield whole
+                lines += whole.count(b"\n")
+            if last := b"".join(tail).removesuffix(b"\r"):
+                yield last
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        what = "the end of the compressed data too early" if isinstance(error, EOFError) else f"broken data: {error}"
+        raise CorpusError(path, lines, what, "a whole compressed file; fetch it again") from None
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path!r}{nearest(path)}") from None
+    except IsADirectoryError:
+        raise DataError(f"{path!r} is a directory; a file was expected") from None
+    except PermissionError:
+        raise DataError(f"{path!r} may not be read: permission denied") from None
+    except (OSError, ValueError) as error:
+        # bz2 reports broken data as a bare OSError; a NUL in a path is a ValueError
+        if isinstance(error, OSError) and error.errno is None:
+            raise CorpusError(path, lines, f"broken data: {error}", "a whole compressed file; fetch it again") from None
+        raise DataError(f"{path!r} cannot be read: {error}") from None
+
+
+class Source(Protocol):
+    """What bytes are read from."""
+
+    def read1(self, size: int, /) -> bytes:
+        """At most so many bytes, none at the end."""
+        ...
+
+
+def open_source(path: str, stack: ExitStack) -> Source:
+    """A file, decompressed as its suffix says; the stack closes it."""
+    if path == "-":
+        return cast(Source, sys.stdin.buffer)
+    reject_special_file(path)
+    raw = stack.enter_context(Path(path).open("rb"))  # noqa: SIM115 - the stack closes it
+    match Path(path).suffix.lower():
+        case ".gz":
+            return stack.enter_context(gzip.GzipFile(fileobj=raw))
+        case ".bz2":
+            return stack.enter_context(bz2.BZ2File(raw))
+        case ".xz":
+            return stack.enter_context(lzma.LZMAFile(raw))
+        case ".zst":
+            return _Zstd(path, raw)
+    return raw
+
+
+def reject_special_file(path: str | Path) -> None:
+    """Raise DataError for a pipe, a device or a socket: to open one may wait for ever, and to read one may never end.
+
+    Nothing is read from a pipe by its name, as almost everything here is read twice.
+    """
+    mode = os.stat(path).st_mode  # noqa: PTH116 - takes what a Path refuses, and says what is wrong with it
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise DataError(f"{str(path)!r} is a pipe, a device or a socket; write what comes from it into a file first")
+
+
+class _Zstd:
+    """A reader of zstd frames that, unlike zstandard's own, notices a missing end."""
+
+    def __init__(self, path: str, raw: BinaryIO) -> None:
+        try:
+            import zstandard
+        except ImportError:
+            raise UsageError(f"reading {path!r} needs zstandard: pip install 'sonde[zstd]'") from None
+        self._error: type[Exception] = zstandard.ZstdError
+        self._new = zstandard.ZstdDecompressor().decompressobj
+        self._raw, self._frame, self._inside = raw, self._new(), False
+
+    def read1(self, size: int) -> bytes:
+        out = b""
+        while not out:
+            data = self._raw.read(min(size, 1 << 12))  # small: zstd may blow 4 KiB up to 128 MiB
+            if not data:
+                if self._inside:
+                    raise EOFError
+                break
+            while data:
+                try:
+                    out += self._frame.decompress(data)
+                except self._error as error:
+                    raise zlib.error(str(error)) from None
+                self._inside = not self._frame.eof
+                data = self._frame.unused_data if self._frame.eof else b""
+                if self._frame.eof:
+                    self._frame = self._new()
+        return out

@@ -1,0 +1,34 @@
+"""Fields that take one of a few words: another one is refused when a value is made, and not taken for the last."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from sonde.errors import UsageError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+def check_literals(value: DataclassInstance, what: str) -> None:
+    """Raise UsageError if a field of a dataclass whose type is a ``Literal`` has another value; ``what`` it is."""
+    for name, words in _words(type(value)).items():
+        got = getattr(value, name)
+        if isinstance(got, str) and got not in words:
+            raise UsageError(f"{what}'s {name} must be {' or '.join(words)}, got {got!r}.")
+
+
+@cache
+def _words(kind: type[DataclassInstance]) -> dict[str, tuple[str, ...]]:
+    found = {name: tuple(_literals(hint)) for name, hint in get_type_hints(kind).items()}
+    return {name: words for name, words in found.items() if words}
+
+
+def _literals(hint: Any) -> list[str]:
+    if get_origin(hint) is Literal:
+        return [str(word) for word in get_args(hint)]
+    if get_origin(hint) in (Union, UnionType):
+        return [word for each in get_args(hint) for word in _literals(each)]
+    return []

@@ -1,0 +1,118 @@
+"""Worker processes that end when their parent does, however it ends, and leave Ctrl-C to it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from os import _exit  # which foreign code does not take from us: see sonde/core/third_party.py
+from typing import Any, TypeVar
+
+from sonde.errors import RunError
+
+T = TypeVar("T")
+
+POLL_SECONDS = 0.2
+"""Seconds between two looks of a worker at its parent."""
+
+
+def map_in_workers(
+    call: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int, *, in_order: bool = True
+) -> Iterator[T]:
+    """The results of calls made in ``jobs`` worker processes, in order or as they come.
+
+    The processes are joblib's, so that ``joblib.parallel_config`` can put another backend, such as Ray or Dask, in
+    their place.
+    """
+    from joblib import Parallel, delayed
+
+    kind = "generator" if in_order else "generator_unordered"
+    with _without_interrupts():
+        results = Parallel(n_jobs=jobs, return_as=kind, **_guarded())(delayed(call)(*each) for each in calls)
+    try:
+        yield from results
+    except BrokenProcessPool as e:
+        raise RunError(
+            "A worker process ended before its work was done: it ran out of memory, or something in it ended it. "
+            "Try again with fewer workers, or with --jobs 1."
+        ) from e
+    except BaseException:
+        # the pool is torn down while its own threads still use it, and what they say of that is of no use
+        said = threading.excepthook
+        threading.excepthook = lambda args: None if "Executor" in type(args.thread).__name__ else said(args)
+        raise
+    finally:
+        results.close()
+
+
+def _guarded() -> dict[str, Any]:
+    """What makes workers of this machine watch their parent; those of a cluster are not ours to end."""
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend()
+    ours = type(backend).__name__ in ("LokyBackend", "MultiprocessingBackend")
+    return {"initializer": _begin, "initargs": (os.getpid(),)} if ours else {}
+
+
+def _begin(parent: int) -> None:
+    """The first thing a worker does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all of us, and the parent deals with it
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    threading.Thread(target=_watch, args=(parent,), name="watch the parent", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    """End this process as soon as it has another parent than the one that started it.
+
+    Linux could be asked for a signal at the parent's death (PR_SET_PDEATHSIG), but it sends one at the death of the
+    *thread* that started the worker, which may be any thread of a pool.
+    """
+    if os.name == "nt":  # where a process keeps its parent's number, and a handle tells when that has ended
+        from multiprocessing import parent_process
+
+        if (mother := parent_process()) is not None:
+            mother.join()
+            _exit(1)
+        return
+    while os.getppid() == parent:
+        time.sleep(POLL_SECONDS)
+    _exit(1)  # without the clean-up of a process that is still wanted, which could wait for the parent
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Ctrl-C waits while workers are started: they inherit that, and print no traceback before they can ignore it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as own_tracker
+
+    with _quietly():
+        for tracker in (resource_tracker, own_tracker):
+            tracker.ensure_running()  # now: to start one lets signals through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Processes that are started here do not complain of what is left to them to clean up when a command is ended."""
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (before, "ignore:resource_tracker")))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before

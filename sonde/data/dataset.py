@@ -1,0 +1,249 @@
+"""A probing set: labelled rows in three splits, with the manifest that says how they came about."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sonde.core.checksum import digest, is_intact, read_document, seal_document
+from sonde.data.parquet import decode_rows, encode_rows
+from sonde.errors import DataError
+from sonde.task import SPLITS, Example
+
+MANIFEST_FILE, ROWS_FILE = "manifest.json", "rows.parquet"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Rows per split. ``name`` is ``suite/task``; ``manifest`` is plain data, complete enough to make the set again."""
+
+    name: str
+    task: str
+    version: int
+    language: str | None
+    labels: tuple[str, ...]
+    rows: Mapping[str, Sequence[Example]]
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.rows.values()))
+
+    def __iter__(self) -> Iterator[tuple[str, Example]]:
+        return ((split, row) for split in SPLITS for row in self.rows.get(split, ()))
+
+    @cached_property
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits over all that can move a number: every field of every row, in order, the labels,
+        and what the manifest says about how the set is to be used. Its name, task, version and language are no part of
+        it: a result is identified by these as well."""
+        state = hashlib.blake2b(_canonical_json((self.labels, _use(self.manifest))), digest_size=8)
+        for split, row in self:
+            state.update(_canonical_json((split, *row[:-1], sorted(row.extra))))
+        return state.hexdigest()
+
+    def save(self, folder: Path) -> None:
+        """Write the SentEval file, the Parquet file and, last, the manifest that marks the folder as complete."""
+        make_folder(folder)
+        (folder / MANIFEST_FILE).unlink(missing_ok=True)
+        text = "".join(_senteval(split, row) for split, row in self).encode()
+        write_atomically(folder / f"{self.task}.txt", text)
+        files = {f"{self.task}.txt": digest(text), ROWS_FILE: write_rows(self, folder / ROWS_FILE)}
+        manifest = seal_document({**self.manifest, "digest": self.digest, "files": files})
+        write_atomically(folder / MANIFEST_FILE, manifest)
+
+    @classmethod
+    def load(cls, folder: Path | str) -> Dataset:
+        """Read what ``save`` wrote, and make sure that it is what was written."""
+        folder = Path(folder)
+        manifest = read_manifest(folder)
+        found = cls(
+            name=manifest["name"],
+            task=manifest["task"],
+            version=manifest["version"],
+            language=manifest["language"],
+            labels=tuple(manifest["labels"]),
+            rows=read_rows(folder / ROWS_FILE, manifest["files"].get(ROWS_FILE)),
+            manifest=manifest,
+        )
+        if found.digest != manifest["digest"]:
+            raise DataError(
+                f"{folder / ROWS_FILE} is not what the manifest describes: expected the digest {manifest['digest']}, "
+                f"got "
+                f"{found.digest}. The file was altered or is damaged; make the set again."
+            )
+        return found
+
+
+def _canonical_json(values: Sequence[Any]) -> bytes:
+    """Values as one line of JSON, which no others have."""
+    try:
+        return msgspec.json.encode(values) + b"\n"
+    except (TypeError, UnicodeEncodeError):  # numpy's numbers; lone surrogates, which only Python's encoder can escape
+        return (
+            json.dumps(values, default=_plain, separators=(",", ":"), ensure_ascii=False).encode(errors="surrogatepass")
+            + b"\n"
+        )
+
+
+def _plain(value: Any) -> Any:
+    """A value of numpy's as Python's own, and what is not data as its name."""
+    return (
+        value.item() if hasattr(value, "item") else sorted(map(str, value)) if isinstance(value, Set) else repr(value)
+    )
+
+
+def _use(manifest: Mapping[str, Any]) -> list[Any]:
+    """What a manifest says that an evaluation, a sample or an audit depends on."""
+    policy, corpus = (
+        found if isinstance(found := manifest.get(name), Mapping) else {} for name in ("policy", "corpus")
+    )
+    return [
+        manifest.get("protocol", "split"), manifest.get("inputs"), _sorted(manifest.get("solved_by")),
+        policy.get("balance"), bool(policy.get("disjoint")), bool(corpus.get("synthetic")),
+    ]  # fmt: skip
+
+
+def _sorted(values: Any) -> Any:
+    return sorted(map(str, values)) if isinstance(values, list | tuple | Set) else values
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, or say why it cannot be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise DataError(f"The folder {folder} cannot be made: {e.strerror}. Choose another one.") from e
+
+
+def find_set_folders(path: Path | str) -> list[Path]:
+    """The folders of sets under a path, sorted; the path may itself be one."""
+    path = Path(path)
+    if not path.exists():
+        raise DataError(f"There is no {path}; expected a folder that `sonde make` wrote.")
+    places = [path / MANIFEST_FILE] if (path / MANIFEST_FILE).exists() else path.rglob(MANIFEST_FILE)
+    found = sorted(p.parent for p in places if p.is_file())  # and no pipe
+    if not found:
+        raise DataError(
+            f"{path} holds no probing set: expected a {MANIFEST_FILE} in it or below. `sonde make` writes one."
+        )
+    return found
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of one set, if it is as it was written."""
+    path = folder / MANIFEST_FILE
+    try:
+        found = read_document(path.read_bytes())
+    except FileNotFoundError:
+        raise DataError(f"There is no {path}; expected a folder that `sonde make` wrote.") from None
+    except (ValueError, OSError) as e:
+        raise DataError(f"{path} cannot be read: {e}. Make the set again.") from e
+    if missing := [name for name in _Manifest.__struct_fields__ if name not in found]:
+        raise DataError(
+            f"{path} is no manifest of a probing set: it lacks {', '.join(missing)}. If an older version of sonde made "
+            "the set, make it again."
+        )
+    if not is_intact(found):
+        raise DataError(
+            f"{path} is not as it was written: its checksum does not match. It was altered or is damaged; make the set "
+            "again."
+        )
+    try:
+        msgspec.convert(found, _Manifest)
+    except msgspec.ValidationError as e:
+        raise DataError(f"{path} is no manifest of a probing set: {e}. Make the set again.") from e
+    del found["checksum"]
+    return found
+
+
+class _Manifest(msgspec.Struct):
+    """What a manifest cannot do without."""
+
+    name: str
+    task: str
+    version: int
+    language: str | None
+    labels: list[str]
+    digest: str
+    question: str
+    corpus: dict[str, Any]
+    reading: dict[str, Any]
+    sizes: dict[str, Any]
+    majority: dict[str, Any]
+    label_length_correlation: dict[str, Any]
+    audit: list[Any]
+    files: dict[str, str]
+    checksum: str
+
+
+def check_against_manifest(path: Path) -> None:
+    """Make sure that a SentEval file beside a manifest is the one that was written with it."""
+    try:
+        files = read_manifest(path.parent)["files"]
+    except DataError:  # another program's, or the rows are not read by it: nothing vouches for the file
+        return
+    if path.name in files and path.is_file() and digest(path.read_bytes()) != files[path.name]:
+        raise DataError(
+            f"{path} is not what the manifest beside it describes: it was altered or is damaged. Make the set again, "
+            "or copy the file to a folder of its own to use it as it is."
+        )
+
+
+LINE_BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+def _senteval(split: str, row: Example) -> str:
+    """One line of SentEval's format: partition, label, further columns, and the sentence last."""
+    cells = (split, row.label, *(value for _, value in row.extra), " ".join(row.tokens))
+    if LINE_BREAKS.search("".join(cells)):
+        cells = tuple(LINE_BREAKS.sub(" ", c) for c in cells)
+    return "\t".join(cells) + "\n"
+
+
+def write_atomically(path: Path, content: bytes | memoryview) -> None:
+    """Write under a temporary name, sync, rename."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        part.replace(path)
+    except OSError as e:
+        raise DataError(f"{path} cannot be written: {e.strerror}. Free some space or choose another folder.") from e
+    finally:
+        with suppress(OSError):  # a read-only disk refuses even to remove what is not there
+            part.unlink(missing_ok=True)
+
+
+def write_rows(dataset: Dataset, path: Path) -> str:
+    """Write the rows of all splits as one Parquet file, and give the digest of the file."""
+    content = encode_rows(dataset.name, dataset.rows)
+    write_atomically(path, content)
+    return digest(content)
+
+
+def read_rows(path: Path, expected: str | None) -> dict[str, list[Example]]:
+    """The rows of each split, as ``write_rows`` wrote them; ``expected`` is the digest that it gave."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"There is no {path} beside the manifest. Make the set again.") from None
+    except OSError as e:
+        raise DataError(f"{path} cannot be read: {e.strerror}. Make the set again.") from e
+    if digest(content) != expected:
+        raise DataError(f"{path} is not what the manifest describes: it was altered or is damaged. Make the set again.")
+    try:
+        return decode_rows(content)
+    except ValueError as e:
+        raise DataError(f"{path} cannot be read as the rows of a set: {e}. Make the set again.") from e

@@ -1,0 +1,69 @@
+"""Which transfer sets stand in a folder, and where a set stands below a folder of data."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from sonde.core.files import COMPRESSED, open_bytes
+from sonde.data.layouts.catalogue import LAYOUTS
+from sonde.data.layouts.layout import Layout
+from sonde.data.layouts.xnli import is_nli, nli_languages
+from sonde.errors import DataError, SondeError, UsageError
+
+PICKLES = frozenset({"train.pkl", "valid.pkl", "test.pkl"})
+"""What SentEval's own copy of the COCO captions is called, which must be converted first."""
+
+
+def layouts_in(folder: Path) -> tuple[str, ...]:
+    """The names of the transfer sets of which at least one file stands in this very folder."""
+    try:
+        names = {path.name for path in folder.iterdir() if path.is_file()}
+    except OSError:
+        return ()
+    names |= {name.removesuffix(suffix) for name in names for suffix in COMPRESSED if name.endswith(suffix)}
+    return tuple(name for name, layout in LAYOUTS.items() if _matches(layout, folder, names))
+
+
+def languages_of(name: str, folder: Path) -> tuple[str | None, ...]:
+    """The languages in which a set stands in a folder; None for one whose files do not tell."""
+    return nli_languages(folder) if LAYOUTS[name].read == "nli" else (LAYOUTS[name].language,)
+
+
+def locate(name: str, data: Path) -> Path:
+    """The folder of a set below SentEval's ``data``, below ``downstream``, or the set's own folder.
+
+    Folders of 2017, which have no ``downstream``, are found as well.
+    """
+    if name not in LAYOUTS:
+        raise UsageError(f"There is no transfer set {name!r}; there are {', '.join(LAYOUTS)}.")
+    home = LAYOUTS[name].home
+    tried = (data / "downstream" / home, data / home, data / Path(home).name, data, data / Path(home).parts[0])
+    for folder in tried:
+        if name in layouts_in(folder):
+            return folder
+    raise DataError(
+        f"{name} is not there: looked for {', '.join(LAYOUTS[name].files[:3]) or 'its files'} in {tried[0]}, "
+        f"{tried[1]} and {data}. `sonde data get {name} -o {data}` fetches the set, or says where it is to be had."
+    )
+
+
+def _matches(layout: Layout, folder: Path, names: set[str]) -> bool:
+    if layout.read == "nli":
+        return is_nli(folder, names)
+    here = folder.resolve().name
+    if layout.read == "captions" and here == layout.home and names >= PICKLES:
+        return True
+    found = next((file for file in layout.files if file in names), None)
+    if found is None or (layout.folder and layout.marker_file not in names and not re.search(layout.folder, here)):
+        return False
+    return not layout.first or re.match(layout.first, _first_line(folder, found)) is not None
+
+
+def _first_line(folder: Path, file: str) -> str:
+    paths = (folder / f"{file}{suffix}" for suffix in ("", *COMPRESSED))
+    path = next(path for path in paths if path.is_file())
+    try:
+        return next(open_bytes(str(path)), b"").partition(b"\n")[0].decode(errors="replace")
+    except SondeError:
+        return ""

@@ -1,0 +1,20 @@
+"""The sentences that rows were made of, where a task changes sentences: undone from the marks of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sonde.data.dataset import Dataset
+from sonde.task import Example
+from sonde.tasks import load, names
+
+
+def origins(dataset: Dataset) -> Iterator[tuple[Example, str | None]]:
+    """Every row, with the text of its sentence before it was changed; None if the row does not tell.
+
+    Up to capital letters where clauses were exchanged, as nobody knows which of them the first word has of its own.
+    """
+    # never a path or a module: the name comes with the data
+    task = load(dataset.task) if dataset.task in names() else None
+    for _, row in dataset:
+        yield row, row.text if task is None or task.original is None else task.original(row)

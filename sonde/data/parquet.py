@@ -1,0 +1,117 @@
+"""The rows of a set as a Parquet file, and back."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+from sonde.errors import DataError
+from sonde.task import SPLITS, Example
+
+ROW_COLUMNS = ("split", "label", "text", "tokens", "source", "key", "stratum", "marks")
+
+
+def encode_rows(name: str, splits: Mapping[str, Sequence[Example]]) -> memoryview:
+    """A Parquet file with the rows of all splits of a set."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = [(split, row) for split in SPLITS for row in splits.get(split, ())]
+    extra = dict.fromkeys(column for _, row in rows for column, _ in row.extra)
+    if reserved := sorted(extra.keys() & set(ROW_COLUMNS)):
+        raise DataError(f"{name}: a task's own column cannot be called {reserved[0]}, which every set has.")
+    table = {
+        "split": _names([split for split, _ in rows]),
+        "label": _names([row.label for _, row in rows]),
+        "text": _strings([row.text for _, row in rows]),
+        "tokens": _lists(_strings([t for _, row in rows for t in row.tokens]), [len(row.tokens) for _, row in rows]),
+        "source": _strings([row.source for _, row in rows]),
+        "key": _strings([row.key for _, row in rows]),
+        "stratum": _names([row.stratum for _, row in rows]),
+        "marks": _lists(_numbers([m for _, row in rows for m in row.marks]), [len(row.marks) for _, row in rows]),
+        **{name: _strings([dict(row.extra).get(name) for _, row in rows]) for name in extra},
+    }
+    buffer = pa.BufferOutputStream()
+    pq.write_table(pa.table(table), buffer, compression="zstd", use_dictionary=["split", "label", "key", "stratum"])
+    return memoryview(buffer.getvalue())
+
+
+# Arrow arrays, built without pyarrow.array, which imports pandas wherever that is installed
+
+
+def _strings(values: Sequence[str | None]) -> Any:
+    import pyarrow as pa
+
+    builder = pa.lib.StringBuilder()
+    builder.append_values(values)
+    return builder.finish()
+
+
+def _numbers(values: Sequence[int]) -> Any:
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.int32(), len(values), [None, pa.py_buffer(array("i", values))])
+
+
+def _names(values: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    known = {name: i for i, name in enumerate(dict.fromkeys(values))}
+    return pa.DictionaryArray.from_arrays(_numbers([known[v] for v in values]), _strings(list(known)))
+
+
+def _lists(items: Any, lengths: Sequence[int]) -> Any:
+    import pyarrow as pa
+
+    return pa.ListArray.from_arrays(_numbers([0, *accumulate(lengths)]), items)
+
+
+def decode_rows(content: bytes) -> dict[str, list[Example]]:
+    """The rows of each split, as ``encode_rows`` gave them; a ValueError says what is wrong with the file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(pa.BufferReader(content)) as file:
+            table = file.read()
+        extra = _check(table)
+        columns = [_plain(table[name]).to_pylist() for name in (*ROW_COLUMNS, *extra)]
+    except (pa.ArrowException, OSError, OverflowError, MemoryError) as e:
+        raise ValueError(str(e).partition("\n")[0]) from e
+    rows: dict[str, list[Example]] = {split: [] for split in SPLITS}
+    for split, label, text, tokens, source, key, stratum, marks, *more in zip(*columns, strict=True):
+        if split not in rows:
+            raise ValueError(f"it has a row of the split {split!r}; expected {', '.join(SPLITS)}")
+        pairs = tuple((name, value) for name, value in zip(extra, more, strict=True) if value is not None)
+        rows[split].append(Example(label, tuple(tokens), text, source, key, stratum, tuple(marks), pairs))
+    return rows
+
+
+def _check(table: Any) -> list[str]:
+    """The further columns of a table whose columns hold what they should."""
+    import pyarrow as pa
+
+    if missing := set(ROW_COLUMNS) - set(table.column_names):
+        raise ValueError(f"it lacks the column {', '.join(sorted(missing))}")
+    if len(set(table.column_names)) < len(table.column_names):
+        raise ValueError("it has two columns of one name")
+    lists = {"tokens": pa.string(), "marks": pa.int32()}
+    for name, kind in zip(table.column_names, table.schema.types, strict=True):
+        expected = pa.list_(lists[name]) if name in lists else pa.string()
+        found = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if found != expected:
+            raise ValueError(f"the column {name} holds {kind}; expected {expected}")
+        if name in ROW_COLUMNS and name != "key" and table[name].null_count:
+            raise ValueError(f"the column {name} has rows without a value")
+        if name in lists and any(chunk.flatten().null_count for chunk in table[name].chunks):
+            raise ValueError(f"the column {name} has lists with empty places")
+    return [name for name in table.column_names if name not in ROW_COLUMNS]
+
+
+def _plain(column: Any) -> Any:
+    """A column with its values in place of their numbers in a dictionary, which take ten times as long to look up."""
+    import pyarrow as pa
+
+    return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column

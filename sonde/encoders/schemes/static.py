@@ -1,0 +1,114 @@
+"""The built-in one: wordllama, whose weights come with its package; offline, without torch.
+
+    static:[NAME][?dim=64|128|256]
+
+A text is cut into wordllama's subwords, and its vector is the mean of their vectors; the empty text is the zero vector.
+NAME is a model in the package, by default ``l2_supercat``. Its vectors can be cut short: ``dim`` is 256 by default.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.metadata
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sonde.core.arguments import as_texts
+from sonde.encoders.identity import Identity, Spec
+from sonde.encoders.wordvectors import sum_rows
+from sonde.errors import EncoderError, NotInstalled, UsageError
+
+MODEL = "l2_supercat"
+DIMS = (256, 128, 64)
+
+
+def load(spec: Spec) -> Static:
+    """The encoder that a spec names."""
+    dim = spec.known(["dim"]).get("dim", str(DIMS[0]))
+    if dim not in map(str, DIMS):
+        raise UsageError(f"{spec}: dim is {dim!r}; expected {', '.join(map(str, DIMS))}.")
+    if spec.revision is not None:
+        raise UsageError(f"{spec}: static: has no revisions; the installed wordllama has one of each model.")
+    name = spec.name or MODEL
+    package = _import()
+    folder = Path(str(package.__file__)).parent
+    weights = folder / "weights" / f"{name}_{DIMS[0]}.safetensors"
+    tokens = folder / "tokenizers" / f"{name}_tokenizer_config.json"
+    version = importlib.metadata.version("wordllama")
+    if not (weights.is_file() and tokens.is_file()):
+        there = sorted(p.name.removesuffix(f"_{DIMS[0]}.safetensors") for p in weights.parent.glob("*.safetensors"))
+        raise EncoderError(
+            f"{spec}: wordllama {version} comes without a model {name!r}; it has {', '.join(there) or 'none'}. "
+            "`pip install --force-reinstall wordllama` brings back what is missing."
+        )
+    # left to itself, wordllama looks for the tokeniser in a folder that it does not have, and then on the network
+    model = package.WordLlama.load(
+        name, cache_dir=folder, dim=DIMS[0], trunc_dim=int(dim) if int(dim) < DIMS[0] else None, disable_download=True
+    )
+    model.tokenizer.no_padding()  # or one long text would make a whole batch long
+    state = hashlib.blake2b(weights.read_bytes(), digest_size=16)
+    state.update(tokens.read_bytes())
+    identity = Identity.of("static", name, package=f"wordllama {version}", dim=dim, content=state.hexdigest())
+    return Static(model.embedding, model.tokenizer, identity)
+
+
+def _import() -> ModuleType:
+    """Import wordllama, which on its way sets up logging for the whole process: undo that."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    try:
+        return importlib.import_module("wordllama")
+    except ModuleNotFoundError as error:
+        if error.name != "wordllama":
+            raise NotInstalled(f"wordllama needs {error.name}, which is not installed: pip install wordllama") from None
+        raise NotInstalled("static: needs wordllama, which is not installed: pip install wordllama") from None
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+
+
+@dataclass(frozen=True, eq=False)
+class Static:
+    """Texts → the mean vectors of their subwords."""
+
+    matrix: NDArray[np.float32]
+    """(m, d), one row per subword."""
+    tokenizer: Any
+    identity: Identity
+    batch: int = 1024
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors (n, d)."""
+        texts = as_texts(texts)
+        made = np.zeros((len(texts), self.matrix.shape[1]), np.float32)
+        for at in range(0, len(texts), self.batch):
+            made[at : at + self.batch] = self._pool(texts[at : at + self.batch])
+        return made
+
+    def words(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors (n, d) of single words; any word has subwords."""
+        words = as_texts(words)
+        return self(words)
+
+    def known(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which words (n,) have a vector: all but the empty one."""
+        words = as_texts(words)
+        return np.array([bool(word) for word in words], bool)
+
+    def _pool(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        # half a character, which Python's strings may have, is none to the tokeniser
+        whole = [text.encode(errors="surrogatepass").decode(errors="replace") for text in texts]
+        ids = [coded.ids for coded in self.tokenizer.encode_batch(whole, add_special_tokens=False)]
+        lengths = np.fromiter(map(len, ids), np.int64, len(ids))
+        flat = np.fromiter(chain.from_iterable(ids), np.int64, int(lengths.sum()))
+        rows, columns = np.unique(flat, return_inverse=True)  # few of all, and only these are made double
+        return sum_rows(self.matrix[rows], columns, lengths) / np.maximum(lengths, 1)[:, None]

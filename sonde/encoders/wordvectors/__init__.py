@@ -1,0 +1,29 @@
+"""Word vectors in files: word2vec text and binary, GloVe text, fastText .vec and .bin, told apart by what is in them.
+
+All but fastText .bin may be compressed (.gz, .bz2, .xz, .zst). What was read once is kept in a cache folder, as a file
+with a matrix in numpy's format, memory-mapped from then on, and the words behind it. It is named by a fingerprint of
+its source: size, times, number, and the content, or of files above 32 MiB the first and last one. All of it carries
+checksums, the matrix row by row; a file that is damaged is reported, thrown away and made again.
+
+A word that stands twice keeps its first vector. A word that was cut inside a character, as the original programs do
+with long words, keeps its broken bytes as ``\\xe3``; no text will ask for it.
+"""
+
+from __future__ import annotations
+
+from sonde.encoders.wordvectors.fasttext import Subwords
+from sonde.encoders.wordvectors.frequencies import Frequencies, read_frequencies
+from sonde.encoders.wordvectors.pooling import max_rows, positional_rows, sum_rows
+from sonde.encoders.wordvectors.vectors import CacheWarning, WordVectors, read_vectors
+
+__all__ = [
+    "CacheWarning",
+    "Frequencies",
+    "Subwords",
+    "WordVectors",
+    "max_rows",
+    "positional_rows",
+    "read_frequencies",
+    "read_vectors",
+    "sum_rows",
+]

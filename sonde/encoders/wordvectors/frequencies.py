@@ -1,0 +1,40 @@
+"""How often words are, from a file of lines ``word count``."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sonde.core.files import open_text
+from sonde.errors import CorpusError, DataError
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """The share p of every word in some corpus."""
+
+    share: Mapping[str, float]
+    digest: str
+
+
+def read_frequencies(path: str) -> Frequencies:
+    """Read lines of a word and how often it was counted."""
+    counts: dict[str, float] = {}
+    for line, row in enumerate(open_text(str(Path(path).expanduser())), 1):
+        word, _, count = row.rstrip().rpartition(" ")
+        try:
+            value = float(count)
+        except ValueError:
+            value = -1.0
+        if not word or not 0 <= value < math.inf:
+            raise CorpusError(path, line, repr(row.rstrip()[-40:]), "a word, a space and how often it was counted")
+        counts.setdefault(word, value)
+    if not (whole := sum(counts.values())) > 0:
+        raise DataError(f"{path} counts no words; expected lines of a word, a space and how often it was counted.")
+    state = hashlib.blake2b(digest_size=16)
+    for word in sorted(counts):
+        state.update(f"{word} {counts[word]!r}\n".encode())
+    return Frequencies({word: count / whole for word, count in counts.items()}, state.hexdigest())

@@ -1,0 +1,187 @@
+"""From what the user typed to what ``make`` takes."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import msgspec
+
+from sonde.core.arguments import StringsOrPaths, as_strings
+from sonde.core.files import open_text
+from sonde.data.dataset import Dataset
+from sonde.data.expected import expectations_for
+from sonde.data.origins import origins
+from sonde.data.sources import find_sets
+from sonde.errors import SondeError, UsageError
+from sonde.make.exclusion import ExcludedSentences
+from sonde.task import FIELD_REQUIREMENTS, TASK_SPECIFIC_FIELDS, Policy, Task, effective_fields
+from sonde.tasks import SUITES, load, names, suite
+
+DEFAULT_SUITE = "universal2019"
+PLAIN_NAME = re.compile(r"\w[\w.-]*")
+
+
+def select_tasks(
+    suites: StringsOrPaths = (),
+    tasks: StringsOrPaths = (),
+    *,
+    sizes: str = "",
+    length: str = "",
+    settings: StringsOrPaths = (),
+) -> list[tuple[str, Task, Policy]]:
+    """(suite, task, policy) for every suite and task named, each under its own policy with the user's changes.
+
+    A task named together with suites is taken out of those suites; alone it comes under the first policy it has.
+    """
+    found = _named(as_strings(suites, "the name of a suite"), as_strings(tasks, "the name or file of a task"))
+    for name, task, _ in found:
+        if not (PLAIN_NAME.fullmatch(name) and PLAIN_NAME.fullmatch(task.name)):
+            raise UsageError(f"A suite and a task need plain names, which become folders; met {name!r}, {task.name!r}.")
+    twice = Counter(f"{name}/{task.name}" for name, task, _ in found).most_common(1)
+    if twice and twice[0][1] > 1:
+        raise UsageError(f"{twice[0][0]} was asked for twice; one set would overwrite the other.")
+    changes = [_setting(text) for text in as_strings(settings, "a setting")]
+    for only, _, _ in changes:
+        if only is not None and only not in {t.name for _, t, _ in found}:
+            raise UsageError(f"--set {only}.…: {only} is not among the tasks to make.")
+    common: dict[str, Any] = {}
+    if sizes:
+        common["sizes"] = parse_sizes(sizes)
+    if length:
+        common["length"] = parse_length(length)
+    out = []
+    used: set[str] = set()
+    for name, task, policy in found:
+        mine = {field: value for only, field, value in changes if only in (None, task.name)}
+        changed = replace(policy, **(common | mine))
+        known = effective_fields(task, changed, changed.readings or task.readings)
+        for only, field, _ in changes:
+            if only == task.name and field not in known:
+                raise _no_effect(field, [task])
+        # what is said of all tasks is said of those that know it, and the manifests of the others do not mention it
+        changed = replace(policy, **{field: value for field, value in (common | mine).items() if field in known})
+        used |= known
+        if unknown := [r for r in changed.readings if r not in task.readings]:
+            raise UsageError(f"{task.name} has no reading {unknown[0]!r}; it has {', '.join(task.readings)}.")
+        out.append((name, task, changed))
+    for _, field, _ in changes:
+        if field not in used:
+            raise _no_effect(field, [task for _, task, _ in found])
+    return out
+
+
+def _no_effect(field: str, tasks: Sequence[Task]) -> UsageError:
+    """That no set would come out otherwise, and which would."""
+    knowing = [
+        f"{t.name} ({' and '.join(r)} reading)" if r else t.name
+        for t in map(load, names())
+        if (r := _knowing(t, field)) is not None
+    ]
+    where = f" {field} is known to {', '.join(knowing)}." if field in TASK_SPECIFIC_FIELDS and knowing else ""
+    needs = f" It needs {FIELD_REQUIREMENTS[field]}." if field in FIELD_REQUIREMENTS else ""
+    return UsageError(f"--set {field}: it would have no effect on {', '.join(t.name for t in tasks)}.{where}{needs}")
+
+
+def _knowing(task: Task, field: str) -> list[str] | None:
+    """The readings of a task that know a field, none if all do; None if it does not know it."""
+    if task.settings is None or field in task.settings:
+        return []
+    return [r for r in task.readings if f"{r}.{field}" in task.settings] or None
+
+
+def _named(suites: Sequence[str], tasks: Sequence[str]) -> list[tuple[str, Task, Policy]]:
+    """What the names mean: whole suites, tasks out of suites, or tasks alone."""
+    asked = [load(name) for name in tasks]
+    found: list[tuple[str, Task, Policy]] = []
+    for name in suites or (() if tasks else (DEFAULT_SUITE,)):
+        members = [load(t) for t in suite(name)]
+        found += [(name, t, t.policies[name]) for t in members if not tasks or t in asked]
+    for task in asked:
+        if task in [t for _, t, _ in found]:
+            continue
+        first = next(iter(task.policies))
+        if suites and first in SUITES:
+            raise UsageError(
+                f"The task {task.name} is not in {' or '.join(suites)}; it is in {', '.join(task.policies)}."
+            )
+        found.append((first, task, task.policies[first]))
+    return found
+
+
+def parse_sizes(text: str) -> tuple[int, int, int]:
+    """``10000/1000/1000`` → three positive numbers."""
+    parts = re.split(r"[/,:]", text.replace("_", ""))
+    if len(parts) != 3 or not all(p.strip().isdecimal() and int(p) > 0 for p in parts):
+        raise UsageError(f"--sizes {text}: expected three positive numbers such as 10000/1000/1000.")
+    return int(parts[0]), int(parts[1]), int(parts[2])
+
+
+def parse_length(text: str) -> tuple[int, int]:
+    """``5-28`` → (5, 28)."""
+    match = re.fullmatch(r"(\d+)-(\d+)", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise UsageError(f"--length {text}: expected the fewest and the most tokens, such as 5-28.")
+    return int(match[1]), int(match[2])
+
+
+def resolve_jobs(jobs: int) -> int:
+    """A usable number of worker processes; 0 and below mean all cores."""
+    return jobs if jobs > 0 else os.cpu_count() or 1
+
+
+def check_writable(folder: Path | str) -> None:
+    """Refuse a folder that cannot be written to before any work is done; nothing is made yet."""
+    folder = Path(folder)
+    there = next(p for p in (folder, *folder.absolute().parents) if p.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise UsageError(
+            f"--out {folder}: {there} is {'not writable' if there.is_dir() else 'a file'}; name another folder."
+        )
+
+
+def read_excluded(path: Path | str) -> ExcludedSentences:
+    """The sentences of a file, one a line, or of sets, and those that they were made from."""
+    path = os.fspath(path)
+    try:
+        sources = find_sets(path)
+    except SondeError:
+        if Path(path).is_dir():
+            raise
+        sources = []  # it is a plain list then, or that is what will be said of it
+    if not sources:
+        return ExcludedSentences.of(line for line in open_text(path) if line.strip())
+    return ExcludedSentences.of(text for source in sources for text in _sentences(source.load()))
+
+
+def _sentences(dataset: Dataset) -> Iterator[str]:
+    """All that a set's rows have of sentences: as text, as tokens, before they were changed, and further ones."""
+    further = expectations_for(dataset).inputs
+    for row, source in origins(dataset):
+        yield row.text
+        yield " ".join(row.tokens)
+        yield source or row.text
+        yield from (value for name, value in row.extra if name in further)
+
+
+def _setting(text: str) -> tuple[str | None, str, Any]:
+    """``[task.]field=value`` → (task or None, field, value of the field's type)."""
+    left, equals, value = text.partition("=")
+    only, dot, field = left.rpartition(".")
+    kinds = get_type_hints(Policy)
+    if not equals or field not in kinds:
+        near = difflib.get_close_matches(field, kinds, n=1)
+        hint = f" Did you mean {near[0]}?" if near else f" The fields are {', '.join(f.name for f in fields(Policy))}."
+        raise UsageError(f"--set {text}: expected [task.]field=value with a field of the policy.{hint}")
+    for raw in (value, f'"{value}"'):
+        try:
+            return only if dot else None, field, msgspec.json.decode(raw, type=kinds[field])
+        except (msgspec.ValidationError, msgspec.DecodeError) as e:
+            problem = e
+    raise UsageError(f"--set {text}: {problem}. Lists are written as in JSON, such as [5,28].")

@@ -1,0 +1,41 @@
+"""Text of any origin inside a page: what it may look like, and what it may never do."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from typing import Any
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+)
+"""What moves other characters about, or is no character; joiners stay, as words and emoji are spelt with them."""
+_MEANT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+def readable(text: str) -> str:
+    """The same text, with what would not be seen, or would turn the rest around, shown by its number."""
+    return _UNSEEN.sub(lambda met: f"\\u{ord(met[0]):04x}", text)
+
+
+def all_readable(value: Any) -> Any:
+    """Plain data in which every text is readable, keys too."""
+    if isinstance(value, str):
+        return readable(value)
+    if isinstance(value, dict):
+        return {readable(key): all_readable(own) for key, own in value.items()}
+    if isinstance(value, list | tuple):
+        return [all_readable(own) for own in value]
+    return value
+
+
+def script_json(value: Any) -> str:
+    """JSON for a script element, in which nothing can end that element."""
+    return json.dumps(all_readable(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_MEANT)
+
+
+def csp_hash(text: str) -> str:
+    """The name by which a policy lets exactly this inline script or style pass."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,117 @@
+"""What was seen of the encoders of a run, kept in its run.json: ``diagnoses``, the last of an encoder counts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from sonde.data.dataset import write_atomically
+from sonde.encoders.diagnosis import REENCODING_CODES, Symptom, diagnose
+from sonde.encoders.embed import Embeddings
+from sonde.errors import DataError, RunError
+from sonde.run.folder import INFO, Run, read_info
+
+if TYPE_CHECKING:
+    from sonde.encoders.store import Store
+    from sonde.run.log import Log
+    from sonde.run.parts import Parts
+
+DIAGNOSES_KEY = "diagnoses"
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """What was seen of one encoder."""
+
+    name: str
+    identity: str | None
+    number: int
+    """How many were written before."""
+    symptoms: list[Symptom]
+    digest: str
+    """Of all this, by which runs that are joined tell two of them apart."""
+
+
+def write_diagnosis(
+    log: Log, store: Store | None, name: str, identity: str | None, encoder: Any, found: Embeddings,
+    sets: Sequence[Parts], *, half: bool,
+) -> None:  # fmt: skip
+    """Look at an encoder by the vectors of sets, once: again only if it has no identity and may be another by now."""
+    info = read_info(log.folder) or {}
+    before = _last(log.folder, info).get((name, identity))
+    if before is not None and identity is not None:
+        return
+    there = set(found.texts)  # the sets' own: what encoders are given besides are single words, mostly
+    texts = [text for parts in sets for part in (parts.train, parts.dev, parts.test) for text in part.texts]
+    kept = _Kept(store, identity)
+    calls = None if found.encoded else kept.read()
+    symptoms = diagnose(encoder, found, [text for text in texts if text in there], half=half, calls=calls)
+    if calls is None:
+        kept.write(symptoms)
+    if before is not None and before.symptoms == symptoms:
+        return
+    number = len(info.get(DIAGNOSES_KEY, ()))
+    digest = _digest(f"{name} {identity} {number} {symptoms}")
+    log.describe(**{DIAGNOSES_KEY: [msgspec.to_builtins(Diagnosis(name, identity, number, symptoms, digest))]})
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What came of encoding texts once more, kept with the vectors, so that a run that only reads these says it."""
+
+    store: Store | None
+    identity: str | None
+
+    @property
+    def path(self) -> Path | None:
+        """Where it is."""
+        if self.store is None or self.identity is None:
+            return None
+        # as the store names the folder
+        return self.store.root / hashlib.blake2b(self.identity.encode(), digest_size=16).hexdigest() / "symptoms.json"
+
+    def read(self) -> list[Symptom] | None:
+        """What is there; None if there is nothing, or nothing to be trusted."""
+        if self.path is None:
+            return None
+        try:
+            content = msgspec.json.decode(self.path.read_bytes(), type=dict[str, str])
+            if content["digest"] != _digest(content["symptoms"]):
+                return None
+            return msgspec.json.decode(content["symptoms"], type=list[Symptom])
+        except (OSError, KeyError, ValueError, msgspec.MsgspecError):
+            return None
+
+    def write(self, symptoms: Sequence[Symptom]) -> None:
+        """Keep what is about calls; a store that cannot be written to has said so already."""
+        if self.path is not None and self.path.parents[1].is_dir():
+            said = msgspec.json.encode([symptom for symptom in symptoms if symptom.code in REENCODING_CODES]).decode()
+            with suppress(OSError, DataError):
+                self.path.parent.mkdir(exist_ok=True)
+                write_atomically(self.path, msgspec.json.encode({"symptoms": said, "digest": _digest(said)}))
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(errors="backslashreplace"), digest_size=8).hexdigest()
+
+
+def read_diagnoses(run: Run) -> list[Diagnosis]:
+    """What was seen of each encoder that has results, in their order."""
+    last = _last(run.folder, run.info)
+    shown = dict.fromkeys((result.cell.encoder, result.cell.identity) for result in run.results)
+    return [last[each] for each in shown if each in last]
+
+
+def _last(folder: Path, info: Mapping[str, Any]) -> dict[tuple[str, str | None], Diagnosis]:
+    try:
+        written = msgspec.convert(info.get(DIAGNOSES_KEY, []), list[Diagnosis])
+    except msgspec.ValidationError as e:
+        raise RunError(
+            f"{folder / INFO} cannot be read: {DIAGNOSES_KEY}: {e}. It was altered; name a new folder."
+        ) from e
+    return {(found.name, found.identity): found for found in written}

@@ -1,0 +1,220 @@
+"""Sentences → what every probe reads out of their vectors, as plain data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sonde.corpus.plain import tokenise
+from sonde.encoders.embed import Embeddings
+from sonde.errors import SondeError, UsageError
+from sonde.probes import Features
+from sonde.report.grid import SetKey
+from sonde.result import Result
+from sonde.run.folder import Run
+from sonde.serve.choices import Choice, ProbeCatalogue
+from sonde.serve.encoders import Encoders
+from sonde.serve.gold import GoldRule, length_bins
+
+MAX_SENTENCES, MAX_SENTENCE_LENGTH = 20, 2000
+"""Sentences in one request, and characters in a sentence: more than a person types."""
+MAX_CLASSES_SHOWN = 3
+"""Classes that are shown of many."""
+
+
+class Request(msgspec.Struct, forbid_unknown_fields=True):
+    """What is asked: sentences, by which encoders, at which of their layers."""
+
+    sentences: list[str]
+    encoders: list[str] | None = None
+    """By the names of ``Choice``; all that are no baselines if none are given."""
+    layers: dict[str, str] = {}
+    """By encoder; left out, the best layer on dev for each set."""
+    compare: bool = False
+    """Whether there are two sentences, to be compared."""
+
+
+class Predictor:
+    """Reads sentences with the probes of a run, which may grow between two requests."""
+
+    def __init__(self, encoders: Encoders) -> None:
+        self.encoders = encoders
+        self._bins: dict[tuple[str, int | None], dict[str, tuple[int, int]]] = {}
+        self._reading = Lock()
+        """Held while probes are read and asked: two requests would change each other's number of threads."""
+
+    def predict(self, run: Run, catalogue: ProbeCatalogue, request: Request) -> dict[str, Any]:
+        """The answer to a request: ``encoders``, ``sentences``, ``cosines``, ``problems`` and ``left_out``."""
+        sentences = check_sentences(request)
+        selected = catalogue.selected(request.encoders, request.layers)
+        if not selected:
+            raise UsageError("No encoder is chosen; choose at least one.")
+        problems: list[dict[str, str]] = []
+        vectors = self._vectors(selected, sentences, problems)
+        with self._reading:
+            tables = [
+                (catalogue.sets[place], key, self._readings(run, place, key, selected, vectors, problems))
+                for place in catalogue.sets
+                if (key := self._key(run, place, selected))
+            ]
+        tokens = [tokenise(text)[0] for text in sentences]
+        return {
+            "encoders": [{"name": choice.name, "short": choice.short, "layer": choice.layer} for choice in selected],
+            "sentences": [
+                {
+                    "text": text,
+                    "tokens": len(tokens[i]),
+                    "sets": [_row(about, key, tokens[i], [None if found is None else found[i] for found in readings])
+                             for about, key, readings in tables],
+                }
+                for i, text in enumerate(sentences)
+            ],
+            "cosines": [_cosines(choice, vectors[choice.name]) for choice in selected] if request.compare else None,
+            "problems": problems,
+            "left_out": list(catalogue.excluded),
+        }  # fmt: skip
+
+    def _vectors(
+        self, selected: Sequence[Choice], sentences: Sequence[str], problems: list[dict[str, str]]
+    ) -> dict[str, Embeddings | None]:
+        """Vectors by choice, each encoder asked once; None where it cannot be asked, which is a problem."""
+        made: dict[tuple[str, str | None], Embeddings | SondeError] = {}
+        found: dict[str, Embeddings | None] = {}
+        for choice in selected:
+            asked = choice.column.encoder, choice.column.identity
+            if asked not in made:
+                try:
+                    made[asked] = self.encoders.vectors(*asked, sentences)
+                except SondeError as e:
+                    made[asked] = e
+            met = made[asked]
+            if isinstance(met, SondeError):
+                problems.append({"encoder": choice.name, "error": str(met)})
+            found[choice.name] = None if isinstance(met, SondeError) else met
+        return found
+
+    def _readings(
+        self,
+        run: Run,
+        place: SetKey,
+        key: GoldRule,
+        selected: Sequence[Choice],
+        vectors: Mapping[str, Embeddings | None],
+        problems: list[dict[str, str]],
+    ) -> list[list[dict[str, Any]] | None]:
+        """By choice, what its probe says of each sentence; None where it says nothing."""
+        found: list[list[dict[str, Any]] | None] = []
+        for choice in selected:
+            result, own = choice.result_for(place), vectors[choice.name]
+            try:
+                found.append(None if result is None or own is None else _predictions(run, result, own, key))
+            except SondeError as e:
+                found.append(None)
+                problems.append({"encoder": choice.name, "error": str(e)})
+        return found
+
+    def _key(self, run: Run, place: SetKey, selected: Sequence[Choice]) -> GoldRule | None:
+        """How to tell what is true; None if nobody reads for this set."""
+        result = next((result for choice in selected if (result := choice.result_for(place))), None)
+        if result is None:
+            return None
+        cell, labels = result.cell, run.dataset(result).get("labels", result.labels)
+        if cell.task != "sentence_length":
+            return GoldRule(cell.task, labels)
+        known = cell.data, cell.limit
+        if known not in self._bins:
+            try:
+                self._bins[known] = length_bins(run.rows(result))
+            except SondeError:  # without its rows, a set has bins of unknown ends
+                return GoldRule(cell.task, labels)
+        return GoldRule(cell.task, labels, self._bins[known])
+
+
+def check_sentences(request: Request) -> list[str]:
+    """The sentences, white space made single; or what is wrong with them."""
+    sentences = [" ".join(text.split()) for text in request.sentences]
+    if not sentences or not all(sentences):
+        raise UsageError("Type a sentence: there is none, or one of them is empty.")
+    if len(sentences) > MAX_SENTENCES:
+        raise UsageError(f"There are {len(sentences)} sentences; at most {MAX_SENTENCES} can be read at a time.")
+    if (longest := max(map(len, request.sentences))) > MAX_SENTENCE_LENGTH:
+        raise UsageError(f"A sentence has {longest:,} characters; at most {MAX_SENTENCE_LENGTH:,} can be read.")
+    if any(text.encode(errors="replace").decode() != text for text in sentences):
+        raise UsageError("A sentence holds half a character; expected text.")
+    if request.compare and len(sentences) != 2:
+        raise UsageError(
+            f"Two sentences are compared; there {'is' if len(sentences) == 1 else 'are'} {len(sentences)}."
+        )
+    return sentences
+
+
+def _of_layer(vectors: Embeddings, layer: str | None) -> npt.NDArray[Any]:
+    """The vectors (n, d) of one layer, or of an encoder that has none."""
+    return vectors.vectors if layer is None else vectors.layer(layer)
+
+
+def _predictions(run: Run, result: Result, vectors: Embeddings, key: GoldRule) -> list[dict[str, Any]]:
+    """What one probe says of each sentence."""
+    model, table = run.model(result), _of_layer(vectors, result.cell.layer)
+    if table.shape[1] != result.dimension:
+        raise UsageError(
+            f"{result.cell.encoder} gives {table.shape[1]} dimensions; the probe of {result.cell.dataset} reads "
+            f"{result.dimension}. Run again in a new folder."
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        shares = np.exp(model.scores(Features.of(table)).astype(np.float64))
+    if not np.isfinite(shares).all():
+        raise UsageError(
+            f"The probe of {result.cell.dataset} gives no probabilities: its training went astray. Try another one."
+        )
+    shown = len(result.labels) if len(result.labels) <= MAX_CLASSES_SHOWN else MAX_CLASSES_SHOWN
+    found = []
+    for row in shares:
+        best = np.argsort(-row, kind="stable")[:shown]
+        classes = [
+            {"label": result.labels[i], "shown": key.shown(result.labels[i]), "probability": round(float(row[i]), 6)}
+            for i in best
+        ]
+        found.append({
+            **classes[0], "layer": result.cell.layer, "classes": classes,
+            "others": len(result.labels) - shown, "rest": round(max(0.0, 1 - float(row[best].sum())), 6),
+        })  # fmt: skip
+    return found
+
+
+def _row(
+    about: Mapping[str, str | None], key: GoldRule, tokens: Sequence[str], cells: Sequence[Mapping[str, Any] | None]
+) -> dict[str, Any]:
+    """One set in the table of a sentence."""
+    truth = key.of(tokens)
+    said = [cell["label"] for cell in cells if cell is not None]
+    label, n = Counter(said).most_common(1)[0] if said else (None, 0)
+    return {
+        **about,
+        "task": key.task,
+        "truth": {"labels": list(truth.labels), "text": truth.text},
+        "agreement": {"label": label, "n": n, "of": len(said)} if len(said) > 1 else None,
+        "cells": [
+            None if cell is None else {**cell, "right": cell["label"] in truth.labels if truth.labels else None}
+            for cell in cells
+        ],
+    }
+
+
+def _cosines(choice: Choice, vectors: Embeddings | None) -> list[dict[str, Any]]:
+    """How alike the two vectors are, at each layer that is read from."""
+    if vectors is None:
+        return []
+    found: list[dict[str, Any]] = []
+    for layer in dict.fromkeys(result.cell.layer for place in choice.cells if (result := choice.result_for(place))):
+        one, two = _of_layer(vectors, layer).astype(np.float64)
+        norms = float(np.linalg.norm(one) * np.linalg.norm(two))
+        # a zero vector has no direction
+        found.append({"layer": layer, "value": round(float(one @ two) / norms, 6) if norms else None})
+    return found

@@ -1,0 +1,91 @@
+"""Changing a sentence and keeping its text natural."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sonde.corpus.sentence import Sentence
+from sonde.corpus.syntax import is_word
+from sonde.task.example import Example, token_positions
+
+
+def plain_words(s: Sentence) -> set[int]:
+    """Positions of words that are surface tokens of their own and have a letter in them."""
+    inside = {i for first, end, _ in s.mwts for i in range(first, end)}
+    return {i for i, form in enumerate(s.forms) if i not in inside and any(map(str.isalpha, form))}
+
+
+def replaceable_words(s: Sentence) -> set[int]:
+    """Plain words that nothing is glued to but closing punctuation, so that another word may take their place.
+
+    French *l'* and the halves of a hyphenated word are not free.
+    """
+    space = s.space_after or (True,) * len(s)
+    return {
+        i
+        for i in plain_words(s)
+        if s.forms[i][0].isalnum()
+        and (s.forms[i][-1].isalnum() or is_word(s.forms[i]))
+        and (i == 0 or space[i - 1])
+        and (i + 1 == len(s) or space[i] or s.forms[i + 1] in CLOSING)
+    }
+
+
+CLOSING = frozenset({".", ",", ";", ":", "!", "?", "…", "...", ")", "]", "”", "»"})
+
+
+def space_flags(s: Sentence) -> list[bool]:
+    """Whether white space follows each surface token."""
+    if s.space_after is None:
+        return [True] * len(s.tokens)
+    ends = dict.fromkeys(range(len(s)))
+    for first, end, _ in s.mwts:
+        for i in range(first, end - 1):
+            del ends[i]
+    return [s.space_after[i] for i in ends]
+
+
+def detokenise(tokens: Sequence[str], space_after: Sequence[bool]) -> str:
+    """The text of these tokens."""
+    return "".join(t + " " if space else t for t, space in zip(tokens, space_after, strict=True)).strip()
+
+
+def replace_words(
+    s: Sentence,
+    label: str,
+    words: Mapping[int, str],
+    *,
+    key: str | None = None,
+    extra: tuple[tuple[str, str], ...] = (),
+) -> Example:
+    """The sentence with plain words at some positions replaced, the spacing of their places kept."""
+    tokens = list(s.tokens)
+    where = token_positions(s, words)
+    for at, form in zip(where, words.values(), strict=True):
+        tokens[at] = form
+    return Example(label, tuple(tokens), detokenise(tokens, space_flags(s)), s.id, key, marks=where, extra=extra)
+
+
+def restore_words(row: Example, words: Mapping[int, str]) -> str | None:
+    """The text of a row with tokens at some positions replaced; None if its tokens are not in its text."""
+    places = token_spans(row)
+    if places is None or not all(0 <= at < len(places) for at in words):
+        return None
+    text = row.text
+    for at in sorted(words, reverse=True):
+        start, end = places[at]
+        text = text[:start] + words[at] + text[end:]
+    return text
+
+
+def token_spans(row: Example) -> list[tuple[int, int]] | None:
+    """Where each token of a row stands in its text."""
+    found: list[tuple[int, int]] = []
+    end = 0
+    for token in row.tokens:
+        start = row.text.find(token, end)
+        if start < 0:
+            return None
+        end = start + len(token)
+        found.append((start, end))
+    return found

@@ -1,0 +1,91 @@
+"""Every choice a paper makes, or leaves open, in building a set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sonde.core.literals import check_literals
+from sonde.errors import UsageError
+
+Range = tuple[int, int]
+
+
+LENGTH_BINS: tuple[Range, ...] = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
+"""The length bins of the released SentEval sets; classes are balanced inside each, so that length says nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Every choice a paper makes, or leaves open, in building a set. Data, not code."""
+
+    sizes: tuple[int, int, int] = (100_000, 10_000, 10_000)
+    """Rows in train, validation and test; scaled down together when the corpus is smaller."""
+    floor: int = 500
+    """Rows that validation and test keep when the sizes are scaled down, as long as that is at most a fifth each."""
+    length: Range = (5, 28)
+    """Tokens in a sentence, both ends included."""
+    bins: tuple[Range, ...] = ()
+    """Length classes (sentence_length)."""
+    classes: int | None = None
+    """How many classes there may be at most; None: as many as the task proposes."""
+    min_classes: int = 2
+    """Fewer classes than this and the set is not made."""
+    min_class: int = 24
+    """A class with fewer examples than this is left out, or the set is not made if its classes are fixed."""
+    balance: Literal["equal", "natural"] = "equal"
+    """Equal counts per class in every split and stratum, or the corpus's own distribution."""
+    remainder: Literal["spread", "drop"] = "spread"
+    """Rows left over when a size is no multiple of the class count: given to the largest pools, or not made."""
+    strata: tuple[Range, ...] | Literal["exact"] = LENGTH_BINS
+    """Length bins inside which classes are balanced; ``exact``: every length is a bin of its own; empty: none."""
+    decorrelate: Literal["exact", "gaussian"] = "exact"
+    """Equal length histograms for every class, or SentEval's bivariate Gaussian over (length, label)."""
+    disjoint: bool = False
+    """A target form occurs in one split only."""
+    band: Range | None = None
+    """Occurrences of the target form in a corpus of ``band_tokens`` words, scaled to the corpus at hand."""
+    band_tokens: int = 203_000_000
+    """The source of the SentEval sets: 203 million words (Paperno et al. 2016, section 3)."""
+    trim: tuple[int, float] | None = None
+    """Drop target forms seen fewer than this many times, and this share of the most frequent form types."""
+    cap: float | None = None
+    """One target form has at most this share of the rows its class could have, and never fewer than five."""
+    readings: tuple[str, ...] = ()
+    """Which of the task's readings of the annotation may be used, best first; empty: all, as the task lists them."""
+    depths: Range = (5, 12)
+    """Smallest and largest depth of a constituency tree that may be a class (tree_depth)."""
+    ranks: Range = (2001, 3000)
+    """Frequency ranks of the target words (word_content)."""
+    tolerance: float = 1.0
+    """Largest difference of log counts between an original and a replaced bigram, natural log (odd_man_out)."""
+    domain: tuple[str, ...] = ()
+    """UD parts of speech that may be replaced (odd_man_out); empty: any word."""
+    subtypes: bool = True
+    """Keep relation subtypes such as ``aux:pass`` in labels (top_dependencies)."""
+    upos: tuple[str, ...] = ()
+    """UD parts of speech the target must have; empty: any."""
+    tense: Literal["clause", "root"] = "clause"
+    """Drop roots whose finite auxiliary contradicts their Tense, or look at the root alone (past_present)."""
+    pool: str = ""
+    """Tasks with the same pool name draw the same sentences; empty: the task's own."""
+
+    @property
+    def most_classes(self) -> int:
+        """The most classes there may be; few rows cannot be shared among many classes."""
+        affordable = max(2, self.min_classes, sum(self.sizes) // self.min_class)
+        return min(self.classes or affordable, affordable)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        check_literals(self, "A policy")
+        ranges = (self.length, self.ranks, self.depths, *self.bins, *(() if self.strata == "exact" else self.strata))
+        if min(self.sizes) < 1 or any(low > high or low < 0 for low, high in (*ranges, self.band or (1, 1))):
+            raise UsageError(f"A policy needs positive sizes and ranges from low to high, got {self}.")
+        least = {"min_classes": 2, "min_class": 1, "floor": 0, "band_tokens": 1, "tolerance": 0, "classes": 2, "cap": 0}
+        for name, low in least.items():
+            value = getattr(self, name)
+            if value is not None and value < low:
+                raise UsageError(f"A policy's {name} must be at least {low}, got {value}.")
+        if self.band is not None and self.band[0] < 1:
+            raise UsageError(f"A policy's band must begin at 1 or more, got {self.band}.")

@@ -1,0 +1,134 @@
+"""SentEval's three ways to train and test a classifier: on given splits, by folds and a test set, and by nested folds.
+
+With a probe of the kind ``network`` these are SentEval's own protocols, rounding included; early stopping inside a fold
+looks at the very rows the fold is scored on, as SentEval's does. With ``linear`` the same folds choose the penalty, and
+nothing is stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, assert_never
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.probes import Features, Model, Probe, convex, fit, network
+from sonde.transfer.folds import Ints, folds
+
+OUTER_SEED = 1111
+"""The seed of the nested folds, which in SentEval depends on nothing."""
+EARLY_STOPPING_SHARE = 0.05
+"""What is set apart to stop on where there is no dev."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a protocol gave."""
+
+    dev: float
+    """Accuracy that the choice was made by, in per cent, rounded as in SentEval."""
+    test: float
+    """Accuracy on the test rows, in per cent, rounded as in SentEval."""
+    scores: npt.NDArray[np.float32]
+    """Log-probabilities of the classes for each test row, (n, classes)."""
+    chosen: tuple[Mapping[str, Any], ...]
+    """The point of the grid that was chosen, per outer fold."""
+    parts: tuple[float, ...] = ()
+    """Accuracy of each outer fold, a share of one."""
+    devs: tuple[float, ...] = ()
+    """Accuracy that the choice was made by in each outer fold, in per cent."""
+
+
+def split(
+    probe: Probe, train: Features, labels: Ints, dev: Features, dev_labels: Ints, test: Features, test_labels: Ints,
+    classes: int, *, seed: int, device: str | None = None,
+) -> Outcome:  # fmt: skip
+    """Learn, choose and test on parts that are given."""
+    found = fit(probe, train, labels, dev, dev_labels, classes, seeds=(seed,), device=device)[0]
+    scores = found.model.scores(test)
+    return Outcome(_points(found.dev), _accuracy(scores, test_labels), scores, (found.chosen,))
+
+
+def kfold(
+    probe: Probe, train: Features, labels: Ints, test: Features, test_labels: Ints, classes: int, *, k: int, seed: int,
+    device: str | None = None,
+) -> Outcome:  # fmt: skip
+    """Choose by folds of the training rows, learn from all of them, test."""
+    dev, point = _choose(probe, train, labels, classes, list(folds(labels, k, seed)), seed, device)
+    scores = _refit(probe, point, train, labels, classes, seed, device).scores(test)
+    return Outcome(dev, _accuracy(scores, test_labels), scores, (point,))
+
+
+def nested(
+    probe: Probe, rows: Features, labels: Ints, classes: int, *, k: int, seed: int, device: str | None = None
+) -> Outcome:
+    """Test on each of k folds; choose by folds of the others, and learn from these."""
+    scores = np.empty((len(rows), classes), np.float32)
+    devs, tests, chosen, parts = [], [], [], []
+    for outer, held in folds(labels, k, OUTER_SEED):
+        train, of_train = rows.select(outer), labels[outer]
+        dev, point = _choose(probe, train, of_train, classes, list(folds(of_train, k, OUTER_SEED)), seed, device)
+        scores[held] = _refit(probe, point, train, of_train, classes, seed, device).scores(rows.select(held))
+        devs.append(dev)
+        tests.append(_accuracy(scores[held], labels[held]))
+        parts.append(float((scores[held].argmax(axis=1) == labels[held]).mean()))
+        chosen.append(point)
+    # numpy's rounding and not Python's, as in SentEval: of means that end in 5 they make different numbers
+    return Outcome(
+        float(np.round(np.mean(devs), 2)), float(np.round(np.mean(tests), 2)), scores, tuple(chosen), tuple(parts),
+        tuple(devs),
+    )  # fmt: skip
+
+
+def _choose(
+    probe: Probe, train: Features, labels: Ints, classes: int, parts: Sequence[tuple[Ints, Ints]], seed: int,
+    device: str | None,
+) -> tuple[float, Mapping[str, Any]]:  # fmt: skip
+    """The best mean accuracy over folds, in per cent, and the first point of the grid that has it."""
+    tried: list[Sequence[Mapping[str, Any]]] = []
+    for inner, held in parts:
+        given = (train.select(inner), labels[inner], train.select(held), labels[held], classes)
+        match probe.kind:
+            case "convex":
+                tried.append(convex.fit(probe, *given, seeds=(seed,), device=device)[0].tried)
+            case "network":
+                tried.append([each.tried[0] for each in network.fit_grid(probe, *given, seed=seed, device=device)])
+            case _:
+                assert_never(probe.kind)
+    means = [float(np.round(100 * np.mean([fold[i]["accuracy"] for fold in tried]), 2)) for i in range(len(tried[0]))]
+    best = means.index(max(means))
+    return means[best], {name: tried[0][best][name] for name in ("l2", "hidden", "dropout") if name in tried[0][best]}
+
+
+def _refit(
+    probe: Probe, point: Mapping[str, Any], train: Features, labels: Ints, classes: int, seed: int, device: str | None
+) -> Model:
+    """One point of the grid on all training rows, but for the few that say when to stop."""
+    only: dict[str, Any] = {name: (value,) for name, value in point.items()}
+    one = replace(probe, **only)
+    match probe.kind:
+        case "convex":
+            first = slice(0, 1)  # there is nothing to choose
+            return convex.fit(
+                one, train, labels, train.select(first), labels[first], classes, seeds=(seed,), device=device
+            )[0].model
+        case "network":
+            orders = np.random.RandomState(seed)
+            drawn = orders.permutation(len(train))
+            stop, learn = np.split(drawn, [int(EARLY_STOPPING_SHARE * len(train))])
+            return network.fit_grid(
+                one, train.select(learn), labels[learn], train.select(stop), labels[stop], classes, seed=seed,
+                orders=orders, device=device,
+            )[0].model  # fmt: skip
+        case _:
+            assert_never(probe.kind)
+
+
+def _accuracy(scores: npt.NDArray[np.float32], labels: Ints) -> float:
+    return _points(float((scores.argmax(axis=1) == labels).mean()))
+
+
+def _points(share: float) -> float:
+    return round(100 * share, 2)

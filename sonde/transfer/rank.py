@@ -1,0 +1,250 @@
+"""Finding the captions of an image and the image of a caption, after SentEval's ranking of images and sentences.
+
+Images and captions are projected to one space by a linear layer each and brought to length 1. A caption and its image
+are to be nearer, by a margin, than the image is to captions drawn at random, and the caption to images so drawn.
+
+Weights start as torch's would. One ``numpy.random.RandomState(seed)`` draws, pass by pass, the order of the captions
+and, batch by batch, the other images and then the other captions, with replacement from all that are not in the batch:
+what ``np.random.choice`` draws in SentEval. The gradients are the same; only they are summed up with less work, as an
+image of a batch is projected once and not for each of its contrasts, and a contrast that costs nothing has no gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.core.threads import single_threaded
+from sonde.errors import DataError, ShapeError, TooFewError, UsageError
+from sonde.probes.features import Features, Floats
+from sonde.probes.mersenne import SEEDS, layers
+from sonde.transfer.adam import Adam, parts
+
+Ints = npt.NDArray[np.int64]
+
+LEARNING_RATE = 1e-3
+"""Of Adam: torch's default, which SentEval takes."""
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Images (n, d) and their captions (n * c, d'): those of image i are the rows c * i … c * i + c - 1."""
+
+    images: Features
+    captions: Features
+
+    def __post_init__(self) -> None:
+        """Refuse captions that do not belong to the images."""
+        if not len(self.images) or not len(self.captions) or len(self.captions) % len(self.images):
+            raise ShapeError(
+                f"There are {len(self.images)} images and {len(self.captions)} captions; expected as many of each."
+            )
+
+    @property
+    def each(self) -> int:
+        """Captions of an image."""
+        return len(self.captions) // len(self.images)
+
+
+class Recalls(NamedTuple):
+    """How often what is looked for is among the first 1, 5 and 10, in per cent, and its median rank, from 1."""
+
+    r1: float
+    r5: float
+    r10: float
+    median: float
+
+
+@dataclass(frozen=True, eq=False)
+class RankingResult:
+    """What was found on test, with the weights that were best on dev."""
+
+    dev: float
+    """The six recalls, added up: 0 … 600."""
+    captions: Recalls
+    """An image is given, and one of its captions looked for; means over folds."""
+    images: Recalls
+    """A caption is given, and its image looked for; means over folds."""
+    folds: tuple[tuple[Recalls, Recalls], ...]
+    """Captions and images, in each fold."""
+    caption_ranks: Ints
+    """The rank, from 0, of the first of its captions for each image, (n,)."""
+    image_ranks: Ints
+    """The rank, from 0, of its image for each caption, (n * c,)."""
+    passes: int
+
+
+def rank(
+    train: Gallery, dev: Gallery, test: Gallery, *, seed: int, dim: int = 1000, batch: int = 128, negatives: int = 30,
+    margin: float = 0.2, passes: int = 21, patience: int = 3, fold: int = 1000,
+) -> RankingResult:  # fmt: skip
+    """Learn from train, keep what is best on dev, rank test in folds of so many images.
+
+    Training ends after so many passes, or when in all more than ``patience`` looks at dev were no better than before.
+    """
+    if min(dim, batch, negatives, passes, fold) < 1:
+        raise UsageError("dim, batch, contrasts, passes and fold must be 1 or more each.")
+    _check(train, dev, test, seed, batch, fold)
+    # one thread, so that a result does not depend on how many there are; what overflows ranks last
+    with single_threaded(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        start = _start(seed, train.images.shape[1], train.captions.shape[1], dim)
+        adam, shapes = Adam.of(start), [each.shape for each in start]
+        weights, gradients = parts(adam.weights, shapes), parts(adam.gradient, shapes)
+        draws, number = np.random.RandomState(seed), 0
+        best, kept, done, stale_evaluations = -1.0, start, 0, 0
+        while stale_evaluations <= patience and done < passes:
+            order = draws.permutation(len(train.captions))
+            for first in range(0, len(order), batch):
+                rows = [order[first : first + batch]]
+                rows += [_others(draws, order, first, len(rows[0]), negatives) for _ in range(2)]
+                images = train.images.take(np.concatenate(rows[:2]) // train.each)
+                captions = train.captions.take(np.concatenate([rows[0], rows[2]]))
+                loss_and_gradient(weights, images, captions, negatives, margin, gradients)
+                number += 1
+                adam.step(number, LEARNING_RATE)
+            done += 1
+            score = _score(_folds(weights, dev, fold))
+            if score > best:
+                best, kept = score, [each.copy() for each in weights]
+            else:
+                stale_evaluations += 1
+        found = _folds(kept, test, fold)
+    recalls = tuple((_recalls(of_captions), _recalls(of_images)) for of_captions, of_images in found)
+    captions_found, images_found = (Recalls(*np.mean(side, axis=0).tolist()) for side in zip(*recalls, strict=True))
+    caption_ranks, image_ranks = (np.concatenate(side) for side in zip(*found, strict=True))
+    return RankingResult(best, captions_found, images_found, recalls, caption_ranks, image_ranks, done)
+
+
+def loss_and_gradient(
+    weights: Sequence[Floats],
+    images: Floats,
+    captions: Floats,
+    negatives: int,
+    margin: float,
+    gradients: Sequence[Floats],
+) -> float:
+    """The loss of a batch; its gradient is written to ``slopes``.
+
+    ``weights`` and ``slopes`` are weight and bias for images, then for captions. ``images`` (m + m * contrasts, d) are
+    those of the batch and then the contrasts of its first caption, of its second, …; so are the captions.
+    """
+    m = len(images) // (1 + negatives)
+    (a, a_sizes), (b, b_sizes) = _project(weights[:2], images), _project(weights[2:], captions)
+    one, two = a[:m], b[:m]
+    other_one, other_two = (side[m:].reshape(m, negatives, -1) for side in (a, b))
+    short = np.float32(margin) - np.einsum("ij,ij->i", one, two)[:, None]
+    image_costs, caption_costs = short + _along(two, other_one), short + _along(one, other_two)
+    violating_images, violating_captions = image_costs >= 0, caption_costs >= 0
+    times = (violating_images.sum(axis=1) + violating_captions.sum(axis=1)).astype(np.float32)[:, None]
+    _write(
+        gradients[:2], images, a, a_sizes, _total(violating_captions, other_two) - times * two, violating_images, two
+    )
+    _write(
+        gradients[2:], captions, b, b_sizes, _total(violating_images, other_one) - times * one, violating_captions, one
+    )
+    return float(image_costs[violating_images].sum() + caption_costs[violating_captions].sum())
+
+
+def _along(own: Floats, others: Floats) -> Floats:
+    """The cosines (m, k) of rows (m, d) with k others each, (m, k, d)."""
+    found: Floats = np.matmul(others, own[:, :, None])[:, :, 0]
+    return found
+
+
+def _total(violating: npt.NDArray[np.bool_], others: Floats) -> Floats:
+    """The sum (m, d) of those of k others (m, k, d) that are dear."""
+    found: Floats = np.matmul(violating[:, None].astype(np.float32), others)[:, 0]
+    return found
+
+
+def _write(
+    gradients: Sequence[Floats], x: Floats, made: Floats, sizes: Floats, pull: Floats, violating: npt.NDArray[np.bool_],
+    opposite: Floats,
+) -> None:  # fmt: skip
+    """The gradient of one side, from that of what it made of the batch, ``pull``, and of the contrasts that cost."""
+    used = np.concatenate([np.arange(len(pull)), len(pull) + np.flatnonzero(violating)])
+    gradient, made = np.concatenate([pull, opposite[np.nonzero(violating)[0]]]), made[used]
+    gradient -= made * np.einsum("ij,ij->i", made, gradient)[:, None]  # only a turn changes what has length 1
+    gradient /= sizes[used, None]
+    np.matmul(gradient.T, x[used], out=gradients[0])
+    gradient.sum(axis=0, out=gradients[1])
+
+
+def _project(layer: Sequence[Floats], x: Floats) -> tuple[Floats, Floats]:
+    """Rows (n, d) in the common space, (n, dim), at length 1, and their lengths (n,) before."""
+    made = x @ layer[0].T
+    made += layer[1]
+    sizes = np.sqrt(np.einsum("ij,ij->i", made, made))
+    made /= sizes[:, None]
+    return made, sizes
+
+
+def _start(seed: int, image_width: int, caption_width: int, dim: int) -> list[Floats]:
+    """The first weights: layers that torch would make one after the other, from one generator."""
+    bits: Any = np.random.MT19937()  # in place of a seed this goes on where the layer before it ended
+    bits.state = np.random.RandomState(seed).get_state(legacy=False)
+    return [*layers(bits, [image_width, dim]), *layers(bits, [caption_width, dim])]
+
+
+def _others(draws: np.random.RandomState, order: Ints, first: int, m: int, negatives: int) -> Ints:
+    """For each of the m rows of the batch that begins at ``first``, so many from outside it, (m * contrasts,)."""
+    drawn = draws.randint(0, len(order) - m, size=m * negatives)
+    return order[drawn + m * (drawn >= first)]
+
+
+def _folds(weights: Sequence[Floats], gallery: Gallery, fold: int) -> list[tuple[Ints, Ints]]:
+    """The ranks of captions and of images, fold by fold."""
+    found = []
+    for first in range(0, len(gallery.images), fold):
+        images = gallery.images.take(slice(first, first + fold))
+        captions = gallery.captions.take(slice(first * gallery.each, (first + fold) * gallery.each))
+        found.append(ranks(_project(weights[:2], images)[0], _project(weights[2:], captions)[0]))
+    return found
+
+
+def ranks(images: Floats, captions: Floats) -> tuple[Ints, Ints]:
+    """The rank, from 0, of the first of its captions for each image (n,), and of its image for each caption (n * c,).
+
+    Of what is equally near the later row comes first: so vectors that are all the same are at chance. What has no
+    cosine comes last.
+    """
+    n, c = len(images), len(captions) // len(images)
+    near = images @ captions.T
+    near[np.isnan(near)] = -np.inf
+    image, caption = np.arange(n), np.arange(n * c)
+    own = near[caption // c, caption]
+    image_ranks = (near > own).sum(axis=0) + ((near == own) & (image[:, None] > caption // c)).sum(axis=0)
+    last = own.reshape(n, c)[:, ::-1].argmax(axis=1)
+    at = c * image + c - 1 - last
+    nearest = own[at][:, None]
+    caption_ranks = (near > nearest).sum(axis=1) + ((near == nearest) & (caption > at[:, None])).sum(axis=1)
+    return caption_ranks, image_ranks
+
+
+def _recalls(found: Ints) -> Recalls:
+    r1, r5, r10 = (100.0 * int((found < k).sum()) / len(found) for k in (1, 5, 10))
+    return Recalls(r1, r5, r10, float(np.floor(np.median(found)) + 1))
+
+
+def _score(found: Sequence[tuple[Ints, Ints]]) -> float:
+    """The six recalls, added up in SentEval's order, as the next look must be greater."""
+    return sum(sum(_recalls(captions)[:3] + _recalls(images)[:3]) / len(found) for captions, images in found)
+
+
+def _check(train: Gallery, dev: Gallery, test: Gallery, seed: int, batch: int, fold: int) -> None:
+    for name, gallery in (("dev", dev), ("test", test)):
+        widths = [[side.shape[1] for side in (each.images, each.captions)] for each in (train, gallery)]
+        if widths[0] != widths[1]:
+            raise ShapeError(
+                f"Training images and captions have {widths[0]} dimensions and those of {name} {widths[1]}."
+            )
+        if len(gallery.images) % fold:
+            raise DataError(f"There are {len(gallery.images)} {name} images; expected folds of {fold} images.")
+    if len(train.captions) <= batch:
+        raise TooFewError(f"There are {len(train.captions)} training captions; expected more than a batch of {batch}.")
+    if not 0 <= seed < SEEDS:
+        raise UsageError(f"A seed must be 0 … {SEEDS - 1}, got {seed}.")

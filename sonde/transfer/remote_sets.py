@@ -1,0 +1,74 @@
+"""Where the sets are to be had: places.toml, and what may be asked for."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+
+from sonde.core.arguments import StringsOrPaths, as_strings
+from sonde.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file to fetch; what the fields mean is said at the top of places.toml."""
+
+    urls: tuple[str, ...]
+    limit: int
+    sha256: str = ""
+    checksum_source: str = ""
+    to: str = ""
+    step: str = ""
+    unpacked: int = 0
+    members: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """What is taken from it, under our names."""
+        return (self.to,) if self.to else tuple(self.members.values())
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSet:
+    """Where one set is to be had, or several that have the same files."""
+
+    key: str
+    sets: tuple[str, ...]
+    home: str
+    licence: str
+    page: str
+    files: tuple[File, ...] = ()
+    manual_steps: str = ""
+    then: str = ""
+    """What to know afterwards."""
+
+    def folder(self, data: Path) -> Path:
+        """Where it goes, below the folder of all data."""
+        return data / self.home
+
+
+def remote_sets() -> dict[str, RemoteSet]:
+    """All places by their keys."""
+    found = tomllib.loads(files(__package__).joinpath("places.toml").read_text("utf-8"))
+    return msgspec.convert({key: {"key": key, **said} for key, said in found.items()}, dict[str, RemoteSet])
+
+
+def select_remote_sets(names: StringsOrPaths, known: Mapping[str, RemoteSet]) -> list[RemoteSet]:
+    """The places of these sets, each once; a name may be a key or the name of a set."""
+    keys = {name: place.key for place in known.values() for name in (place.key, *place.sets)}
+    folded = {name.lower(): key for name, key in keys.items()}
+    found: dict[str, RemoteSet] = {}
+    for name in as_strings(names, "the name of a set"):
+        key = keys.get(name) or folded.get(name.lower())
+        if key is None:
+            near = difflib.get_close_matches(name, keys, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise UsageError(f"There is no set {name!r} to be fetched; there are {', '.join(known)}.{hint}")
+        found[key] = known[key]
+    return list(found.values())

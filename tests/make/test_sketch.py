@@ -1,0 +1,105 @@
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sonde.core.hashing import hash_64
+from sonde.corpus.near_duplicates import near_duplicate_key
+from sonde.make.sketch import Pool, columns, lowest, rejection_reason, strata_of
+from sonde.task import Example, Policy
+from tests.writing import STARRED, sentence
+
+CANDIDATES = st.lists(st.tuples(st.integers(0, 40), st.sampled_from("abc"), st.sampled_from("xy")), max_size=80)
+
+
+def candidate(priority, text="t", times=1):
+    return (priority, priority, times, Example("L", (text,), text, f"s{text}"))
+
+
+@given(CANDIDATES, st.integers(1, 12), st.integers(1, 5), st.randoms(use_true_random=False))
+def test_a_pool_is_the_same_in_any_order_and_any_number_of_shards(items, limit, shards, rng):
+    # near-duplicates share a priority and may differ in everything else
+    whole = [((cell, ""), candidate(p, text)) for p, text, cell in items]
+    one = Pool(limit)
+    for cell, c in whole:
+        one.add(cell, c)
+    shuffled = list(whole)
+    rng.shuffle(shuffled)
+    parts = [Pool(limit) for _ in range(shards)]
+    for i, (cell, c) in enumerate(shuffled):
+        parts[i % shards].add(cell, c)
+    merged = Pool(limit)
+    for part in parts:
+        merged.merge(part.cut())
+    assert merged.cut().cells == one.cut().cells
+
+
+def test_the_lowest_are_kept_once_each_and_near_duplicates_are_counted():
+    items = [candidate(p, text) for p, text in [(5, "a"), (1, "b"), (1, "a"), (2, "a"), (3, "b"), (4, "a")]]
+    assert [c[0] for c in lowest(items, 10)] == [1, 2, 3, 4, 5]
+    assert [c[0] for c in lowest(items, 3)] == [1, 2, 3]
+    assert (lowest(items, 3)[0][2], lowest(items, 3)[0][3].text) == (2, "a")
+
+
+def test_a_pool_never_holds_much_more_than_its_limit():
+    pool = Pool(10)
+    rng = Random(1)
+    for _ in range(5000):
+        pool.add(("L", ""), candidate(rng.getrandbits(64)))
+        assert len(pool.cells["L", ""]) <= 23
+
+
+def test_near_duplicates_have_one_key():
+    same = ["On 3 May, Ann left!", "on 17 may ann left", "ON 3  MAY — ANN LEFT."]
+    assert len({near_duplicate_key(t) for t in same}) == 1
+    assert near_duplicate_key("Ann left") != near_duplicate_key("Annleft")
+    assert near_duplicate_key("Ann left") != near_duplicate_key("Ann leaves")
+    # Hindi: a boy, a girl; the vowels at the end are combining marks
+    assert near_duplicate_key("लड़का") != near_duplicate_key("लड़की")
+
+
+def test_the_hash_is_the_same_everywhere():
+    # printf abc | b2sum -l 64, GNU coreutils 9.1
+    assert hash_64("abc") == int.from_bytes(bytes.fromhex("d8bb14d833d59559"), "little")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("See www.example.org now please", "web or mail address"),
+        ("Mail me@example.org now please", "web or mail address"),
+        ("( he left early today", "unbalanced quotes or brackets"),
+        ('" he left early today', "unbalanced quotes or brackets"),
+        ("he left ( ) early today", "markup, invisible or lost characters"),
+        ("he left &amp; returned early", "markup, invisible or lost characters"),
+        ("he le\u00adft early today", "markup, invisible or lost characters"),
+        ("he le\ufffdt early today", "markup, invisible or lost characters"),
+        ("he ( and she ) left early", None),
+        ("1 2 3 go", "fewer than half of the tokens are words"),
+        ("He left early today", None),
+    ],
+)
+def test_unfit_sentences(text, why):
+    s = sentence("\n".join(f"{w} X X _ {0 if i == 0 else 1} dep" for i, w in enumerate(text.split())))
+    assert rejection_reason(s) == why
+
+
+def test_a_token_with_a_space_inside_is_unfit():
+    s = sentence(STARRED, forms=("10\xa0000", *sentence(STARRED).forms[1:]))
+    assert rejection_reason(s) == "white space inside a token"
+
+
+def test_columns_that_say_something():
+    s = sentence(STARRED)
+    assert columns(s) == ["upos", "heads", "feats", "penn"]
+    assert columns(sentence(STARRED, feats=("_",) * 8, xpos=("subst:sg",) * 8)) == ["upos", "heads"]
+    # the German tagset has NN too
+    german = ("NN", "VVFIN", "ART", "NN", "APPR", "ART", "NN", "$.")
+    assert "penn" not in columns(sentence(STARRED, xpos=german))
+
+
+def test_strata():
+    assert strata_of(Policy(strata=((5, 6), (7, 7)))) == {5: "05-06", 6: "05-06", 7: "07-07"}
+    assert strata_of(Policy(strata="exact", length=(5, 6))) == {5: "05", 6: "06"}
+    assert strata_of(Policy(strata=())) == {}

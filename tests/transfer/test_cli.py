@@ -1,0 +1,145 @@
+"""`sonde data`, as a user meets it."""
+
+import gc
+import hashlib
+import io
+import json
+import sys
+
+import numpy
+import pytest
+
+from sonde.cli import main
+from sonde.transfer import remote_sets as table
+from sonde.transfer.remote_sets import File, RemoteSet
+from tests.data.layouts.files import FILES, write
+from tests.transfer.pickles import array, coco
+
+FIVE = ["a", "b", "c", "d", "e"]
+
+
+@pytest.fixture
+def sonde(monkeypatch, capsys):
+    def run(*words, typed=None):
+        keyboard = io.StringIO(typed)
+        keyboard.isatty = lambda: typed is not None
+        monkeypatch.setattr(sys, "argv", ["sonde", *map(str, words)])
+        monkeypatch.setattr(sys, "stdin", keyboard)
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return ended.value.code, said.out, said.err
+
+    threshold = gc.get_threshold()
+    yield run
+    gc.set_threshold(*threshold)  # which the command line sets for itself
+
+
+@pytest.fixture
+def films(server, monkeypatch):
+    """A set of the published size on a server, and one to be fetched by hand."""
+    half = b"".join(b"film %d .\n" % i for i in range(5331))
+    found = tuple(
+        File((server.serve(f"/{name}", half),), 200_000, hashlib.sha256(half).hexdigest(), "the test", to=name)
+        for name in ("rt-polarity.pos", "rt-polarity.neg")
+    )
+    held = {
+        "MR": RemoteSet("MR", ("MR",), "downstream/MR", "Free for all.", "http://films.invalid/", found, then="Enjoy."),
+        "MRPC": table.remote_sets()["MRPC"],
+    }
+    monkeypatch.setattr(table, "places", lambda: held)
+    return held
+
+
+def test_a_set_is_fetched_and_checked_once_its_licence_is_accepted(sonde, films, tmp_path):
+    code, out, err = sonde("data", "get", "MR", "-o", tmp_path)
+    assert code == 1
+    assert "MR: Free for all.\n  http://films.invalid/" in err
+    assert "must be accepted before anything is fetched: say --yes" in err
+    assert list(tmp_path.iterdir()) == []
+    code, out, err = sonde("data", "get", "MR", "-o", tmp_path, "--yes")
+    assert (code, out.split()[-6:]) == (0, ["sound", "te", "10,662", "the", "same", "2"])
+    assert "MR: Enjoy." in err
+    assert sonde("data", "get", "MR", "-o", tmp_path)[0] == 0  # it is there, so nothing is asked
+    code, out, _ = sonde("data", "check", tmp_path)
+    assert code == 0
+    assert "downstream/MR" in out
+    assert "not there: CR, SUBJ" in out
+
+
+def test_on_a_terminal_one_is_asked(sonde, films, server, tmp_path):
+    code, _, err = sonde("data", "get", "MR", "-o", tmp_path, typed="\n")
+    assert code == 1
+    assert "The terms were not accepted; nothing was fetched" in err
+    assert server.asked == []
+    code, _, err = sonde("data", "get", "MR", "-o", tmp_path, typed="y\n")
+    assert code == 0
+    assert "Fetch MR on these terms? [y/N]" in err
+
+
+def test_a_set_to_be_fetched_by_hand_says_how_and_the_others_are_fetched(sonde, films, tmp_path):
+    code, out, err = sonde("data", "get", "MRPC", "MR", "-o", tmp_path, "-y")
+    assert code == 2
+    assert "MRPC must be fetched by hand" in err
+    assert str(tmp_path / "downstream/MRPC") in err
+    assert "10,662" in out
+
+
+def test_files_taken_on_trust_are_told_with_their_sums(sonde, films, tmp_path):
+    films["MR"] = RemoteSet(
+        "MR", ("MR",), "downstream/MR", "", "", tuple(File(f.urls, f.limit, to=f.to) for f in films["MR"].files)
+    )
+    code, _, err = sonde("data", "get", "all", "-o", tmp_path, "-y")
+    assert code == 1
+    assert "its checksum is not known to us" in err
+    code, _, err = sonde("data", "get", "all", "-o", tmp_path, "-y", "--trust")
+    assert code == 0
+    assert err.count("taken on trust: http://127.0.0.1") == 2
+
+
+@pytest.mark.parametrize("how", ["flag", "environment"])
+def test_offline_is_an_error_at_once(sonde, films, server, tmp_path, monkeypatch, how):
+    if how == "environment":
+        monkeypatch.setenv("SONDE_OFFLINE", "1")
+    code, _, err = sonde("data", "get", "MR", "-o", tmp_path, *(["--offline"] if how == "flag" else []))
+    assert code == 1
+    assert "the network may not be used" in err
+    assert server.asked == []
+
+
+def test_without_a_name_the_table_is_shown(sonde, tmp_path):
+    code, out, _ = sonde("data", "get", "-o", tmp_path)
+    assert code == 0
+    states = {line.split()[0]: " ".join(line.split()[1:4]) for line in out.splitlines()[1:]}
+    assert states["SNLI"] == "to be fetched"
+    assert states["COCO"].startswith("by hand")
+
+
+def test_an_unknown_name_is_refused(sonde, tmp_path):
+    code, _, err = sonde("data", "get", "MRR", "-o", tmp_path)
+    assert code == 1
+    assert "Did you mean MR?" in err
+
+
+def test_check_ends_with_1_if_a_set_is_not_sound_and_speaks_json(sonde, tmp_path):
+    write(tmp_path, {name: text for name, text in FILES.items() if name.startswith("TREC")})
+    code, out, _ = sonde("data", "check", tmp_path)
+    assert code == 1
+    assert "error  rows are not as published: tr 2 instead of 5,452, te 1 instead of 500 (Li and Roth 2002)" in out
+    code, out, _ = sonde("data", "check", tmp_path, "--format", "json")
+    assert code == 1
+    assert json.loads(out)["sets"][0]["rows"] == {"tr": 2, "te": 1}
+
+
+def test_pickles_are_converted(sonde, tmp_path):
+    paths = [tmp_path / f"{name}.pkl" for name in ("train", "valid", "test")]
+    for path in paths:
+        path.write_bytes(coco(array([[1.0, 2.0, 3.0]]), [FIVE]))
+    code, out, _ = sonde("data", "convert-coco", *paths, "-o", tmp_path / "COCO")
+    assert code == 0
+    assert out.count("1 images, 3 features each") == 3
+    assert numpy.load(tmp_path / "COCO/test.npy").tolist() == [[1.0, 2.0, 3.0]]
+    paths[0].write_bytes(b"cos\nsystem\n(S'true'\ntR.")
+    code, _, err = sonde("data", "convert-coco", *paths, "-o", tmp_path / "COCO")
+    assert code == 1
+    assert "asks for os.system" in err
