@@ -167,6 +167,20 @@ def test_dealing_forms_largest_first_fills_every_split():
             assert abs(rows[split, label] - target) <= 3
 
 
+def test_large_forms_go_where_the_larger_share_is_missing():
+    """Of three forms of ten rows each split gets one, though train lacks more rows than the others have room for."""
+    counts = {**{f"large{i}": {"A": 10} for i in range(3)}, **{f"small{i:02d}": {"A": 1} for i in range(70)}}
+    home = deal_keys(counts, {"A": 100}, (80, 10, 10))
+    assert [home[f"large{i}"] for i in range(3)] == ["tr", "va", "te"]
+    assert {home[f"small{i:02d}"] for i in range(70)} == {"tr"}
+
+
+def test_depths_of_just_enough_rows_are_classes():
+    counts = {(f"{d:02d}", "/07"): 24 for d in range(3, 8)}
+    policy = Policy(sizes=(300, 30, 30), strata="exact", min_classes=5, min_class=24)
+    assert select(pool(counts), task(labels="depth"), policy).labels == ("03", "04", "05", "06", "07")
+
+
 def test_one_form_is_capped():
     keys = {"A": ["x"], "B": [f"y{i}" for i in range(300)]}
     cells = pool({("A", ""): 300, ("B", ""): 300}, keys)

@@ -83,3 +83,14 @@ def test_the_mid_p_is_taken_unless_exact_is_asked_for():
     right = {"one": [True] * 20, "two": [False] * 5 + [True] * 15}
     assert tie_groups(right) == {"one": "a", "two": "b"}
     assert tie_groups(right, exact=True) == {"one": "a", "two": "a"}
+
+
+def test_a_letter_that_tells_nothing_new_is_left_out():
+    """Three systems tied with each other, and each two of them with another one: the first three need no letter."""
+    names = list("uvwxyz")
+    tied = [set("uvw"), set("uvx"), set("vwy"), set("uwz")]
+    pairs = {(a, b): 0.5 if any({a, b} <= group for group in tied) else 0.001 for a, b in combinations(names, 2)}
+    found = letters(names, pairs)
+    assert len(set("".join(found.values()))) == 3
+    for (a, b), p in pairs.items():
+        assert bool(set(found[a]) & set(found[b])) == (p > 0.05)
