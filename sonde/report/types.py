@@ -1,0 +1,439 @@
+"""What is shown of a run, typed: everything that page, tables, figures, notebooks and JSON are written from.
+
+``sonde.report.summary.summarise`` makes a ``Summary`` of a ``Run``; ``full_summary`` adds what only the page and the
+figures need. ``msgspec.json.encode`` writes it; ``docs/summary.schema.json`` is derived from these types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sonde.report.scores import Score
+from sonde.report.verdict import BaselineComparison
+from sonde.run.variant import VariantSummary
+
+VERSION = 4
+"""Of the summary as JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """An encoder, or a baseline, with the probe and sample it was run with."""
+
+    encoder: str
+    label: tuple[str, ...]
+    """The encoder, and what sets the column apart from others."""
+    probe: str | None = None
+    limit: int | None = None
+    device: str | None = None
+    sonde: str = ""
+    identity: str | None = None
+    """The digest of the encoder's identity."""
+
+    @property
+    def name(self) -> str:
+        """The label on one line."""
+        return ", ".join(self.label)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Information:
+    """Usable information about the label, in bits."""
+
+    bits: float
+    low: float | None
+    high: float | None
+    entropy: float
+    """Of the labels."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A column on a set: the layer that dev chose, over all seeds."""
+
+    score: Score
+    """The summary's metric."""
+    calibrated: Score | None = None
+    """Beside raw bits, the calibrated ones: for the metric log2_loss only."""
+    accuracy: float
+    low: float | None
+    high: float | None
+    """95 % interval of the accuracy; None for an answer that is the same for every row, whose score is a fact."""
+    interval: str
+    """What the interval is from: wilson, cluster, constant, …"""
+    about: Literal["encoder", "probe"]
+    """What the interval is about: the encoder, when training rows could have been others; or the trained probe."""
+    probe_low: float | None
+    probe_high: float | None
+    training_sd: float | None
+    clusters: int | None
+    sd: float | None
+    """Of the accuracy over seeds."""
+    seeds: int
+    n: int
+    """Test rows."""
+    macro_f1: float | None
+    log2_loss: float | None
+    log2_loss_calibrated: float | None
+    temperature: float | None
+    dev_score: float | None
+    layer: str | None
+    layers: int = 1
+    """How many layers dev chose from."""
+    information: Information | None
+    dimension: int | None
+    train_n: int
+    edge: Literal["weakest", "strongest"] | None
+    """Where dev chose the L2 at an end of the grid."""
+    chosen: tuple[Mapping[str, Any], ...]
+    """Settings chosen on dev, by seed."""
+    partial: bool
+    signatures: tuple[str, ...]
+    """By seed."""
+    against: BaselineComparison | None = None
+    letters: str | None = None
+    """Encoders that share a letter on a set are not significantly different."""
+    best: bool = False
+    """Shown in bold: not significantly different from the best of the set, and above the baselines."""
+    by_dev: bool = True
+    """Of cells of one layer: whether dev chose this layer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFinding:
+    """A finding of a set's audit."""
+
+    code: str
+    severity: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedResult:
+    """An accuracy that a paper printed."""
+
+    model: str
+    kind: str
+    accuracy: float
+    paper: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetSummary:
+    """A set, and every column on it."""
+
+    name: str
+    label: str
+    """Its name, and where two sets share one the start of the digest."""
+    data: str
+    """Its digest."""
+    task: str
+    version: int
+    language: str | None
+    classes: int
+    n: Mapping[str, int]
+    """Rows by split."""
+    scored_by: str
+    synthetic: bool
+    question: str | None
+    corpus: Any
+    source: str | None
+    """Where it came from, in a few words."""
+    inputs: tuple[str, ...]
+    """What the probe is given besides the sentence."""
+    audit: tuple[AuditFinding, ...] | None
+    """None: no audit was made."""
+    printed_for: str | None
+    """What published numbers are about: this set, the whole set, another set; None: there are none."""
+    human: PublishedResult | None
+    published: tuple[PublishedResult, ...]
+    cells: tuple[Cell | None, ...] = ()
+    """Per column; None where nothing was run, or all failed."""
+    baselines: tuple[Cell | None, ...] = ()
+    failed: Mapping[int, str] = field(default_factory=dict)
+    """Errors, by column."""
+    failed_baselines: Mapping[int, str] = field(default_factory=dict)
+    letters_about: str | None = None
+    """What the letters are about; None where there are none."""
+    variants: tuple[tuple[VariantSummary, ...], ...] = ()
+    """Controls and measures, per column."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferMean:
+    """The mean over transfer tasks of a column."""
+
+    tasks: tuple[str, ...]
+    macro: float
+    micro: float
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerTable:
+    """Every layer of one column on every set."""
+
+    column: int
+    names: tuple[str | None, ...]
+    cells: tuple[tuple[Cell | None, ...], ...]
+    """By layer and set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symptom:
+    """A sign that an encoder is dead or broken, or taken on trust."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What was seen of an encoder when it was run."""
+
+    name: str
+    symptoms: tuple[Symptom, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureSummary:
+    """A cell that failed."""
+
+    encoder: str | None
+    dataset: str | None
+    variant: str | None
+    layer: str | None
+    probe: str | None
+    seed: int | None
+    kind: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bin:
+    """Test rows with about the same number of tokens, or as frequent a target form, and how many were classified "
+    "right."""
+
+    low: int
+    high: int
+    n: int
+    correct: int
+    below: float
+    above: float
+    """Wilson's interval of the share that is right."""
+    forms: int | None = None
+    """Of bins by target form: how many forms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRow:
+    """A test row as it is shown: cut where it is long."""
+
+    tokens: tuple[str, ...]
+    marks: tuple[int, ...]
+    """Positions of the target, or of what was changed."""
+    source: str
+    label: str | None = None
+    predicted: str | None = None
+    confidence: float | None = None
+    bits: float | None = None
+    """Mean pointwise information, of rows whose label the columns together find likely or not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confusion:
+    """A label taken for another."""
+
+    truth: str
+    predicted: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnErrors:
+    """What one column got wrong on a set, by the first seed and the layer shown."""
+
+    confusion: tuple[tuple[int, ...], ...] | None
+    """Rows by truth and predicted label; None with too many labels."""
+    pairs: tuple[Confusion, ...]
+    """The most frequent confusions."""
+    length: tuple[Bin, ...]
+    target: tuple[Bin, ...] | None
+    errors: tuple[ShownRow, ...]
+    """Those with the highest confidence."""
+    label_counts: tuple[tuple[int, int], ...] | None
+    """Per label, how many rows have it and how many were given it; None with too many labels."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetErrors:
+    """What the columns got wrong on a set."""
+
+    labels: tuple[str, ...]
+    columns: tuple[ColumnErrors | None, ...]
+    doubtful: tuple[ShownRow, ...]
+    """Rows whose labels all columns together find least likely: these may be wrong."""
+    easiest: tuple[ShownRow, ...]
+    """Rows whose labels they find most likely."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint:
+    """A point of accuracy against the size of vectors, or the length of training."""
+
+    series: str
+    x: int
+    column: int
+    set: int
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curves:
+    """Which columns make a curve."""
+
+    dimension: tuple[CurvePoint, ...] = ()
+    epoch: tuple[CurvePoint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetRef:
+    """A set by its number in the summary."""
+
+    set: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrelationCell:
+    """A probing set and a transfer set over encoders."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+    adjusted: float
+    n: int
+    significant: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrelationMatrix:
+    """Every probing set with every transfer set."""
+
+    kind: str
+    adjust: str
+    n: int
+    required: int
+    """Encoders that it takes before any cell is called significant."""
+    rows: tuple[SetRef, ...]
+    columns: tuple[SetRef, ...]
+    cells: tuple[tuple[CorrelationCell | None, ...], ...]
+    description: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageCorrelation:
+    """Two languages, over tasks (of an encoder) or over encoders (of a task)."""
+
+    one: str
+    two: str
+    spearman: float
+    pearson: float
+    n: int
+    column: int | None = None
+    task: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfilePoint:
+    """A column's score on a task in a language."""
+
+    language: str
+    task: str
+    set: int
+    column: int
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageComparison:
+    """Tasks that there are in two languages or more."""
+
+    languages: tuple[str, ...]
+    tasks: tuple[str, ...]
+    profiles: tuple[ProfilePoint, ...]
+    by_encoder: tuple[LanguageCorrelation, ...]
+    by_task: tuple[LanguageCorrelation, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """What a methodological check found."""
+
+    code: str
+    level: Literal["issue", "tip", "passed"]
+    title: str
+    text: str
+    where: tuple[str, ...] = ()
+    docs: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction:
+    """How to have the numbers again."""
+
+    commands: tuple[str, ...]
+    signatures: int
+    versions: Mapping[str, tuple[str, ...]]
+    folders: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seconds:
+    """Time by stage, all cells together."""
+
+    encode: float
+    fit: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Everything that is shown of a run."""
+
+    version: int = VERSION
+    folder: str
+    metric: str
+    columns: tuple[Column, ...]
+    baselines: tuple[Column, ...]
+    sets: tuple[SetSummary, ...]
+    transfer: tuple[TransferMean | None, ...]
+    """Per column."""
+    layers: tuple[LayerTable, ...]
+    """Of columns with several layers."""
+    interpretations: Mapping[str, str]
+    """How to read each control and measure, in a sentence, by name."""
+    diagnoses: tuple[Diagnosis, ...]
+    failures: tuple[FailureSummary, ...]
+    notes: tuple[str, ...]
+    """What should be here and is not."""
+    versions: Mapping[str, tuple[str, ...]]
+    """By program, all that were used."""
+    seconds: Seconds
+    # what full_summary adds
+    errors: tuple[SetErrors | None, ...] = ()
+    """Per set."""
+    curves: Curves = field(default_factory=Curves)
+    correlations: CorrelationMatrix | None = None
+    languages: LanguageComparison | None = None
+    reproduction: Reproduction | None = None
+    checks: tuple[CheckResult, ...] = ()

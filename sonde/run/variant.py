@@ -1,0 +1,58 @@
+"""What controls and measures have in common: how their results are shown.
+
+A control or measure is one object in one file. Its computation fills a ``Result``; what tables and pages show of that
+follows from the object's own ``columns``, so that nothing else has to know of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+
+class CellText(NamedTuple):
+    """A number as it is printed."""
+
+    text: str
+    margin: str = ""
+    """Half the width of its 95 % interval."""
+    note: str = ""
+    """What follows it in brackets or as a mark."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantSummary:
+    """The result of one control or measure on one set, for one column of a report."""
+
+    name: str
+    """As in the signature: ``key``, ``online``, ``given:length``; of an erasure, the label of the erased set."""
+    of: str
+    """The control or measure: ``key``, ``online``, ``given:length``, ``erasure``."""
+    kind: Literal["control", "measure"]
+    value: float
+    low: float | None = None
+    high: float | None = None
+    """95 % interval."""
+    n: int = 0
+    """Test rows."""
+    lost: float | None = None
+    """The plain score minus this one; None where the two are not of the same test rows, and for measures."""
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """Further numbers, by name."""
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that dev chose."""
+    points: tuple[Mapping[str, Any], ...] = ()
+    """A curve: blocks, training sizes, ranks, layers, …"""
+    baselines: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    """Curves of baselines that belong beside it, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class VariantColumn:
+    """One column of the table of controls, of measures or of erasures."""
+
+    heading: tuple[str, ...]
+    """Lines of the heading; ``{name}`` stands for the name of the variant, as in ``given:length``."""
+    text: Callable[[VariantSummary], CellText | None]
+    """What a cell says; None: nothing."""
