@@ -1,5 +1,7 @@
 """Probes by name: what is typed is what is trained, and is written in one way only."""
 
+import doctest
+import importlib
 from dataclasses import fields, replace
 
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from sonde.errors import UsageError
 from sonde.probes import Probe, named, parse
+from sonde.probes.kind import kind_of
 from sonde.probes.spec import differences, presets
 
 
@@ -93,3 +96,26 @@ def test_the_settings_are_those_of_the_papers():
         "&rate=0.01&reset=true&watch=loss",
         "xprobe2019": "batch=10&every=1&flat=&hidden=150&l2=0&passes=100&reset=true",
     }
+
+
+@pytest.mark.parametrize(
+    ("probe", "shown"),
+    [
+        (Probe(), "Probe()"),
+        (named("linear"), "Probe(kind='convex', l2=(1e-05, 0.0001, 0.001, 0.01, 0.1, 1.0), standardise=True)"),
+        (named("senteval"), "Probe(flat=('word_content',))"),
+    ],
+)
+def test_a_probe_prints_what_differs_from_the_defaults(probe, shown):
+    assert repr(probe) == shown
+    assert eval(shown, {"Probe": Probe}) == probe
+
+
+@pytest.mark.parametrize("name", ["sonde.probes.probe", "sonde.probes.spec"])
+def test_the_examples_of_the_docstrings(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_presets_read_no_setting_that_their_kind_ignores():
+    for preset, probe in presets().values():
+        assert set(preset.settings) <= {*kind_of(probe).settings}, preset.name
