@@ -1,8 +1,9 @@
 PYTHON ?= python3
 DEMO := .venv-demo
 TEST := .venv-test
+DOCS := .venv-docs
 
-.PHONY: demo test clean
+.PHONY: demo test docs bench clean
 
 demo: $(DEMO)/ready
 	$(DEMO)/bin/sonde demo --out demo
@@ -12,6 +13,12 @@ test: $(TEST)/ready
 	$(TEST)/bin/ruff format --check .
 	$(TEST)/bin/mypy
 	$(TEST)/bin/python -m pytest -n 2
+
+docs: $(DOCS)/ready
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
+
+bench: $(TEST)/ready
+	$(TEST)/bin/python benchmarks/short.py
 
 $(DEMO)/ready: pyproject.toml
 	$(PYTHON) -m venv $(DEMO)
@@ -23,5 +30,10 @@ $(TEST)/ready: pyproject.toml
 	$(TEST)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	touch $@
 
+$(DOCS)/ready: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
+
 clean:
-	rm -rf $(DEMO) $(TEST) demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(DEMO) $(TEST) $(DOCS) demo site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

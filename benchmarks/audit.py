@@ -24,6 +24,8 @@ from sonde.audit.shortcuts import _plan
 from sonde.data.expected import expectations_for
 from sonde.data.sources import find_sets
 
+SHORT = "{sets}"
+
 BAGS = [
     {"lowercase": True}, {"lowercase": False}, {"lowercase": True, "ngram_range": (1, 2)},
     {"lowercase": False, "ngram_range": (1, 2)}, {"analyzer": "char", "ngram_range": (2, 4), "lowercase": False},

@@ -1,4 +1,4 @@
-"""What random damage does to the files that sonde reads back.
+"""What random corruption does to the files that sonde reads back.
 
     python benchmarks/damage.py [--trials 1500] [--seed 0]
 
@@ -6,9 +6,9 @@ Sets, runs, stores and caches are made in a temporary folder; then, one at a tim
 comes of them is read again: bits are flipped, bytes and digits changed, files cut off, deleted, or swapped with another
 of their kind, lines removed, repeated or moved, values of JSON given another type. What came of it is
 
-    told        a SondeError, or a warning; and all numbers that are still given are the old ones
-    harmless    no word, and all numbers are the old ones
-    silent      a number is another one, or is gone without a word
+    told        a SondeError or a warning, and all numbers that are still given are unchanged
+    harmless    no message, and all numbers are unchanged
+    silent      a number changed or disappeared without a message
     traceback   any other exception
 
 Of every tenth damage to a run that is told, the same command is given again, and must leave the run as it was; except
@@ -41,6 +41,8 @@ from sonde.encoders import Identity, load
 from sonde.encoders.store import Store
 from sonde.report.full_summary import full_summary
 from sonde.result import to_line
+
+SHORT = "--trials 60"
 
 Numbers = Mapping[str, Any]
 """What is read, by what it is about."""
@@ -343,11 +345,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=1500)
     parser.add_argument("--seed", type=int, default=0)
-    wish = parser.parse_args()
+    options = parser.parse_args()
     started = time.process_time()
     counts: Counter[tuple[str, str, str]] = Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for kind, way, how, note in trials(World(Path(folder) / "world"), wish.trials, wish.seed):
+        for kind, way, how, note in trials(World(Path(folder) / "world"), options.trials, options.seed):
             counts[kind, way, how] += 1
             if how in (SILENT, TRACEBACK):
                 print(f"{how}: {kind}, {way}: {note}")
@@ -357,7 +359,7 @@ def main() -> int:
         cells = ["/".join(str(counts[kind, way, how]) for how in OUTCOMES) for way in ways]
         print(f"{kind:16}" + "".join(f"{cell if cell != '0/0/0/0' else '':>12}" for cell in cells))
     total = Counter({how: sum(n for (_, _, other), n in counts.items() if other == how) for how in OUTCOMES})
-    print(f"\n{wish.trials} damages: " + ", ".join(f"{total[how]} {how}" for how in OUTCOMES), end="; ")
+    print(f"\n{options.trials} damages: " + ", ".join(f"{total[how]} {how}" for how in OUTCOMES), end="; ")
     print(f"{time.process_time() - started:.0f} s of processor time")
     return 1 if total[SILENT] or total[TRACEBACK] else 0
 

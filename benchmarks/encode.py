@@ -27,6 +27,8 @@ from sonde.encoders import load
 from sonde.encoders.embed import embed
 from sonde.encoders.store import Store
 
+SHORT = "{model} {texts} --texts 128 --rounds 1"
+
 BATCH = 64
 
 

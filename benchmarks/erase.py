@@ -27,6 +27,8 @@ from sonde.probes.nullspace import inlp
 from sonde.probes.standardised_rows import Rows
 from sonde.probes.warm_start import measure, measure_reinjected
 
+SHORT = "--rows 1000 --draws 1"
+
 DIMENSIONS, TEST, DEV = 384, 10_000, 2_000
 CLASSES = (6, 20, 7, 2, 2, 2, 2, 2, 2)
 """Of nine tasks as in Conneau et al. (2018): sentence length, top constituents, tree depth, and six with two."""

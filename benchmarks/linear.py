@@ -32,6 +32,8 @@ from threadpoolctl import threadpool_limits
 
 from sonde.probes import Features, convex, named
 
+SHORT = "--rounds 1 --only '8,500 x 256, 2'"
+
 Rows = tuple[np.ndarray, np.ndarray]
 PROBE = named("linear")
 

@@ -21,6 +21,8 @@ import tempfile
 import time
 from pathlib import Path
 
+SHORT = "grow --small 12000 --large 24000"
+
 SIZES = "2000/200/200"
 
 PARSE = """

@@ -32,6 +32,8 @@ from sonde.run.cells import Unit
 from sonde.run.controls import CONTROLS
 from sonde.task import Example
 
+SHORT = "--rows 500 --rounds 1 --only key,online"
+
 DIMENSIONS, WORDS, DEV, TEST = 384, 5_000, 1_000, 1_000
 CLASSES = (6, 5, 4, 3, 2, 2, 2, 2, 2)
 KEYED = 4
@@ -133,7 +135,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--only", help="controls and measures, set off by commas")
+    parser.add_argument("--only", help="controls and measures, comma-separated")
     arguments = parser.parse_args()
     names = arguments.only.split(",") if arguments.only else ["all"]
     asked = {

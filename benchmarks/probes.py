@@ -27,6 +27,8 @@ from sonde.probes import Features, Probe, fit, named, network
 from sonde.probes.network import steps_numpy, training
 from sonde.probes.network.group import Setting
 
+SHORT = "8.5k-256"
+
 SEED = 1111
 EVERY = 4
 """Passes between two looks of SentEval."""

@@ -23,6 +23,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+SHORT = "{senteval} {senteval}/data MR --kfold 2"
+
 TASKS = (
     "MR", "CR", "TREC", "MRPC", "SST2", "SST5", "SICKEntailment", "SICKRelatedness", "STSBenchmark", "STS14",
     "Tense", "SubjNumber", "BigramShift", "OddManOut",

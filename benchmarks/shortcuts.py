@@ -21,6 +21,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sonde.data.dataset import Dataset, find_set_folders
 from sonde.stats.intervals import wilson
 
+SHORT = "{sets}"
+
 
 def split_words(text: str) -> list[str]:
     """The tokens of a row."""

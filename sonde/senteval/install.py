@@ -30,7 +30,7 @@ def install(folder: Path, *, force: bool = False) -> Path:
     try:
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
+            path.write_text(text, "utf-8", newline="\n")
     except OSError as error:
         raise UsageError(f"{home} cannot be written: {error.strerror}. Choose another folder.") from None
     return home

@@ -19,7 +19,7 @@ a_1 … a_g the accuracies of these probes, J = (g - 1) / g · Σ (a_i - ā)².
   show in the differences. If only one of two systems was trained again, the other is taken to vary as much; but a
   system that predicts the same class for all rows does not vary.
 
-``benchmarks/coverage.py`` measures the coverage of the intervals.
+``benchmarks/interval_coverage.py`` measures the coverage of the intervals.
 """
 
 from __future__ import annotations

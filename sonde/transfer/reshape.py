@@ -31,7 +31,7 @@ def _snli(folder: Path) -> None:
         gold = [label != NO_GOLD for label in columns[2]]
         for name, cells in zip(("s1", "s2", "labels"), columns, strict=True):
             kept = (cell for cell, has in zip(cells, gold, strict=True) if has)
-            (folder / f"{name}.{part}").write_text("".join(f"{cell}\n" for cell in kept), "utf-8")
+            (folder / f"{name}.{part}").write_text("".join(f"{cell}\n" for cell in kept), "utf-8", newline="\n")
         raw.unlink()
 
 
@@ -42,7 +42,7 @@ def _sick(folder: Path) -> None:
     rows = list(_columns(raw, wanted))
     for part, name in (("TRAIN", "train"), ("TRIAL", "trial"), ("TEST", "test_annotated")):
         lines = ["\t".join(_SICK), *("\t".join(row[:5]) for row in rows if row[5] == part)]
-        (folder / f"SICK_{name}.txt").write_text("\n".join(lines) + "\n", "utf-8")
+        (folder / f"SICK_{name}.txt").write_text("\n".join(lines) + "\n", "utf-8", newline="\n")
     raw.unlink()
 
 

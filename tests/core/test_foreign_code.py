@@ -224,6 +224,7 @@ def forks(texts):
 """
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_what_encoders_do_to_the_process_harms_nobody_else(here):
     (here / "meddling.py").write_text(MEDDLING)
     names = ("dies", "moves", "closes", "closes_files", "replaces", "forks", "fine")

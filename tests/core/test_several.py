@@ -78,6 +78,10 @@ def test_an_absolute_path_does_not_search_the_disk(own, monkeypatch):
     assert walked == [str(own.parent)]
 
 
+NAMED_PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+
+
+@NAMED_PIPES
 def test_special_files_in_folders_are_passed_by(own):
     os.mkfifo(own.parent / "pipe.txt")
     (own.parent / "made").mkdir()
@@ -88,6 +92,7 @@ def test_special_files_in_folders_are_passed_by(own):
     assert [s.name for s in find_sets(own.parent) if s.kind == "senteval"] == ["own"]
 
 
+@NAMED_PIPES
 @pytest.mark.parametrize("special", ["pipe", "/dev/zero", "/dev/stdin"])
 def test_a_special_file_that_was_typed_is_refused(tmp_path, monkeypatch, special):
     monkeypatch.chdir(tmp_path)

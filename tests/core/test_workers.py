@@ -15,7 +15,8 @@ from sonde.core.workers import map_in_workers
 from sonde.errors import RunError
 
 PROC = Path("/proc/self/environ")
-pytestmark = pytest.mark.skipif(not PROC.exists(), reason="processes are looked for in /proc")
+if not PROC.exists():  # at once: the signals that are named below are not everywhere
+    pytest.skip("processes are looked for in /proc", allow_module_level=True)
 PATIENCE = 30
 """Seconds that a busy machine may take for what takes a fraction of one; nothing is said about speed."""
 

@@ -337,6 +337,10 @@ def kill_writers(root, times, seed=1):
     return reported, unfinished
 
 
+KILLED = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+
+
+@KILLED
 def test_killed_while_writing(store):
     reported, unfinished = kill_writers(store.root, 20)
     assert len(shards(store)) >= reported
@@ -347,6 +351,7 @@ def test_killed_while_writing(store):
     assert leftovers(store) == []
 
 
+@KILLED
 @pytest.mark.parametrize(
     ("moment", "kept"),
     [

@@ -258,6 +258,7 @@ def test_an_unknown_encoder_is_a_failure_that_names_it(tmp_path):
     assert "Did you mean static:" in run.failures[0].error
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_twenty_kills_and_the_results_are_those_of_an_undisturbed_run(tmp_path):
     class Slow(Knowing):
         batch = 20

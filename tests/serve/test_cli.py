@@ -16,6 +16,7 @@ from sonde.run.log import open_log
 from tests.serve.runs import run, running, word_content
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to a single process on Windows")
 def test_a_run_is_served_until_it_is_interrupted(tmp_path):
     run(tmp_path / "run", ["static:"], baselines=[])
     command = [sys.executable, "-m", "sonde", "serve", "run", "--port", "0"]

@@ -80,7 +80,7 @@ def test_where_all_rows_are_right_clusters_count():
 
 @pytest.mark.parametrize("uneven", [False, True])
 def test_intervals_of_few_or_uneven_clusters_cover(uneven):
-    # the percentile bootstrap over clusters covered 75 to 92 % here (benchmarks/coverage.py --clusters)
+    # the percentile bootstrap over clusters covered 75 to 92 % here (benchmarks/interval_coverage.py --clusters)
     rng, m, hits = np.random.default_rng(4), 12, 0
     sizes = np.maximum(1, np.rint(60 / np.arange(1, m + 1) ** 0.9)).astype(int) if uneven else np.full(m, 10)
     clusters = np.repeat(np.arange(m), sizes)

@@ -142,8 +142,8 @@ def test_arrays_that_do_not_belong_together_are_refused():
 
 
 def test_intervals_about_the_encoder_cover_and_equal_encoders_rarely_differ():
-    # a small case of benchmarks/coverage.py, with ridge regression in place of the probe: 150 training rows, 2,000 test
-    # rows, 40 dimensions; the interval of the trained probe alone covered 60 % and "found" 31 % differences
+    # a small case of benchmarks/interval_coverage.py, with ridge regression in place of the probe: 150 training rows,
+    # 2,000 test rows, 40 dimensions; the interval of the trained probe alone covered 60 % and "found" 31 % differences
     from sonde.stats.intervals import proportion_interval, wilson
 
     rng, d, n, te = np.random.default_rng(6), 40, 150, 2000

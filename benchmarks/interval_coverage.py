@@ -1,7 +1,7 @@
 """How often intervals cover, and how often two equal encoders are said to differ: simulated.
 
-    python benchmarks/coverage.py [--reps 200] [--rows 100,400,2000,10000] [--dimensions 50,200,1000]
-    python benchmarks/coverage.py --clusters
+    python benchmarks/interval_coverage.py [--reps 200] [--rows 100,400,2000,10000] [--dimensions 50,200,1000]
+    python benchmarks/interval_coverage.py --clusters
 
 Two classes with Gaussian vectors; two encoders that know equally much, whose noise correlates (0.5). In every
 repetition training, dev and test rows are drawn anew, the probe ``linear`` is tuned and fitted, and trained again as
@@ -33,6 +33,8 @@ from sonde.stats.means import Rows
 from sonde.stats.paired import mcnemar
 from sonde.stats.training import LINEAR_GROUPS as GROUPS
 from sonde.stats.training import Retrained, Systems
+
+SHORT = "--reps 10 --rows 400 --dimensions 50"
 
 RESAMPLES = kind_of(named("linear")).resamples
 TEST = (200, 1000, 10_000)
