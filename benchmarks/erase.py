@@ -21,17 +21,18 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sonde.probes import PROBES, Features, Fit, convex, mix
+from sonde.probes import Features, Fit, convex, mix, named
 from sonde.probes.erase import Eraser, Moments, leace, random_directions
 from sonde.probes.nullspace import inlp
-from sonde.probes.warm_start import Rows, measure, measure_reinjected
+from sonde.probes.standardised_rows import Rows
+from sonde.probes.warm_start import measure, measure_reinjected
 
 SHORT = "--rows 1000 --draws 1"
 
 DIMENSIONS, TEST, DEV = 384, 10_000, 2_000
 CLASSES = (6, 20, 7, 2, 2, 2, 2, 2, 2)
 """Of nine tasks as in Conneau et al. (2018): sentence length, top constituents, tree depth, and six with two."""
-PROBE = PROBES["linear"]
+PROBE = named("linear")
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,11 @@ import time
 import numpy as np
 from scipy.stats import norm
 
-from sonde.probes import Features, fit, parse
-from sonde.probes.leave_groups_out import leave_groups_out
+from sonde.probes import Features, fit, named, parse
+from sonde.probes.fit import leave_groups_out
+from sonde.probes.kind import kind_of
 from sonde.run.parts import Part
-from sonde.run.resample import DEV_DRAWS, LINEAR_RESAMPLES, bootstrap_choices
+from sonde.run.resample import DEV_DRAWS, bootstrap_choices
 from sonde.stats.intervals import cluster_bootstrap, proportion_interval, wilson
 from sonde.stats.means import Rows
 from sonde.stats.paired import mcnemar
@@ -35,6 +36,7 @@ from sonde.stats.training import Retrained, Systems
 
 SHORT = "--reps 10 --rows 400 --dimensions 50"
 
+RESAMPLES = kind_of(named("linear")).resamples
 TEST = (200, 1000, 10_000)
 SHARED = 0.5
 """Correlation of the noise of the two encoders."""
@@ -82,7 +84,7 @@ def simulate(n, d, reps, separation, rng):
     for _ in range(reps):
         labels, vectors = draw(rng, n, shift)
         dev_labels, dev = draw(rng, max(50, n // 5), shift)
-        groups = np.array([rng.permutation(n) % GROUPS for _ in range(LINEAR_RESAMPLES // GROUPS)])
+        groups = np.array([rng.permutation(n) % GROUPS for _ in range(RESAMPLES // GROUPS)])
         lines = []
         for train, held in zip(map(Features.of, vectors), map(Features.of, dev), strict=True):
             (found,) = fit(probe, train, labels, held, dev_labels, 2)
@@ -91,15 +93,11 @@ def simulate(n, d, reps, separation, rng):
             other = [found.candidates[i] for i in bootstrap_choices(probe, found.candidates, held, part)]
             lines.append([line(model) for model in (found.model, *again, *other)])
         truth += [exact(*side[0], shift) for side in lines]
-        right = (
-            correct(rng, max(TEST), lines, shift).astype(np.float64).reshape(2, 1 + LINEAR_RESAMPLES + DEV_DRAWS, -1)
-        )
+        right = correct(rng, max(TEST), lines, shift).astype(np.float64).reshape(2, 1 + RESAMPLES + DEV_DRAWS, -1)
         for te in TEST:
             some = right[:, :, :te]
             rows = Rows.of(te)
-            again = [
-                Retrained(each[1 : LINEAR_RESAMPLES + 1], GROUPS, each[LINEAR_RESAMPLES + 1 :], d > n) for each in some
-            ]
+            again = [Retrained(each[1 : RESAMPLES + 1], GROUPS, each[RESAMPLES + 1 :], d > n) for each in some]
             systems = Systems(rows, some[:, 0], again)
             test = mcnemar(some[0, 0], some[1, 0])
             said[te].append(

@@ -30,12 +30,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from sonde.probes import PROBES, Features, convex
+from sonde.probes import Features, convex, named
 
 SHORT = "--rounds 1 --only '8,500 x 256, 2'"
 
 Rows = tuple[np.ndarray, np.ndarray]
-PROBE = PROBES["linear"]
+PROBE = named("linear")
 
 
 def correlated(n: int, d: int, classes: int) -> Rows:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sonde.probes import PROBES, Features, fit
+from sonde.probes import Features, fit, named
 from sonde.probes.calibrate import fit_temperature, scaled
 from sonde.probes.capacity import capacity
 from sonde.probes.convex import TrainingStatistics
@@ -49,7 +49,7 @@ def works(n: int, d: int, classes: int, test: int) -> Mapping[str, Callable[[], 
     train_y, dev_y, held_y = (y[part] for part in parts)
 
     def plain() -> Any:
-        found = fit(PROBES["linear"], train, train_y, dev, dev_y, classes)[0]
+        found = fit(named("linear"), train, train_y, dev, dev_y, classes)[0]
         return found, found.model.scores(held)
 
     found, logs = plain()

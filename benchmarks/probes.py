@@ -23,8 +23,9 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from sonde.probes import PROBES, Features, Probe, fit, network, steps_numpy
-from sonde.probes.group import Setting
+from sonde.probes import Features, Probe, fit, named, network
+from sonde.probes.network import steps_numpy, training
+from sonde.probes.network.group import Setting
 
 SHORT = "8.5k-256"
 
@@ -43,16 +44,16 @@ class Case:
     probes: tuple[tuple[str, Probe], ...]
 
 
-EXACT = PROBES["senteval"]
+EXACT = named("senteval")
 CASES = {
-    "8.5k-256": Case(8_500, 256, 2, (("senteval", EXACT), ("linear", PROBES["linear"]))),
-    "8.5k-384-6": Case(8_500, 384, 6, (("senteval", EXACT), ("linear", PROBES["linear"]))),
+    "8.5k-256": Case(8_500, 256, 2, (("senteval", EXACT), ("linear", named("linear")))),
+    "8.5k-384-6": Case(8_500, 384, 6, (("senteval", EXACT), ("linear", named("linear")))),
     "8.5k-2048": Case(8_500, 2_048, 2, (("senteval", EXACT),)),
     "100k-256": Case(100_000, 256, 2, (("senteval", replace(EXACT, passes=8)),)),
     "100k-384": Case(100_000, 384, 2, (("senteval", replace(EXACT, passes=8)),)),
     "100k-2048": Case(100_000, 2_048, 2, (("senteval", replace(EXACT, passes=4)),)),
     "words": Case(10_000, 256, 1_000, (("senteval", replace(EXACT, passes=4)),)),
-    "mlp": Case(8_500, 256, 2, (("conneau2018", PROBES["conneau2018"]), ("mlp", PROBES["mlp"]))),
+    "mlp": Case(8_500, 256, 2, (("conneau2018", named("conneau2018")), ("mlp", named("mlp")))),
 }
 
 
@@ -167,7 +168,7 @@ def main() -> None:
     arguments = parser.parse_args()
     peer = upstream(arguments.senteval) if arguments.senteval else plain
     if arguments.numpy:
-        network._engine = lambda device: steps_numpy
+        training._engine = lambda device: steps_numpy
     torch.set_num_threads(1)
     with threadpool_limits(1):
         for name in arguments.cases or CASES:

@@ -99,10 +99,10 @@ def side(given: argparse.Namespace) -> dict[str, Any]:
     if given.side != "upstream":  # compile before anything is timed; SentEval imports these at its top
         import scipy.stats  # noqa: F401
 
-        from sonde.probes import PROBES, Features, fit
+        from sonde.probes import Features, fit, named
 
         tiny = Features.of(np.eye(8, dtype=np.float32))
-        fit(PROBES["senteval"], tiny, np.arange(8) % 2, tiny, np.arange(8) % 2, 2)
+        fit(named("senteval"), tiny, np.arange(8) % 2, tiny, np.arange(8) % 2, 2)
         params["sts_mode"] = "supervised"  # SimCSE's cosines, too, would be more work than SentEval does
     chosen: list[float] = []
     logging.getLogger().addHandler(Listener(chosen))

@@ -88,13 +88,12 @@ def ls(what: Literal["tasks", "suites", "encoders", "probes", "controls", "measu
                 f"{scheme}:", (importlib.import_module(f"sonde.encoders.schemes.{scheme}").__doc__ or "").split("\n")[0]
             )
     elif what == "probes":
-        from sonde.probes import PROBES
-        from sonde.probes.probe import differences
+        from sonde.probes.spec import differences, presets
 
-        for column in ("probe", "kind", "what sets it apart"):
+        for column in ("probe", "kind", "what", "settings"):
             table.add_column(column)
-        for name, probe in PROBES.items():
-            table.add_row(name, probe.kind, differences(probe))
+        for name, (preset, probe) in presets().items():
+            table.add_row(name, probe.kind, preset.summary, differences(probe).replace("&", " "))
     elif what in ("controls", "measures"):
         from sonde.run.controls import CONTROLS
         from sonde.run.measures import MEASURES

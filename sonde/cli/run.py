@@ -50,8 +50,8 @@ def run(
     out: Path
         The folder to write to, or to go on in. Default: run.
     probe: tuple[str, ...]
-        linear, mlp, senteval, conneau2018, adi2017 or xprobe2019, with changes as in senteval?hidden=50; may be
-        repeated. Default: linear.
+        A probe, as `sonde ls probes` lists them, with changes as in senteval?hidden=50; may be repeated. Default:
+        linear.
     seeds: int
         How many seeds to train a probe with. Default: 1.
     seed: int

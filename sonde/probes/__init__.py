@@ -1,7 +1,10 @@
-"""Probes: what is trained on the vectors to find out what they tell."""
+"""Probes: classifiers trained on vectors to find out what information the vectors hold."""
 
 from sonde.probes.features import Features
-from sonde.probes.fit import Fit, Model, fit
-from sonde.probes.probe import PROBES, Probe, parse
+from sonde.probes.fit import fit
+from sonde.probes.kind import Preset, ProbeKind
+from sonde.probes.model import Fit, Model
+from sonde.probes.probe import Probe
+from sonde.probes.spec import named, parse
 
-__all__ = ["PROBES", "Features", "Fit", "Model", "Probe", "fit", "parse"]
+__all__ = ["Features", "Fit", "Model", "Preset", "Probe", "ProbeKind", "fit", "named", "parse"]

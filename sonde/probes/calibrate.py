@@ -1,6 +1,6 @@
-"""How sure a classifier should be: one temperature for all its log-probabilities, taken from dev.
+"""Temperature scaling: one temperature for all log-probabilities of a classifier, fitted on dev.
 
-A probe that was chosen for its accuracy may be too sure, or not sure enough, and its bits then say less than it knows.
+A probe that was chosen for its accuracy may be over- or underconfident, and its bits then understate what it knows.
 Dividing the logits of all classes by one number changes no prediction (Guo et al. 2017). The loss is convex in
 1 / temperature, so that there is one best.
 """
@@ -16,17 +16,17 @@ import numpy.typing as npt
 from sonde.errors import DataError, TooFewError
 
 BRACKET_FACTOR, BRACKET_STEPS = 4.0, 5
-"""By what a temperature is multiplied until the best one has been passed, and how often."""
+"""The factor by which the temperature grows until it has passed the best one, and how many times at most."""
 MAX_TEMPERATURE = BRACKET_FACTOR**BRACKET_STEPS
-"""As good as infinite, which is best where logits are worse than none; 1 / HOTTEST is as good as 0, which is best where
-all rows are right."""
+"""As good as infinite, which is best where the logits are worse than none; its inverse is as good as 0, which is best
+where all rows are right."""
 
 
 def fit_temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.int64]) -> float:
-    """What to divide log-probabilities (n, K) by for the lowest loss on labels (n,), and on one more row of any label.
+    """What to divide log-probabilities (n, K) by for the lowest loss on labels (n,) and one more row of any label.
 
-    Rows of label -1 do not count. It is between 1 / HOTTEST and HOTTEST; and 1 if all of them cost the same, as where
-    all classes are as probable.
+    Rows with the label -1 do not count. It is between 1 / ``MAX_TEMPERATURE`` and ``MAX_TEMPERATURE``; and 1 if all
+    temperatures cost the same, as where all classes are equally probable.
     """
     from scipy.optimize import brentq
 
@@ -37,22 +37,22 @@ def fit_temperature(log_probabilities: npt.NDArray[Any], labels: npt.NDArray[np.
     if not len(known) or labels.max() >= logs.shape[1]:
         raise TooFewError(f"A temperature needs rows whose label is one of {logs.shape[1]} classes, got {len(known)}.")
     logs = logs[known] - logs[known].max(axis=1, keepdims=True)
-    # the rows, and one more that may have any label: where all are right, it would be best to be as sure as can be, and
-    # a single wrong row of another set would cost more than all others
+    # the extra row may have any label: where all rows are right, the best temperature would otherwise be 0, and one
+    # wrong row of another set would cost more than all others
     of_label = float(logs[np.arange(len(known)), labels[known]].sum() + logs.mean()) / (len(known) + 1)
-    shares = np.empty_like(logs)  # or each look at a temperature would take new memory for as many numbers
+    shares = np.empty_like(logs)  # reused, or each temperature would allocate as many numbers
 
     def slope(log_temperature: float) -> float:
-        """That of the loss towards a lower temperature, at exp(heat)."""
+        """The derivative of the loss towards a lower temperature, at exp(log_temperature)."""
         np.exp(np.multiply(logs, math.exp(-log_temperature), out=shares), out=shares)
         return float((np.einsum("ij,ij->i", shares, logs) / shares.sum(axis=1)).mean()) - of_label
 
     start = slope(0.0)
     if start == 0:
         return 1.0
-    step = math.copysign(math.log(BRACKET_FACTOR), start)  # a slope above 0: hotter is better
+    step = math.copysign(math.log(BRACKET_FACTOR), start)  # a slope above 0: a higher temperature is better
     for i in range(BRACKET_STEPS):
-        if (slope((i + 1) * step) > 0) != (start > 0):  # not by their product, which may be too small to be told from 0
+        if (slope((i + 1) * step) > 0) != (start > 0):  # not by their product, which may underflow
             return math.exp(brentq(slope, i * step, (i + 1) * step, xtol=1e-4))
     return math.exp(BRACKET_STEPS * step)
 

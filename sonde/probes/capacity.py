@@ -1,15 +1,15 @@
-"""What a linear probe can do with less: weights of lower rank, or of a smaller norm.
+"""What a linear probe can do with less capacity: weights of lower rank, or of a smaller norm.
 
-A probe of rank r sees r numbers of each vector. They are the leading principal components, over the training rows, of
-the logits of the full probe, and a logistic regression is fitted to them anew. The best r numbers for the labels may be
-others. But to look for those is a search with many ends, while these follow from the rows, hold those of the lower
-ranks, and end in the full probe; and a refit is never worse, by what is minimised, than to cut the smaller singular
-values of the weights off. In sets of five and six classes it came within 0.4 % of the best of several such searches.
-Two classes are told apart along one direction, so that their probes differ in norm only.
+A probe of rank r reads r numbers of each vector. They are the leading principal components, over the training rows, of
+the logits of the full probe, and a logistic regression is fitted to them. Other numbers may predict the labels better,
+but searching for those has many local optima, while these are determined by the rows, include those of the lower ranks,
+and end in the full probe; and the refit never has a higher objective than truncating the singular values of the
+weights. On sets of five and six classes it came within 0.4 % of the best of several such searches. Two classes are
+separated along one direction, so that their probes differ in norm only.
 
-A norm is the nuclear norm, the sum of the singular values, of the weights (classes, d) of standardised dimensions, of
-which their mean over the classes is taken off; a stronger penalty makes it smaller. Rank and norm against accuracy, and
-how much of the plane is reached, are from Pimentel et al. (2020).
+A norm is the nuclear norm, the sum of the singular values, of the weights (classes, d) of standardised dimensions, with
+their mean over the classes subtracted; a stronger penalty makes it smaller. Rank and norm against accuracy, and the
+share of the plane that is reached, are from Pimentel et al. (2020).
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
-"""At which the full probe is fitted besides, for its norm."""
+"""Further penalties at which the full probe is fitted, for its norm."""
 CAPACITY_TOLERANCE = 1e-5
-"""How near to an optimum is near enough, as in ``convex``: a third digit may differ, which rows decide by chance."""
+"""As ``TOLERANCE`` of ``convex``, but coarser: a third digit may differ, which rows decide by chance."""
 
 
 @dataclass(frozen=True)
 class CapacityPoint:
-    """One probe: how complex it is, and what it reaches."""
+    """One probe: its complexity and its scores."""
 
     rank: int
-    """Of its weights, at most."""
+    """The highest that its weights may have."""
     norm: float
     """The nuclear norm of its weights."""
     l2: float
@@ -52,7 +52,7 @@ class CapacityPoint:
     test: float
     """Accuracies."""
     bits: float
-    """What a test row whose label is known costs, at the temperature that is best on dev."""
+    """Mean cost of the test rows whose label is in train, at the temperature that is best on dev."""
 
 
 def ranks(classes: int, dimensions: int) -> tuple[int, ...]:
@@ -76,20 +76,20 @@ def capacity(
     statistics: TrainingStatistics | None = None,
     device: str | None = None,
 ) -> list[CapacityPoint]:
-    """Probes of every rank at one penalty, from the lowest on; then full ones at the other penalties, strongest first.
+    """Probes of every rank at one penalty, lowest rank first; then full ones at the other penalties, strongest first.
 
-    ``labels`` are 0 … classes - 1, and -1 in dev and test if they were never met. ``plain`` is the full probe at the
-    penalty, and ``ground`` that of the training rows, if they are known.
+    ``labels`` are 0 … classes - 1, and -1 in dev and test for classes that are not in train. ``plain`` is the full
+    probe at the penalty, and ``statistics`` are those of the training rows, if they are known.
     """
     for rows, given in ((train, labels), (dev, dev_labels), (test, test_labels)):
         if len(rows) != len(given) or not len(rows):
-            raise ShapeError(f"There are {len(rows)} rows and {len(given)} labels; expected one of each or more.")
+            raise ShapeError(f"There are {len(rows)} rows and {len(given)} labels; expected one per row, and rows.")
     with single_threaded():  # with more, sums depend on how many
         statistics = TrainingStatistics.of(train, labels, classes, device) if statistics is None else statistics
         if plain is None:
             (plain,) = convex.optima(statistics, train, labels, classes, [l2], device=device)
         full = _Full.of(plain, statistics)
-        reach = _Reach(dev, dev_labels, test, test_labels)
+        evaluation = _Evaluation(dev, dev_labels, test, test_labels)
         points: list[CapacityPoint] = []
         *lower, most = ranks(int(np.count_nonzero(np.bincount(labels))), train.shape[1])
         if lower:
@@ -99,21 +99,28 @@ def capacity(
             few, few_dev, few_test = (Features.of(np.ascontiguousarray(rows[:, :rank])) for rows in seen)
             narrow = TrainingStatistics(np.zeros(rank), np.ones(rank), spread[:rank, :rank], statistics.curvature)
             (model,) = convex.optima(
-                narrow, few, labels, classes, [l2], start=full.cut(rank), tolerance=CAPACITY_TOLERANCE, device=device
+                narrow,
+                few,
+                labels,
+                classes,
+                [l2],
+                start=full.truncated(rank),
+                tolerance=CAPACITY_TOLERANCE,
+                device=device,
             )
-            points.append(_Reach(few_dev, dev_labels, few_test, test_labels).point(model, model.weights, rank, l2))
-        points.append(reach.point(plain, full.weights, most, l2))
+            points.append(_Evaluation(few_dev, dev_labels, few_test, test_labels).point(model, model.weights, rank, l2))
+        points.append(evaluation.point(plain, full.weights, most, l2))
         if others := sorted(set(penalties) - {l2}, reverse=True):
             models = convex.optima(
                 statistics, train, labels, classes, others, start=plain, tolerance=CAPACITY_TOLERANCE, device=device
             )
             for model, penalty in zip(models, others, strict=True):
-                points.append(reach.point(model, model.weights * statistics.scale, most, penalty))
+                points.append(evaluation.point(model, model.weights * statistics.scale, most, penalty))
     return points
 
 
 def frontier(complexity: npt.ArrayLike, accuracy: npt.ArrayLike) -> list[int]:
-    """Which of the points (m,) have none that is at most as complex and at least as accurate; the simplest first."""
+    """The Pareto-optimal points (m,): no other is at most as complex and at least as accurate; the simplest first."""
     x, y = _numbers(complexity, accuracy)
     found: list[int] = []
     for i in np.lexsort((-y, x)).tolist():
@@ -123,10 +130,10 @@ def frontier(complexity: npt.ArrayLike, accuracy: npt.ArrayLike) -> list[int]:
 
 
 def hypervolume(complexity: npt.ArrayLike, accuracy: npt.ArrayLike, *, most: float, floor: float) -> float:
-    """The share of the plane that points (m,) reach: all that is more complex and less accurate than one of them.
+    """The share of the plane that points (m,) dominate: all that is more complex and less accurate than one of them.
 
-    The plane goes from complexity 0 to ``most``, which is the same for all that are compared, and from the accuracy
-    ``floor``, such as that of the most frequent class, to 1.
+    The plane goes from complexity 0 to ``most``, which is the same for all encoders compared, and from the accuracy
+    ``floor``, such as that of the majority class, to 1.
     """
     if not (0 < most < math.inf and floor < 1):
         raise UsageError(f"A plane needs a complexity above 0 and an accuracy below 1, got {most} and {floor}.")
@@ -148,12 +155,12 @@ class _Full:
     """The full probe in standardised dimensions, and the directions that matter most to it."""
 
     weights: Doubles
-    """(classes, d), their mean over the classes being 0."""
+    """(classes, d), with mean 0 over the classes."""
     bias: Doubles
     turn: Doubles
     """The principal axes (classes, r) of the logits, the longest first."""
     basis: Doubles
-    """Orthonormal directions (d, r); the first ones span what the first axes see."""
+    """Orthonormal directions (d, r); the first ones span what the first axes read."""
     statistics: TrainingStatistics
 
     @classmethod
@@ -166,22 +173,22 @@ class _Full:
         return cls(weights, model.bias + model.weights @ statistics.mean, turn, basis, statistics)
 
     def project(self, features: Features, rank: int) -> npt.NDArray[np.float32]:
-        """What a probe of that rank, or a lower one, sees of rows, (n, rank)."""
+        """What a probe of that rank, or a lower one, reads of rows, (n, rank)."""
         weights = (self.basis[:, :rank] / self.statistics.scale[:, None]).T
         found = np.empty((len(features), rank), np.float32)
         for part, (seen,) in convex.logits([Linear(weights, -weights @ self.statistics.mean)], features):
             found[part] = seen.T
         return found
 
-    def cut(self, rank: int) -> Linear:
-        """The full probe without its smaller axes, as a classifier of what a probe of that rank sees."""
+    def truncated(self, rank: int) -> Linear:
+        """The full probe truncated to its largest axes, as a classifier of what a probe of that rank reads."""
         axes = self.turn[:, :rank]
         return Linear(axes @ (axes.T @ self.weights @ self.basis[:, :rank]), self.bias)
 
 
 @dataclass(frozen=True, eq=False)
-class _Reach:
-    """Rows on which probes are measured."""
+class _Evaluation:
+    """Rows on which probes are evaluated."""
 
     dev: Features
     dev_labels: Ints
@@ -189,7 +196,7 @@ class _Reach:
     test_labels: Ints
 
     def point(self, model: Linear, weights: Doubles, rank: int, l2: float) -> CapacityPoint:
-        """A probe whose weights of standardised dimensions are these, (classes, any)."""
+        """The point of a probe whose weights of standardised dimensions are these, (classes, any)."""
         dev = convex.log_probabilities(model, self.dev)
         test, cost = _measure(model, self.test, self.test_labels, fit_temperature(dev, self.dev_labels))
         norm = float(np.linalg.svd(weights - weights.mean(axis=0), compute_uv=False).sum())
@@ -197,7 +204,7 @@ class _Reach:
 
 
 def _measure(model: Linear, features: Features, labels: Ints, t: float) -> tuple[float, float]:
-    """Accuracy, and bits per row whose label is known at the temperature t; nothing is kept of a row but these."""
+    """Accuracy, and bits per row whose label is in train, at the temperature t; rows are read block by block."""
     hits, costs, count = 0, 0.0, int((labels >= 0).sum())
     for part, (logits,) in convex.logits([model], features):
         y = labels[part]

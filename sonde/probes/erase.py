@@ -1,10 +1,10 @@
-"""Vectors without a property: what no linear classifier can then tell, at the least change of the vectors.
+"""Concept erasure: vectors from which no linear classifier can predict a property, changed as little as possible.
 
     leace              least-squares concept erasure (Belrose et al. 2023), in closed form
-    random_directions  the control: as many directions, at random
+    random_directions  the control: as many random directions
 
-``nullspace`` has another way, a classifier after the other. An eraser is learned on the training rows of one task, and
-applied to vectors of any other. All arithmetic is float64.
+``nullspace`` has the iterative method, INLP. An eraser is learned on the training rows of one task, and applied to
+vectors of any other. All arithmetic is in float64.
 
 With x the vectors and z the classes as one-hot vectors, LEACE is
 
@@ -12,9 +12,9 @@ With x the vectors and z the classes as one-hot vectors, LEACE is
 
 which among all affine maps that leave no covariance with z has the least mean square change, in any quadratic norm.
 Without covariance all classes have the same mean, and no linear classifier has a lower loss than the best constant. It
-takes out as many directions as there are classes, less one: of a property with as many classes as the vectors have
-dimensions, such as the word of word content, nothing is left but the mean. Covariances are those of the rows as they
-are: there is no shrinkage, and no limit to the variance, as some programs have them.
+removes one direction fewer than there are classes: for a property with more classes than the vectors have dimensions,
+such as the word of word content, nothing is left but the mean. Covariances are those of the rows as they are, without
+the shrinkage or the limit to the variance that some implementations have.
 """
 
 from __future__ import annotations
@@ -38,37 +38,37 @@ Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 CELLS = 2**20
-"""About so many numbers are read at a time."""
+"""The approximate number of values that are read at a time."""
 VARIANCE_TOLERANCE = 1e-8
-"""A canonical correlation of vectors and classes below this is none: whitening multiplies rounding errors by less than
-1e7, as dimensions of less variance are masked. Correlations of real sets are far above, if only by chance."""
+"""A canonical correlation of vectors and classes below this counts as 0: whitening multiplies rounding errors by less
+than 1e7, as directions of less variance are masked. Correlations in real sets are far above it, if only by chance."""
 
 
 @dataclass(frozen=True, eq=False)
 class Eraser:
-    """A map of vectors that takes some directions out: x - left @ right @ (x - mean)."""
+    """A map of vectors that removes some directions: x - left @ right @ (x - mean)."""
 
     mean: Doubles
-    """(d,). It stays where it is."""
+    """(d,). The map leaves it where it is."""
     left: Doubles
     """(d, rank)."""
     right: Doubles
-    """(rank, d); right @ left is the unit matrix, so that a second time changes nothing."""
+    """(rank, d); right @ left is the identity, so that applying the map twice changes nothing more."""
 
     @property
     def rank(self) -> int:
-        """How many directions are taken out."""
+        """How many directions are removed."""
         return len(self.right)
 
     def apply(self, rows: Array) -> Array:
         """Rows (m, d) without these directions, of the same type."""
         if rows.ndim != 2 or rows.shape[1] != len(self.mean):
-            raise ShapeError(f"The eraser is of vectors with {len(self.mean)} dimensions, got rows {rows.shape}.")
+            raise ShapeError(f"The eraser is for vectors of {len(self.mean)} dimensions, got rows {rows.shape}.")
         erased = rows - ((rows - self.mean) @ self.right.T) @ self.left.T
         return np.ascontiguousarray(erased, rows.dtype)
 
     def widened(self, more: int) -> Eraser:
-        """The same for vectors that go on for ``more`` dimensions, which it leaves alone."""
+        """The eraser for vectors with ``more`` dimensions appended, which it does not change."""
         return Eraser(
             np.pad(self.mean, (0, more)),
             np.pad(self.left, ((0, more), (0, 0))),
@@ -77,35 +77,35 @@ class Eraser:
 
 
 def erased(features: Features, eraser: Eraser) -> Features:
-    """The features without what the eraser takes out: rows are changed when they are read, and no table is copied."""
+    """The features without what the eraser removes: rows are changed as they are read, and no table is copied."""
     if features.shape[1] != len(eraser.mean):
-        raise ShapeError(f"The eraser is of {len(eraser.mean)} dimensions, the vectors have {features.shape[1]}.")
-    inner = features.combine or _in_line
-    nothing = np.empty((1, 0), np.float32)  # a second table, as features of one may be read past ``combine``
+        raise ShapeError(f"The eraser is for {len(eraser.mean)} dimensions, the vectors have {features.shape[1]}.")
+    inner = features.combine or _concatenated
+    nothing = np.empty((1, 0), np.float32)  # a second table, as a single one may be read without ``combine``
     return Features(
         (*features.tables, nothing),
         (*features.places, np.zeros(len(features), np.int64)),
-        _Changed(inner, eraser),
+        _Erased(inner, eraser),
     )
 
 
 def reinjected(features: Features, labels: Ints, classes: int) -> Features:
-    """[x, one-hot(label)], (n, d + classes): vectors that are told their class. A label of -1 adds zeros.
+    """[x, one-hot(label)], (n, d + classes): vectors with their class appended. A label of -1 adds zeros.
 
-    After an erasure, a probe on these must find the class again: what it does not was lost to something else.
+    After an erasure, a probe on these must recover the class: where it does not, something else was lost.
     """
     if len(features) != len(labels):
-        raise ShapeError(f"There are {len(features)} rows and {len(labels)} labels; expected as many.")
-    told = np.eye(classes + 1, classes, dtype=np.float32)  # the last row, which is also row -1, is 0
+        raise ShapeError(f"There are {len(features)} rows and {len(labels)} labels; expected one per row.")
+    one_hot = np.eye(classes + 1, classes, dtype=np.float32)  # the last row, which is also row -1, is 0
     places = np.asarray(labels, np.int64)
     if features.combine is None:
-        return Features((*features.tables, told), (*features.places, places))
-    return Features((*features.tables, told), (*features.places, places), _Told(features.combine))
+        return Features((*features.tables, one_hot), (*features.places, places))
+    return Features((*features.tables, one_hot), (*features.places, places), _WithClass(features.combine))
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Mean and covariances of vectors: one reading of them serves every property, and every fit on erased vectors."""
+    """Mean and covariances of vectors: one read serves every property, and every fit on erased vectors."""
 
     rows: int
     mean: Doubles
@@ -115,28 +115,30 @@ class Moments:
 
     @classmethod
     def of(cls, features: Features) -> Moments:
-        """Those of rows (n, d), read in pieces."""
+        """Those of rows (n, d), read block by block."""
         n, d = features.shape
         if n < 2:
-            raise ShapeError(f"Covariances need two rows or more, got {n}.")
+            raise ShapeError(f"Covariances need at least two rows, got {n}.")
         near, sums, products = np.zeros(d), np.zeros(d), np.zeros((d, d))
-        with single_threaded(), np.errstate(invalid="ignore"):  # it is told below
+        with single_threaded(), np.errstate(invalid="ignore"):  # reported below
             for start, rows in features.chunks(_size(d)):
-                if start == 0:  # sums are about the mean of the first piece, so that a far mean costs no precision
+                if (
+                    start == 0
+                ):  # sums are about the mean of the first block, so that a mean far from 0 costs no precision
                     near = rows.mean(axis=0, dtype=np.float64).astype(np.float32).astype(np.float64)
                 rest = rows - near
                 sums += rest.sum(axis=0)
                 products += rest.T @ rest
         if not np.isfinite(products).all():
             bad = np.count_nonzero(~np.isfinite(np.diag(products)))
-            raise DataError(f"{bad} of {d} dimensions of the vectors have values that are no finite numbers.")
+            raise DataError(f"{bad} of {d} dimensions of the vectors have values that are not finite.")
         return cls(n, near + sums / n, products / n - np.outer(sums / n, sums / n))
 
     @cached_property
     def whitening(self) -> tuple[Doubles, Doubles]:
-        """A map (r, d) after which all directions have deviation 1 and no correlation, and the way back (d, r).
+        """A map (r, d) to uncorrelated directions of deviation 1, and its inverse (d, r).
 
-        It is made from correlations, not covariances, so that dimensions of any size count; LEACE is the same with
+        It is computed from correlations, not covariances, so that dimensions of any scale count; LEACE is the same with
         either. Directions in which the vectors do not vary are left out.
         """
         deviations = np.sqrt(np.maximum(np.diag(self.covariance), 0))
@@ -148,19 +150,19 @@ class Moments:
         return (vectors / roots).T / scale, vectors * roots * scale[:, None]
 
     def oblique(self, basis: Doubles) -> Eraser:
-        """Take out the span of an orthonormal basis (r, rank) of whitened directions."""
+        """Remove the span of an orthonormal basis (r, rank) of whitened directions."""
         there, back = self.whitening
         return Eraser(self.mean, back @ basis, basis.T @ there)
 
 
 def leace(features: Features, labels: Ints, classes: int, moments: Moments | None = None) -> Eraser:
-    """The eraser after which no linear classifier can tell the labels (n,) of the features (n, d).
+    """The eraser after which no linear classifier can predict the labels (n,) of the features (n, d).
 
     ``moments`` are those of these features, if they are known.
     """
     moments = Moments.of(features) if moments is None else moments
     shares, sums = _classes(features, labels, classes, moments.mean)
-    # columns of Σxz by the root of their class's share: the same span, and singular values that are correlations
+    # columns of Σxz divided by the root of their class's share: the same span, and its singular values are correlations
     crossed = sums.T / np.sqrt(shares)
     there, _ = moments.whitening
     with single_threaded():
@@ -169,16 +171,16 @@ def leace(features: Features, labels: Ints, classes: int, moments: Moments | Non
 
 
 def random_directions(dimension: int, rank: int, seed: int, moments: Moments | None = None) -> Eraser:
-    """Take out ``rank`` directions at random, all directions being as probable.
+    """Remove ``rank`` random directions, uniformly distributed.
 
-    With ``moments``, all whitened directions are: the map is then of the same kind as LEACE's. Without, it is an
-    orthogonal projection, as INLP's.
+    With ``moments`` they are uniform among whitened directions, and the map is of the same kind as LEACE's; without,
+    it is an orthogonal projection, like INLP's.
     """
     most = dimension if moments is None else len(moments.whitening[0])
     if moments is not None and len(moments.mean) != dimension:
-        raise ShapeError(f"The moments are of {len(moments.mean)} dimensions, expected {dimension}.")
+        raise ShapeError(f"The moments have {len(moments.mean)} dimensions, expected {dimension}.")
     if not 0 <= rank <= most:
-        raise UsageError(f"Of vectors that vary in {most} directions, 0 … {most} can be taken out, got {rank}.")
+        raise UsageError(f"From vectors that vary in {most} directions, 0 … {most} can be removed, got {rank}.")
     drawn = np.random.default_rng(seed).standard_normal((most, rank))
     with single_threaded():
         basis: Doubles = linalg.qr(drawn, mode="economic", check_finite=False)[0]
@@ -186,8 +188,8 @@ def random_directions(dimension: int, rank: int, seed: int, moments: Moments | N
 
 
 @dataclass(frozen=True, eq=False)
-class _Changed:
-    """Rows as they would be read, and then erased."""
+class _Erased:
+    """Rows as they would be read, then erased."""
 
     inner: Callable[[Sequence[Floats]], Floats]
     eraser: Eraser
@@ -197,29 +199,29 @@ class _Changed:
 
 
 @dataclass(frozen=True, eq=False)
-class _Told:
-    """Rows as they would be read, and the last table beside them."""
+class _WithClass:
+    """Rows as they would be read, with the last table appended."""
 
     inner: Callable[[Sequence[Floats]], Floats]
 
     def __call__(self, parts: Sequence[Floats]) -> Floats:
-        return _in_line([self.inner(parts[:-1]), parts[-1]])
+        return _concatenated([self.inner(parts[:-1]), parts[-1]])
 
 
-def _in_line(parts: Sequence[Floats]) -> Floats:
+def _concatenated(parts: Sequence[Floats]) -> Floats:
     return np.concatenate(parts, axis=1)
 
 
 def _size(d: int) -> int:
-    """Rows of a piece."""
+    """The number of rows in a block."""
     return max(64, min(1024, CELLS // max(1, d)))
 
 
 def _classes(features: Features, labels: Ints, classes: int, mean: Doubles) -> tuple[Doubles, Doubles]:
-    """Of the classes that are met: their shares (k,), and the means of their deviations times their shares (k, d)."""
+    """For classes that have rows: their shares (k,), and the means of their deviations times their shares (k, d)."""
     n, d = features.shape
     if len(labels) != n:
-        raise ShapeError(f"There are {n} rows and {len(labels)} labels; expected as many.")
+        raise ShapeError(f"There are {n} rows and {len(labels)} labels; expected one per row.")
     if not 0 <= labels.min() <= labels.max() < classes:
         raise DataError(f"The labels are {labels.min()} … {labels.max()}; expected 0 … {classes - 1}.")
     sums = np.zeros((classes, d))

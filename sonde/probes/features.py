@@ -1,4 +1,4 @@
-"""What a probe reads: rows of tables of vectors, put side by side and gathered only when they are needed."""
+"""What a probe reads: rows of tables of vectors, concatenated, and gathered only when they are needed."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Features:
-    """(n, d) numbers that are nowhere as one array: row i is ``tables[0][places[0][i]]``, ``tables[1][…]``, … in line.
+    """An (n, d) matrix that is never stored: row i is ``tables[0][places[0][i]]``, ``tables[1][…]``, … concatenated.
 
-    A table (rows, d_t) may be a memory-map; it is never copied as a whole.
+    A table (rows, d_t) may be memory-mapped; it is never copied as a whole.
     """
 
     tables: tuple[Array, ...]
     places: tuple[npt.NDArray[np.int64], ...]
     combine: Callable[[Sequence[Floats]], Floats] | None = None
-    """What makes new rows (m, any) of the rows (m, d_t) of every table, where these are not to stand in line."""
+    """Makes rows (m, any) from the rows (m, d_t) of every table, where these are not simply concatenated."""
 
     def __post_init__(self) -> None:
-        """Refuse tables and places that do not belong together."""
+        """Refuse tables and places that do not fit together."""
         shapes = [table.shape for table in self.tables]
         if not shapes or len(shapes) != len(self.places) or any(len(shape) != 2 for shape in shapes):
             raise ShapeError(f"Features need a table (rows, dimension) per column of places, got {shapes}.")
         if len({len(place) for place in self.places}) != 1:
-            raise ShapeError(f"Features have columns of {sorted({len(p) for p in self.places})} rows; expected one n.")
-        if self.combine is not None and len(shapes) < 2:  # one table may be read as it is, past ``take``
-            raise ShapeError("Features that are combined need two tables or more, got one.")
+            raise ShapeError(
+                f"Features have columns of {sorted({len(p) for p in self.places})} rows; expected as many in each."
+            )
+        if self.combine is not None and len(shapes) < 2:  # a single table may be read directly, without ``take``
+            raise ShapeError("Features that are combined need at least two tables, got one.")
 
     @classmethod
     def of(cls, array: Array) -> Features:

@@ -1,70 +1,85 @@
-"""Features + labels + Probe → a classifier, one per seed: the whole grid is fitted, and dev chooses."""
+"""Features + labels + Probe → a classifier per seed: the whole grid is fitted, and dev chooses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, assert_never
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sonde.probes.features import Features
+from sonde.probes.kind import Ints, kind_of
+from sonde.probes.model import Fit, Model
 from sonde.probes.probe import Probe
 
 if TYPE_CHECKING:
     from sonde.probes.convex import TrainingStatistics
 
 
-class Model(Protocol):
-    """A trained classifier."""
-
-    def scores(self, features: Features) -> npt.NDArray[np.float32]:
-        """Log-probabilities of the classes, (n, classes)."""
-        ...
-
-
-@dataclass(frozen=True)
-class Fit:
-    """A classifier, and how it was come by."""
-
-    model: Model
-    seed: int
-    chosen: Mapping[str, float | int]
-    """The point of the grid that dev chose: l2, and hidden and dropout where the probe has them."""
-    dev: float
-    """Accuracy on dev."""
-    tried: Sequence[Mapping[str, Any]]
-    """Every point of the grid: its settings, accuracy and loss on dev, passes over the training rows."""
-    candidates: Sequence[Model] = ()
-    """The classifier of each of these points."""
-
-
 def fit(
     probe: Probe,
     train: Features,
-    labels: npt.NDArray[np.int64],
+    labels: Ints,
     dev: Features,
-    dev_labels: npt.NDArray[np.int64],
+    dev_labels: Ints,
     classes: int,
     *,
     seeds: Sequence[int] = (1111,),
     device: str | None = None,
     statistics: TrainingStatistics | None = None,
 ) -> list[Fit]:
-    """Fit a probe, once per seed. ``labels`` are 0 … classes - 1; a dev label of -1 was never met, and is a miss.
+    """Fit a probe, once per seed. ``labels`` are 0 … classes - 1; a dev label of -1 is not in train, and a miss.
 
-    Without ``device`` this takes numpy, and numba where it is installed; with it, torch on that device. The same seed
-    gives the same classifier whatever the number of threads. ``ground`` is that of the training rows, if it is known;
-    only a linear probe has a use for it.
+    Without ``device`` the built-in kinds use numpy, and numba where it is installed; with it, torch on that device.
+    The same seed gives the same classifier whatever the number of threads. ``statistics`` are those of the training
+    rows, if they are known; kinds that do not use them do not get them.
     """
-    from sonde.probes import convex, network
+    kind = kind_of(probe)
+    return kind.fit(
+        probe, train, labels, dev, dev_labels, classes,
+        seeds=seeds, device=device, statistics=statistics if kind.uses_statistics else None,
+    )  # fmt: skip
 
-    given = (probe, train, labels, dev, dev_labels, classes)
-    match probe.kind:
-        case "convex":
-            return convex.fit(*given, seeds=seeds, device=device, statistics=statistics)
-        case "network":
-            return network.fit(*given, seeds=seeds, device=device)
-        case _:  # a kind that is new would be trained as another one under its name
-            assert_never(probe.kind)
+
+def refit(probe: Probe, train: Features, labels: Ints, classes: int, *, seed: int, device: str | None = None) -> Model:
+    """Fit a probe whose grid is one point on all training rows, where there is no dev."""
+    kind = kind_of(probe)
+    if kind.refit is not None:
+        return kind.refit(probe, train, labels, classes, seed=seed, device=device)
+    first = slice(0, 1)  # there is nothing to choose
+    return fit(probe, train, labels, train.select(first), labels[first], classes, seeds=(seed,), device=device)[0].model
+
+
+def leave_groups_out(
+    probe: Probe,
+    found: Fit,
+    train: Features,
+    labels: Ints,
+    dev: Features,
+    dev_labels: Ints,
+    classes: int,
+    groups: Ints,
+    *,
+    statistics: TrainingStatistics | None = None,
+    device: str | None = None,
+) -> Iterator[Model]:
+    """The probe ``found`` trained again without each group of each round; ``groups`` (rounds, n) are 0 … g - 1.
+
+    It is trained at the settings that were chosen for all rows. Every class must have rows in at least two groups.
+    """
+    kind = kind_of(probe)
+    if kind.leave_groups_out is not None:
+        yield from kind.leave_groups_out(
+            probe, found, train, labels, dev, dev_labels, classes, groups, statistics=statistics, device=device
+        )
+        return
+    chosen: dict[str, Any] = {name: (value,) for name, value in found.chosen.items()}
+    one = replace(probe, **chosen)
+    for assigned in groups:
+        for group in range(int(assigned.max()) + 1):
+            rows = np.flatnonzero(assigned != group)
+            (again,) = fit(
+                one, train.select(rows), labels[rows], dev, dev_labels, classes, seeds=[found.seed], device=device
+            )
+            yield again.model

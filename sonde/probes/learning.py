@@ -1,18 +1,18 @@
-"""How accurate a linear probe is that was trained on fewer rows: learning curves.
+"""Learning curves: the accuracy of a linear probe trained on fewer rows.
 
 Sizes are those of the online code, each about twice the one before, up to a half. Several subsamples of every size are
 drawn from the training rows:
 
-- By class: each has the classes' shares, as far as that goes.
-- In one piece: rows that share a target form, or a sentence, are drawn together. A curve over single rows of forms that
-  are all there from the start would rise too early.
-- Nested: a subsample is the beginning of an order of the rows, and the next larger one goes on in it. Different orders
-  are independent.
+- Stratified: each has the classes' shares, as far as possible.
+- By cluster: rows that share a target form, or a sentence, are drawn together. A curve over single rows would rise too
+  early, as all forms would be there from the start.
+- Nested: a subsample is a prefix of an order of the rows, and the next larger one extends it. Different orders are
+  independent.
 
-The protocol is that of the probe ``linear``: the penalty is one of its grid and is chosen on dev, by accuracy, for
-every subsample by itself; all of dev stays. The search goes from the penalty of the next smaller size to neighbours in
-the grid as long as dev gains. Dimensions are standardised by all training rows: vectors are to be had without labels.
-The last point is the plain probe.
+The protocol is that of the probe ``linear``: the penalty is chosen from its grid by accuracy on dev, for each subsample
+separately; dev is used in full. The search moves from the penalty of the next smaller size to neighbours in the grid as
+long as dev improves. Dimensions are standardised on all training rows, since vectors are available without labels. The
+last point is the plain probe.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ import numpy.typing as npt
 
 from sonde.core.threads import single_threaded
 from sonde.errors import TooFewError
-from sonde.probes import convex
-from sonde.probes.convex import Linear, TrainingStatistics
+from sonde.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics
 from sonde.probes.features import Features
 from sonde.probes.online import MIN_ROWS, MIN_ROWS_PER_CLASS, BlockModel, Work, block_ends, judge
 
@@ -34,32 +33,32 @@ Ints = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 
 SUBSAMPLES = 4
-"""Of each size but the last."""
+"""Subsamples of each size but the last."""
 SMALLEST = 64
-"""The smallest size is this part of all rows, or a little more: what is below says nothing of where a curve ends."""
+"""The smallest size is at least one in so many rows: smaller ones say nothing about where a curve ends."""
 CURVE_TOLERANCE = 3e-5
-"""How near to an optimum is near enough, as in ``convex``; with a third of it, means differ by 0.2 points at most."""
+"""As ``TOLERANCE`` of ``convex``, but coarser; with a third of it, means differ by 0.2 points at most."""
 
 
 @dataclass(frozen=True, eq=False)
 class CurvePoint:
-    """What was learned from so many rows."""
+    """The probes that were trained on so many rows."""
 
     rows: int
-    """On average over the subsamples: target forms are not cut."""
+    """On average over the subsamples, as target forms are not split."""
     right: Truths
-    """Whether each test row is right, (subsamples, n)."""
+    """Whether each test row is predicted correctly, (subsamples, n)."""
     majority: Truths
-    """The same of the label that is most frequent in the subsample."""
+    """The same for the majority label of the subsample."""
     l2: tuple[float, ...]
     """The penalty that dev chose, by subsample."""
 
 
 def subsample_order(labels: Ints, clusters: Sequence[Hashable] | None, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """An order of rows (n,) of which every beginning has about the classes' shares, and where it may be cut.
+    """An order of rows (n,) of which every prefix has about the classes' shares, and where it may be cut.
 
     Rows of one cluster follow each other and count for the class that most of them have. The second array has the
-    numbers of rows after each cluster.
+    number of rows up to the end of each cluster.
     """
     n = len(labels)
     number: dict[Hashable, int] = {}
@@ -73,7 +72,7 @@ def subsample_order(labels: Ints, clusters: Sequence[Hashable] | None, rng: np.r
     for each in np.unique(kind):
         own = drawn[kind[drawn] == each]
         after = np.cumsum(sizes[own])
-        place[own] = (after - sizes[own] / 2) / after[-1]  # where the middle of a cluster is among its class
+        place[own] = (after - sizes[own] / 2) / after[-1]  # the position of a cluster's middle within its class
     order = drawn[np.argsort(place[drawn], kind="stable")]
     rank = np.empty(len(sizes), np.int64)
     rank[order] = np.arange(len(sizes))
@@ -81,7 +80,7 @@ def subsample_order(labels: Ints, clusters: Sequence[Hashable] | None, rng: np.r
 
 
 def _cut(labels: Ints, may: Ints, rows: int) -> int:
-    """How many rows to take: the cut nearest to what was asked for that leaves two classes."""
+    """How many rows to take: the cut nearest to the requested number that leaves two classes."""
     both = int(np.flatnonzero(labels != labels[0])[0]) + 1
     found = may[may >= both]
     return int(found[np.abs(found - rows).argmin()])
@@ -90,7 +89,7 @@ def _cut(labels: Ints, may: Ints, rows: int) -> int:
 def subsets(
     labels: Ints, clusters: Sequence[Hashable] | None, classes: int, *, seed: int, subsamples: int = SUBSAMPLES
 ) -> list[list[Ints]]:
-    """The numbers of the rows of each subsample, by size, from few rows to all but the last point's."""
+    """The indices of the rows of each subsample, by size, from the smallest to the last but all rows."""
     sizes = [end for end in block_ends(len(labels), classes)[:-1] if SMALLEST * end >= len(labels)]
     found: list[list[Ints]] = [[] for _ in sizes]
     for i in range(subsamples):
@@ -119,14 +118,14 @@ def learning(
 ) -> list[CurvePoint]:
     """Points of the curve, from few rows to all (n), whose labels are 0 … classes - 1.
 
-    ``l2`` is the grid, and ``plain`` the penalty and the probe of all rows. A dev or test label of -1 was never met in
-    training, and is a miss.
+    ``l2`` is the grid, and ``plain`` the penalty and the probe of all rows. A dev or test label of -1 is not in train,
+    and always a miss.
     """
     known = np.flatnonzero(dev_labels >= 0)
     if len(block_ends(len(train), classes)) < 2 or not len(known):
         raise TooFewError(
-            f"{len(train)} training rows of {classes} classes, and {len(known)} dev rows whose label is known, are too "
-            f"few for a learning curve; expected at least {2 * max(MIN_ROWS, MIN_ROWS_PER_CLASS * classes)} and 1."
+            f"{len(train)} training rows of {classes} classes, and {len(known)} dev rows whose label is in train, are "
+            f"too few for a learning curve; expected at least {2 * max(MIN_ROWS, MIN_ROWS_PER_CLASS * classes)} and 1."
         )
     drawn = subsets(labels, clusters, classes, seed=seed, subsamples=subsamples)
     right: list[list[Truths]] = [[] for _ in drawn]
@@ -139,8 +138,8 @@ def learning(
         )
         begin: list[int] = []
         for i in range(subsamples):
-            order = drawn[-1][i]  # the smaller ones are its beginnings
-            few = 4 * len(order) * train.shape[1] <= convex.MAX_CACHED_BYTES
+            order = drawn[-1][i]  # the smaller ones are its prefixes
+            few = 4 * len(order) * train.shape[1] <= MAX_CACHED_BYTES
             rows, y = Features.of(train.take(order)) if few else train.select(order), labels[order]
             senders: list[BlockModel] = []
             for s, size in enumerate(drawn):
@@ -164,6 +163,6 @@ def learning(
 
 
 def majority(labels: Ints, test_labels: Ints) -> Truths:
-    """Which test rows have the most frequent of some labels; of several the first."""
+    """Which test rows have the most frequent of some labels, the first of several."""
     found: Truths = np.bincount(labels).argmax() == test_labels
     return found

@@ -1,18 +1,18 @@
-"""From which layers a linear probe reads a property, if it may mix them (Tenney et al. 2019).
+"""Scalar mixing: from which layers a linear probe reads a property, if it may mix them (Tenney et al. 2019).
 
     r = gamma * sum of s_l h_l,    s = softmax(a)
 
-a, the weights and the biases of the probe are fitted together, to the lowest mean cross-entropy + l2 / 2 * |W|². Two
-things differ from the paper, where vectors go in as they are, gamma is free, and a network comes after:
+a, the weights and the biases of the probe are fitted jointly, to minimise the mean cross-entropy + l2 / 2 * |W|². Two
+things differ from the paper, where vectors are not standardised, gamma is free, and a network reads the mix:
 
-- Each layer is standardised by the training rows, dimension by dimension. Without this, the weights say how large the
-  vectors of a layer are as much as what they tell (Fayyaz et al. 2021).
-- gamma is what gives the dimensions of r variance 1 on average. Free, it would make the penalty void, as only gamma * W
-  counts. So a mix of one layer is exactly the probe ``linear`` on this layer.
+- Each layer is standardised by the training rows, dimension by dimension. Without this, the weights
+  reflect the norms of a layer's vectors as much as their information (Fayyaz et al. 2021).
+- gamma is set so that the dimensions of r have variance 1 on average. A free gamma would make the penalty void, as only
+  gamma * W counts. A mix of one layer is therefore exactly the probe ``linear`` on this layer.
 
 For given a, the rest is convex and found by the search of ``convex``; its minimum is a smooth function of a, with a
-known gradient, of which L-BFGS finds a minimum from equal weights on. It need not be the only one. Layers that tell the
-same share their weight as the start has it, so that weights say where a property can be read, not where it is best.
+known gradient, which L-BFGS minimises, starting from equal weights. The minimum need not be the only one. Layers with
+the same information share their weight as at the start, so weights show where a property can be read, not where best.
 """
 
 from __future__ import annotations
@@ -29,18 +29,19 @@ from scipy.special import expit, log_softmax, softmax
 from sonde.core.threads import single_threaded
 from sonde.errors import DataError, ShapeError, UsageError
 from sonde.probes.convex import TOLERANCE
-from sonde.probes.convex_search import descend, in_line, run, solver
+from sonde.probes.convex.search import descend, in_line, run, solver
 from sonde.probes.features import Features
-from sonde.probes.warm_start import MAX_PASSES, cached_blocks, expand_classes, values
+from sonde.probes.standardised_rows import cached_blocks, expand_classes, values
+from sonde.probes.warm_start import MAX_PASSES
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 CELLS = 2**20
-"""About so many numbers are read at a time."""
+"""The approximate number of values that are read at a time."""
 GAIN = 1e-6
-"""A step in a that lowers the objective by less ends the search: the probe's own search hides about as much."""
+"""A step in a that lowers the objective by less ends the search: the probe's own search is about as inexact."""
 MAX_STEPS = 60
 """Steps after which the search gives up."""
 
@@ -55,17 +56,17 @@ class Mix:
     l2: float
     mean: Doubles
     scale: Doubles
-    """By which layers are standardised, (layers, d) each; 1 for a deviation of 0."""
+    """How layers are standardised, (layers, d) each; 1 for a deviation of 0."""
     probe: Doubles
     """Weights on r and bias, (classes, d + 1)."""
     steps: int
-    """How often the probe was fitted."""
+    """How many times the probe was fitted."""
     converged: bool
-    """Whether the search for the weights ended by itself."""
+    """Whether the search for the weights converged."""
 
     @property
     def centre(self) -> float:
-        """The centre of gravity, E[l] = the sum of l s_l, of layers that are counted from 0."""
+        """The centre of gravity, E[l] = the sum of l s_l, with layers counted from 0."""
         return float(np.arange(len(self.weights)) @ self.weights)
 
     def scores(self, layers: Sequence[Features]) -> Floats:
@@ -83,7 +84,7 @@ class Mix:
 def fit(layers: Sequence[Features], labels: Ints, classes: int, *, l2: float) -> Mix:
     """Fit a mix of layers, each (n, d), to labels 0 … classes - 1.
 
-    Layers are kept in memory if they are small, else read again twice for every step; the mix (n, d) always is.
+    Layers are cached in memory if they are small, and otherwise read twice for every step; the mix (n, d) always is.
     """
     _check(layers, len(labels), len(layers))
     if not 0 <= labels.min() <= labels.max() < classes:
@@ -105,21 +106,21 @@ def fit(layers: Sequence[Features], labels: Ints, classes: int, *, l2: float) ->
                 options = {"ftol": GAIN, "gtol": 0.0, "maxiter": MAX_STEPS}
                 end = minimize(step, logits, jac=True, method="L-BFGS-B", options=options)
                 logits, steps, converged = end.x, end.nfev + 1, end.nit < MAX_STEPS
-            step(logits)  # the last that was tried need not be the best
+            step(logits)  # the last point that was tried need not be the best
     weights = softmax(logits)
     probe = expand_classes(point, counts)
     return Mix(weights, stack.gamma(weights), l2, stack.mean, stack.scale, probe, steps, converged)
 
 
 def expected_layer(scores: Sequence[float]) -> float:
-    """The layer at which a property is found, from scores P(0) … P(L) of mixes of the layers 0 … l.
+    """The expected layer of a property, from scores P(0) … P(L) of mixes of the layers 0 … l.
 
-    With differences D(l) = P(l) - P(l - 1), it is the sum of l D(l) over the sum of D(l), both from 1 on. Differences
-    below 0 count as they are, as in the paper and its authors' program; so the layer may lie below 1 or above L. If the
-    last score is not above the first, nothing is gained by any layer, and it is NaN.
+    With differences D(l) = P(l) - P(l - 1), it is the sum of l D(l) over the sum of D(l), both from 1 on. Negative
+    differences count as they are, as in the paper and its authors' code, so it may lie below 1 or above L. It is NaN if
+    the last score is not above the first, as no layer then adds anything.
     """
     if len(scores) < 2:
-        raise UsageError(f"An expected layer needs the scores of two mixes or more, got {len(scores)}.")
+        raise UsageError(f"An expected layer needs the scores of at least two mixes, got {len(scores)}.")
     gained = float(scores[-1]) - float(scores[0])
     if not gained > 0:
         return float("nan")
@@ -136,11 +137,11 @@ class _Stack:
     mean: Doubles
     scale: Doubles
     overlap: Doubles
-    """Correlations of the layers (layers, layers), on average over the dimensions."""
+    """Correlations of the layers (layers, layers), averaged over the dimensions."""
 
     @classmethod
     def of(cls, layers: Sequence[Features]) -> _Stack:
-        """Look through the layers once for means and deviations, and once for correlations."""
+        """Read the layers once for means and deviations, and once for correlations."""
         n, d = layers[0].shape
         moments = [_moments(each) for each in layers]
         mean, scale = (np.stack(part) for part in zip(*moments, strict=True))
@@ -154,25 +155,25 @@ class _Stack:
         return cls(blocks, n, mean, scale, overlap / (n * d))
 
     def gamma(self, weights: Doubles) -> float:
-        """What gives a mix of the layers by these weights variance 1, on average over the dimensions."""
+        """The factor that gives a mix of the layers variance 1, averaged over the dimensions."""
         return 1 / math.sqrt(float(weights @ self.overlap @ weights))
 
 
 def objective(stack: _Stack, numbers: Ints, l2: float, logits: Doubles, point: Doubles) -> tuple[float, Doubles]:
-    """What is minimised, at logits a (layers,) and weights and biases (outputs, d + 1); and its gradient to a.
+    """The objective at logits a (layers,) and weights and biases (outputs, d + 1), and its gradient with respect to a.
 
-    ``numbers`` (n,) are the classes of the rows among those that are met. At the best point for a, this is also the
-    gradient of the minimum, as the point's own gradient is 0 there.
+    ``numbers`` (n,) are the indices of the rows' classes among those that have rows. At the best point for a, this is
+    also the gradient of the minimum, as the point's own gradient is 0 there.
     """
     weights = softmax(logits)
     gamma, probe = stack.gamma(weights), point[:, :-1].astype(np.float32)
     loss, pulls = 0.0, np.zeros(len(weights))
     for start, block in stack.blocks():
-        told = (block.reshape(-1, block.shape[2]) @ probe.T).reshape(*block.shape[:2], -1)
+        layer_logits = (block.reshape(-1, block.shape[2]) @ probe.T).reshape(*block.shape[:2], -1)
         at = numbers[start : start + block.shape[1]]
-        lost, errors = _loss(gamma * np.tensordot(weights, told, axes=1) + point[:, -1], at)
+        lost, errors = _loss(gamma * np.tensordot(weights, layer_logits, axes=1) + point[:, -1], at)
         loss += lost
-        pulls += np.einsum("lmo,mo->l", told, errors)
+        pulls += np.einsum("lmo,mo->l", layer_logits, errors)
     pulls /= stack.rows
     # gamma = (s C s)^-½ depends on the weights too, and its gradient is -gamma³ C s
     slopes = gamma * pulls - gamma**3 * (weights @ pulls) * (stack.overlap @ weights)
@@ -181,7 +182,7 @@ def objective(stack: _Stack, numbers: Ints, l2: float, logits: Doubles, point: D
 
 
 def _fit_probe(stack: _Stack, numbers: Ints, shares: Doubles, weights: Doubles, l2: float, point: Doubles) -> Doubles:
-    """The best probe (outputs, d + 1) on a mix by these weights, from another one on."""
+    """The best probe (outputs, d + 1) on a mix with these weights, starting from another one."""
     n, d = stack.rows, stack.mean.shape[1]
     mixed = np.empty((n, d), np.float32)
     for start, block in stack.blocks():
@@ -226,15 +227,15 @@ def _moments(features: Features) -> tuple[Doubles, Doubles]:
     """Means and deviations (d,), 1 for a deviation of 0."""
     n, d = features.shape
     near, sums, squares = np.zeros(d), np.zeros(d), np.zeros(d)
-    with np.errstate(invalid="ignore"):  # it is told below
+    with np.errstate(invalid="ignore"):  # reported below
         for start, rows in features.chunks(max(64, CELLS // d)):
-            if start == 0:  # sums are about the mean of the first rows, rounded so that a constant stays one
+            if start == 0:  # sums are about the mean of the first rows, rounded so that a constant stays constant
                 near = rows.mean(axis=0, dtype=np.float64).astype(np.float32).astype(np.float64)
             rest = rows - near
             sums += rest.sum(axis=0)
             squares += np.einsum("ij,ij->j", rest, rest)
     if not np.isfinite(squares).all():
-        raise DataError("A layer of the vectors has values that are no finite numbers.")
+        raise DataError("A layer of the vectors has values that are not finite.")
     deviations = np.sqrt(np.maximum(squares / n - (sums / n) ** 2, 0))
     return near + sums / n, np.where(deviations > 0, deviations, 1.0)
 
@@ -242,4 +243,4 @@ def _moments(features: Features) -> tuple[Doubles, Doubles]:
 def _check(layers: Sequence[Features], rows: int, count: int) -> None:
     shapes = [each.shape for each in layers]
     if not shapes or len(shapes) != count or not rows or any(shape != (rows, shapes[0][1]) for shape in shapes):
-        raise ShapeError(f"A mix needs {count} layers of {rows} rows and of one dimension, got {shapes}.")
+        raise ShapeError(f"A mix needs {count} layers of {rows} rows and the same dimension, got {shapes}.")

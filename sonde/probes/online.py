@@ -1,20 +1,20 @@
-"""What it costs to learn: labels are sent block by block, each by a classifier of the blocks before.
+"""Minimum description length by online coding: labels are sent block by block, coded by a probe of the earlier blocks.
 
-The description length is that of the online code of Voita and Titov (2020). Both sides have all vectors, and the dev
-set; what is sent are the labels of the training rows, in a random order. The first block is sent without a classifier.
-Each later block is sent by the optimum of logistic regression on all rows before it, as in the probe ``linear``.
+The description length is that of the online code of Voita and Titov (2020). Both sides have all vectors and the dev
+set; what is sent are the labels of the training rows, in a random order. The first block is sent without a classifier,
+each later block with the optimum of logistic regression on all rows before it, as in the probe ``linear``.
 
-- Dimensions are standardised by all training rows, not only those before: the vectors are known, the labels are not.
-- The penalty of each block is chosen on dev, by its loss. That of the plain probe would not do: it is chosen for all
-  rows and for accuracy, and with it two classes that vectors hardly tell apart have cost 1.4 bits, where 1 is the price
-  without vectors. The best penalty falls about as 1 / rows. So the search begins where it has ended in the block before
-  and goes to neighbours in the grid as long as dev gains. The strongest penalty is as good as no vectors at all: of
-  labels that cannot be told, the shares are learned and no more. Blocks of later orders are as large as those of the
-  first, and take over its penalties.
-- Classes that are not met yet have as much as half a row each.
+- Dimensions are standardised on all training rows, not only on those before: the vectors are known, the labels are not.
+- The penalty of each block is chosen by its loss on dev. That of the plain probe would not do: it is chosen for all
+  rows and for accuracy, and with it two classes that vectors hardly separate have cost 1.4 bits, where 1 is the cost
+  without vectors. The best penalty falls about as 1 / rows, so the search starts where it ended in the block before and
+  moves to neighbours in the grid as long as dev improves. With the strongest penalty, vectors have no effect: where
+  labels cannot be predicted, only the classes' shares are learned. Later orders use the block sizes and the penalties
+  of the first.
+- Classes that are not in any block yet count as half a row each.
 - Orders depend on the number of rows and the seed only, so that encoders are compared by the same code.
 
-The classifier trained on all rows is no part of the code. It is the last point of the curve on the test rows.
+The classifier trained on all rows is not part of the code. It is the last point of the curve on the test rows.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import numpy.typing as npt
 from sonde.core.threads import single_threaded
 from sonde.errors import ShapeError, TooFewError, UsageError
 from sonde.probes import convex
-from sonde.probes.convex import Linear, TrainingStatistics
+from sonde.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics
 from sonde.probes.features import Features
 from sonde.stats.classification import MOST_BITS
 from sonde.stats.description_length import Description, describe
@@ -42,17 +42,17 @@ Doubles = npt.NDArray[np.float64]
 Truths = npt.NDArray[np.bool_]
 
 PERCENTS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25.0, 50.0)
-"""Of the rows, at the ends of all blocks but the last, as in Voita and Titov's configurations."""
+"""The percentages of the rows at which blocks end, but for the last, as in Voita and Titov's configurations."""
 MIN_ROWS, MIN_ROWS_PER_CLASS = 32, 2
-"""Rows, and rows per class, that the first block has at least: with fewer there is nothing to train on."""
+"""The least rows, and rows per class, of the first block: with fewer there is nothing to train on."""
 ONLINE_PENALTIES = tuple(10.0 ** (halves / 2) for halves in range(6, -15, -1))
 """Penalties, the strongest first: 1000, 316, … 1e-7. With whole decades, codes are up to 2 % longer."""
-USUAL = 1000.0
-"""Penalty times rows by curvature, where the search begins: about what is best where vectors tell something."""
+START = 1000.0
+"""Penalty times rows over curvature where the search starts: about the best where vectors are informative."""
 ONLINE_TOLERANCE, MANY_CLASSES = 1e-5, 100
-"""How near to an optimum is near enough, as in ``convex``, for up to so many classes: with a hundredth of it no code
-differs by 0.02 %. It falls as 1 / classes, as searches among more take their ends for nearer than they are; with a
-thirtieth, a code of 1000 classes is shorter by 0.5 % and takes two thirds longer."""
+"""As ``TOLERANCE`` of ``convex``, for up to so many classes: with a hundredth of it no code differs by 0.02 %. It falls
+as 1 / classes, since with more classes searches underestimate how far the optimum is; with a thirtieth of it, a code of
+1000 classes is 0.5 % shorter and takes two thirds longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,18 +60,18 @@ class Online:
     """The code of the training labels, and how the classifiers behind it do on test."""
 
     block_ends: tuple[int, ...]
-    """Rows that are known after each of S blocks."""
+    """The number of rows sent after each of S blocks."""
     bits: Doubles
-    """What each block costs in each order, (orders, S)."""
+    """The cost of each block in each order, (orders, S)."""
     rows: Doubles
-    """What each training row costs on average over the orders, (n,). Of two encoders they can be compared in pairs."""
+    """The cost of each training row, averaged over the orders, (n,); two encoders can be compared row by row."""
     description: Description
     l2: tuple[float, ...]
     """The penalty that was chosen after each block but the last."""
     test_bits: Doubles | None
-    """Mean cost of the test rows whose label is known, after each block, (orders, S)."""
+    """Mean cost of the test rows whose label is in train, after each block, (orders, S)."""
     test_accuracy: Doubles | None
-    """Share of all test rows that are right after each block, (orders, S)."""
+    """Accuracy on all test rows after each block, (orders, S)."""
 
     @property
     def losses(self) -> Doubles:
@@ -81,14 +81,14 @@ class Online:
 
 
 def block_ends(n: int, classes: int) -> tuple[int, ...]:
-    """Rows after each block: PERCENTS of n, from the first with LEAST rows and PER_CLASS rows per class; and n."""
+    """Rows after each block: ``PERCENTS`` of n, from the first that has enough rows and rows per class; and n."""
     least = max(MIN_ROWS, MIN_ROWS_PER_CLASS * classes)
     found = (round(n * percent / 100) for percent in PERCENTS)
     return (*(end for end in found if least <= end < n), n)
 
 
 def permuted(n: int, order: int, seed: int) -> Ints:
-    """Where the rows of an order, the 0th, 1st or a later one, are among n."""
+    """The indices of n rows in an order, which is the 0th, the 1st, …"""
     return np.random.default_rng([seed, order]).permutation(n)
 
 
@@ -108,10 +108,10 @@ def online(
     statistics: TrainingStatistics | None = None,
     device: str | None = None,
 ) -> Online:
-    """Code the labels (n,) of the training rows, 0 … classes - 1, in so many orders.
+    """Code the labels (n,) of the training rows, 0 … classes - 1, in several orders.
 
-    ``l2`` are the penalties to choose from, the strongest first. Dev and test labels of -1 were never met in training.
-    ``clusters`` (n,) of training rows widen the interval. ``ground`` is that of the training rows, if it is known.
+    ``l2`` are the penalties to choose from, the strongest first. Dev and test labels of -1 are not in train.
+    ``clusters`` (n,) of training rows widen the interval. ``statistics`` are those of the training rows, if known.
     """
     tested = None if test is None or test_labels is None else (test, test_labels)
     blocks = _checked([(train, labels), (dev, dev_labels), *([tested] if tested else [])], classes, l2, orders)
@@ -127,7 +127,7 @@ def online(
             order = permuted(len(train), i, seed)
             rows = (
                 Features.of(train.take(order))
-                if 4 * math.prod(train.shape) <= convex.MAX_CACHED_BYTES
+                if 4 * math.prod(train.shape) <= MAX_CACHED_BYTES
                 else train.select(order)
             )
             sent, places, senders = work.send(rows, labels[order], blocks, places)
@@ -149,65 +149,67 @@ def online(
 
 
 def _checked(parts: Sequence[tuple[Features, Ints]], classes: int, l2: Sequence[float], orders: int) -> tuple[int, ...]:
-    """The ends of the blocks, if there are two."""
+    """The ends of the blocks, if there are at least two."""
     for rows, labels in parts:
         if len(rows) != len(labels):
-            raise ShapeError(f"There are {len(rows)} rows and {len(labels)} labels; expected a label for each row.")
+            raise ShapeError(f"There are {len(rows)} rows and {len(labels)} labels; expected one per row.")
     if orders < 1 or not l2 or min(l2) <= 0:
-        raise UsageError(f"An online code needs an order and penalties above 0, got {orders} orders and {tuple(l2)}.")
+        raise UsageError(
+            f"An online code needs at least one order and penalties above 0, got {orders} orders and {tuple(l2)}."
+        )
     train, known = len(parts[0][1]), int((parts[1][1] >= 0).sum())
     if len(block_ends(train, classes)) < 2 or not known:
         raise TooFewError(
-            f"{train} training rows of {classes} classes, and {known} dev rows whose label is known, are too few to "
-            f"code labels; expected at least {2 * max(MIN_ROWS, MIN_ROWS_PER_CLASS * classes)} and 1."
+            f"{train} training rows of {classes} classes, and {known} dev rows whose label is in train, are too few "
+            f"to code labels; expected at least {2 * max(MIN_ROWS, MIN_ROWS_PER_CLASS * classes)} and 1."
         )
     return block_ends(train, classes)
 
 
 @dataclass(frozen=True, eq=False)
 class BlockModel:
-    """A classifier, and what it leaves to classes that it has not met."""
+    """A classifier, and the probability it leaves to classes that are not in its rows."""
 
     model: Linear
     seen: Truths
     """(classes,)."""
     logs: Doubles
-    """Logarithms of what each class that is not met has; and of what the others have, all together; (classes,)."""
+    """Log-probability of each class without rows; for the others, of all of them together; (classes,)."""
 
     @classmethod
     def of(cls, model: Linear, counts: Ints) -> BlockModel:
-        """That of a model and of how often its training rows have each class, (classes,)."""
+        """From a model and how many of its training rows have each class, (classes,)."""
         seen, missing = counts > 0, np.count_nonzero(counts == 0)
-        whole = counts.sum() + missing / 2
-        return cls(model, seen, np.log(np.where(seen, counts.sum(), 0.5) / whole))
+        total = counts.sum() + missing / 2
+        return cls(model, seen, np.log(np.where(seen, counts.sum(), 0.5) / total))
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What does not change from block to block."""
+    """What is the same for all blocks."""
 
     statistics: TrainingStatistics
     dev: Features
     dev_labels: Ints
-    """All known."""
+    """All in train."""
     classes: int
     grid: tuple[float, ...]
     """Penalties, the strongest first."""
     device: str | None
     watch: Literal["loss", "accuracy"] = "loss"
-    """What a penalty is chosen by on dev; of several as accurate, that with the lowest loss."""
+    """What a penalty is chosen by on dev; ties in accuracy go to the lowest loss."""
     tolerance: float | None = None
-    """How near to an optimum is near enough; None: as for a code."""
+    """As ``TOLERANCE`` of ``convex``; None for that of a code."""
 
     def start(self, rows: int) -> int:
-        """The place of the penalty where a search on so many rows begins."""
-        usual = USUAL * max(self.statistics.curvature, 1e-9) / rows
-        return int(np.abs(np.log(self.grid) - math.log(usual)).argmin())
+        """The index of the penalty where a search on so many rows starts."""
+        typical = START * max(self.statistics.curvature, 1e-9) / rows
+        return int(np.abs(np.log(self.grid) - math.log(typical)).argmin())
 
     def send(
         self, rows: Features, labels: Ints, blocks: Sequence[int], places: Sequence[int]
     ) -> tuple[Doubles, tuple[int, ...], list[BlockModel]]:
-        """What labels (n,) cost from the first to the last; the places of the penalties, if need be to be chosen."""
+        """The cost of labels (n,) in order, the indices of penalties (``places``, or else chosen), and the models."""
         costs = np.full(len(labels), math.log2(self.classes))
         found = [self.start(blocks[0])]
         senders: list[BlockModel] = []
@@ -224,7 +226,7 @@ class Work:
         return costs, tuple(found[1:]), senders
 
     def choose(self, rows: Features, labels: Ints, place: int, model: Linear | None) -> tuple[int, BlockModel]:
-        """The place of the penalty that is best on dev, as far as neighbours tell, and its classifier."""
+        """The index of the penalty that is best on dev, by a search among neighbours, and its classifier."""
         tried: dict[int, tuple[tuple[float, float], BlockModel]] = {}
         while new := [i for i in range(place - 1, place + 2) if i not in tried and 0 <= i < len(self.grid)]:
             senders = self.fit(rows, labels, new, model)
@@ -237,7 +239,7 @@ class Work:
         return place, tried[place][1]
 
     def fit(self, rows: Features, labels: Ints, places: Sequence[int], model: Linear | None) -> list[BlockModel]:
-        """The classifiers with the penalties at these places, looked for from another one on."""
+        """The classifiers with the penalties at these indices, searched for from another one."""
         counts = np.bincount(labels, minlength=self.classes)
         found = convex.optima(
             self.statistics, rows, labels, self.classes, [self.grid[place] for place in places],
@@ -248,7 +250,7 @@ class Work:
 
 
 def judge(senders: Sequence[BlockModel], features: Features, labels: Ints) -> tuple[Doubles, Truths]:
-    """What each label (n,) costs by each classifier, and whether it is the one it says, (senders, n)."""
+    """The cost of each label (n,) by each classifier, and whether it is the one predicted, (senders, n)."""
     seen, left = np.array([sender.seen for sender in senders]), np.array([sender.logs for sender in senders])
     logs, right = np.empty((len(senders), len(labels))), np.empty((len(senders), len(labels)), np.bool_)
     for part, found in convex.logits([sender.model for sender in senders], features):
@@ -263,7 +265,7 @@ def judge(senders: Sequence[BlockModel], features: Features, labels: Ints) -> tu
 
 
 def _averages(senders: Sequence[BlockModel], features: Features, labels: Ints) -> Doubles:
-    """Bits per row whose label is known, and accuracy, (2, senders)."""
+    """Bits per row whose label is in train, and accuracy, (2, senders)."""
     bits, right = judge(senders, features, labels)
     known = labels >= 0
     return np.array([bits[:, known].mean(axis=1) if known.any() else np.full(len(senders), np.nan), right.mean(axis=1)])

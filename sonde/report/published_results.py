@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from sonde.errors import SondeError, UsageError
-from sonde.probes.probe import parse
+from sonde.probes import parse
 from sonde.published import TRANSFER, Row, human, published
 from sonde.published.sets import Extent, recognise
 from sonde.result import Result

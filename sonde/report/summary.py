@@ -59,7 +59,7 @@ from typing import Any, Literal
 
 from sonde.compare import best_layer, tie_letters
 from sonde.errors import SondeError
-from sonde.probes.probe import parse
+from sonde.probes import parse
 from sonde.report.aggregate import aggregate
 from sonde.report.grid import ColumnKey, Grid, Layers, SetKey, grid_of, label_columns
 from sonde.report.scores import Metric, accuracy_intervals, check_metric, intervals_of, over_seeds, score

@@ -19,6 +19,7 @@ from sonde.data.dataset import Dataset
 from sonde.probes import Features, Fit, Model, Probe, fit
 from sonde.probes.calibrate import fit_temperature, scaled
 from sonde.probes.convex import TrainingStatistics
+from sonde.probes.kind import kind_of
 from sonde.probes.saved import MAX_SAVED_BYTES, from_arrays, to_arrays
 from sonde.result import CONSTANT_INTERVAL, Cell, Result
 from sonde.run.folder import MAX_SAVED_CLASSES, Arrays
@@ -170,13 +171,13 @@ def probe_unit(
     fits = [trained] * len(unit.cells) if trained is not None else fit(
         unit.probe, train, parts.train.labels, dev, parts.dev.labels, classes,
         seeds=[cell.seed for cell in unit.cells], device=unit.cells[0].device,
-        statistics=statistics_of(unit, train) if statistics and unit.probe.kind == "convex" else None,
+        statistics=statistics_of(unit, train) if statistics and kind_of(unit.probe).uses_statistics else None,
     )  # fmt: skip
     fitted = (time.perf_counter() - started) / len(fits)
     retrained: Retrained | str | None = None
     found: list[tuple[Result, Arrays, Arrays | None]] = []
     for cell, one in zip(unit.cells, fits, strict=True):
-        if trained is None and (retrained is None or unit.probe.kind != "convex"):  # which is the same for every seed
+        if trained is None and (retrained is None or kind_of(unit.probe).seeded):
             retrained = _retrain(unit, one, (train, dev, test))
         started = time.perf_counter()
         saved = _saved(one.model, train)

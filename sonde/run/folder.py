@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import CorruptionWarning, NotInstalled, RunError, UsageError
-from sonde.probes.fit import Model
+from sonde.probes.model import Model
 from sonde.result import Failure, Result
 from sonde.run.info import INFO as INFO
 from sonde.run.info import dataset_failure_cell as dataset_failure_cell

@@ -18,7 +18,7 @@ from sonde.core.checksum import digest, seal_document
 from sonde.data.dataset import Dataset, write_atomically
 from sonde.data.parquet import encode_rows
 from sonde.errors import CorruptionWarning, DataError, RunError
-from sonde.probes.fit import Model
+from sonde.probes.model import Model
 from sonde.result import Failure, Result, to_line
 from sonde.run.info import FORMAT, INFO, info_or_damage, is_bare, read_info, rebuild_info
 from sonde.run.records import RESULTS, RETRACTED, Records, read_records

@@ -9,7 +9,6 @@ test rows each of these probes has right, a bit a row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +16,11 @@ import numpy.typing as npt
 from sonde.errors import UsageError
 from sonde.probes import Features, Fit, Model, Probe, parse
 from sonde.probes.convex import Linear, logits
-from sonde.probes.leave_groups_out import leave_groups_out
-from sonde.probes.select_best import select_best
+from sonde.probes.fit import leave_groups_out
+from sonde.probes.kind import kind_of
 from sonde.result import Result
 from sonde.run.folder import AUXILIARY_PREFIX, Run
 from sonde.run.parts import Part, Parts, cluster_ids
-from sonde.stats import training
 from sonde.stats.intervals import proportion_interval
 from sonde.stats.means import Rows
 from sonde.stats.resample import cluster_numbers
@@ -32,9 +30,6 @@ RESAMPLED, CHOSEN_ARRAY = f"{AUXILIARY_PREFIX}resampled", f"{AUXILIARY_PREFIX}ch
 """What the bits are called among the predictions: of probes trained again, and of those that other dev rows choose."""
 DEV_DRAWS = 20
 """Of dev rows."""
-LINEAR_RESAMPLES, NETWORK_RESAMPLES = 20, 10
-"""Probes that are trained again by default. Twenty linear ones take half as long as the grid they come after; of
-networks, each takes half as long as one point of the grid."""
 RESAMPLE_MULTIPLE = 10
 """What numbers of probes are multiples of, so that they make whole rounds of any kind of probe."""
 MAX_DEFAULT_COST = 10**9
@@ -62,7 +57,7 @@ def resample_count(requested: int | None, probe: Probe, rows: int, dimensions: i
     outputs = 1 if classes == 2 else classes
     if rows * dimensions * outputs**2 > MAX_DEFAULT_COST:
         return 0
-    return LINEAR_RESAMPLES if probe.kind == "convex" else NETWORK_RESAMPLES
+    return kind_of(probe).resamples
 
 
 def has_enough_resamples(found: Result, requested: int | None) -> bool:
@@ -72,17 +67,6 @@ def has_enough_resamples(found: Result, requested: int | None) -> bool:
     _, probe = parse(found.cell.probe)
     wanted = resample_count(requested, probe, found.n["tr"], found.dimension or 0, len(found.labels))
     return found.resamples >= wanted
-
-
-def groups_of(probe: Probe) -> int:
-    """Into how many groups training rows are dealt."""
-    match probe.kind:
-        case "convex":
-            return training.LINEAR_GROUPS
-        case "network":
-            return training.NETWORK_GROUPS
-        case kind:
-            assert_never(kind)
 
 
 def assign_groups(train: Part, rounds: int, groups: int) -> Ints | str:
@@ -115,7 +99,7 @@ def retrain(
     shared = cluster_ids(parts.test.keys, parts.test.texts)
     if len(set(shared or range(len(parts.test)))) < 2:
         return "there is one test row only, or one target form or sentence that all test rows share"
-    groups = groups_of(probe)
+    groups = kind_of(probe).groups
     dealt = assign_groups(parts.train, many // groups, groups)
     if isinstance(dealt, str):
         return dealt
@@ -160,7 +144,8 @@ def bootstrap_choices(probe: Probe, candidates: Sequence[Model], dev: Features, 
     for i in range(DEV_DRAWS):
         times = np.random.default_rng([i, units]).multinomial(units, np.full(units, 1 / units))[unit]
         of_known = max(1.0, float((times * known).sum()))
-        found.append(select_best(probe, (correct @ times / times.sum()).tolist(), (losses @ times / of_known).tolist()))
+        accuracies, mean_losses = correct @ times / times.sum(), losses @ times / of_known
+        found.append(kind_of(probe).select_best(probe, accuracies.tolist(), mean_losses.tolist()))
     return found
 
 
@@ -195,4 +180,4 @@ def read_resamples(run: Run, result: Result) -> Retrained | None:
         np.unpackbits(found[name], axis=1, count=n).astype(np.float64) for name in (RESAMPLED, CHOSEN_ARRAY)
     )
     wide = (result.dimension or 0) > result.n["tr"]
-    return Retrained(trained, groups_of(parse(result.cell.probe)[1]), chosen, wide)
+    return Retrained(trained, kind_of(parse(result.cell.probe)[1]).groups, chosen, wide)

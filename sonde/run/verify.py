@@ -18,8 +18,8 @@ import numpy.typing as npt
 from sonde.core.checksum import digest
 from sonde.data.parquet import decode_rows
 from sonde.errors import DataError, RunError, UsageError
-from sonde.probes.fit import Model
-from sonde.probes.saved import MAX_SAVED_BYTES, from_arrays, shape
+from sonde.probes.model import Model
+from sonde.probes.saved import MAX_SAVED_BYTES, from_arrays
 from sonde.result import Result
 from sonde.task import Example
 
@@ -169,9 +169,9 @@ def read_model(folder: Path, result: Result) -> Model:
     except (*_UNREADABLE, DataError) as e:
         raise RunError(f"{path} cannot be read: {str(e).rstrip('.')}. {REDO_CELL}") from e
     expected = (len(result.labels), result.dimension)
-    if shape(found) != expected:
+    if found.shape != expected:
         raise RunError(
-            f"{path} has a probe of {shape(found)[0]} classes on {shape(found)[1]} dimensions; expected "
+            f"{path} has a probe of {found.shape[0]} classes on {found.shape[1]} dimensions; expected "
             f"{expected[0]} on {expected[1]}, for {what}. {REDO_CELL}"
         )
     return found

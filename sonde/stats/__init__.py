@@ -1,4 +1,4 @@
-"""How sure a number is: intervals, paired tests, many tests at once, ties, seeds, correlations; functions of arrays."""
+"""Uncertainty of scores: intervals, paired tests, multiple tests, ties, seeds, correlations; functions of arrays."""
 
 from sonde.stats.classification import accuracy, bits, confusion, correct, log2_loss, macro_f1
 from sonde.stats.correlation import Correlation, correlate

@@ -1,4 +1,4 @@
-"""Whether two scores go together over encoders or tasks, of which there are always few."""
+"""Correlation of two scores over encoders or tasks, of which there are always few."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from sonde.stats.resample import Floats, percentile_interval
 
 Kind = Literal["spearman", "pearson"]
 MAX_EXACT_N = 8
-"""Pairs up to which all orders are gone through: 40,320."""
+"""Pairs up to which all permutations are enumerated: 40,320."""
 CORRELATION_TIE = 1e-12
-"""Correlations that differ by less differ by rounding."""
+"""Correlations that differ by less are equal up to rounding."""
 
 
 @dataclass(frozen=True)
 class Correlation:
-    """A correlation with its interval, and whether it may be chance."""
+    """A correlation with its interval and p-value."""
 
     kind: Kind
     value: float
     low: float
     high: float
     p: float
-    """Two-sided: how often pairs put together at random correlate as strongly."""
+    """Two-sided: how often randomly permuted pairs correlate as strongly."""
     exact: bool
-    """Whether all orders were gone through, and not a sample of them."""
+    """Whether all permutations were enumerated, and not a sample of them."""
     n: int
 
 
@@ -47,25 +47,27 @@ def correlate(
     """The correlation of x (n) with y (n), n at least 3: permutation p-value, and bootstrap interval.
 
     The interval is BCa (Efron 1987), or the percentiles where BCa is not defined. Draws in which a side is constant
-    have no correlation and are left out. Where all agree perfectly every draw does: the interval has no width, and the
-    p-value says more.
+    have no correlation and are left out. If the correlation is perfect, so it is in every draw: the interval has no
+    width, and the p-value is more informative.
     """
     if kind not in ("spearman", "pearson"):
-        raise UsageError(f"There is no correlation {kind!r}; there are spearman and pearson.")
+        raise UsageError(f"Expected the correlation spearman or pearson, got {kind!r}.")
     a, b = inputs.numbers(x, "x", minimum=3), inputs.numbers(y, "y", minimum=3)
     inputs.check_same_shape(a, "x", b, "y")
     order = np.lexsort((b, a))
     a, b = a[order], b[order]
     if (a == a[0]).all() or (b == b[0]).all():
-        raise DataError("A correlation needs two sides that vary; x or y has one value only.")
+        raise DataError("A correlation needs x and y that vary; x or y has one value only.")
     rng = np.random.default_rng(seed)
     value = float(_rows(a[None, :], b[None, :], kind)[0])
-    p, exact = _chance(a, b, kind, value, rng, inputs.checked_draws(draws))
+    p, exact = _p_value(a, b, kind, value, rng, inputs.checked_draws(draws))
     low, high = _interval(a, b, kind, value, rng, draws, inputs.share(level, "level"))
     return Correlation(kind, value, low, high, p, exact, len(a))
 
 
-def _chance(a: Floats, b: Floats, kind: Kind, value: float, rng: np.random.Generator, draws: int) -> tuple[float, bool]:
+def _p_value(
+    a: Floats, b: Floats, kind: Kind, value: float, rng: np.random.Generator, draws: int
+) -> tuple[float, bool]:
     (a,), (b,) = (_centred(side[None, :], kind) for side in (a, b))
     exact = len(a) <= MAX_EXACT_N
     others = np.array(list(permutations(b))) if exact else rng.permuted(np.tile(b, (draws, 1)), axis=1)
@@ -75,7 +77,7 @@ def _chance(a: Floats, b: Floats, kind: Kind, value: float, rng: np.random.Gener
 
 
 def _rows(a: Floats, b: Floats, kind: Kind) -> Floats:
-    """The correlation of each row of (m, n) with that of the other; NaN if a side is constant."""
+    """The correlation of each row of a (m, n) with that of b; NaN if one is constant."""
     varied = (np.ptp(a, axis=1) > 0) & (np.ptp(b, axis=1) > 0)
     a, b = _centred(a, kind), _centred(b, kind)
     scale = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
@@ -85,7 +87,7 @@ def _rows(a: Floats, b: Floats, kind: Kind) -> Floats:
 
 
 def _centred(rows: Floats, kind: Kind) -> Floats:
-    """Rows (m, n), or their ranks, less their means."""
+    """Rows (m, n), or their ranks, minus their means."""
     if kind == "spearman":
         from scipy.stats import rankdata
 

@@ -1,10 +1,10 @@
-"""The mean over training sets and test rows, where both could have been others.
+"""The mean over training sets and test rows, both of which are samples.
 
 Every training set was scored on the same test rows. Two things vary: which rows were drawn, or which clusters of rows,
 and which training sets. The variance of the mean is that of the rows' own means, cluster by cluster, plus that of the
 training sets' means. The quantile is that of t with Satterthwaite's degrees of freedom, as a handful of training sets
-says little of how training sets vary. What two training sets differ by on the rows that were drawn is in both parts,
-which makes the interval a little too wide, and never too narrow.
+says little about how training sets vary. How training sets differ on the rows that were drawn is in both parts, which
+makes the interval slightly conservative.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Crossed:
     low: float
     high: float
     between: float
-    """The variance over training sets, as far as it is not that of test rows."""
+    """The variance between training sets, without the part that test rows contribute."""
     sets: int
-    """Of how many that was seen."""
+    """The number of training sets it was estimated from."""
 
 
 def crossed(
@@ -45,11 +45,11 @@ def crossed(
     """The mean of values (sets, n) of several training sets on the same test rows, and its interval.
 
     ``share``: training sets are subsamples of one pool, each with this share f of it. They have rows in common, and
-    vary less than independent ones: the variance of their mean about what other pools would give is s² / k + b f /
-    (1 - f), if single training rows add up. s² is the variance of the subsamples' means, and b the same less what
-    chance among the test rows makes of it (Nadeau and Bengio's correction of cross-validation has the same reason).
-    ``like``: where there is one training set only, one that varies as much as
-    these did; without it, the interval is of rows alone.
+    vary less than independent ones: the variance of their mean over other pools is s² / k + b f / (1 - f), if the
+    contributions of single training rows add up. s² is the variance of the subsamples' means, and b is s² minus what
+    the test rows contribute to it by chance (Nadeau and Bengio's correction of cross-validation has the same reason).
+    ``like``: a single training set is taken to vary as much as those of this result; without it, its interval is about
+    test rows only.
     """
     from scipy.special import stdtrit
 
@@ -72,7 +72,7 @@ def crossed(
     total = rows + trained
     if not total:
         return Crossed(mean, mean, mean, between, sets)
-    # as uncertain as a variance is from which nothing was subtracted
+    # its uncertainty is that of the variance before anything was subtracted
     seen = over / k + over * share / (1 - share)
     freedom = total**2 / (rows**2 / tested.df + seen**2 / max(1, sets - 1))
     half = float(stdtrit(freedom, (1 + inputs.share(level, "level")) / 2)) * math.sqrt(total)

@@ -1,11 +1,11 @@
-"""How many bits labels cost, one after the other, and how that falls as more of them are known.
+"""Online description length: how many bits labels cost one after another, and how that falls with more of them known.
 
-Whoever has the vectors of all rows, and the labels of the first t, has a classifier for the next ones; a label costs
--log2 of what that gives to it. The first labels are sent without one, each for log2 of the number of classes. What all
-labels cost is the online, or prequential, description length (Voita and Titov 2020).
+With the vectors of all rows and the labels of the first t, a classifier can be trained for the next ones; a label costs
+-log2 of its probability. The first labels are sent without a classifier, each at log2 of the number of classes. The
+total is the online, or prequential, description length (Voita and Titov 2020).
 
 The loss-data curve is the loss after t rows (Whitney et al. 2020). Surplus description length is the area between it
-and a loss that is held to be good enough; sample complexity is where the curve gets there.
+and a target loss; sample complexity is the number of rows at which the curve reaches the target.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from sonde.stats.resample import Clusters, Floats, cluster_sums
 
 @dataclass(frozen=True)
 class Description:
-    """What the labels of n rows cost, on average over orders in which they are sent."""
+    """The cost of the labels of n rows, averaged over the orders in which they are sent."""
 
     bits: float
     low: float
     high: float
-    """Between these is what n rows cost on average, if others are drawn and sent in other orders."""
+    """The interval of the expected cost of n rows, over other samples and other orders."""
     uniform: float
-    """What they cost if all classes are taken to be as frequent: n log2 K."""
+    """The cost if all classes are taken to be equally frequent: n log2 K."""
     prior: float
-    """What they cost if their shares of the classes are known, and nothing else: n H(y)."""
+    """The cost if only the classes' shares are known: n H(y)."""
     n: int
     orders: int
 
     @property
     def compression(self) -> tuple[float, float, float]:
-        """How many times less than with all classes as frequent, and between which numbers."""
+        """How many times less than with equally frequent classes, and its interval."""
         return self._times(self.uniform)
 
     @property
     def prior_compression(self) -> tuple[float, float, float]:
-        """The same against the classes' shares. Below 1 the vectors tell less than it costs to learn them."""
+        """The same against the classes' shares. Below 1, vectors save less than learning from them costs."""
         return self._times(self.prior)
 
     def _times(self, other: float) -> tuple[float, float, float]:
@@ -61,18 +61,18 @@ def describe(
     clusters: Clusters | None = None,
     level: float = 0.95,
 ) -> Description:
-    """Add up what each of n labels costs in each order, (orders, n), in bits; labels (n,) are 0 … classes - 1.
+    """Sum the costs in bits of n labels in each order, (orders, n); labels (n,) are 0 … classes - 1.
 
-    The interval has two parts, whose squares add up. One is of other rows: how the costs of rows, or with ``clusters``
-    (n,) those of clusters of rows, differ within an order. The other is of other orders, and with them of classifiers
-    that were trained on other rows: how the sums differ, with Student's t for so few. The parts overlap, so that from
-    two orders on the interval is rather too wide. That of one order lacks the second part, and is too narrow where
-    there are not many more rows than dimensions.
+    The interval has two parts, whose squares add up. One is due to the sample of rows: how the costs of rows, or with
+    ``clusters`` (n,) of clusters of rows, differ within an order. The other is due to the order, and with it to
+    classifiers trained on other rows: how the sums differ, by Student's t as they are few. The parts overlap, so that
+    with two or more orders the interval is conservative. With one order the second part is missing, and the interval is
+    too narrow unless there are many more rows than dimensions.
     """
     table, y = inputs.numbers(costs, "costs", dimensions=2), inputs.classes(labels, "labels", minimum=0)
     inputs.check_same_shape(table, "costs", y, "labels")
     if y.max() >= classes or table.min() < 0:
-        raise DataError(f"Costs are 0 or more and labels below {classes}, got {table.min()} and {y.max()}.")
+        raise DataError(f"Costs must be 0 or more and labels below {classes}, got {table.min()} and {y.max()}.")
     (orders, n), level = table.shape, inputs.share(level, "level")
     totals = table.sum(axis=1)
     bits, prior = float(totals.mean()), n * entropy(np.bincount(y) / n)
@@ -83,18 +83,18 @@ def describe(
 
 
 def entropy(shares: npt.ArrayLike) -> float:
-    """Of a distribution (K,), in bits."""
+    """The entropy of a distribution (K,) in bits."""
     found = inputs.numbers(shares, "shares")
-    met = found[found > 0]
-    return abs(float(met @ np.log2(met)))
+    positive = found[found > 0]
+    return abs(float(positive @ np.log2(positive)))
 
 
 def surplus_description_length(ends: Sequence[int], losses: npt.ArrayLike, target: float, *, first: float) -> float:
-    """Surplus description length: what the labels of ``ends[-1]`` rows cost above ``target`` bits each, in all.
+    """Surplus description length: the total cost of the labels of ``ends[-1]`` rows above ``target`` bits each.
 
     ``losses`` are bits per row after the rows of ``ends`` (S,), and hold for the rows up to the next end; that after
-    the last may be missing. Before the first end a row costs ``first``. What a row costs less than the target makes
-    nothing good. If the loss never gets to the target, more rows would cost more: then this is a lower bound.
+    the last may be missing. Before the first end a row costs ``first``. Rows that cost less than the target do not
+    offset others. If the loss never reaches the target, more rows would add to the surplus: this is a lower bound.
     """
     curve = _curve(ends, losses)[: len(ends) - 1]
     above = np.maximum(np.array([first, *curve]) - target, 0.0)
@@ -111,16 +111,16 @@ def _curve(ends: Sequence[int], losses: npt.ArrayLike) -> Floats:
     curve = inputs.numbers(losses, "losses")
     if len(curve) not in (len(ends) - 1, len(ends)) or (np.diff(ends, prepend=0) <= 0).any():
         raise DataError(
-            f"There are {len(curve)} losses after {list(ends)} rows; expected one after each, and more rows each time."
+            f"There are {len(curve)} losses after {list(ends)} rows; expected one loss per end, and increasing ends."
         )
     return curve
 
 
 def _variance(costs: Floats, clusters: Clusters | None) -> float:
-    """Of the sum of costs (n,), if other rows or clusters of rows were drawn."""
+    """The variance of the sum of costs (n,) over samples of rows, or of clusters of rows."""
     sums, sizes = cluster_sums(costs[None, :], clusters).T
-    apart = sums - costs.mean() * sizes
-    return float(apart @ apart) * len(apart) / (len(apart) - 1)
+    deviations = sums - costs.mean() * sizes
+    return float(deviations @ deviations) * len(deviations) / (len(deviations) - 1)
 
 
 def _student(freedom: int, level: float) -> float:

@@ -1,6 +1,6 @@
-"""Which of several systems are tied: letters beside the names, as in "a", "ab", "b".
+"""Which of several systems are tied: compact letter displays, as in "a", "ab", "b".
 
-Systems that share a letter were not found to differ; those that share none were. The letters are those of Piepho
+Systems that share a letter do not differ significantly; those that share none do. The letters are those of Piepho
 (2004, J. Comput. Graph. Stat. 13:456), by insert and absorb.
 """
 
@@ -19,13 +19,13 @@ from sonde.stats.multiple import holm
 from sonde.stats.paired import binomial_p
 
 LETTERS = ascii_letters + "αβγδεζηθικλμνξοπρστυφχψω" + "0123456789"
-"""One sign per group, in order."""
+"""One character per group, in order."""
 
 
 def tie_groups(correct: Mapping[str, npt.ArrayLike], alpha: float = 0.05, *, exact: bool = False) -> dict[str, str]:
-    """Letters of systems by the rows (n) that each has right, the best system first.
+    """Letters of systems from the rows (n) that each has right, the best system first.
 
-    Every two are compared by McNemar's test, mid-p or ``exact``, and the p-values adjusted by Holm.
+    All pairs are compared by McNemar's test, mid-p or ``exact``, with p-values adjusted by Holm.
     """
     if not correct:
         return {}
@@ -42,17 +42,17 @@ def tie_groups(correct: Mapping[str, npt.ArrayLike], alpha: float = 0.05, *, exa
 
 
 def letters(names: Sequence[str], p_values: Mapping[tuple[str, str], float], alpha: float = 0.05) -> dict[str, str]:
-    """Letters of systems, best first, by the adjusted p-value of every two; up to alpha these differ."""
+    """Letters of systems, best first, from the adjusted p-value of every pair; up to alpha they differ."""
     inputs.share(alpha, "alpha")
     place = {name: i for i, name in enumerate(names)}
     p = {frozenset(pair): value for pair, value in p_values.items()}
-    wanted = {frozenset(pair) for pair in combinations(names, 2)}
-    if len(place) < len(names) or p.keys() != wanted or len(p_values) != len(wanted):
-        raise DataError(f"{len(names)} different systems have {len(wanted)} pairs; expected one p-value for each.")
+    pairs = {frozenset(pair) for pair in combinations(names, 2)}
+    if len(place) < len(names) or p.keys() != pairs or len(p_values) != len(pairs):
+        raise DataError(f"{len(names)} different systems have {len(pairs)} pairs; expected one p-value for each.")
     groups = [frozenset(range(len(names)))] if names else []
     for one, two in combinations(names, 2):
         if p[frozenset((one, two))] <= alpha:
-            groups = _part(groups, place[one], place[two])
+            groups = _split(groups, place[one], place[two])
     groups = _needed(sorted(groups, key=sorted))
     if len(groups) > len(LETTERS):
         raise UsageError(f"There are {len(groups)} groups and {len(LETTERS)} letters; compare fewer systems at a time.")
@@ -62,8 +62,8 @@ def letters(names: Sequence[str], p_values: Mapping[tuple[str, str], float], alp
     }
 
 
-def _part(groups: list[frozenset[int]], one: int, two: int) -> list[frozenset[int]]:
-    """Two systems that differ leave no group together; of what is left, groups inside another are absorbed."""
+def _split(groups: list[frozenset[int]], one: int, two: int) -> list[frozenset[int]]:
+    """Split every group that has both of two systems that differ; groups inside another are absorbed."""
     kept = [group for group in groups if not {one, two} <= group]
     halves = [group - {i} for group in groups if {one, two} <= group for i in (one, two)]
     for half in sorted(halves, key=len, reverse=True):
@@ -73,7 +73,7 @@ def _part(groups: list[frozenset[int]], one: int, two: int) -> list[frozenset[in
 
 
 def _needed(groups: list[frozenset[int]]) -> list[frozenset[int]]:
-    """Without groups whose every pair stands in another group as well, the last first."""
+    """Drop groups, the last first, all of whose pairs are in other groups too."""
     kept = list(groups)
     for group in reversed(groups):
         others = [other for other in kept if other != group]

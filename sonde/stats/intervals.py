@@ -1,4 +1,4 @@
-"""How far off a score may be because other rows could have been drawn."""
+"""Intervals of a score over samples of test rows."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ from sonde.stats.means import Estimate, Rows, quantile
 from sonde.stats.resample import Clusters, bootstrap_sums, cluster_sums, percentile_interval
 
 Z = 1.959964
-"""Standard errors to each side of a 95 % interval."""
+"""Standard errors on each side of a 95 % interval."""
 
 
 def wilson(k: float, n: float, z: float = Z) -> tuple[float, float]:
     """The Wilson score interval of k out of n."""
     if n <= 0 or not 0 <= k <= n:
-        raise UsageError(f"A share is k of n with 0 <= k <= n and n > 0, got {k} of {n}.")
+        raise UsageError(f"Expected k of n with 0 <= k <= n and n > 0, got {k} of {n}.")
     p = k / n
     centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     low, high = (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
-    return max(0.0, min(low, p)), min(1.0, max(high, p))  # at 0 and n of n, rounding may miss p
+    return max(0.0, min(low, p)), min(1.0, max(high, p))  # at 0 and n of n, rounding may exclude p
 
 
 def proportion_interval(found: Estimate, rows: Rows, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval of a share whose variance is not that of independent rows: by an effective number of rows.
+    """Wilson's interval of a share whose rows are not independent, with an effective number of rows.
 
-    As many rows as would give this variance if they were independent, no more than there are, made fewer where the
-    variance itself is uncertain (Franco et al. 2019, J. Surv. Stat. Methodol. 7:334, find it to cover best). Where all
-    rows are right, or all wrong, they count as one for each cluster at most: nothing is known of what rows of a cluster
-    share.
+    This is the number of independent rows that would have the same variance, at most the actual number, reduced where
+    the variance itself is uncertain (Franco et al. 2019, J. Surv. Stat. Methodol. 7:334, find that it covers best). If
+    all rows are right, or all wrong, it is at most one per cluster: the correlation within clusters is then unknown.
     """
     p, z = found.value, NormalDist().inv_cdf((1 + inputs.share(level, "level")) / 2)
     n = len(rows.number)
@@ -45,9 +44,9 @@ def proportion_interval(found: Estimate, rows: Rows, level: float = 0.95) -> tup
 
 
 def bootstrap(values: npt.ArrayLike, *, seed: int, draws: int = 2000, level: float = 0.95) -> tuple[float, float]:
-    """The percentile bootstrap interval of the mean of values (n), such as right or wrong, or bits.
+    """The percentile bootstrap interval of the mean of values (n), such as correctness or bits.
 
-    Values that are all alike give an interval of no width. For accuracies, ``wilson`` knows better.
+    If all values are equal the interval has no width. For accuracies, ``wilson`` is better.
     """
     return _interval(values, None, seed, draws, level)
 
@@ -55,10 +54,10 @@ def bootstrap(values: npt.ArrayLike, *, seed: int, draws: int = 2000, level: flo
 def cluster_bootstrap(
     values: npt.ArrayLike, clusters: Clusters, *, seed: int, draws: int = 2000, level: float = 0.95
 ) -> tuple[float, float]:
-    """The same where rows come in clusters (n), such as those with the same target form: these are drawn, not rows.
+    """The same for rows in clusters (n), such as rows with the same target form: clusters are drawn, not rows.
 
-    The mean of a draw is its sum over its size, as clusters differ in size. With fewer than some fifty clusters the
-    interval is too narrow, though less so than one that takes rows for independent.
+    The mean of a draw is its sum over its size, as clusters differ in size. With fewer than about fifty clusters the
+    interval is too narrow, though less so than one that treats rows as independent.
     """
     return _interval(values, clusters, seed, draws, level)
 

@@ -1,12 +1,12 @@
-"""Means of rows that may come in clusters: their variance, and how many degrees of freedom that variance has.
+"""Means of rows that may be clustered: their variance, and its degrees of freedom.
 
-Rows that share a target form, or a sentence, are right or wrong together. The variance of a mean is therefore estimated
-from the sums of clusters, each corrected for its own share in the mean ("CR2" among the cluster-robust estimators: Bell
-and McCaffrey 2002, Surv. Methodol. 28:169), which does not come out too small where clusters are few or of uneven size,
-as the usual sandwich does. With every row a cluster of its own it is s² / n.
+Rows that share a target form, or a sentence, tend to be right or wrong together. The variance of a mean is therefore
+estimated from the sums of clusters, each corrected for its own share in the mean (the cluster-robust estimator "CR2":
+Bell and McCaffrey 2002, Surv. Methodol. 28:169), which is not too small where clusters are few or of uneven size, as
+the usual sandwich estimator is. With every row a cluster of its own it is s² / n.
 
-Degrees of freedom are Satterthwaite's: clusters count by what they contribute to the variance if rows of a cluster
-correlate as they were found to. A hundred forms of which five have half of the rows are worth about a dozen.
+Degrees of freedom are Satterthwaite's: clusters count by their contribution to the variance, given the correlation of
+rows within a cluster. A hundred forms, five of which have half of the rows, are worth about a dozen.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Estimate:
     df: float
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """By Student's t distribution."""
+        """The interval by Student's t distribution."""
         half = quantile(level, self.df) * self.variance**0.5
         return self.value - half, self.value + half
 
     @property
     def p(self) -> float:
-        """Two-sided, that the mean is 0."""
+        """The two-sided p-value of a mean of 0."""
         from scipy.special import stdtr
 
         if self.variance <= 0:
@@ -45,7 +45,7 @@ class Estimate:
 
 
 def quantile(level: float, df: float) -> float:
-    """Standard errors to each side of an interval."""
+    """Standard errors on each side of an interval."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, (1 + inputs.share(level, "level")) / 2))
@@ -60,12 +60,12 @@ def combined(value: float, *parts: tuple[float, float]) -> Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """n test rows and the clusters they are in, so that means over them know their variance."""
+    """n test rows and their clusters, for means with their variance."""
 
     number: npt.NDArray[np.int64]
     """The cluster of each row, (n)."""
     sizes: Floats
-    """Rows of each cluster, (m)."""
+    """The number of rows in each cluster, (m)."""
 
     @classmethod
     def of(cls, n: int, clusters: Clusters | None = None) -> Rows:
@@ -73,7 +73,7 @@ class Rows:
         number = np.arange(n) if clusters is None else cluster_numbers(clusters, n)
         sizes = np.bincount(number).astype(np.float64)
         if len(sizes) < 2:
-            raise TooFewError("There is only one row or cluster; expected two or more, to see how they differ.")
+            raise TooFewError("There is only one row or cluster; expected at least two, to estimate a variance.")
         return cls(number, sizes)
 
     @property
@@ -82,7 +82,7 @@ class Rows:
         return len(self.sizes) < len(self.number)
 
     def sums(self, values: Floats) -> Floats:
-        """Values (…, n) added up by cluster, (…, m)."""
+        """Values (…, n) summed by cluster, (…, m)."""
         if not self.clustered:
             return values
         flat = values.reshape(-1, len(self.number))
@@ -92,13 +92,13 @@ class Rows:
         return found.reshape(*values.shape[:-1], len(self.sizes))
 
     def influence(self, values: Floats) -> Floats:
-        """What leaving out each cluster does to means over values (…, n): (…, m) whose sum of squares is the variance.
+        """The influence of each cluster on means over values (…, n): (…, m) whose sum of squares is the variance.
 
-        It is linear: the variance of a difference of means is that of the difference of these.
+        It is linear: the variance of a difference of means follows from the difference of these.
         """
         n = len(self.number)
-        apart = self.sums(values) - values.mean(axis=-1, keepdims=True) * self.sizes
-        found: Floats = apart / np.sqrt(n * (n - self.sizes))
+        deviations = self.sums(values) - values.mean(axis=-1, keepdims=True) * self.sizes
+        found: Floats = deviations / np.sqrt(n * (n - self.sizes))
         return found
 
     def df(self, values: Floats) -> float:
@@ -106,8 +106,8 @@ class Rows:
         n, m = len(self.number), len(self.sizes)
         if m == n:
             return float(n - 1)
-        # the variance is a sum of squares that share a mean: moments of the matrix that says how they correlate
-        a = self.sizes * (1 + self._correlation(values) * (self.sizes - 1))  # of each cluster's sum, its variance
+        # the variance is a sum of correlated squares: moments of their covariance matrix
+        a = self.sizes * (1 + self._correlation(values) * (self.sizes - 1))  # the variance of each cluster's sum
         h, w, total = self.sizes / n, 1 / (n * (n - self.sizes)), a.sum()
         hh, aa, ha = ((w * product).sum() for product in (h * h, a * a, h * a))
         shared = total * h * h - 2 * h * a
@@ -117,15 +117,15 @@ class Rows:
         return max(1.0, float(trace**2 / squares))
 
     def _correlation(self, values: Floats) -> float:
-        """Of two rows of one cluster, from the analysis of variance; between 0 and 1."""
+        """The intraclass correlation, from the analysis of variance; between 0 and 1."""
         n, m = len(self.number), len(self.sizes)
         sums = self.sums(values)
         between = float((sums**2 / self.sizes).sum()) - values.sum() ** 2 / n
         within = float((values**2).sum() - (sums**2 / self.sizes).sum()) / max(1, n - m)
-        usual = (n - np.square(self.sizes).sum() / n) / (m - 1)
+        typical = (n - np.square(self.sizes).sum() / n) / (m - 1)
         of_means = between / (m - 1)
-        whole = of_means + (usual - 1) * within
-        return float(np.clip((of_means - within) / whole, 0.0, 1.0)) if whole > 0 else 1.0
+        total = of_means + (typical - 1) * within
+        return float(np.clip((of_means - within) / total, 0.0, 1.0)) if total > 0 else 1.0
 
     def mean(self, values: npt.ArrayLike) -> Estimate:
         """The mean of values (n)."""

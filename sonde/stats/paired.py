@@ -1,8 +1,8 @@
 """Two systems on the same rows: is one better, and by how much?
 
-McNemar's test and the interval beside it are for right and wrong. The paired bootstrap and the sign-flip permutation
-take any number per row, such as bits, and know clusters. A difference is always the first system minus the second, and
-a comparison the other way round gives the same numbers with the other sign.
+McNemar's test and Newcombe's interval are for correctness. The paired bootstrap and the sign-flip permutation test take
+any number per row, such as bits, and support clusters. A difference is always the first system minus the second, and
+swapping the systems gives the same numbers with the opposite sign.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from sonde.stats.resample import (
 )
 
 FLIPS = 20
-"""Non-zero differences up to which all 2^n signs are gone through."""
+"""Non-zero differences up to which all 2^n sign flips are enumerated."""
 DIFFERENCE_TIE = 1e-9
-"""Part of the largest difference by which two sums may differ and yet be a tie: they were added in another order."""
+"""The share of the largest difference below which two sums are tied: they may have been added in another order."""
 
 
 @dataclass(frozen=True)
 class McNemar:
-    """What the rows tell on which one of two systems is right and the other wrong."""
+    """A comparison by the rows on which one of two systems is right and the other wrong."""
 
     b: int
     """Rows that only the first has right."""
@@ -48,9 +48,9 @@ class McNemar:
     high: float
     """Newcombe's interval of the difference."""
     p_exact: float
-    """Two-sided, from the binomial distribution. Equal systems are told apart less often than the level allows."""
+    """Two-sided, from the binomial distribution. It is conservative."""
     p_mid: float
-    """The same with half the probability of what was met: nearer to the level, rarely above (Fagerland et al. 2013)."""
+    """The same with half the probability of the observed table: closer to the nominal level (Fagerland et al. 2013)."""
 
 
 def mcnemar(one_right: npt.ArrayLike, two_right: npt.ArrayLike, *, level: float = 0.95) -> McNemar:
@@ -64,20 +64,20 @@ def mcnemar(one_right: npt.ArrayLike, two_right: npt.ArrayLike, *, level: float 
 
 
 def binomial_p(b: int, c: int) -> tuple[float, float]:
-    """The two-sided exact p-value of b against c where each is as likely, and the mid-p value."""
+    """The two-sided exact p-value of b against c where both are equally likely, and the mid-p value."""
     from scipy.special import bdtr
 
     few, m = min(b, c), b + c
-    met = math.exp(math.lgamma(m + 1) - math.lgamma(few + 1) - math.lgamma(m - few + 1) - m * math.log(2))
+    observed = math.exp(math.lgamma(m + 1) - math.lgamma(few + 1) - math.lgamma(m - few + 1) - m * math.log(2))
     tails = 2 * float(bdtr(few, m, 0.5))
-    return min(1.0, tails), min(1.0, max(0.0, tails - met))
+    return min(1.0, tails), min(1.0, max(0.0, tails - observed))
 
 
 def newcombe(both: int, b: int, c: int, n: int, z: float) -> tuple[float, float]:
     """Newcombe's square-and-add interval of a paired difference of shares (1998, Stat. Med. 17:2635, method 10).
 
-    The Wilson intervals of the two accuracies, put together with their correlation. It has a width even if the two are
-    right on the same rows, stays between -1 and 1, and covers well from small n on, where that of Wald does not.
+    It combines the Wilson intervals of the two accuracies with their correlation. It has a width even if the two are
+    right on the same rows, stays between -1 and 1, and covers well even for small n, where Wald's does not.
     """
     one, two = (both + b) / n, (both + c) / n
     (low_one, high_one), (low_two, high_two) = wilson(both + b, n, z), wilson(both + c, n, z)
@@ -85,7 +85,7 @@ def newcombe(both: int, b: int, c: int, n: int, z: float) -> tuple[float, float]
     spread = (both + b) * (c + neither) * (both + c) * (b + neither)
     excess = float(both * neither - b * c)
     if excess > 0:
-        excess = max(excess - n / 2, 0.0)  # his continuity correction
+        excess = max(excess - n / 2, 0.0)  # Newcombe's continuity correction
     phi = excess / math.sqrt(spread) if spread else 0.0
     below, above = _add(one - low_one, high_two - two, phi), _add(high_one - one, two - low_two, phi)
     return max(-1.0, (b - c) / n - below), min(1.0, (b - c) / n + above)
@@ -97,16 +97,16 @@ def _add(x: float, y: float, phi: float) -> float:
 
 @dataclass(frozen=True)
 class PairedBootstrap:
-    """How the difference of two means varies when the rows are drawn again."""
+    """How the difference of two means varies when the rows are resampled."""
 
     difference: float
     low: float
     high: float
     """Percentile interval."""
     p: float
-    """Two-sided: how often a draw is off the difference by as much as the difference is off 0."""
+    """Two-sided: how often a draw is as far from the difference as the difference is from 0."""
     p_greater: float
-    """The same to one side: small if the first mean is greater (Berg-Kirkpatrick et al. 2012)."""
+    """One-sided: small if the first mean is greater (Berg-Kirkpatrick et al. 2012)."""
     draws: int
 
 
@@ -119,15 +119,15 @@ def paired_bootstrap(
     draws: int = 10_000,
     level: float = 0.95,
 ) -> PairedBootstrap:
-    """Draw the same rows (n) for both, or with ``clusters`` (n) the same clusters, and look at the difference."""
+    """Resample the same rows (n) for both, or with ``clusters`` (n) the same clusters, and take the difference."""
     d = _differences(one, two)
     rows, mirrored = cluster_sums(d[None, :], clusters), cluster_sums(0.0 - d[None, :], clusters)
     unlike = (rows - mirrored).ravel()
-    turned = unlike.any() and unlike[unlike != 0][0] < 0  # whichever is first, the same draws are made
-    sums = bootstrap_sums(mirrored if turned else rows, inputs.checked_draws(draws), np.random.default_rng(seed))
-    drawn = sums[:, 0] / sums[:, 1] * (-1 if turned else 1)
+    flipped = unlike.any() and unlike[unlike != 0][0] < 0  # the draws do not depend on which system is first
+    sums = bootstrap_sums(mirrored if flipped else rows, inputs.checked_draws(draws), np.random.default_rng(seed))
+    drawn = sums[:, 0] / sums[:, 1] * (-1 if flipped else 1)
     if not unlike.any():
-        drawn = np.concatenate([drawn, -drawn])  # as likely, and without a first and second
+        drawn = np.concatenate([drawn, -drawn])  # equally likely, and the same for either order of the systems
     difference = float(rows[:, 0].sum() / len(d))
     off, tie = drawn - difference, DIFFERENCE_TIE * np.abs(d).max()
     p, p_greater = (
@@ -140,13 +140,13 @@ def paired_bootstrap(
 
 @dataclass(frozen=True)
 class Permutation:
-    """How often signs thrown at random give a difference as large as the one met."""
+    """How often random sign flips give a difference as large as the observed one."""
 
     difference: float
     p: float
     """Two-sided."""
     exact: bool
-    """Whether all signs were gone through, and not a sample of them."""
+    """Whether all sign flips were enumerated, and not a sample of them."""
 
 
 def permutation(
@@ -157,33 +157,35 @@ def permutation(
     seed: int,
     draws: int = 10_000,
 ) -> Permutation:
-    """Exchange the two systems row by row (n), or with ``clusters`` (n) cluster by cluster, at random.
+    """Swap the two systems at random, row by row (n), or with ``clusters`` (n) cluster by cluster.
 
-    For right and wrong without clusters this is the exact McNemar test, which is the better choice.
+    For correctness without clusters this is the exact McNemar test, which is the better choice.
     """
     d = _differences(one, two)
-    of_pieces = cluster_sums(d[None, :], clusters)[:, 0]
-    total, sizes = float(of_pieces.sum()), np.sort(np.abs(of_pieces[of_pieces != 0]))
+    by_cluster = cluster_sums(d[None, :], clusters)[:, 0]
+    total, sizes = float(by_cluster.sum()), np.sort(np.abs(by_cluster[by_cluster != 0]))
     exact = len(sizes) <= FLIPS
-    thrown = _every_sum(sizes) if exact else _some_sums(sizes, inputs.checked_draws(draws), np.random.default_rng(seed))
+    flipped_sums = (
+        _every_sum(sizes) if exact else _some_sums(sizes, inputs.checked_draws(draws), np.random.default_rng(seed))
+    )
     tie = DIFFERENCE_TIE * sizes[-1] if len(sizes) else 0.0
-    as_large = int((np.abs(thrown) >= abs(total) - tie).sum())
-    p = as_large / len(thrown) if exact else (as_large + 1) / (len(thrown) + 1)
+    as_large = int((np.abs(flipped_sums) >= abs(total) - tie).sum())
+    p = as_large / len(flipped_sums) if exact else (as_large + 1) / (len(flipped_sums) + 1)
     return Permutation(total / len(d), p, exact)
 
 
 def clustered_p(one: npt.ArrayLike, two: npt.ArrayLike, clusters: Clusters) -> float:
-    """The two-sided p-value of a difference when whole clusters (n) are exchanged between two systems, or not.
+    """The two-sided p-value of a difference when two systems are swapped cluster by cluster (n).
 
-    With up to FLIPS clusters that differ, all ways are gone through; with more, the sum of the clusters' differences is
-    taken for normal with the variance it has then. McNemar's test, which takes rows for independent, finds differences
-    that are not there where the rows of a cluster stand and fall together.
+    With up to ``FLIPS`` clusters that differ, all sign flips are enumerated; with more, the sum of the clusters'
+    differences is taken to be normal with its variance under sign flips. McNemar's test treats rows as independent, and
+    finds spurious differences where the rows of a cluster are right or wrong together.
     """
-    of_pieces = cluster_sums(_differences(one, two)[None, :], clusters)[:, 0]
-    apart = of_pieces[of_pieces != 0]
-    if len(apart) <= FLIPS:
+    by_cluster = cluster_sums(_differences(one, two)[None, :], clusters)[:, 0]
+    differing = by_cluster[by_cluster != 0]
+    if len(differing) <= FLIPS:
         return permutation(one, two, clusters=clusters, seed=0).p
-    return 2 * NormalDist().cdf(-abs(float(apart.sum())) / math.sqrt(float(np.square(apart).sum())))
+    return 2 * NormalDist().cdf(-abs(float(differing.sum())) / math.sqrt(float(np.square(differing).sum())))
 
 
 def _every_sum(sizes: Floats) -> Floats:
@@ -194,7 +196,7 @@ def _every_sum(sizes: Floats) -> Floats:
 
 
 def _some_sums(sizes: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    """The sums (draws) of sizes (m) with signs at random; sizes that are alike are thrown as one."""
+    """The sums (draws) of sizes (m) with random signs; equal sizes are drawn together."""
     kinds, times = np.unique(sizes, return_counts=True)
     many = len(kinds) * FEW_KINDS > len(sizes)
     kinds = sizes if many else kinds
@@ -212,13 +214,13 @@ def _differences(one: npt.ArrayLike, two: npt.ArrayLike) -> Floats:
 
 
 def detectable(discordance: float, n: int, power: float = 0.8, alpha: float = 0.05) -> float:
-    """The difference of two accuracies on n rows that a two-sided test finds with this power, about.
+    """The approximate difference of two accuracies on n rows that a two-sided test detects with this power.
 
     ``discordance`` is the share of rows on which one is right and the other wrong. It bounds the difference: a result
-    above it says that n rows are too few for any.
+    above it means that n rows are too few to detect any.
     """
     if not 0 <= discordance <= 1 or n <= 0:
-        raise UsageError(f"A discordance lies between 0 and 1, and n above 0, got {discordance} and {n}.")
+        raise UsageError(f"A discordance must be between 0 and 1 and n above 0, got {discordance} and {n}.")
     quantile = NormalDist().inv_cdf
-    sure = quantile(1 - inputs.share(alpha, "alpha") / 2) + quantile(inputs.share(power, "power"))
-    return sure * math.sqrt(discordance / n)
+    errors = quantile(1 - inputs.share(alpha, "alpha") / 2) + quantile(inputs.share(power, "power"))
+    return errors * math.sqrt(discordance / n)

@@ -1,8 +1,8 @@
-"""Rows, or whole clusters of rows, drawn again and again with replacement.
+"""Bootstrap samples of rows, or of whole clusters of rows.
 
-A cluster counts by its sums and its size only. So rows are first added up by cluster, and then sorted: what is drawn
-with a seed depends neither on the order of the rows nor on the names of the clusters. Rows that are alike, as those of
-a table of right and wrong are, are drawn as one: how often each kind comes is multinomial.
+Only the sums and the size of a cluster count. So rows are first summed by cluster, and then sorted: what is drawn with
+a seed depends neither on the order of the rows nor on the names of the clusters. Equal rows, as in tables of right and
+wrong, are drawn together: the counts of the distinct rows are multinomial.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ Clusters = Sequence[Hashable] | npt.NDArray[Any]
 """The cluster of each row, (n), by name or number."""
 
 CHUNK_CELLS = 2_000_000
-"""Random numbers held at a time."""
+"""Random numbers in memory at a time."""
 FEW_KINDS = 16
-"""One multinomial count costs about as much as so many drawn rows."""
+"""One multinomial count takes about as long as drawing this many rows."""
 
 
 def cluster_sums(columns: Floats, clusters: Clusters | None = None) -> Floats:
-    """Per cluster the sum of each of the columns (k, n), and its size: (clusters, k + 1), sorted.
+    """The sum of each of the columns (k, n) by cluster, and its size: (clusters, k + 1), sorted.
 
-    Without clusters each row is one. An interval needs two.
+    Without clusters each row is one. An interval needs at least two.
     """
     n = columns.shape[1]
     if clusters is None:
@@ -39,15 +39,15 @@ def cluster_sums(columns: Floats, clusters: Clusters | None = None) -> Floats:
         starts = np.flatnonzero(np.diff(of_row[order], prepend=-1))
         rows = np.vstack([np.add.reduceat(columns[:, order], starts, axis=1), np.diff(starts, append=n)]).T
     if len(rows) < 2:
-        raise TooFewError("There is only one row or cluster, which says nothing of how others differ; expected two.")
+        raise TooFewError("There is only one row or cluster; expected at least two, to estimate a variance.")
     return rows[np.lexsort(rows.T[::-1])]
 
 
 def cluster_numbers(clusters: Clusters, n: int) -> npt.NDArray[np.int64]:
-    """The number of each row's cluster, (n)."""
+    """The index of each row's cluster, (n)."""
     given = clusters.tolist() if isinstance(clusters, np.ndarray) else clusters
     if len(given) != n:
-        raise DataError(f"There are {n} rows and {len(given)} clusters; expected the cluster of each row.")
+        raise DataError(f"There are {n} rows and {len(given)} clusters; expected one per row.")
     number: dict[Hashable, int] = {}
     return np.array([number.setdefault(name, len(number)) for name in given], np.int64)
 
@@ -70,7 +70,7 @@ def bootstrap_sums(rows: Floats, draws: int, rng: np.random.Generator) -> Floats
 
 
 def draw_chunks(draws: int, width: int) -> Iterator[slice]:
-    """The draws in parts of at most CELLS numbers, each draw having ``width``."""
+    """The draws in chunks of at most ``CHUNK_CELLS`` numbers, ``width`` per draw."""
     step = max(1, CHUNK_CELLS // width)
     for start in range(0, draws, step):
         yield slice(start, min(draws, start + step))

@@ -15,18 +15,18 @@ from sonde.stats.resample import Clusters, bootstrap_sums, cluster_sums, percent
 
 @dataclass(frozen=True)
 class Spread:
-    """How the scores of several seeds lie."""
+    """The distribution of the scores of several seeds."""
 
     mean: float
     std: float | None
-    """Standard deviation, n - 1 in the denominator; None of a single score."""
+    """Standard deviation, with n - 1 in the denominator; None for a single score."""
     minimum: float
     maximum: float
     seeds: int
 
 
 def spread(scores: npt.ArrayLike) -> Spread:
-    """Mean, standard deviation, least and most of one score per seed, (seeds)."""
+    """Mean, standard deviation, minimum and maximum of one score per seed, (seeds)."""
     found = inputs.numbers(scores, "scores")
     std = float(found.std(ddof=1)) if len(found) > 1 else None
     return Spread(float(found.mean()), std, float(found.min()), float(found.max()), len(found))
@@ -40,11 +40,11 @@ def hierarchical_bootstrap(
     draws: int = 2000,
     level: float = 0.95,
 ) -> tuple[float, float]:
-    """The percentile interval of the mean over seeds and rows, (seeds, n), when both could have been others.
+    """The percentile interval of the mean over seeds and rows, (seeds, n), when both are resampled.
 
-    Seeds are drawn, then rows, or with ``clusters`` (n) clusters. All seeds were tested on the same rows, so that a
-    draw takes the same rows for each: rows drawn anew for every seed would make the interval too narrow. With a
-    handful of seeds the part of the seeds comes out too small, by (seeds - 1) / seeds in variance.
+    Seeds are drawn, then rows, or with ``clusters`` (n) clusters. All seeds were tested on the same rows, so a draw
+    takes the same rows for each: separate rows for every seed would make the interval too narrow. With a handful of
+    seeds their contribution is too small, by (seeds - 1) / seeds in variance.
     """
     table = inputs.numbers(values, "values", dimensions=2)
     seeds, rng = len(table), np.random.default_rng(seed)
@@ -70,8 +70,8 @@ def corrected_t(differences: npt.ArrayLike, n_train: float, n_test: float, *, le
     """Nadeau and Bengio's t-test of differences (folds), trained on n_train rows and tested on n_test in each fold.
 
     Folds share training rows and are not independent: the variance of the mean is (1 / k + n_test / n_train) times that
-    of the differences, and not 1 / k (2003, Machine Learning 52:239). Scores in place of differences give their
-    interval.
+    of the differences, and not 1 / k (2003, Machine Learning 52:239). Given scores instead of differences, the result
+    is their interval.
     """
     from scipy.special import stdtr, stdtrit
 
@@ -79,7 +79,7 @@ def corrected_t(differences: npt.ArrayLike, n_train: float, n_test: float, *, le
     if n_train <= 0 or n_test <= 0:
         raise UsageError(f"n_train and n_test must be above 0, got {n_train} and {n_test}.")
     k, mean = len(d), float(d.mean())
-    # folds that are all alike have no variance: what rounding leaves of it is not one
+    # equal folds have no variance, whatever rounding makes of it
     error = 0.0 if (d == d[0]).all() else math.sqrt((1 / k + n_test / n_train) * d.var(ddof=1))
     t = mean / error if error else math.copysign(math.inf, mean) if mean else 0.0
     half = float(stdtrit(k - 1, (1 + inputs.share(level, "level")) / 2)) * error

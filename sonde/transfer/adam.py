@@ -9,8 +9,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from sonde.probes.group import BETAS, EPSILON, Floats
-from sonde.probes.steps_numpy import BLOCK
+from sonde.probes.network.group import BETAS, EPSILON, Floats
+from sonde.probes.network.steps_numpy import BLOCK
 
 
 @dataclass(frozen=True, eq=False)

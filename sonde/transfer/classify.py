@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sonde.probes import Features, Model, Probe, convex, fit, network
+from sonde.probes import Features, Model, Probe, fit
+from sonde.probes.fit import refit
 from sonde.transfer.folds import Ints, folds
 
 OUTER_SEED = 1111
 """The seed of the nested folds, which in SentEval depends on nothing."""
-EARLY_STOPPING_SHARE = 0.05
-"""What is set apart to stop on where there is no dev."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +89,7 @@ def _choose(
     tried: list[Sequence[Mapping[str, Any]]] = []
     for inner, held in parts:
         given = (train.select(inner), labels[inner], train.select(held), labels[held], classes)
-        match probe.kind:
-            case "convex":
-                tried.append(convex.fit(probe, *given, seeds=(seed,), device=device)[0].tried)
-            case "network":
-                tried.append([each.tried[0] for each in network.fit_grid(probe, *given, seed=seed, device=device)])
-            case _:
-                assert_never(probe.kind)
+        tried.append(fit(probe, *given, seeds=(seed,), device=device)[0].tried)
     means = [float(np.round(100 * np.mean([fold[i]["accuracy"] for fold in tried]), 2)) for i in range(len(tried[0]))]
     best = means.index(max(means))
     return means[best], {name: tried[0][best][name] for name in ("l2", "hidden", "dropout") if name in tried[0][best]}
@@ -105,25 +98,9 @@ def _choose(
 def _refit(
     probe: Probe, point: Mapping[str, Any], train: Features, labels: Ints, classes: int, seed: int, device: str | None
 ) -> Model:
-    """One point of the grid on all training rows, but for the few that say when to stop."""
+    """One point of the grid on all training rows, but for the few that training is stopped on."""
     only: dict[str, Any] = {name: (value,) for name, value in point.items()}
-    one = replace(probe, **only)
-    match probe.kind:
-        case "convex":
-            first = slice(0, 1)  # there is nothing to choose
-            return convex.fit(
-                one, train, labels, train.select(first), labels[first], classes, seeds=(seed,), device=device
-            )[0].model
-        case "network":
-            orders = np.random.RandomState(seed)
-            drawn = orders.permutation(len(train))
-            stop, learn = np.split(drawn, [int(EARLY_STOPPING_SHARE * len(train))])
-            return network.fit_grid(
-                one, train.select(learn), labels[learn], train.select(stop), labels[stop], classes, seed=seed,
-                orders=orders, device=device,
-            )[0].model  # fmt: skip
-        case _:
-            assert_never(probe.kind)
+    return refit(replace(probe, **only), train, labels, classes, seed=seed, device=device)
 
 
 def _accuracy(scores: npt.NDArray[np.float32], labels: Ints) -> float:

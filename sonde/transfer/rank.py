@@ -21,7 +21,7 @@ import numpy.typing as npt
 from sonde.core.threads import single_threaded
 from sonde.errors import DataError, ShapeError, TooFewError, UsageError
 from sonde.probes.features import Features, Floats
-from sonde.probes.mersenne import SEEDS, layers
+from sonde.probes.network.mersenne import SEEDS, layers
 from sonde.transfer.adam import Adam, parts
 
 Ints = npt.NDArray[np.int64]

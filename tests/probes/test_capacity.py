@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from sonde.errors import DataError, ShapeError, UsageError
-from sonde.probes import PROBES, Features, convex, fit
+from sonde.probes import Features, convex, fit, named
 from sonde.probes.capacity import _Full, capacity, frontier, hypervolume, ranks
 
 
@@ -52,7 +52,7 @@ def test_the_last_rank_is_the_plain_probe():
     x, y = draw(1600, 12, 5)
     found, (train, train_y, dev, dev_y, test, test_y) = points(x, y, 5, l2=1e-3, penalties=())
     assert [point.rank for point in found] == [1, 2, 4]
-    plain = fit(replace(PROBES["linear"], l2=(1e-3,)), train, train_y, dev, dev_y, 5)[0]
+    plain = fit(replace(named("linear"), l2=(1e-3,)), train, train_y, dev, dev_y, 5)[0]
     assert found[-1].dev == pytest.approx(plain.dev, abs=0.006)
     logs = plain.model.scores(test)
     assert found[-1].test == pytest.approx((logs.argmax(axis=1) == test_y).mean(), abs=0.006)
@@ -80,7 +80,7 @@ def test_a_rank_is_refitted_as_scikit_learn_would_and_never_worse_than_cut():
         few = full.project(rows, rank).astype(np.float64)
         assert few == pytest.approx(seen @ full.basis[:, :rank], abs=1e-4)
         model = LogisticRegression(C=1 / (len(y) * l2), tol=1e-9, max_iter=10_000).fit(few, y)
-        cut = full.cut(rank)
+        cut = full.truncated(rank)
         losses = [
             -log_softmax(few @ weights.T + bias, axis=1)[np.arange(len(y)), y].mean() + l2 / 2 * (weights**2).sum()
             for weights, bias in ((model.coef_, model.intercept_), (cut.weights, cut.bias))
@@ -122,7 +122,7 @@ def test_two_classes_have_one_direction_whose_norm_is_that_of_its_weights():
     x, y = draw(1000, 8, 2)
     found, (train, train_y, dev, dev_y, _, _) = points(x, y, 2, l2=1e-2, penalties=())
     (point,) = found
-    model = fit(replace(PROBES["linear"], l2=(1e-2,)), train, train_y, dev, dev_y, 2)[0].model
+    model = fit(replace(named("linear"), l2=(1e-2,)), train, train_y, dev, dev_y, 2)[0].model
     apart = (model.weights[1] - model.weights[0]) * train.tables[0].std(axis=0, dtype=np.float64)
     assert point.norm == pytest.approx(np.linalg.norm(apart) / math.sqrt(2), rel=0.01)
 
@@ -131,7 +131,7 @@ def test_what_is_known_already_and_names_of_classes_do_not_matter():
     x, y = draw(1600, 8, 4)
     found, (train, train_y, dev, dev_y, *_) = points(x, y, 4)
     statistics = convex.TrainingStatistics.of(train, train_y, 4)
-    plain = fit(replace(PROBES["linear"], l2=(1e-2,)), train, train_y, dev, dev_y, 4)[0].model
+    plain = fit(replace(named("linear"), l2=(1e-2,)), train, train_y, dev, dev_y, 4)[0].model
     other = np.array([2, 3, 1, 0])
     for again in (points(x, y, 4, plain=plain, statistics=statistics)[0], points(x, other[y], 4)[0]):
         for one, two in zip(found, again, strict=True):
@@ -149,6 +149,20 @@ def test_labels_that_were_never_met_are_wrong_and_cost_nothing():
     for first, second in zip(one, two, strict=True):
         assert first.bits == pytest.approx(second.bits)
         assert second.test == pytest.approx(first.test * 200 / 300)
+
+
+def test_the_temperature_is_that_of_dev_whatever_the_test_labels():
+    """What a test row costs does not depend on the labels of the other ones."""
+    x, y = draw(400, 12, 3)
+    y[300:] = (y[300:] + 1) % 3  # wrong in the second half of the test rows
+    learned = (Features.of(x[:60]), y[:60], Features.of(x[60:200]), y[60:200])
+    first, second, whole = (
+        capacity(*learned, Features.of(x[part]), y[part], 3, l2=1e-3)
+        for part in (slice(200, 300), slice(300, 400), slice(200, 400))
+    )
+    for one, two, both in zip(first, second, whole, strict=True):
+        assert two.bits > one.bits + 0.2
+        assert both.bits == pytest.approx((one.bits + two.bits) / 2, abs=1e-6)
 
 
 def test_a_class_without_rows_does_not_count_for_the_rank():

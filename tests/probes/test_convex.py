@@ -13,10 +13,10 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, NotInstalled, ShapeError, UsageError
-from sonde.probes import PROBES, Features, convex, fit
-from sonde.probes.convex_search import descend, in_line, run, solver
+from sonde.probes import Features, convex, fit, named
+from sonde.probes.convex.search import descend, in_line, run, solver
 
-LINEAR = PROBES["linear"]
+LINEAR = named("linear")
 CLOSE = 1e-3
 """How far apart two probabilities of the same optimum may be: what ``TOLERANCE`` is set for."""
 
@@ -106,7 +106,7 @@ def test_penalties_fitted_together_one_after_the_other_and_alone_agree(classes, 
     x, y = draw(600, 12, classes)
     together = fitted(LINEAR, x, y, classes)
     alone = [fitted(replace(LINEAR, l2=(l2,)), x, y, classes).tried[0] for l2 in LINEAR.l2]
-    monkeypatch.setattr(convex, "MAX_COLUMNS", 0)
+    monkeypatch.setattr("sonde.probes.convex.optimum.MAX_COLUMNS", 0)
     sequence = fitted(LINEAR, x, y, classes)
     for point, other, third in zip(together.tried, alone, sequence.tried, strict=True):
         assert point["l2"] == other["l2"] == third["l2"]
@@ -119,7 +119,7 @@ def test_penalties_fitted_together_one_after_the_other_and_alone_agree(classes, 
 
 def test_a_penalty_of_0_may_be_among_them(monkeypatch):
     x, y = draw(600, 12, 3)
-    monkeypatch.setattr(convex, "MAX_COLUMNS", 0)
+    monkeypatch.setattr("sonde.probes.convex.optimum.MAX_COLUMNS", 0)
     found = fitted(replace(LINEAR, l2=(0.0, 1e-2, 1e-1)), x, y, 3)
     assert found.tried[0]["loss"] < found.tried[1]["loss"] < found.tried[2]["loss"]
     assert found.tried[0]["converged"]
@@ -128,8 +128,8 @@ def test_a_penalty_of_0_may_be_among_them(monkeypatch):
 def test_without_correlations_it_takes_longer_and_comes_to_the_same(monkeypatch):
     x, y = draw(500, 40, 3)
     quick = fitted(LINEAR, x, y, 3)
-    monkeypatch.setattr(convex, "MAX_FACTORED_DIMENSIONS", 10)
-    monkeypatch.setattr(convex, "MAX_CORRELATED_DIMENSIONS", 10)
+    for name in ("data.MAX_FACTORED_DIMENSIONS", "data.MAX_CORRELATED_DIMENSIONS", "optimum.MAX_FACTORED_DIMENSIONS"):
+        monkeypatch.setattr(f"sonde.probes.convex.{name}", 10)
     slow = fitted(LINEAR, x, y, 3)
     for a, b in zip(quick.tried, slow.tried, strict=True):
         assert a["loss"] == pytest.approx(b["loss"], abs=1e-4)
@@ -183,7 +183,7 @@ def same(one, other):
 @pytest.mark.parametrize("kept", [0, 2**28])
 @pytest.mark.parametrize("classes", [2, 5])
 def test_the_place_of_the_rows_does_not_matter(classes, kept, tmp_path, monkeypatch):
-    monkeypatch.setattr(convex, "MAX_CACHED_BYTES", kept)
+    monkeypatch.setattr("sonde.probes.convex.data.MAX_CACHED_BYTES", kept)
     x, y = draw(2100, 10, classes)
     found = fitted(LINEAR, x, y, classes)
     np.save(tmp_path / "x.npy", x)

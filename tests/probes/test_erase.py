@@ -11,12 +11,13 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, ShapeError, UsageError
-from sonde.probes import PROBES, Features, fit, warm_start
+from sonde.probes import Features, fit, named, warm_start
 from sonde.probes.erase import Eraser, Moments, erased, leace, random_directions, reinjected
-from sonde.probes.warm_start import Rows, measure, measure_reinjected, refit
+from sonde.probes.standardised_rows import Rows
+from sonde.probes.warm_start import measure, measure_reinjected, refit
 from sonde.stats.intervals import wilson
 
-LINEAR = PROBES["linear"]
+LINEAR = named("linear")
 CLOSE = 1e-3
 """How far apart two probabilities of the same optimum may be: what ``convex.TOLERANCE`` is set for."""
 
@@ -120,16 +121,16 @@ def test_the_change_is_the_least_that_erases(classes, d, seed):
     x, y = draw(300, d, classes, seed)
     x = x.astype(np.float64)
     eraser = leace(Features.of(x.astype(np.float32)), y, classes)
-    centred, met = x - x.mean(axis=0), crossed(x, y)
+    centred, covariance = x - x.mean(axis=0), crossed(x, y)
     change = -centred @ eraser.right.T @ eraser.left.T
     # the same minimum by Lagrange's multipliers, without whitening: Σxz (Σxzᵀ Σxx⁻¹ Σxz)⁺ Σxzᵀ Σxx⁻¹
     inverse = np.linalg.inv(centred.T @ centred / len(x))
-    map_ = met @ np.linalg.pinv(met.T @ inverse @ met, rcond=1e-9) @ met.T @ inverse
+    map_ = covariance @ np.linalg.pinv(covariance.T @ inverse @ covariance, rcond=1e-9) @ covariance.T @ inverse
     # where covariances are all but singular the map is large, and the inverse above no more exact than this
     assert eraser.left @ eraser.right == pytest.approx(map_, abs=1e-6 * max(1, np.abs(map_).max()))
     # another map that erases differs from it by one that maps all columns of Σxz to 0
     rng = np.random.default_rng(seed)
-    basis = np.linalg.svd(met)[0][:, : np.linalg.matrix_rank(met, tol=1e-9)]
+    basis = np.linalg.svd(covariance)[0][:, : np.linalg.matrix_rank(covariance, tol=1e-9)]
     other = rng.normal(size=(d, d)) @ (np.eye(d) - basis @ basis.T)
     norm = rng.normal(size=(d, d))
     for step in (1e-3, -1e-3, 1.0):
@@ -235,9 +236,9 @@ def test_features_are_erased_when_they_are_read(tmp_path):
 def test_the_class_is_told_beside_the_vector():
     x, _ = draw(4, 3, 2)
     labels = np.array([1, 0, -1, 2])
-    told = reinjected(Features.of(x), labels, 3)
+    with_class = reinjected(Features.of(x), labels, 3)
     expected = np.hstack([x, [[0, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 1]]]).astype(np.float32)
-    np.testing.assert_array_equal(told.take(slice(None)), expected)
+    np.testing.assert_array_equal(with_class.take(slice(None)), expected)
     sums = Features((x, x), (np.arange(4), np.arange(4)), lambda parts: parts[0] + parts[1])
     np.testing.assert_array_equal(reinjected(sums, labels, 3).take(slice(None))[:, :3], 2 * x)
     eraser = random_directions(3, 2, 0)
@@ -283,7 +284,7 @@ def test_erasers_fitted_together_and_alone_agree(monkeypatch):
     together = list(measure(rows, erasers, features, 1e-3))
     alone = [next(measure(rows, [eraser], features, 1e-3)) for eraser in erasers]
     monkeypatch.setattr(warm_start, "MAX_COLUMNS", 6)
-    monkeypatch.setattr(warm_start, "KEPT", 0)
+    monkeypatch.setattr("sonde.probes.standardised_rows.MAX_CACHED_BYTES", 0)
     by_two = list(measure(Rows.of(features, y, 3), erasers, features, 1e-3))
     for one, two, three in zip(together, alone, by_two, strict=True):
         assert np.exp(one) == pytest.approx(np.exp(two), abs=CLOSE)
@@ -345,13 +346,13 @@ def test_what_was_erased_and_told_again_is_found_again(classes):
     (plain,) = fit(replace(LINEAR, l2=(1e-2,)), features, y, features, y, classes)
     (gone,) = measure(rows, [eraser], tested, 1e-2, plain.model)
     assert (gone.argmax(axis=1) == truth).mean() < (plain.model.scores(tested).argmax(axis=1) == truth).mean()
-    told = measure_reinjected(rows, eraser, tested, truth, 1e-2)
-    assert (told.argmax(axis=1) == truth).mean() == 1
+    with_class = measure_reinjected(rows, eraser, tested, truth, 1e-2)
+    assert (with_class.argmax(axis=1) == truth).mean() == 1
     train = reinjected(erased(features, eraser), y, classes)
     wanted = expected(
         replace(LINEAR, l2=(1e-2,)), train, y, reinjected(erased(tested, eraser), truth, classes), classes
     )
-    assert np.exp(told) == pytest.approx(wanted, abs=3 * CLOSE)
+    assert np.exp(with_class) == pytest.approx(wanted, abs=3 * CLOSE)
 
 
 def test_rows_with_their_class_have_the_moments_of_such_rows():

@@ -41,8 +41,8 @@ def test_fit_trains_nothing_else_under_the_name_of_a_new_kind(field):
 
 
 def test_every_engine_knows_the_same_optimisers():
-    from sonde.probes.group import EPSILON
-    from sonde.probes.steps_numba import OPTIMISERS
+    from sonde.probes.network.group import EPSILON
+    from sonde.probes.network.kernels_numba import OPTIMISERS
 
     assert set(EPSILON) == set(OPTIMISERS) == set(get_args(Optimiser))
 

@@ -97,8 +97,22 @@ def test_the_last_point_is_the_plain_probe_and_the_curve_rises():
     assert all(point.right.shape == (SUBSAMPLES, 2000) for point in points[:-1])
 
 
+def test_the_order_of_the_grid_does_not_matter():
+    (x, y), (xd, yd), (xt, yt) = [drawn(n) for n in (320, 200, 200)]
+    train, dev, test = map(Features.of, (x, xd, xt))
+    (plain,) = fit(LINEAR, train, y, dev, yd, 2)
+    found = [
+        learning(train, y, dev, yd, test, yt, 2, l2=grid, plain=(plain.chosen["l2"], plain.model), seed=3, subsamples=2)
+        for grid in (LINEAR.l2, LINEAR.l2[::-1], LINEAR.l2[1::2] + LINEAR.l2[::2])
+    ]
+    for other in found[1:]:
+        for one, two in zip(found[0], other, strict=True):
+            assert one.l2 == two.l2
+            assert np.array_equal(one.right, two.right)
+
+
 def test_a_subsample_has_the_probe_that_it_would_have_alone():
-    """With the same penalties and the ground of all rows, to the rows that are nearly undecided."""
+    """With the same penalties and the statistics of all rows, to the rows that are nearly undecided."""
     parts = [drawn(n) for n in (640, 400, 1000)]
     _, points = curve(parts)
     (x, y), (xd, yd), (xt, yt) = parts
@@ -126,7 +140,7 @@ def test_the_penalty_is_of_the_grid_and_chosen_by_accuracy_on_dev():
 
 
 def test_forms_that_are_not_cut_make_the_curve_of_forms():
-    """An encoder that knows forms only: with single rows all are met early, with whole forms they are not."""
+    """An encoder that knows forms only: with single rows all are seen early, with whole forms they are not."""
     rng = np.random.default_rng(2)
     forms = np.repeat(np.arange(160), 8)
     of_form = rng.integers(2, size=160)

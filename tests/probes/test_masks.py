@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.probes.masks import hashes, key, mix, threshold
+from sonde.probes.network.masks import hashes, key, mix, threshold
 
 
 def test_mix_is_the_published_function():
@@ -31,7 +31,7 @@ def test_as_many_are_dropped_as_was_asked_for(share):
         [hashes(key(7, step), np.arange(100)[:, None], np.arange(64)) < threshold(share) for step in range(50)]
     )
     deviation = np.sqrt(share * (1 - share))
-    # each mean is normal to a good approximation: five standard errors are met once in two million
+    # each mean is normal to a good approximation: five standard errors occur once in two million
     assert abs(steps.mean() - share) < 5 * deviation / np.sqrt(steps.size)
     for axis in (0, 1, 2):
         means = steps.mean(axis=axis)
@@ -44,7 +44,7 @@ def test_units_rows_steps_and_seeds_do_not_go_together():
     )
     many = (drawn / 2**32 - 0.5).reshape(160, 64)
     correlations = np.corrcoef(many)[np.triu_indices(160, 1)]
-    # 12,720 pairs of 64 numbers: the correlation of unrelated ones has deviation 1/8, and six of these are never met
+    # 12,720 pairs of 64 numbers: the correlation of unrelated ones has deviation 1/8, and six of these never occur
     assert np.abs(correlations).max() < 0.75
     assert abs(correlations.mean()) < 0.01
     assert len(np.unique(drawn)) > 0.999 * drawn.size

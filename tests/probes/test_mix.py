@@ -10,7 +10,7 @@ from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
 from sonde.errors import DataError, ShapeError, UsageError
-from sonde.probes import PROBES, Features, fit, mix, warm_start
+from sonde.probes import Features, fit, mix, named
 
 CLOSE = 1e-3
 """How far apart two probabilities of the same optimum may be: what ``convex.TOLERANCE`` is set for."""
@@ -40,8 +40,17 @@ def test_the_layer_that_was_planted_is_found(classes):
         assert found.centre == pytest.approx(np.arange(5) @ found.weights)
         assert abs(found.centre - planted) < 0.4
         right = (found.scores(test).argmax(axis=1) == y[1000:]).mean()
-        (best,) = fit(replace(PROBES["linear"], l2=(1e-3,)), train[planted], y[:1000], test[planted], y[1000:], classes)
+        (best,) = fit(replace(named("linear"), l2=(1e-3,)), train[planted], y[:1000], test[planted], y[1000:], classes)
         assert right > best.dev - 0.03
+
+
+def test_rows_are_standardised_by_all_of_them_however_few_are_read_at_a_time(monkeypatch):
+    monkeypatch.setattr(mix, "CELLS", 1)  # 64 rows at a time for the moments
+    rows = np.random.default_rng(3).normal(size=(300, 4)) + np.arange(300)[:, None] / 10  # later ones are larger
+    rows = (1000 + rows * [1, 2, 3, 0]).astype(np.float32)
+    mean, deviation = mix._moments(Features.of(rows))
+    assert mean == pytest.approx(rows.mean(axis=0, dtype=np.float64))
+    assert deviation == pytest.approx([*rows.std(axis=0, dtype=np.float64)[:3], 1.0])
 
 
 @pytest.mark.parametrize("classes", [1, 2, 3])
@@ -52,7 +61,7 @@ def test_one_layer_is_the_linear_probe(classes):
     assert found.weights.tolist() == [1]
     assert found.gamma == pytest.approx(1, abs=1e-6)
     assert found.centre == 0
-    (plain,) = fit(replace(PROBES["linear"], l2=(1e-2,)), layer, y, layer, y, 2 * classes)
+    (plain,) = fit(replace(named("linear"), l2=(1e-2,)), layer, y, layer, y, 2 * classes)
     logs = found.scores([layer])
     assert logs.dtype == np.float32
     assert np.exp(logs) == pytest.approx(np.exp(plain.model.scores(layer)), abs=CLOSE)
@@ -123,7 +132,7 @@ def test_threads_and_what_is_kept_do_not_matter(monkeypatch):
     layers, y = draw(3, 700, 20, 3, 1)
     found = []
     for threads, kept in ((1, 2**28), (2, 2**28), (1, 0)):
-        monkeypatch.setattr(warm_start, "KEPT", kept)
+        monkeypatch.setattr("sonde.probes.standardised_rows.MAX_CACHED_BYTES", kept)
         with threadpool_limits(limits=threads):
             found.append(mix.fit(layers, y, 3, l2=1e-2))
             assert np.array_equal(found[0].weights, found[-1].weights)
@@ -136,7 +145,7 @@ def test_what_cannot_be_mixed_is_refused():
         mix.fit(layers, y[:49], 2, l2=1e-2)
     with pytest.raises(ShapeError, match="0 layers"):
         mix.fit([], y, 2, l2=1e-2)
-    with pytest.raises(ShapeError, match="one dimension"):
+    with pytest.raises(ShapeError, match="the same dimension"):
         mix.fit([layers[0], Features.of(np.ones((50, 3)))], y, 2, l2=1e-2)
     with pytest.raises(ShapeError, match="2 layers"):
         mix.fit(layers, y, 2, l2=1e-2).scores(layers[:1])

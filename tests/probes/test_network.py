@@ -9,13 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-import sonde.probes
 from sonde.errors import DataError, NotInstalled, ShapeError, TooFewError, UsageError
-from sonde.probes import PROBES, Features, Fit, network, steps_numpy
-from sonde.probes.masks import hashes, key, threshold
-from sonde.probes.network import EarlyStopping, Network, choose, fit, fit_grid
+from sonde.probes import Features, Fit, named, network
+from sonde.probes.network import EarlyStopping, Network, choose, fit, fit_grid, steps_numpy, training
+from sonde.probes.network.masks import hashes, key, threshold
 
-SMALL = replace(PROBES["senteval"], batch=16, rate=0.01, every=2, patience=1, passes=12)
+SMALL = replace(named("senteval"), batch=16, rate=0.01, every=2, patience=1, passes=12)
 HIDDEN = replace(SMALL, hidden=(5, 9), dropout=(0.0, 0.3), l2=(1e-4, 1e-2))
 PROBE_OF = {
     "logistic": SMALL,
@@ -27,8 +26,8 @@ PROBE_OF = {
     "adagrad": replace(HIDDEN, optimiser="adagrad", rate=0.01),
     "rmsprop": replace(SMALL, optimiser="rmsprop"),
     "sgd": replace(HIDDEN, optimiser="sgd", rate=0.1),
-    "adi2017": replace(PROBES["adi2017"], passes=5),
-    "xprobe2019": replace(PROBES["xprobe2019"], hidden=(15,), passes=4),
+    "adi2017": replace(named("adi2017"), passes=5),
+    "xprobe2019": replace(named("xprobe2019"), hidden=(15,), passes=4),
 }
 
 
@@ -50,7 +49,7 @@ def engine(request, monkeypatch):
     if request.param == "numba":
         pytest.importorskip("numba")
     else:
-        monkeypatch.setattr(network, "_engine", lambda device: steps_numpy)
+        monkeypatch.setattr(training, "_engine", lambda device: steps_numpy)
     return None
 
 
@@ -284,7 +283,7 @@ def test_where_and_how_the_rows_are_kept_does_not_matter(tmp_path, engine, monke
     for features in (backwards, halves):
         parts = features.select(slice(0, 200)), labels, features.select(slice(200, None)), dev_labels, classes
         assert_same(fit(HIDDEN, *parts, seeds=[1], device=engine)[0], expected)
-    monkeypatch.setattr(network, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(training, "BLOCK_BYTES", 1)
     assert_same(fit(HIDDEN, train, labels, dev, dev_labels, classes, seeds=[1], device=engine)[0], expected)
 
 
@@ -324,8 +323,8 @@ def test_a_dev_label_that_was_never_met_is_a_miss(engine):
     train, labels, dev, dev_labels, classes = data()
     whole = fit(SMALL, train, labels, dev, dev_labels, classes, seeds=[1], device=engine)[0]
     longer = dev.select(np.arange(120) % 60)
-    unmet = np.concatenate([dev_labels, np.full(60, -1)])
-    found = fit(SMALL, train, labels, longer, unmet, classes, seeds=[1], device=engine)[0]
+    missing = np.concatenate([dev_labels, np.full(60, -1)])
+    found = fit(SMALL, train, labels, longer, missing, classes, seeds=[1], device=engine)[0]
     assert [t["accuracy"] for t in found.tried] == [t["accuracy"] / 2 for t in whole.tried]
     assert [t["loss"] for t in found.tried] == pytest.approx([t["loss"] for t in whole.tried], abs=1e-6)
     nothing = fit(SMALL, train, labels, dev, np.full(60, -1), classes, seeds=[1], device=engine)[0]
@@ -394,37 +393,38 @@ def test_a_device_needs_torch(monkeypatch):
 
 def test_without_numba_numpy_does_the_work(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "sonde.probes.steps_numba", raising=False)
-    monkeypatch.delattr(sonde.probes, "steps_numba", raising=False)
-    assert network._engine(None) is steps_numpy
+    for name in ("steps_numba", "kernels_numba"):
+        monkeypatch.delitem(sys.modules, f"sonde.probes.network.{name}", raising=False)
+        monkeypatch.delattr(network, name, raising=False)
+    assert training._engine(None) is steps_numpy
     assert fit(SMALL, *data(), seeds=[1])[0].dev > 0.5
 
 
 def test_numba_is_used_where_it_is():
     pytest.importorskip("numba")
-    assert network._engine(None).__name__ == "sonde.probes.steps_numba"
+    assert training._engine(None).__name__ == "sonde.probes.network.steps_numba"
 
 
 def test_kernels_are_compiled_where_nothing_can_be_kept(monkeypatch):
     numba = pytest.importorskip("numba")
-    from sonde.probes import steps_numba
+    from sonde.probes.network import kernels_numba
 
     def njit(*, cache=False, **rest):
         if cache:  # numba's own message
             raise RuntimeError("cannot cache function 'f': no locator available for file 'f.py'")
         return numba.njit(**rest)
 
-    monkeypatch.setattr(steps_numba, "njit", njit)
+    monkeypatch.setattr(kernels_numba, "njit", njit)
 
     def twice(x):
         return 2 * x
 
-    assert steps_numba._compiled(twice)(21) == 42
+    assert kernels_numba._compiled(twice)(21) == 42
 
 
 def test_the_exponential_of_the_kernels():
     pytest.importorskip("numba")
-    from sonde.probes.steps_numba import _exp
+    from sonde.probes.network.kernels_numba import _exp
 
     x = np.linspace(-87, 88, 20_001).astype(np.float32)
     found = np.array([_exp(each) for each in x])

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from sonde.errors import ShapeError
-from sonde.probes import PROBES, Features, fit
+from sonde.probes import Features, fit, named
 from sonde.probes.erase import erased, leace
 from sonde.probes.nullspace import inlp
 from sonde.probes.warm_start import Rows
 from tests.probes.test_erase import draw
 
-LINEAR = PROBES["linear"]
+LINEAR = named("linear")
 
 
 @pytest.mark.parametrize("classes", [2, 4])

@@ -1,4 +1,4 @@
-"""The online code: block by block against scikit-learn, on labels that cannot be told or are shown, and as a code."""
+"""The online code: block by block against scikit-learn, on labels that cannot or can be predicted, and as a code."""
 
 import math
 from itertools import pairwise
@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
 
 from sonde.errors import ShapeError, TooFewError, UsageError
-from sonde.probes import PROBES, Features, convex, fit
+from sonde.probes import Features, convex, fit, named
 from sonde.probes.online import (
     MIN_ROWS,
     MIN_ROWS_PER_CLASS,
@@ -115,7 +115,7 @@ def test_blocks_cost_what_scikit_learn_says(classes, monkeypatch):
             model = LogisticRegression(C=1 / (start * found.l2[j]), tol=1e-8, max_iter=10_000)
             model.fit(seen[:start], y[:start])
             if len(model.classes_) < classes:
-                continue  # scikit-learn knows no class that it has not met
+                continue  # scikit-learn knows no class without rows
             nats = log_loss(y[start:stop], model.predict_proba(seen[start:stop]), labels=model.classes_)
             assert found.bits[i, j + 1] / (stop - start) == pytest.approx(nats / math.log(2), rel=1e-3)
             sure = model.predict_proba(scaler.transform(dev_x[:100].astype(np.float64)))
@@ -163,7 +163,7 @@ def test_sums_agree():
 @settings(deadline=None, max_examples=20)
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=7), st.integers(0, 1000))
 def test_what_a_sender_gives_to_all_classes_adds_up_to_1(counts, seed):
-    # so that the bits are those of a code that can be read again, also where classes are not met yet
+    # so that the bits are those of a code that can be read again, also where classes have no rows yet
     counts[0] += 1
     rng = np.random.default_rng(seed)
     model = convex.Linear(rng.normal(size=(len(counts), 3)), rng.normal(size=len(counts)))
@@ -186,8 +186,8 @@ def test_labels_that_cannot_be_told_cost_their_entropy_and_never_less(shares):
         rng = np.random.default_rng(seed)
         x, y = rng.normal(size=(1800, 30)).astype(np.float32), rng.choice(len(shares), size=1800, p=shares)
         found = code(*halves(x, y), len(shares), seed=seed).description
-        met = np.bincount(y[:1200]) / 1200
-        assert found.prior == pytest.approx(1200 * bits_of(met))
+        shares = np.bincount(y[:1200]) / 1200
+        assert found.prior == pytest.approx(1200 * bits_of(shares))
         assert found.prior <= found.bits
         assert found.low <= found.prior <= found.high
         assert found.bits == pytest.approx(found.prior, rel=0.04)
@@ -250,11 +250,12 @@ def test_test_rows_whose_label_was_never_met_are_wrong_and_cost_nothing():
 def test_rows_that_are_not_held_are_read_again(monkeypatch):
     x, y = draw(600, 6, 2)
     one = code(*halves(x, y), 2)
-    monkeypatch.setattr(convex, "MAX_CACHED_BYTES", 0)
+    for module in ("convex.data", "online"):
+        monkeypatch.setattr(f"sonde.probes.{module}.MAX_CACHED_BYTES", 0)
     assert code(*halves(x, y), 2).bits == pytest.approx(one.bits, rel=1e-5)
 
 
-def test_a_known_ground_changes_nothing_and_clusters_only_the_interval():
+def test_known_statistics_change_nothing_and_clusters_only_the_interval():
     x, y = draw(600, 6, 2)
     parts = halves(x, y)
     one = code(*parts, 2)
@@ -284,7 +285,7 @@ def test_the_interval_holds_what_other_rows_cost():
     assert width < 2.5 * 1.96 * np.std([one.bits for one in found], ddof=1)  # and not by being of no use
 
 
-# fits that share their ground
+# fits that share their training statistics
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -297,15 +298,15 @@ def test_optima_are_those_of_a_plain_fit_wherever_the_search_begins(classes):
     far = convex.Linear(np.full((classes, 8), 0.3), np.arange(classes, dtype=np.float64))
     third = convex.optima(statistics, rows, y, classes, [1e-3], start=far)
     for l2, found in ((1e-3, models[0]), (1e-1, models[1]), (1e-3, again[0]), (1e-3, third[0])):
-        probe = PROBES["linear"].__class__(kind="convex", standardise=True, l2=(l2,))
+        probe = named("linear").__class__(kind="convex", standardise=True, l2=(l2,))
         plain = fit(probe, rows, y, rows, y, classes)[0].model.scores(rows)
         assert np.exp(found.scores(rows)) == pytest.approx(np.exp(plain), abs=1e-3)
 
 
-def test_a_ground_keeps_no_more_than_it_may(monkeypatch):
+def test_statistics_cache_no_more_than_they_may(monkeypatch):
     x, y = draw(100, 5, 2)
     statistics = convex.TrainingStatistics.of(Features.of(x), y, 2)
-    monkeypatch.setattr(convex, "MAX_CACHED_BYTES", 2 * 4 * 5 * 5)
+    monkeypatch.setattr("sonde.probes.convex.data.MAX_CACHED_BYTES", 2 * 4 * 5 * 5)
     first = statistics.inverse(1.0)
     matrix = statistics.curvature * statistics.correlations.astype(np.float64) + np.eye(5)
     assert first == pytest.approx(np.linalg.inv(matrix), rel=1e-3, abs=1e-4)
@@ -314,12 +315,12 @@ def test_a_ground_keeps_no_more_than_it_may(monkeypatch):
     assert list(statistics.inverses) == [0.01, 1.0]
 
 
-def test_a_ground_of_too_many_dimensions_goes_without_correlations(monkeypatch):
+def test_statistics_of_too_many_dimensions_go_without_correlations(monkeypatch):
     x, y = draw(600, 30, 2)
     rows = Features.of(x)
     statistics = convex.TrainingStatistics.of(rows, y, 2)
-    monkeypatch.setattr(convex, "MAX_FACTORED_DIMENSIONS", 10)
-    monkeypatch.setattr(convex, "MAX_CORRELATED_DIMENSIONS", 10)
+    for name in ("data.MAX_FACTORED_DIMENSIONS", "data.MAX_CORRELATED_DIMENSIONS", "optimum.MAX_FACTORED_DIMENSIONS"):
+        monkeypatch.setattr(f"sonde.probes.convex.{name}", 10)
     bare = convex.TrainingStatistics.of(rows, y, 2)
     assert bare.correlations is None
     one, two = (convex.optima(each, rows, y, 2, [1e-2])[0].scores(rows) for each in (statistics, bare))
@@ -351,7 +352,7 @@ def test_what_cannot_be_coded_is_refused(change, error, message):
         code(x[:n], y[:n], x[200:], dev_y, 2, **change)
 
 
-def test_rows_that_are_not_of_the_ground_are_refused():
+def test_rows_that_do_not_fit_the_statistics_are_refused():
     x, y = draw(100, 5, 2)
     statistics = convex.TrainingStatistics.of(Features.of(x), y, 2)
     for rows, labels in ((x[:, :4], y), (x[:50], y)):

@@ -1,5 +1,7 @@
 """Probes by name: what is typed is what is trained, and is written in one way only."""
 
+import doctest
+import importlib
 from dataclasses import fields, replace
 
 import pytest
@@ -7,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.errors import UsageError
-from sonde.probes import PROBES, Probe, parse
+from sonde.probes import Probe, named, parse
+from sonde.probes.kind import kind_of
+from sonde.probes.spec import differences, presets
 
 
-@pytest.mark.parametrize("name", PROBES)
+@pytest.mark.parametrize("name", presets())
 def test_a_name_alone_is_the_probe(name):
-    assert parse(name) == (name, PROBES[name])
+    assert parse(name) == (name, named(name))
 
 
 @pytest.mark.parametrize(
@@ -30,17 +34,17 @@ def test_a_name_alone_is_the_probe(name):
 def test_changes_are_written_in_one_way(typed, written, change):
     text, probe = parse(typed)
     assert text == written
-    assert probe == replace(PROBES[typed.split("?")[0]], **change)
+    assert probe == replace(named(typed.split("?")[0]), **change)
 
 
 @given(
-    st.sampled_from(sorted(set(PROBES) - {"linear"})),
+    st.sampled_from(sorted(set(presets()) - {"linear"})),
     st.lists(st.integers(1, 500), min_size=1, max_size=3),
     st.lists(st.floats(0, 0.99), min_size=1, max_size=3),
     st.booleans(),
 )
 def test_what_is_written_is_read_again(name, hidden, dropout, standardise):
-    probe = replace(PROBES[name], hidden=tuple(hidden), dropout=tuple(dropout), standardise=standardise)
+    probe = replace(named(name), hidden=tuple(hidden), dropout=tuple(dropout), standardise=standardise)
     typed = f"hidden={','.join(map(str, hidden))}&dropout={','.join(map(repr, dropout))}"
     text, read = parse(f"{name}?{typed}&standardise={str(standardise).lower()}")
     assert read == probe
@@ -48,27 +52,70 @@ def test_what_is_written_is_read_again(name, hidden, dropout, standardise):
 
 
 @pytest.mark.parametrize(
-    ("typed", "says"),
+    ("typed", "message"),
     [
         ("lnear", "Did you mean linear"), ("mlp?hiden=1", "Did you mean hidden"), ("linear?l2=x", "l2=x"),
-        ("linear?l2", "field=value"),
+        ("linear?l2", "setting=value"),
         ("mlp?dropout=1", "below 1"), ("mlp?batch=0", "at least 1"), ("linear?hidden=5", "no hidden layer"),
-        ("mlp?l2=1&l2=2", "each field once"), ("mlp?hidden=-2", "-1, 0 or more"),
+        ("mlp?l2=1&l2=2", "each once"), ("mlp?hidden=-2", "-1, 0 or more"),
         ("mlp?optimiser=adamw", "optimiser=adamw"),
     ],
 )  # fmt: skip
-def test_what_is_no_probe(typed, says):
-    with pytest.raises(UsageError, match=says):
+def test_what_is_not_a_probe(typed, message):
+    with pytest.raises(UsageError, match=message):
         parse(typed)
 
 
 def test_word_content_has_no_hidden_layer_as_in_the_papers():
-    assert PROBES["mlp"].of_task("word_content").hidden == (0,)
-    assert PROBES["mlp"].of_task("past_present") == PROBES["mlp"]
-    assert PROBES["senteval"].of_task("word_content") == PROBES["senteval"]
+    assert named("mlp").of_task("word_content").hidden == (0,)
+    assert named("mlp").of_task("past_present") == named("mlp")
+    assert named("senteval").of_task("word_content") == named("senteval")
 
 
 def test_every_field_says_what_it_is():
     assert {f.name for f in fields(Probe)} >= {"kind", "hidden", "dropout", "l2", "watch"}
     with pytest.raises(UsageError, match="at least one value"):
         Probe(l2=())
+
+
+def test_the_settings_are_those_of_the_papers():
+    """SentEval's ``classifier.py`` and ``validation.py`` as released, with its ``regs`` for torch; the appendices."""
+    senteval = {
+        "kind": "network", "hidden": (0,), "dropout": (0.0,), "l2": (1e-5, 1e-4, 1e-3, 1e-2),
+        "activation": "sigmoid", "drop": "before", "optimiser": "adam", "rate": 0.001, "batch": 64, "every": 4,
+        "patience": 5, "reset": False, "passes": 200, "watch": "accuracy", "standardise": False, "reduction": "mean",
+        "flat": ("word_content",),
+    }  # fmt: skip
+    assert {f.name: getattr(named("senteval"), f.name) for f in fields(Probe)} == senteval
+    assert {name: differences(probe, named("senteval")) for name, (_, probe) in presets().items()} == {
+        "linear": "flat=&kind=convex&l2=1e-05,0.0001,0.001,0.01,0.1,1&standardise=true",
+        "mlp": "dropout=0,0.1,0.2&every=2&hidden=50,100,200",
+        "senteval": "",
+        "conneau2018": "dropout=0,0.1,0.2&hidden=50,100,200",
+        "adi2017": "activation=relu&drop=after&dropout=0.8&every=1&flat=&hidden=-1&l2=0&optimiser=adagrad&passes=100"
+        "&rate=0.01&reset=true&watch=loss",
+        "xprobe2019": "batch=10&every=1&flat=&hidden=150&l2=0&passes=100&reset=true",
+    }
+
+
+@pytest.mark.parametrize(
+    ("probe", "shown"),
+    [
+        (Probe(), "Probe()"),
+        (named("linear"), "Probe(kind='convex', l2=(1e-05, 0.0001, 0.001, 0.01, 0.1, 1.0), standardise=True)"),
+        (named("senteval"), "Probe(flat=('word_content',))"),
+    ],
+)
+def test_a_probe_prints_what_differs_from_the_defaults(probe, shown):
+    assert repr(probe) == shown
+    assert eval(shown, {"Probe": Probe}) == probe
+
+
+@pytest.mark.parametrize("name", ["sonde.probes.probe", "sonde.probes.spec"])
+def test_the_examples_of_the_docstrings(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_presets_read_no_setting_that_their_kind_ignores():
+    for preset, probe in presets().values():
+        assert set(preset.settings) <= {*kind_of(probe).settings}, preset.name

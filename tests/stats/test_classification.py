@@ -45,7 +45,7 @@ def test_log_loss_is_that_of_scikit_learn_in_bits(n, classes, seed, sharp):
 
 def test_bits_of_rows():
     logs = np.log(np.array([[0.5, 0.5], [0.25, 0.75], [1.0, 0.0], [0.5, 0.5]], np.float32) + 1e-45)
-    assert bits(logs, [0, 0, 1, -1]) == pytest.approx([1.0, 2.0, 52.0, 52.0])  # never met: as if given no probability
+    assert bits(logs, [0, 0, 1, -1]) == pytest.approx([1.0, 2.0, 52.0, 52.0])  # not in train: like a probability of 0
     with np.errstate(divide="ignore"):
         assert bits(np.log([[1.0, 0.0]]), [1]).tolist() == [52.0]
     assert log2_loss(np.full((5, 8), -np.log(8)), [0, 1, 2, 3, 7]) == pytest.approx(3.0)

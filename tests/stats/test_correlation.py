@@ -76,7 +76,7 @@ def test_the_interval_is_scipys_bca(kind, n):
 def test_perfect_and_nearly_constant_sides():
     found = correlate([1, 2, 3, 4], [10, 20, 30, 40], seed=1)
     assert (found.value, found.low, found.high) == (1.0, 1.0, 1.0)
-    assert found.p == 2 / 24  # of 4! orders, the one met and its reverse
+    assert found.p == 2 / 24  # of 4! orders, the observed one and its reverse
     found = correlate([0, 0, 0, 1], [5, 6, 7, 8], seed=1)  # without the last row there is no correlation: percentiles
     assert -1 <= found.low <= found.value <= found.high <= 1
 

@@ -124,10 +124,10 @@ def test_with_no_target_the_surplus_is_the_description_length():
         (lambda: describe([[1.0]], [0], 2), TooFewError, "only one row"),
         (lambda: describe([[1.0, 1.0]], [0, 1], 2, level=95), UsageError, "between 0 and 1"),
         (lambda: surplus_description_length((10, 20), (1.0, 1.0, 1.0), 0.1, first=1.0), DataError, "3 losses"),
-        (lambda: surplus_description_length((20, 10), (1.0, 1.0), 0.1, first=1.0), DataError, "more rows each time"),
+        (lambda: surplus_description_length((20, 10), (1.0, 1.0), 0.1, first=1.0), DataError, "increasing ends"),
         (lambda: sample_complexity((10, 20), (1.0, np.nan), 0.1), DataError, "not finite"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(call, error, message):
+def test_what_is_invalid_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()

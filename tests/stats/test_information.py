@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from sonde.errors import DataError, TooFewError
-from sonde.probes import PROBES, Features, fit
+from sonde.probes import Features, fit, named
 from sonde.probes.calibrate import fit_temperature, scaled
 from sonde.stats import bits
 from sonde.stats.classification import MOST_BITS
@@ -66,7 +66,7 @@ def test_a_probe_of_vectors_that_tell_nothing_has_none_and_of_labels_has_all(sho
     x = np.eye(3, dtype=np.float32)[y] if shown else rng.normal(size=(2400, 40)).astype(np.float32)
     train, dev, test = (slice(0, 800), slice(800, 1600), slice(1600, 2400))
     rows = [Features.of(x[part]) for part in (train, dev, test)]
-    model = fit(PROBES["linear"], rows[0], y[train], rows[1], y[dev], 3)[0].model
+    model = fit(named("linear"), rows[0], y[train], rows[1], y[dev], 3)[0].model
     t = fit_temperature(model.scores(rows[1]), y[dev])
     found = information(-bits(scaled(model.scores(rows[2]), t), y[test]), y[test], prior(y[train], 3))
     if shown:
@@ -157,14 +157,14 @@ def test_what_was_known_already_adds_nothing_and_exchanging_changes_the_sign():
     ("call", "error", "message"),
     [
         (lambda: information([0.0], [0, 1], [0.5, 0.5]), DataError, r"2 rows; .* \(1,\)"),
-        (lambda: information([0.5, 0.0], [0, 1], [0.5, 0.5]), DataError, "0 at most"),
+        (lambda: information([0.5, 0.0], [0, 1], [0.5, 0.5]), DataError, "at most 0"),
         (lambda: information([np.nan, 0.0], [0, 1], [0.5, 0.5]), DataError, "NaN"),
-        (lambda: information([0.0, 0.0], [0, 2], [0.5, 0.5]), DataError, "shares of 3 or more"),
-        (lambda: information([0.0, 0.0], [0, 1], [0.5, 0.6]), DataError, "add up to 1"),
+        (lambda: information([0.0, 0.0], [0, 2], [0.5, 0.5]), DataError, "shares of at least 3"),
+        (lambda: information([0.0, 0.0], [0, 1], [0.5, 0.6]), DataError, "sum to 1"),
         (lambda: information([0.0, 0.0], [-1, -1], [0.5, 0.5]), TooFewError, "at least 2"),
-        (lambda: prior([0, 3], 3), DataError, "the last is 2, got 3"),
+        (lambda: prior([0, 3], 3), DataError, "classes 0 … 2, got 3"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(call, error, message):
+def test_what_is_invalid_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()

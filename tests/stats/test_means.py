@@ -102,5 +102,5 @@ def test_parts_of_a_variance_add_up_and_the_uncertain_one_counts():
 
 
 def test_one_cluster_says_nothing():
-    with pytest.raises(TooFewError, match="expected two or more"):
+    with pytest.raises(TooFewError, match="expected at least two"):
         Rows.of(10, ["a"] * 10)

@@ -87,16 +87,16 @@ def test_newcombe_covers(shares):
 
 
 def test_mid_p_keeps_its_level_and_exact_is_blunter():
-    # exactly: how often two equal systems are told apart on 100 rows, of which they differ on m
-    told = {"p_exact": np.zeros(101), "p_mid": np.zeros(101)}
+    # exactly: how often two equal systems are found to differ on 100 rows, of which they differ on m
+    rejected = {"p_exact": np.zeros(101), "p_mid": np.zeros(101)}
     for m in range(101):
         chance = scipy_stats.binom(m, 0.5).pmf(range(m + 1))
         found = [mcnemar(*table(100 - m, b, m - b, 0)) for b in range(m + 1)]
-        for kind, sizes in told.items():
+        for kind, sizes in rejected.items():
             sizes[m] = sum(c for c, test in zip(chance, found, strict=True) if getattr(test, kind) <= 0.05)
     for discordance in (0.05, 0.1, 0.2, 0.5):
         of_m = scipy_stats.binom(100, discordance).pmf(range(101))
-        exact, mid = (float(of_m @ sizes) for sizes in told.values())
+        exact, mid = (float(of_m @ sizes) for sizes in rejected.values())
         assert exact < mid <= 0.05
 
 

@@ -29,10 +29,10 @@ def test_it_is_the_delete_a_group_jackknife_less_the_noise_of_the_test_rows():
     correct = retrained(rng, shares)
     found = systems_of(correct).training_variance(0)
     total = 0.0
-    for dealt in correct[0].reshape(2, GROUPS, N):
-        apart = dealt - dealt.mean(axis=0)
-        noise = apart.var(axis=1, ddof=1) / N
-        total += (GROUPS - 1) / GROUPS * float((apart.mean(axis=1) ** 2 - noise).sum()) / 2
+    for assigned in correct[0].reshape(2, GROUPS, N):
+        deviations = assigned - assigned.mean(axis=0)
+        noise = deviations.var(axis=1, ddof=1) / N
+        total += (GROUPS - 1) / GROUPS * float((deviations.mean(axis=1) ** 2 - noise).sum()) / 2
     assert found == pytest.approx(total / BOUND)
     assert found > 0
 
@@ -59,8 +59,8 @@ def test_noise_of_test_rows_is_not_taken_for_training():
         correct = (rng.random((1, GROUPS, 500)) < 0.7).astype(float)
         scores, noise = systems_of(correct, 500)._spread(0).trained
         found.append((float(np.square(scores).sum()), float(np.square(noise).sum())))
-    met, taken = np.mean(found, axis=0)
-    assert taken == pytest.approx(met, rel=0.15)
+    observed, estimated = np.mean(found, axis=0)
+    assert estimated == pytest.approx(observed, rel=0.15)
 
 
 def test_what_two_encoders_owe_to_the_same_rows_cancels():
@@ -135,7 +135,7 @@ def test_seeds_add_their_spread_and_their_order_changes_nothing():
 def test_arrays_that_do_not_belong_together_are_refused():
     with pytest.raises(DataError, match="multiple of 10"):
         Retrained(np.zeros((7, 20)), GROUPS, np.zeros((5, 20)))
-    with pytest.raises(DataError, match="20 test rows, and 21"):
+    with pytest.raises(DataError, match="21 test rows; expected 20"):
         Systems(Rows.of(20), np.zeros((1, 20)), [Retrained(np.zeros((10, 21)), GROUPS, np.zeros((5, 21)))])
     with pytest.raises(DataError, match=r"\(systems, 20\)"):
         Systems(Rows.of(20), np.zeros((1, 21)))
@@ -160,7 +160,7 @@ def test_intervals_about_the_encoder_cover_and_equal_encoders_rarely_differ():
         correct = []
         for _encoder in range(2):
             x, test = (rng.standard_normal((len(z), d)) + np.outer(z, shift) for z in (y, held))
-            rest = [np.setdiff1d(np.arange(n), out) for dealt in groups for out in dealt]
+            rest = [np.setdiff1d(np.arange(n), out) for assigned in groups for out in assigned]
             lines = np.array([ridge(x, y), *(ridge(x[some], y[some]) for some in rest)])
             correct.append(np.sign(lines @ test.T) == held)
         correct = np.array(correct, float)

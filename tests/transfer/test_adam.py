@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sonde.probes.steps_numpy import BLOCK
+from sonde.probes.network.steps_numpy import BLOCK
 from sonde.transfer.adam import Adam, parts
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde.errors import ShapeError
-from sonde.probes import PROBES, Features, convex, network
+from sonde.probes import Features, convex, named, network
 from sonde.transfer.pairs import compare, juxtapose
 
 
@@ -73,7 +73,7 @@ def test_a_probe_learns_from_pairs_as_from_the_same_rows_in_an_array(make, name)
     draw = np.random.RandomState(2)
     made = make(side(draw, 150, [6], np.float32), side(draw, 150, [6], np.float32))
     labels = (whole(made)[:, -6:].sum(axis=1) > np.median(whole(made)[:, -6:].sum(axis=1))).astype(np.int64)
-    probe = replace(PROBES["linear" if name == "linear" else "senteval"], l2=(1e-3, 1e-2), passes=20, rate=0.05)
+    probe = replace(named("linear" if name == "linear" else "senteval"), l2=(1e-3, 1e-2), passes=20, rate=0.05)
     probe = replace(probe, standardise=name == "scaled") if name != "linear" else probe
     work = convex.fit if name == "linear" else network.fit
     given = [

@@ -11,6 +11,7 @@ from typing import Any
 from sonde.data.layouts import LAYOUTS
 from sonde.errors import SondeError
 from sonde.probes import Probe, parse
+from sonde.probes.kind import kind_of
 from sonde.report.checks.check_result import (
     MARGIN,
     CheckResult,
@@ -168,7 +169,7 @@ def _moves(number: ScoredCell) -> bool:
     layout, probe = LAYOUTS.get(number.set_summary["task"]), _probe(number)
     protocol = layout.protocol if layout else "split"
     if protocol == "split":
-        return probe is None or probe.kind == "network"
+        return probe is None or kind_of(probe).seeded
     return protocol != "similarity"  # of which nothing is learned
 
 

@@ -54,7 +54,9 @@ def compute(unit: Unit) -> list[Finished]:
         for i in range(RANDOM_DRAWS)
     ]
     others = [name for name in erasers if not _is(wanted[name], parts)]
-    logs = list(measure(rows, [*(erasers[name] for name in others), *drawn], test, l2, probe, near=ERASED_TOLERANCE))
+    logs = list(
+        measure(rows, [*(erasers[name] for name in others), *drawn], test, l2, probe, tolerance=ERASED_TOLERANCE)
+    )
     right = [accuracy(each.argmax(axis=1), parts.test.labels) for each in logs[len(others) :]]
     by_rank = {rank: right[i * RANDOM_DRAWS : (i + 1) * RANDOM_DRAWS] for i, rank in enumerate(ranks)}
     by_name = dict(zip(others, logs, strict=False))

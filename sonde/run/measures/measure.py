@@ -11,7 +11,7 @@ from sonde.probes import Features, fit
 from sonde.probes.convex import MAX_CACHED_BYTES, Linear
 from sonde.probes.erase import Moments
 from sonde.probes.saved import from_arrays
-from sonde.probes.warm_start import Rows
+from sonde.probes.standardised_rows import Rows
 from sonde.result import Cell, Result
 from sonde.run.cells import Unit, saved_arrays, shared, versions
 from sonde.run.folder import Arrays

@@ -16,6 +16,7 @@ import numpy as np
 
 from sonde.errors import NotInstalled
 from sonde.probes import Features
+from sonde.probes.network import EARLY_STOPPING_SHARE
 from sonde.senteval.config import grid_of, is_fast, probe_of, warn_unknown_keys
 from sonde.senteval.tools.classifier import MLP, Array, floats, integers
 from sonde.transfer import classify
@@ -59,7 +60,7 @@ class _Classifier:
         if not self.usepytorch:
             return _logistic(reg, self.seed).fit(X, y)
         found = MLP(self.classifier_config, self.featdim, self.nclasses, l2reg=reg, seed=self.seed, device=self.device)
-        found.fit(X, y, validation_data=dev, validation_split=None if dev else classify.EARLY_STOPPING_SHARE)
+        found.fit(X, y, validation_data=dev, validation_split=None if dev else EARLY_STOPPING_SHARE)
         return found
 
     def _choose(self, X: Array, y: Ints, parts: Iterable[tuple[Ints, Ints]], grid: Sequence[float]) -> Any:

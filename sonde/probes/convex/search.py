@@ -1,4 +1,4 @@
-"""L-BFGS that asks for the loss at points one after the other, so that several searches can share what answers cost."""
+"""L-BFGS as a generator that requests the loss at one point after another, so that several searches share each read."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from scipy import linalg
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 Value = tuple[float, Doubles]
-"""A loss at a point (outputs, d + 1), the bias being last; and its gradient, of the same shape."""
+"""The loss at a point (outputs, d + 1), whose last column is the bias; and its gradient, of the same shape."""
 Solve = Callable[[Floats], Floats]
 
 MEMORY = 10
-"""Steps that are remembered."""
+"""Steps that L-BFGS remembers."""
 NOISE = 1e-6
-"""Share of a loss that arithmetic in float32 may hide."""
+"""The share of a loss that rounding to float32 may hide."""
 MIN_STEP = 1e-5
-"""Share of a step below which there is nothing to be gained along it."""
+"""The share of a step below which the line search gives up."""
 
 K = TypeVar("K", bound=Hashable)
 
@@ -33,9 +33,9 @@ class End:
 
     point: Doubles
     value: Value
-    """There, without the penalty."""
+    """The value there, without the penalty."""
     passes: int
-    """Points that were asked for."""
+    """Points that were evaluated."""
     converged: bool
 
 
@@ -43,23 +43,23 @@ Search = Generator[Doubles, Value, End]
 
 
 def run(searches: Mapping[K, Search], answer: Callable[[Mapping[K, Doubles]], Mapping[K, Value]]) -> dict[K, End]:
-    """Bring searches to their ends, with one call of ``answer`` for the points of all that still ask."""
+    """Run searches to their ends, with one call of ``answer`` for the points of all that are still running."""
     ends: dict[K, End] = {}
-    given: dict[K, Value | None] = dict.fromkeys(searches)
-    while given:
-        asked: dict[K, Doubles] = {}
-        for name, value in given.items():
+    answers: dict[K, Value | None] = dict.fromkeys(searches)
+    while answers:
+        requested: dict[K, Doubles] = {}
+        for name, value in answers.items():
             try:
-                asked[name] = next(searches[name]) if value is None else searches[name].send(value)
+                requested[name] = next(searches[name]) if value is None else searches[name].send(value)
             except StopIteration as end:
                 ends[name] = end.value
-        given = dict(answer(asked)) if asked else {}
+        answers = dict(answer(requested)) if requested else {}
     return ends
 
 
 def in_line(answer: Callable[[Sequence[Doubles]], Sequence[Value]]) -> Callable[[Mapping[K, Doubles]], dict[K, Value]]:
-    """What answers points whatever search they are of."""
-    return lambda asked: dict(zip(asked, answer(list(asked.values())), strict=True))
+    """An ``answer`` for ``run`` that does not depend on which search a point is of."""
+    return lambda points: dict(zip(points, answer(list(points.values())), strict=True))
 
 
 def descend(
@@ -72,22 +72,22 @@ def descend(
     limit: int,
     first: Doubles | None = None,
 ) -> Search:
-    """Search the minimum of a convex loss + the sum of penalty / 2 * point², from a point whose loss is known.
+    """Search for the minimum of a convex loss + the sum of penalty / 2 * point², from a point whose loss is known.
 
-    ``penalty`` is (d + 1,), ``solve`` multiplies by about the inverse of the Hessian, and ``first`` is a step to try
-    before all others. The end is where the quadratic model of the objective has its minimum less than ``tolerance``
-    below, or where ``limit`` points have been asked for.
+    ``penalty`` is (d + 1,), ``solve`` multiplies by the approximate inverse of the Hessian, and ``first`` is a step to
+    try before all others. The search ends where the quadratic model of the objective has its minimum less than
+    ``tolerance`` below, or after ``limit`` points.
     """
 
-    def whole(at: Doubles, value: Value) -> Value:
+    def penalised(at: Doubles, value: Value) -> Value:
         return value[0] + 0.5 * float(np.vdot(penalty * at, at)), value[1] + penalty * at
 
-    loss, slope = whole(point, known)
+    loss, slope = penalised(point, known)
     memory: deque[_Pair] = deque(maxlen=MEMORY)
     passes = 0
     while True:
         guessed = first is not None
-        step = -_turn(slope.astype(np.float32), memory, solve) if first is None else first.astype(np.float32)
+        step = -_two_loops(slope.astype(np.float32), memory, solve) if first is None else first.astype(np.float32)
         fall, first = -float(np.vdot(slope, step)), None
         if 0 <= fall <= 2 * tolerance and not guessed:
             return End(point, known, passes, True)
@@ -98,17 +98,17 @@ def descend(
             trial = point + length * step
             answer = yield trial
             passes += 1
-            new_loss, new_slope = whole(trial, answer)
-            # close to the optimum gradients still tell what differences of losses do not
+            new_loss, new_slope = penalised(trial, answer)
+            # close to the optimum, gradients are still informative where differences of losses are not
             flatter = abs(float(np.vdot(new_slope, step))) <= 0.8 * fall
             if new_loss <= loss - 1e-4 * length * fall or (flatter and new_loss <= loss * (1 + NOISE)):
                 break
-            above = new_loss - loss + length * fall  # the tangent: with it a parabola is known
+            above = new_loss - loss + length * fall  # above the tangent, which determines a parabola
             length *= min(max(0.5 * length * fall / above, 0.1), 0.5) if np.isfinite(above) else 0.1
         else:
             if not (memory or guessed):
                 return End(point, known, passes, False)
-            memory.clear()  # rounding may have spoilt it
+            memory.clear()  # rounding may have spoiled it
             continue
         move, change = (length * step).astype(np.float32), (new_slope - slope).astype(np.float32)
         product, expected = float(np.vdot(move, change)), float(np.vdot(change, solve(change)))
@@ -124,11 +124,11 @@ class _Pair:
     """Of the gradient."""
     product: float
     scale: float
-    """By how much ``solve`` was wrong about this change."""
+    """The factor by which ``solve`` was wrong about this change."""
 
 
-def _turn(slope: Floats, memory: Sequence[_Pair], solve: Solve) -> Floats:
-    """The gradient times the inverse Hessian as far as it is known: the two loops of Nocedal (1980)."""
+def _two_loops(slope: Floats, memory: Sequence[_Pair], solve: Solve) -> Floats:
+    """The gradient times the approximate inverse Hessian: the two-loop recursion of Nocedal (1980)."""
     turned, parts = slope, []
     for pair in reversed(memory):
         part = np.float32(np.vdot(pair.move, turned) / pair.product)
@@ -143,14 +143,14 @@ def _turn(slope: Floats, memory: Sequence[_Pair], solve: Solve) -> Floats:
 
 
 def solver(correlations: Floats | None, curvature: Doubles, penalty: Doubles, known: Floats | None = None) -> Solve:
-    """The inverse of about the Hessian, which for each output is curvature * correlations + penalty (d,).
+    """Multiply by the inverse of the approximate Hessian, for each output curvature * correlations + penalty (d,).
 
-    One factor serves all outputs. It is made for their mean curvature, and its inverse is brought to the size of each
-    output's own. Without correlations the dimensions are taken to have none. ``known`` is what ``inverse`` has found
-    before, for about the mean curvature.
+    One factor serves all outputs: it is computed for their mean curvature, and its inverse is rescaled to each output's
+    own. Without correlations the dimensions are taken to be uncorrelated. ``known`` is a result of ``inverse``, for
+    about the mean curvature.
     """
-    mean, usual = float(curvature.mean()), float(np.median(penalty))
-    sizes = ((mean + usual) / (curvature + usual)).astype(np.float32)[:, None]
+    mean, typical = float(curvature.mean()), float(np.median(penalty))
+    sizes = ((mean + typical) / (curvature + typical)).astype(np.float32)[:, None]
     factor = None if correlations is None or known is not None else _factor(correlations, mean, penalty)
 
     def solve(rows: Floats) -> Floats:
@@ -171,7 +171,7 @@ def solver(correlations: Floats | None, curvature: Doubles, penalty: Doubles, kn
 
 
 def inverse(correlations: Floats, curvature: float, penalty: Doubles) -> Floats:
-    """That of curvature * correlations + penalty, (d, d): three times the work of a factor, and a tenth to use it."""
+    """The inverse of curvature * correlations + penalty, (d, d): three times the cost of a factor, a tenth per use."""
     lower = linalg.lapack.spotri(_factor(correlations, curvature, penalty), lower=1, overwrite_c=1)[0]
     found: Floats = np.tril(lower) + np.tril(lower, -1).T
     return found
@@ -186,7 +186,7 @@ def _factor(correlations: Floats, curvature: float, penalty: Doubles) -> Floats:
         try:
             # the matrix is its own transpose, which LAPACK can overwrite
             found: Floats = linalg.cholesky(matrix.T, lower=True, overwrite_a=True, check_finite=False)
-        except linalg.LinAlgError:  # dimensions that follow from others
+        except linalg.LinAlgError:  # linearly dependent dimensions
             ridge *= 10
         else:
             return found

@@ -1,4 +1,4 @@
-"""The arithmetic of training in torch, for its devices: the same as ``steps_numpy``, on tensors."""
+"""The arithmetic of training in torch, on any of its devices: the same as ``steps_numpy``, on tensors."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, assert_never
 import numpy as np
 
 from sonde.errors import NotInstalled, UsageError
-from sonde.probes.group import ALPHA, BETAS, EPSILON, Floats, Group, Ints
-from sonde.probes.masks import hashes, key, threshold
+from sonde.probes.network.group import ALPHA, BETAS, EPSILON, Floats, Group, Ints
+from sonde.probes.network.masks import hashes, key, threshold
 from sonde.probes.probe import is_relu
 
 
 def find(device: str) -> Torch:
-    """The engine on the device of that name, tried out."""
+    """The engine on the device of that name, after a trial."""
     try:
         import torch
     except ImportError as why:
@@ -26,8 +26,8 @@ def find(device: str) -> Torch:
         found = torch.device(device)
         torch.zeros(1, device=found).cpu()
     except (RuntimeError, AssertionError, NotImplementedError) as why:  # torch has no single error for this
-        said = str(why).split("\n")[0].split(". ")[0].rstrip(".")
-        raise UsageError(f"The device {device!r} cannot be used here: {said}. Take cpu, cuda, cuda:1, mps, …") from why
+        reason = str(why).split("\n")[0].split(". ")[0].rstrip(".")
+        raise UsageError(f"The device {device!r} cannot be used here: {reason}. Use cpu, cuda, cuda:1, mps, …") from why
     return Torch(torch, found)
 
 
@@ -47,7 +47,7 @@ class Torch:
         return tuple(each[member].cpu().numpy().copy() for each in group.weights)
 
     def logits(self, group: Group, xs: Floats) -> Floats:
-        """The scores (members, n, classes) of rows (n, d), without dropout."""
+        """The logits (members, n, classes) of rows (n, d), without dropout."""
         with self.torch.no_grad():
             scores = self._sums(group, self.hold(xs))
             if len(group.weights) == 4:
@@ -56,7 +56,7 @@ class Torch:
         return found
 
     def train(self, group: Group, xs: Floats, rows: Ints, ys: Ints, step: int) -> None:
-        """Go through these rows of ``xs`` (any, d) and their labels, batch by batch; ``step`` batches were done."""
+        """Train on these rows of ``xs`` (any, d) and their labels, batch by batch, after ``step`` batches."""
         size, x, y = group.probe.batch, self.hold(xs[rows]), self.torch.tensor(ys, device=self.device)
         l2 = self.hold(np.array([setting.l2 for setting in group.settings], np.float32))
         with self.torch.no_grad():
@@ -69,7 +69,7 @@ class Torch:
                     weights -= self._move(group, group.first[i], group.second[i], gradient, step)
 
     def _sums(self, group: Group, x: Any) -> Any:
-        """What goes into the first layer's units, (members, units, rows)."""
+        """The inputs of the first layer's units, (members, units, rows)."""
         first, bias = group.weights[0], group.weights[1]
         return (first.reshape(-1, first.shape[2]) @ x.T).reshape(*bias.shape, len(x)) + bias[:, :, None]
 
@@ -81,24 +81,24 @@ class Torch:
         probe, first, rows = group.probe, group.weights[0], len(x)
         units = self._sums(group, x)
         if len(group.weights) == 2:
-            excess = self._excess(units, y, probe.reduction)
-            return [(excess.reshape(-1, rows) @ x).reshape(first.shape), excess.sum(dim=2)]
+            errors = self._errors(units, y, probe.reduction)
+            return [(errors.reshape(-1, rows) @ x).reshape(first.shape), errors.sum(dim=2)]
         factors = self._factors(group, units.shape[1], rows, step)
         units = self._activated(group, units * factors if probe.drop == "before" else units)
         slopes = (units > 0) * factors if is_relu(probe.activation) else units * (1 - units) * factors
         if probe.drop == "after":
             units = units * factors
-        excess = self._excess(group.weights[2] @ units + group.weights[3][:, :, None], y, probe.reduction)
-        slopes = slopes * (group.weights[2].transpose(1, 2) @ excess)
+        errors = self._errors(group.weights[2] @ units + group.weights[3][:, :, None], y, probe.reduction)
+        slopes = slopes * (group.weights[2].transpose(1, 2) @ errors)
         return [
             (slopes.reshape(-1, rows) @ x).reshape(first.shape),
             slopes.sum(dim=2),
-            excess @ units.transpose(1, 2),
-            excess.sum(dim=2),
+            errors @ units.transpose(1, 2),
+            errors.sum(dim=2),
         ]
 
     def _factors(self, group: Group, units: int, rows: int, step: int) -> Any:
-        """What each unit is multiplied by for each row, (members, 1 or units, 1 or rows): 0 where it is dropped."""
+        """The dropout factor of each unit and row, (members, 1 or units, 1 or rows): 0 where the unit is dropped."""
         dropout = [setting.dropout for setting in group.settings]
         counters = [self.torch.arange(size, device=self.device) for size in (units, rows)]
         if not any(dropout):
@@ -106,14 +106,14 @@ class Torch:
         drawn = hashes(key(group.seed, step), counters[0][:, None], counters[1])
         return self.torch.stack([(drawn >= threshold(share)).float() / (1 - share) for share in dropout])
 
-    def _excess(self, scores: Any, y: Any, reduction: str) -> Any:
-        """Scores (members, classes, rows) → the gradient of cross-entropy by them."""
+    def _errors(self, scores: Any, y: Any, reduction: str) -> Any:
+        """The gradient of the cross-entropy with respect to logits (members, classes, rows)."""
         found = self.torch.softmax(scores, dim=1)
         found[:, y, self.torch.arange(len(y), device=self.device)] -= 1
         return found / len(y) if reduction == "mean" else found
 
     def _move(self, group: Group, m: Any, v: Any, g: Any, step: int) -> Any:
-        """What is taken from the weights; ``m`` and ``v`` are brought up to date."""
+        """What is subtracted from the weights; ``m`` and ``v`` are updated."""
         optimiser, rate = group.probe.optimiser, group.probe.rate
         top, root = g, 1.0
         match optimiser:

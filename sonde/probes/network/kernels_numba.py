@@ -1,8 +1,7 @@
-"""The arithmetic of training in compiled loops, where numba is installed: several times as fast as ``steps_numpy``.
+"""The compiled loops of ``steps_numba``.
 
-A step on few numbers is over before numpy has prepared its calls; here the batches of a block are one call. Kernels
-are compiled at their first use, and kept by numba on disk where it may write. Arrays are units × rows, as in
-``steps_numpy``; the arithmetic is the same up to the order of sums.
+Kernels are compiled when they are first used, and numba caches them on disk where it may write. They are all in one
+file, since that cache notices changes of a kernel's own file only. Arrays are units × rows, as in ``steps_numpy``.
 """
 
 from __future__ import annotations
@@ -17,22 +16,15 @@ import scipy.linalg.cython_blas  # noqa: F401  numba's np.dot loads this library
 from numba import njit, types
 from numba.extending import intrinsic
 
-from sonde.probes.group import ALPHA, BETAS, EPSILON, Floats, Group, Ints
-from sonde.probes.masks import mix
-from sonde.probes.probe import is_relu
-from sonde.probes.steps_numpy import copy, hold, logits
+from sonde.probes.network.group import ALPHA, BETAS, EPSILON
 
-__all__ = ["copy", "hold", "logits", "train"]
-
-FEW_OUTPUTS = 32
-"""So many scores per row, of all members together, are computed by own loops; more by the BLAS."""
 OPTIMISERS = ("adam", "adagrad", "rmsprop", "sgd")
-MATHS = {"reassoc", "contract", "arcp", "nsz"}
-"""Sums in any order, but numbers that are none stay so."""
+FAST_MATH = {"reassoc", "contract", "arcp", "nsz"}
+"""Sums may be reordered, but NaN and infinity are respected."""
 
 f4, u4, i4 = np.float32, np.uint32, np.int32
 BETA_1, BETA_2 = BETAS
-REST_1, REST_2, REST_A = f4(1 - BETA_1), f4(1 - BETA_2), f4(1 - ALPHA)
+NEW_1, NEW_2, NEW_A = f4(1 - BETA_1), f4(1 - BETA_2), f4(1 - ALPHA)
 KEPT_1, KEPT_2, KEPT_A = f4(BETA_1), f4(BETA_2), f4(ALPHA)
 ADAM_EPSILON, ADAGRAD_EPSILON, RMS_EPSILON = (f4(EPSILON[name]) for name in OPTIMISERS[:3])
 
@@ -40,32 +32,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _compiled(function: F) -> F:
-    """The function as machine code, kept on disk if there is a place for it."""
-    compiler: Any = partial(njit, fastmath=MATHS, error_model="numpy", nogil=True)
+    """The function as machine code, cached on disk if possible."""
+    compiler: Any = partial(njit, fastmath=FAST_MATH, error_model="numpy", nogil=True)
     try:
         made: F = compiler(cache=True)(function)
     except RuntimeError:  # no folder that numba may write to
         made = compiler()(function)
     return made
-
-
-def train(group: Group, xs: Floats, rows: Ints, ys: Ints, step: int) -> None:
-    """Go through these rows of ``xs`` (any, d) and their labels, batch by batch; ``step`` batches were done."""
-    probe = group.probe
-    table = xs.view()
-    table.flags.writeable = False  # numba compiles anew for an array that may be written to
-    l2 = np.array([setting.l2 for setting in group.settings], np.float32)
-    rule = (probe.batch, probe.reduction == "mean", OPTIMISERS.index(probe.optimiser), probe.rate, step)
-    arrays = (*group.weights, *group.first, *group.second, l2)
-    kernel: Any
-    if len(group.weights) == 2:
-        kernel = _few if group.weights[1].size <= FEW_OUTPUTS else _many
-        kernel(table, rows, ys, *arrays, *rule)
-    else:
-        dropout = np.array([setting.dropout for setting in group.settings], np.float64)
-        form = (dropout, mix(group.seed), is_relu(probe.activation), probe.drop == "after")
-        kernel = _hidden
-        kernel(table, rows, ys, *arrays, *form, *rule)
 
 
 def _bits(typing: Any, bits: Any) -> Any:
@@ -76,12 +49,12 @@ def _bits(typing: Any, bits: Any) -> Any:
 
 
 _as_float: Any = intrinsic(_bits)
-"""The float32 of these 32 bits, from inside of a kernel."""
+"""The float32 with these 32 bits, inside a kernel."""
 
 
 @_compiled
 def _exp(x: Any) -> Any:
-    """e to the x in float32, to about 2 units in the last place; without branches, so that loops use whole vectors.
+    """e to the x in float32, to about 2 units in the last place; without branches, so that loops can be vectorised.
 
     x = k log 2 + r; the polynomial in r is that of Cephes' expf, as are the two parts of log 2.
     """
@@ -106,14 +79,14 @@ def _mix(x: Any) -> Any:
 
 @_compiled
 def _update(w: Any, g: Any, m: Any, v: Any, l2: Any, optimiser: Any, rate: Any, step: Any) -> None:
-    """One step of the optimiser for weights in a line, as torch does it."""
+    """One step of the optimiser for a flat array of weights, as torch does it."""
     if optimiser == 0:
-        pace, root = f4(rate / (1 - BETA_1**step)), f4(1 / math.sqrt(1 - BETA_2**step))
+        scaled_rate, root = f4(rate / (1 - BETA_1**step)), f4(1 / math.sqrt(1 - BETA_2**step))
         for i in range(w.size):
             slope = g[i] + l2 * w[i]
-            m[i] = KEPT_1 * m[i] + REST_1 * slope
-            v[i] = KEPT_2 * v[i] + REST_2 * slope * slope
-            w[i] -= pace * m[i] / (math.sqrt(v[i]) * root + ADAM_EPSILON)
+            m[i] = KEPT_1 * m[i] + NEW_1 * slope
+            v[i] = KEPT_2 * v[i] + NEW_2 * slope * slope
+            w[i] -= scaled_rate * m[i] / (math.sqrt(v[i]) * root + ADAM_EPSILON)
     elif optimiser == 1:
         for i in range(w.size):
             slope = g[i] + l2 * w[i]
@@ -122,7 +95,7 @@ def _update(w: Any, g: Any, m: Any, v: Any, l2: Any, optimiser: Any, rate: Any, 
     elif optimiser == 2:
         for i in range(w.size):
             slope = g[i] + l2 * w[i]
-            v[i] = KEPT_A * v[i] + REST_A * slope * slope
+            v[i] = KEPT_A * v[i] + NEW_A * slope * slope
             w[i] -= f4(rate) * slope / (math.sqrt(v[i]) + RMS_EPSILON)
     else:
         for i in range(w.size):
@@ -137,8 +110,8 @@ def _update_all(w: Any, g: Any, m: Any, v: Any, l2: Any, optimiser: Any, rate: A
 
 
 @_compiled
-def _excess(scores: Any, bias: Any, y: Any, weight: Any, top: Any, total: Any, sums: Any) -> None:
-    """Scores (classes, rows) → the gradient of cross-entropy by them, in place; its sums over the rows."""
+def _to_errors(scores: Any, bias: Any, y: Any, weight: Any, top: Any, total: Any, sums: Any) -> None:
+    """Turn logits (classes, rows) into the gradient of the cross-entropy, in place; ``sums`` are its sums over rows."""
     rows = len(y)
     top[:rows] = f4(-np.inf)
     total[:rows] = f4(0)
@@ -174,11 +147,11 @@ def _gather(xs: Any, order: Any, room: Any) -> None:
 
 
 @_compiled
-def _many(
+def train_many_outputs(
     xs: Any, order: Any, ys: Any, w: Any, b: Any, mw: Any, mb: Any, vw: Any, vb: Any, l2: Any,
     batch: Any, mean: Any, optimiser: Any, rate: Any, step: Any,
 ) -> None:  # fmt: skip
-    """Logistic regression: the scores of all members and classes are one product, and so are the gradients."""
+    """Logistic regression: the logits of all members and classes are one product, and so are the gradients."""
     members, classes, width = w.shape
     gw, gb = np.empty_like(w), np.empty_like(b)
     room, top, total = np.empty(b.size * batch, f4), np.empty(batch, f4), np.empty(batch, f4)
@@ -192,7 +165,7 @@ def _many(
         scores = room[: b.size * rows].reshape(b.size, rows)
         np.dot(w.reshape(b.size, width), x.T, scores)
         for k in range(members):
-            _excess(scores[k * classes : (k + 1) * classes], b[k], y, weight, top, total, gb[k])
+            _to_errors(scores[k * classes : (k + 1) * classes], b[k], y, weight, top, total, gb[k])
         np.dot(scores, x, gw.reshape(b.size, width))
         step += 1
         _update_all(w, gw, mw, vw, l2, optimiser, rate, step)
@@ -200,15 +173,15 @@ def _many(
 
 
 @_compiled
-def _few(
+def train_few_outputs(
     xs: Any, order: Any, ys: Any, w: Any, b: Any, mw: Any, mb: Any, vw: Any, vb: Any, l2: Any,
     batch: Any, mean: Any, optimiser: Any, rate: Any, step: Any,
 ) -> None:  # fmt: skip
-    """Logistic regression where a BLAS spends more time on packing than on sums: four rows by two scores at a time."""
+    """Logistic regression where a BLAS spends more time on packing than on sums: four rows by two logits at a time."""
     members, classes, width = w.shape
     many = b.size
     flat, bias = w.reshape(many, width), b.reshape(-1)
-    # an odd number of scores has one more beside it, whose gradient is 0
+    # an odd number of logits is padded with one whose gradient is 0
     room, slope, z = np.empty((many + 1, width), f4), np.empty(many + 1, f4), np.zeros((4, many + 1), f4)
     gw, gb = room[:many].reshape(members, classes, width), slope[:many].reshape(members, classes)
     for start in range(0, len(ys), batch):
@@ -217,7 +190,7 @@ def _few(
         room[:] = f4(0)
         slope[:] = f4(0)
         for r in range(start, stop, 4):
-            # beyond the last row that row is repeated, and then counts nothing
+            # beyond the last row that row is repeated, with weight 0
             r0, r1 = order[r], order[min(r + 1, stop - 1)]
             r2, r3 = order[min(r + 2, stop - 1)], order[min(r + 3, stop - 1)]
             for j in range(0, many, 2):
@@ -263,7 +236,7 @@ def _few(
 
 @_compiled
 def _activate(units: Any, slopes: Any, bias: Any, dropout: Any, now: Any, relu: Any, after: Any) -> None:
-    """Sums (hidden, rows) → what the units give, in place, and how that moves with the sums."""
+    """Turn the inputs of units (hidden, rows) into their outputs, in place, and into the derivatives of these."""
     hidden, rows = units.shape
     least, more = u4(dropout * 4294967296.0), f4(1 / (1 - dropout))
     factors = np.ones(rows, f4)
@@ -289,12 +262,12 @@ def _activate(units: Any, slopes: Any, bias: Any, dropout: Any, now: Any, relu: 
 
 
 @_compiled
-def _hidden(
+def train_hidden(
     xs: Any, order: Any, ys: Any, w: Any, b: Any, u: Any, c: Any, mw: Any, mb: Any, mu: Any, mc: Any,
     vw: Any, vb: Any, vu: Any, vc: Any, l2: Any, dropout: Any, seed: Any, relu: Any, after: Any,
     batch: Any, mean: Any, optimiser: Any, rate: Any, step: Any,
 ) -> None:  # fmt: skip
-    """One hidden layer: first layers of all members as one product, the rest member by member."""
+    """One hidden layer: the first layers of all members are one product, the rest is done member by member."""
     members, hidden, width = w.shape
     classes = c.shape[1]
     gw, gb, gu, gc = np.empty_like(w), np.empty_like(b), np.empty_like(u), np.empty_like(c)
@@ -316,7 +289,7 @@ def _hidden(
             mine, slope = units[k * hidden : (k + 1) * hidden], slopes[k * hidden : (k + 1) * hidden]
             _activate(mine, slope, b[k], dropout[k], now, relu, after)
             np.dot(u[k], mine, scores)
-            _excess(scores, c[k], y, weight, top, total, gc[k])
+            _to_errors(scores, c[k], y, weight, top, total, gc[k])
             np.dot(scores, mine.T, gu[k])
             np.dot(u[k].T, scores, pull)
             for h in range(hidden):

@@ -1,8 +1,8 @@
-"""Classifiers that are trained side by side, and what an engine does with them.
+"""Classifiers that are trained together, and what an engine does with them.
 
-The members of a group differ in dropout and L2 and are otherwise alike, so that each batch is gathered once and goes
-through the first layer of all of them in one product of matrices. The rule of training is in ``network.py``; an engine
-(``steps_numpy``, ``steps_numba``, ``steps_torch``) only does the arithmetic.
+The members of a group differ only in dropout and L2, so that each batch is gathered once and goes through the first
+layer of all of them in one matrix product. The training rule is in ``training.py``; an engine (``steps_numpy``,
+``steps_numba``, ``steps_torch``) only does the arithmetic.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
 BETAS = (0.9, 0.999)
-"""How much Adam keeps of its running means."""
+"""How much Adam keeps of its running averages."""
 ALPHA = 0.99
-"""How much RMSprop keeps of its running mean."""
+"""How much RMSprop keeps of its running average."""
 EPSILON = {"adam": 1e-8, "adagrad": 1e-10, "rmsprop": 1e-8, "sgd": 0.0}
-"""What is added to the root; all of these are torch's defaults."""
+"""What is added to the square root; all of these are torch's defaults."""
 
 
 class Setting(NamedTuple):
@@ -37,10 +37,10 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Members with the same layers. The arrays are changed by training; they belong to the engine.
+    """Members with layers of the same size. The arrays belong to the engine, and training changes them.
 
-    ``weights`` are, from first to last layer, weights (members, out, in) and biases (members, out). ``first`` and
-    ``second`` have the same shapes: what the optimiser remembers of gradients and of their squares.
+    ``weights`` are, from the first to the last layer, weights (members, out, in) and biases (members, out). ``first``
+    and ``second`` have the same shapes: the optimiser's running averages of gradients and of their squares.
     """
 
     probe: Probe
@@ -54,7 +54,7 @@ class Group:
         return len(self.settings)
 
     def keep(self, members: Sequence[int]) -> Group:
-        """Only these members, as they are."""
+        """The group with only these members."""
         chosen = list(members)
         return replace(
             self,
@@ -66,27 +66,27 @@ class Group:
 
 
 class Engine(Protocol):
-    """The arithmetic of training, for the three kinds of arrays there are."""
+    """The arithmetic of training, on arrays of its own kind."""
 
     def hold(self, array: Floats) -> Any:
         """The array as this engine computes with it."""
         ...
 
     def train(self, group: Group, xs: Floats, rows: Ints, ys: Ints, step: int) -> None:
-        """Go through these rows of ``xs`` (any, d) and their labels, batch by batch; ``step`` batches were done."""
+        """Train on these rows of ``xs`` (any, d) and their labels, batch by batch, after ``step`` batches."""
         ...
 
     def logits(self, group: Group, xs: Floats) -> Floats:
-        """The scores (members, n, classes) of rows (n, d), without dropout."""
+        """The logits (members, n, classes) of rows (n, d), without dropout."""
         ...
 
     def copy(self, group: Group, member: int) -> tuple[Floats, ...]:
-        """The weights of one member, as arrays that training does not change."""
+        """A copy of the weights of one member."""
         ...
 
 
 def begin(engine: Engine, probe: Probe, seed: int, settings: Sequence[Setting], first: Sequence[Floats]) -> Group:
-    """Members that all start from the same weights."""
+    """A group whose members all start from the same weights."""
     many = [np.repeat(each[None], len(settings), axis=0) for each in first]
     return Group(
         probe,

@@ -1,67 +1,41 @@
-"""Classifiers trained batch by batch and stopped on dev, by SentEval's rule; the whole grid at once.
+"""Classifiers trained in minibatches and stopped early on dev, by SentEval's rule; the whole grid at once.
 
-For each seed the weights start as torch's would, and each pass takes the rows in an order that numpy's generator draws,
-so that without dropout the result is SentEval's own. All settings of the grid see the same batches, as they do in
-SentEval, where each fit starts from the same seed; those that have stopped leave. The best weights on dev are kept, so
-SentEval's last fit, which repeats the best one, is not needed.
+For each seed the weights are initialised as torch would, and the order of the rows in each epoch is drawn by numpy's
+generator, so that without dropout the result is SentEval's own. All settings of the grid see the same batches, as they
+do in SentEval, where each fit starts from the same seed; a setting that has stopped leaves the group. The best weights
+on dev are kept, so SentEval's last fit, which repeats the best one, is not needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sonde.core.threads import single_threaded
 from sonde.errors import DataError, ShapeError, TooFewError, UsageError
-from sonde.probes import steps_numpy
 from sonde.probes.features import Features
-from sonde.probes.fit import Fit
-from sonde.probes.group import Engine, Floats, Group, Ints, Setting, begin
-from sonde.probes.mersenne import SEEDS, layers
-from sonde.probes.probe import AS_INPUT, Activation, Probe
-from sonde.probes.select_best import select_best
+from sonde.probes.kind import select_first_best
+from sonde.probes.model import Fit
+from sonde.probes.network import steps_numpy
+from sonde.probes.network.group import Engine, Floats, Group, Ints, Setting, begin
+from sonde.probes.network.mersenne import SEEDS, layers
+from sonde.probes.network.model import CHUNK, Network, Scale, log_softmax, scale_of, standardised
+from sonde.probes.probe import AS_INPUT, Probe
 
 Doubles = npt.NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 21
-"""About so much of the training rows is gathered at a time."""
-CHUNK = 512
-"""Rows that are scored at a time."""
-
-
-class Scale(NamedTuple):
-    """What is taken from each dimension, and what it is then multiplied by."""
-
-    mean: Floats
-    factor: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Network:
-    """A trained classifier: the weights of its layers, (out, in) and (out) in turn."""
-
-    weights: tuple[Floats, ...]
-    activation: Activation
-    scale: Scale | None = None
-
-    def scores(self, features: Features) -> Floats:
-        """Log-probabilities of the classes, (n, classes)."""
-        made = np.empty((len(features), len(self.weights[-1])), np.float32)
-        weights = [each[None] for each in self.weights]
-        with single_threaded():
-            for start, xs in features.chunks(CHUNK):
-                logits = steps_numpy.forward(weights, self.activation, _scaled(xs, self.scale))[0]
-                made[start : start + len(xs)] = _logs(logits)
-        return made
+"""Approximate bytes of training rows that are gathered at a time."""
+EARLY_STOPPING_SHARE = 0.05
+"""The share of the training rows that SentEval stops on where there is no dev."""
 
 
 @dataclass
 class EarlyStopping:
-    """One setting as dev sees it: the best look so far, and the patience that is left."""
+    """One setting of the grid: its best evaluation on dev so far, and the patience that is left."""
 
     probe: Probe
     accuracy: float = float("nan")
@@ -73,7 +47,7 @@ class EarlyStopping:
     stopped: bool = False
 
     def update(self, accuracy: float, loss: float) -> bool:
-        """Whether this look is better than all before; if not, patience is used up."""
+        """Whether this evaluation is better than all before; if not, it uses up patience."""
         better = accuracy > self.accuracy if self.probe.watch == "accuracy" else loss < self.loss
         if better or not self.evaluations:
             self.accuracy, self.loss, better = accuracy, loss, True
@@ -105,8 +79,8 @@ def fit(
 
 
 def choose(probe: Probe, fits: Sequence[Fit]) -> Fit:
-    """The best fit on dev, the first of several, with all that was tried. Accuracies are rounded as in SentEval."""
-    best = select_best(probe, [fit.dev for fit in fits], [fit.tried[0]["loss"] for fit in fits])
+    """The best fit on dev, the first of several, with every point that was tried."""
+    best = select_first_best(probe, [fit.dev for fit in fits], [fit.tried[0]["loss"] for fit in fits])
     tried = tuple(tried for fit in fits for tried in fit.tried)
     return replace(fits[best], tried=tried, candidates=tuple(fit.model for fit in fits))
 
@@ -123,19 +97,19 @@ def fit_grid(
     orders: np.random.RandomState | None = None,
     device: str | None = None,
 ) -> list[Fit]:
-    """A fit per point of the grid, in the order of the grid, each stopped on dev by itself.
+    """One fit per point of the grid, in grid order, each stopped on dev independently.
 
-    ``orders`` draws the order of the rows of each pass, in place of a new generator with this seed: SentEval takes the
-    same one to split dev off, if there is none. Folds of a set are ``train.select(rows)``.
+    ``orders`` draws the order of the rows in each epoch, instead of a new generator with this seed: SentEval uses the
+    generator that it has split off dev with, if there is no dev. Folds of a set are ``train.select(rows)``.
     """
     _check(train, labels, dev, dev_labels, classes, seed)
     engine = _engine(device)
     labels = np.ascontiguousarray(labels, np.int64)
-    # one thread, so that a result does not depend on how many there are; a number that overflows is seen in the loss
+    # one thread, so that a result does not depend on the number of threads; an overflow shows in the loss
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-        scale = _scale(train) if probe.standardise else None
+        scale = scale_of(train) if probe.standardise else None
         grid = settings(probe, train.shape[1])
-        watches = {setting: EarlyStopping(probe) for setting in grid}
+        stopping = {setting: EarlyStopping(probe) for setting in grid}
         groups = _groups(engine, probe, seed, grid, train.shape[1], classes)
         orders = np.random.RandomState(seed) if orders is None else orders
         passes = step = 0
@@ -148,24 +122,24 @@ def fit_grid(
                         engine.train(group, xs, at, labels[rows], step)
                     step += -(-len(rows) // probe.batch)
             passes += probe.every
-            found = _look(engine, groups, dev, dev_labels, scale)
+            found = _evaluate(engine, groups, dev, dev_labels, scale)
             for group, accuracies, losses in zip(groups, *found, strict=True):
                 for i, setting in enumerate(group.settings):
-                    watch = watches[setting]
+                    watch = stopping[setting]
                     watch.passes = passes
                     if watch.update(float(accuracies[i]), float(losses[i])):
                         watch.weights = engine.copy(group, i)
-            left = [[i for i, s in enumerate(group.settings) if not watches[s].stopped] for group in groups]
+            left = [[i for i, s in enumerate(group.settings) if not stopping[s].stopped] for group in groups]
             groups = [
                 group.keep(members) if len(members) < len(group) else group
                 for group, members in zip(groups, left, strict=True)
                 if members
             ]
-    return [_fit(setting, watches[setting], seed, scale) for setting in grid]
+    return [_fit(setting, stopping[setting], seed, scale) for setting in grid]
 
 
 def settings(probe: Probe, dimensions: int) -> list[Setting]:
-    """The points of the grid in order; without hidden units there is nothing to drop."""
+    """The points of the grid in order; without hidden units there is no dropout."""
     found = {
         Setting(dimensions if hidden == AS_INPUT else hidden, dropout, l2): None
         for hidden in probe.hidden
@@ -178,27 +152,29 @@ def settings(probe: Probe, dimensions: int) -> list[Setting]:
 def _check(train: Features, labels: Ints, dev: Features, dev_labels: Ints, classes: int, seed: int) -> None:
     for name, features, given, lowest in (("training", train, labels, 0), ("dev", dev, dev_labels, -1)):
         if len(features) != len(given):
-            raise ShapeError(f"There are {len(features)} {name} rows and {len(given)} labels; expected as many.")
+            raise ShapeError(f"There are {len(features)} {name} rows and {len(given)} labels; expected one per row.")
         if not len(features):
-            raise TooFewError(f"There are no {name} rows; a probe needs some to learn from and some to stop on.")
+            raise TooFewError(f"There are no {name} rows; a probe needs rows to learn from and rows to stop on.")
         if not lowest <= np.min(given) <= np.max(given) < classes:
             raise DataError(
                 f"The {name} labels are {np.min(given)} … {np.max(given)}; expected {lowest} … {classes - 1}, as there "
                 f"are {classes} classes."
             )
     if train.shape[1] != dev.shape[1]:
-        raise ShapeError(f"Training rows have {train.shape[1]} dimensions and dev rows {dev.shape[1]}; expected one.")
+        raise ShapeError(
+            f"Training rows have {train.shape[1]} dimensions and dev rows {dev.shape[1]}; expected the same."
+        )
     if not 0 <= seed < SEEDS:
         raise UsageError(f"A seed must be 0 … {SEEDS - 1}, got {seed}.")
 
 
 def _engine(device: str | None) -> Engine:
     if device is not None:
-        from sonde.probes.steps_torch import find
+        from sonde.probes.network.steps_torch import find
 
         return find(device)
     try:
-        from sonde.probes import steps_numba
+        from sonde.probes.network import steps_numba
     except ImportError:
         return steps_numpy
     return steps_numba
@@ -216,14 +192,14 @@ def _groups(
 
 
 def _blocks(order: Ints, batch: int, dimensions: int) -> Iterator[Ints]:
-    """Some whole batches at a time."""
+    """Several whole batches at a time."""
     size = batch * max(1, BLOCK_BYTES // (4 * dimensions * batch))
     for start in range(0, len(order), size):
         yield order[start : start + size]
 
 
 def _block(train: Features, rows: Ints, scale: Scale | None) -> tuple[Floats, Ints]:
-    """An array (any, d) and the places of these rows in it: that of the features itself where it can be read as it is.
+    """An array (any, d) and the indices of these rows in it: the table of the features itself where that is possible.
 
     This saves a copy, which takes as long as a step of logistic regression.
     """
@@ -231,52 +207,25 @@ def _block(train: Features, rows: Ints, scale: Scale | None) -> tuple[Floats, In
     plain = len(train.tables) == 1 and table.dtype == np.float32 and table.flags.c_contiguous and table.flags.aligned
     if plain and scale is None and places.min() >= 0 and places.max() < len(table):
         return np.asarray(table), places
-    return _scaled(train.take(rows), scale), np.arange(len(rows))
+    return standardised(train.take(rows), scale), np.arange(len(rows))
 
 
-def _look(
+def _evaluate(
     engine: Engine, groups: Sequence[Group], dev: Features, labels: Ints, scale: Scale | None
 ) -> tuple[list[Doubles], list[Doubles]]:
-    """Per group, the accuracies and the mean losses of its members; a label that was never met has no loss."""
+    """Per group, the accuracies and mean losses of its members; a label that is not in train has no loss."""
     right = [np.zeros(len(group)) for group in groups]
     lost = [np.zeros(len(group)) for group in groups]
-    met = labels >= 0
+    in_train = labels >= 0
     for start, xs in dev.chunks(CHUNK):
-        ys, known = labels[start : start + len(xs)], np.flatnonzero(met[start : start + len(xs)])
-        scaled = _scaled(xs, scale)
+        ys, known = labels[start : start + len(xs)], np.flatnonzero(in_train[start : start + len(xs)])
+        scaled = standardised(xs, scale)
         for i, group in enumerate(groups):
             logits = engine.logits(group, scaled)
             right[i] += (logits.argmax(axis=2) == ys).sum(axis=1)
-            lost[i] -= _logs(logits)[:, known, ys[known]].sum(axis=1, dtype=np.float64)
-    rows = met.sum()
+            lost[i] -= log_softmax(logits)[:, known, ys[known]].sum(axis=1, dtype=np.float64)
+    rows = in_train.sum()
     return [each / len(labels) for each in right], [each / rows for each in lost]
-
-
-def _logs(logits: Floats) -> Floats:
-    """Log-probabilities of scores (…, classes)."""
-    logits = logits - logits.max(axis=-1, keepdims=True)
-    logits -= np.log(np.exp(logits).sum(axis=-1, keepdims=True))
-    return logits
-
-
-def _scale(train: Features) -> Scale:
-    """To mean 0 and deviation 1; a dimension that is the same in all rows, but for rounding, keeps its deviation."""
-    mean, variance = np.zeros(train.shape[1]), np.zeros(train.shape[1])
-    for _, xs in train.chunks(CHUNK):
-        mean += xs.sum(axis=0, dtype=np.float64) / len(train)
-    for _, xs in train.chunks(CHUNK):
-        variance += np.square(xs - mean).sum(axis=0) / len(train)
-    deviation = np.sqrt(variance)
-    factor = 1 / np.where(deviation > 1e-6 * np.abs(mean), deviation, 1)
-    return Scale(mean.astype(np.float32), factor.astype(np.float32))
-
-
-def _scaled(xs: Floats, scale: Scale | None) -> Floats:
-    """Rows (n, d), in place."""
-    if scale is not None:
-        xs -= scale.mean
-        xs *= scale.factor
-    return xs
 
 
 def _fit(setting: Setting, watch: EarlyStopping, seed: int, scale: Scale | None) -> Fit:

@@ -1,4 +1,4 @@
-"""The arithmetic of logistic regression on a block of rows in torch, for its devices."""
+"""The arithmetic of logistic regression on a block of rows in torch, on any of its devices."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sonde.probes import steps_torch
-from sonde.probes.convex_numpy import Doubles, Floats
+from sonde.probes.convex.engine import Doubles, Floats
+from sonde.probes.network import steps_torch
 
 
 def find(device: str) -> Torch:
@@ -20,7 +20,7 @@ def find(device: str) -> Torch:
 
 @dataclass(frozen=True)
 class Torch:
-    """torch, and where it computes. Sums leave the device in float32, since not every device has more."""
+    """torch, and where it computes. Sums leave the device in float32, since not every device has float64."""
 
     torch: Any
     device: Any
@@ -38,7 +38,7 @@ class Torch:
     def gradients(
         self, rows: Any, labels: Any, weights: Any, bias: Any, models: int
     ) -> tuple[Doubles, Floats, Doubles]:
-        """Losses and gradients, as in ``convex_numpy``."""
+        """Losses and gradients, as in ``engine.Numpy``."""
         torch = self.torch
         logits = weights @ rows.T + bias[:, None]
         if len(weights) == models:

@@ -1,6 +1,6 @@
-"""The arithmetic of training in plain numpy: the engine that is always there, and the one to read.
+"""The arithmetic of training in plain numpy: the engine that is always available, and the one to read.
 
-Arrays are units × rows, so that the members of a group stand below each other in one matrix.
+Arrays are units × rows, so that the members of a group are stacked in one matrix.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from sonde.probes.group import ALPHA, BETAS, EPSILON, Floats, Group, Ints
-from sonde.probes.masks import hashes, key, threshold
+from sonde.probes.network.group import ALPHA, BETAS, EPSILON, Floats, Group, Ints
+from sonde.probes.network.masks import hashes, key, threshold
 from sonde.probes.probe import Activation, is_relu
 
 BLOCK = 1 << 15
-"""Weights that are updated at a time: with their gradients and both memories they stay in a processor's cache."""
+"""Weights that are updated at a time: with their gradients and running averages they stay in the processor's cache."""
 
 
 def hold(array: Floats) -> Floats:
@@ -29,12 +29,12 @@ def copy(group: Group, member: int) -> tuple[Floats, ...]:
 
 
 def logits(group: Group, xs: Floats) -> Floats:
-    """The scores (members, n, classes) of rows (n, d), without dropout."""
+    """The logits (members, n, classes) of rows (n, d), without dropout."""
     return forward(group.weights, group.probe.activation, xs)
 
 
 def forward(weights: Sequence[Any], activation: Activation, xs: Floats) -> Floats:
-    """The scores (members, n, classes) of rows (n, d) for weights as in ``Group``."""
+    """The logits (members, n, classes) of rows (n, d) for weights as in ``Group``."""
     first, bias = weights[0], weights[1]
     sums = (xs @ first.reshape(-1, first.shape[2]).T).reshape(len(xs), *bias.shape)
     sums += bias
@@ -47,7 +47,7 @@ def forward(weights: Sequence[Any], activation: Activation, xs: Floats) -> Float
 
 
 def train(group: Group, xs: Floats, rows: Ints, ys: Ints, step: int) -> None:
-    """Go through these rows of ``xs`` (any, d) and their labels, batch by batch; ``step`` batches were done."""
+    """Train on these rows of ``xs`` (any, d) and their labels, batch by batch, after ``step`` batches."""
     size, l2 = group.probe.batch, np.array([[setting.l2] for setting in group.settings], np.float32)
     for start in range(0, len(rows), size):
         step += 1
@@ -60,7 +60,7 @@ def _activate(scores: Floats, activation: Activation) -> None:
     if is_relu(activation):
         np.maximum(scores, 0, out=scores)
     else:
-        with np.errstate(over="ignore"):  # exp of much is infinite, and one over it is 0, as it should be
+        with np.errstate(over="ignore"):  # where exp overflows, its reciprocal is 0, as it should be
             np.exp(np.negative(scores, out=scores), out=scores)
         scores += 1
         np.reciprocal(scores, out=scores)
@@ -73,7 +73,7 @@ def _gradients(group: Group, x: Floats, y: Ints, step: int) -> list[Floats]:
     units = (first.reshape(-1, x.shape[1]) @ x.T).reshape(*bias.shape, rows)
     units += bias[:, :, None]
     if len(group.weights) == 2:
-        _excess(units, y, probe.reduction)
+        _to_errors(units, y, probe.reduction)
         return [(units.reshape(-1, rows) @ x).reshape(first.shape), units.sum(axis=2)]
     factors = _factors(group, units.shape[1], rows, step)
     if probe.drop == "before":
@@ -85,7 +85,7 @@ def _gradients(group: Group, x: Floats, y: Ints, step: int) -> list[Floats]:
     last, last_bias = group.weights[2], group.weights[3]
     scores = last @ units
     scores += last_bias[:, :, None]
-    _excess(scores, y, probe.reduction)
+    _to_errors(scores, y, probe.reduction)
     slopes *= last.transpose(0, 2, 1) @ scores
     return [
         (slopes.reshape(-1, rows) @ x).reshape(first.shape),
@@ -96,7 +96,7 @@ def _gradients(group: Group, x: Floats, y: Ints, step: int) -> list[Floats]:
 
 
 def _factors(group: Group, units: int, rows: int, step: int) -> Floats:
-    """What each unit is multiplied by for each row, (members, 1 or units, 1 or rows): 0 where it is dropped."""
+    """The dropout factor of each unit and row, (members, 1 or units, 1 or rows): 0 where the unit is dropped."""
     dropout = [setting.dropout for setting in group.settings]
     if not any(dropout):
         return np.ones((len(group), 1, 1), np.float32)
@@ -107,8 +107,8 @@ def _factors(group: Group, units: int, rows: int, step: int) -> Floats:
     return made
 
 
-def _excess(scores: Floats, y: Ints, reduction: str) -> None:
-    """Scores (members, classes, rows) → the gradient of cross-entropy by them, in place."""
+def _to_errors(scores: Floats, y: Ints, reduction: str) -> None:
+    """Turn logits (members, classes, rows) into the gradient of the cross-entropy with respect to them, in place."""
     scores -= scores.max(axis=1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=1, keepdims=True)
@@ -131,7 +131,7 @@ def _update(group: Group, which: int, gradient: Floats, l2: Floats, step: int) -
 
 
 def _move(group: Group, m: Floats, v: Floats, g: Floats, step: int) -> Floats:
-    """What is taken from the weights; ``m`` and ``v`` are brought up to date, ``g`` is used up."""
+    """What is subtracted from the weights; ``m`` and ``v`` are updated, and ``g`` is overwritten."""
     optimiser, rate = group.probe.optimiser, group.probe.rate
     top, root = g, np.float32(1)
     match optimiser:

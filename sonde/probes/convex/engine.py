@@ -1,4 +1,4 @@
-"""The arithmetic of logistic regression on a block of rows, and the same in numpy."""
+"""The arithmetic of logistic regression on a block of rows: what an engine does, and the one in numpy."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 
 
 class Engine(Protocol):
-    """Where the arithmetic is done. Arrays of its own kind are Any."""
+    """What does the arithmetic. Arrays of its own kind are Any."""
 
     @property
     def cells(self) -> int:
-        """About how many numbers a block should have."""
+        """The approximate number of values in a block."""
         ...
 
     def hold(self, array: npt.NDArray[Any]) -> Any:
-        """The array as one of its own."""
+        """The array as this engine computes with it."""
         ...
 
     def products(self, rows: Any) -> Floats:
@@ -31,16 +32,16 @@ class Engine(Protocol):
     def gradients(
         self, rows: Any, labels: Any, weights: Any, bias: Any, models: int
     ) -> tuple[Doubles, Floats, Doubles]:
-        """Summed over rows (m, d): losses (models,), gradients to weights (models * outputs, d) and to the bias.
+        """Summed over rows (m, d): losses (models,), gradients of weights (models * outputs, d) and of the bias.
 
-        One output is the logit of label 1 against label 0; several are those of as many labels.
+        A single output is the logit of label 1 against label 0; otherwise there is one per label.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Numpy:
-    """numpy, on as many threads as its BLAS is told to take."""
+    """numpy, on as many threads as its BLAS is set to use."""
 
     cells: int = 2**20
 
@@ -56,7 +57,7 @@ class Numpy:
     def gradients(
         self, rows: Any, labels: Any, weights: Any, bias: Any, models: int
     ) -> tuple[Doubles, Floats, Doubles]:
-        """Losses and gradients; logits are (models * outputs, m), so that no sum is over a short last axis."""
+        """Losses and gradients; logits are (models * outputs, m), so that no sum runs over a short last axis."""
         errors = weights @ rows.T
         errors += bias[:, None]
         if len(weights) == models:

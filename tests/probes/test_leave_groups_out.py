@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sonde.probes import Features, fit, parse
-from sonde.probes.leave_groups_out import leave_groups_out
+from sonde.probes.fit import leave_groups_out
 
 
 def rows(n=240, d=6, classes=2, seed=0):
@@ -27,8 +27,8 @@ def test_linear_probes_are_the_optima_of_scikit_learn(probe, classes):
     assert len(models) == 10
     x = train.take(slice(None)).astype(np.float64)
     mean, scale = (x.mean(axis=0), x.std(axis=0)) if spec.standardise else (0.0, 1.0)
-    for model, (dealt, group) in zip(models, [(dealt, g) for dealt in groups for g in range(5)], strict=True):
-        some = dealt != group
+    for model, (assigned, group) in zip(models, [(assigned, g) for assigned in groups for g in range(5)], strict=True):
+        some = assigned != group
         # scikit-learn 1.x: C is one over rows times penalty; means and deviations are those of all rows
         oracle = LogisticRegression(C=1 / (some.sum() * found.chosen["l2"]), tol=1e-9, max_iter=5000)
         oracle.fit((x[some] - mean) / scale, labels[some])
@@ -57,7 +57,7 @@ def test_rows_that_are_too_many_to_keep_are_read_again(monkeypatch):
     (found,) = fit(spec, train, labels, dev, dev_labels, 2)
     groups = (rng.permutation(len(labels)) % 5)[None]
     kept = list(leave_groups_out(spec, found, train, labels, dev, dev_labels, 2, groups))
-    monkeypatch.setattr("sonde.probes.leave_groups_out.MAX_CACHED_BYTES", 0)
+    monkeypatch.setattr("sonde.probes.convex.leave_groups_out.MAX_CACHED_BYTES", 0)
     read = list(leave_groups_out(spec, found, train, labels, dev, dev_labels, 2, groups))
     for one, two in zip(kept, read, strict=True):
         assert np.array_equal(one.scores(dev), two.scores(dev))

@@ -1,0 +1,199 @@
+"""Training rows as the search for an optimum sees them: standardised, and read block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.core.threads import single_threaded
+from sonde.errors import DataError
+from sonde.probes.convex.engine import Doubles, Engine, Floats, Numpy
+from sonde.probes.convex.linear import Linear, block_rows, read_blocks
+from sonde.probes.convex.search import Value, inverse
+from sonde.probes.features import Features
+
+Ints = npt.NDArray[np.int64]
+
+ROWS_PER_DIMENSION = 16
+"""Rows per dimension from which correlations are estimated."""
+MAX_FACTORED_DIMENSIONS, MAX_CORRELATED_DIMENSIONS = 2048, 8192
+"""Dimensions up to which correlations are used, and up to which they are if there are as many rows. Beyond the first,
+penalties do not share reads, or their factors would fill the memory."""
+MAX_CACHED_BYTES = 2**28
+"""Bytes of rows that are cached if they had to be gathered: gathering takes nearly as long as the arithmetic."""
+FAR, EXTREME = 50.0, 1e15
+"""Deviations between a mean and 0, and sizes of a deviation, beyond which float32 loses too much: such rows are
+standardised as they are read."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingStatistics:
+    """What many fits on the rows of one set share: how rows are standardised, and what makes a search short."""
+
+    mean: Doubles
+    scale: Doubles
+    """(d,) each."""
+    correlations: Floats | None
+    """Of the dimensions, (d, d); None if there are too many."""
+    curvature: float
+    """Approximately that of the loss; with the correlations it preconditions a search, and changes no optimum."""
+    inverses: dict[float, Floats] = field(default_factory=dict)
+    """Approximate inverse Hessians of the penalties used last; as many as ``MAX_CACHED_BYTES`` holds."""
+
+    @classmethod
+    def of(
+        cls, train: Features, labels: Ints, classes: int, device: str | None = None, sample: int = ROWS_PER_DIMENSION
+    ) -> TrainingStatistics:
+        """Read the training rows once; labels (n,) are 0 … classes - 1, ``sample`` as ``ROWS_PER_DIMENSION``."""
+        with single_threaded():
+            data = Data.of(train, labels, np.bincount(labels, minlength=classes), engine_of(device))
+            return cls(data.mean, data.scale, data.correlations(sample), float(curvature_of(data.shares).mean()))
+
+    def inverse(self, l2: float) -> Floats | None:
+        """The approximate inverse Hessian with a penalty, (d, d)."""
+        if self.correlations is None:
+            return None
+        found = self.inverses.get(l2)
+        if found is None:
+            found = inverse(self.correlations, self.curvature, np.full(len(self.mean), l2))
+            excess = max(0, len(self.inverses) + 1 - MAX_CACHED_BYTES // self.correlations.nbytes)
+            for old in list(self.inverses)[:excess]:
+                self.inverses.pop(old, None)  # cells that run in parallel may both get here
+            self.inverses[l2] = found
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """The training rows; to the search they are standardised, and all classes have rows."""
+
+    features: Features
+    shares: Doubles
+    """Of the classes among the rows."""
+    mean: Doubles
+    scale: Doubles
+    """Standard deviations, but 1 for 0."""
+    engine: Engine
+    blocks: Callable[[], Iterable[tuple[Any, Any]]]
+    """Rows (m, d) and labels (m,), from top to bottom."""
+    shift: Doubles
+    factor: Doubles
+    """What the blocks lack of being standardised: the mean and 1 / scale, or 0 and 1."""
+
+    @classmethod
+    def of(
+        cls, features: Features, labels: Ints, counts: Ints, engine: Engine,
+        statistics: TrainingStatistics | None = None,
+        cache_bytes: int | None = None,
+    ) -> Data:  # fmt: skip
+        """Read the rows once, unless their statistics are known, and cache them if they fit in ``cache_bytes``.
+
+        ``counts`` are the rows of each class; classes that have rows elsewhere only may be counted too.
+        """
+        n, d = features.shape
+        present = counts > 0
+        size = block_rows(engine.cells, d, int(np.count_nonzero(present)))
+        mean, scale = _moments(features, size) if statistics is None else (statistics.mean, statistics.scale)
+        labels = (np.cumsum(present) - 1)[labels]
+        far = (np.abs(mean) > FAR * scale).any() or (np.abs(np.log(scale)) > np.log(EXTREME)).any()
+
+        def blocks() -> Iterator[tuple[Any, Any]]:
+            for start, rows in read_blocks(features, size):
+                given = _standardised(rows, mean, scale) if far else rows
+                yield engine.hold(given), engine.hold(labels[start : start + size])
+
+        cached = list(blocks()) if 4 * n * d <= (MAX_CACHED_BYTES if cache_bytes is None else cache_bytes) else None
+        return cls(
+            features,
+            counts[present] / counts.sum(),
+            mean,
+            scale,
+            engine,
+            blocks if cached is None else lambda: cached,
+            np.zeros(d) if far else mean,
+            np.ones(d) if far else 1 / scale,
+        )
+
+    def values(self, points: Sequence[Doubles]) -> list[Value]:
+        """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one read of the rows."""
+        stacked, (n, d) = np.concatenate(points), self.features.shape
+        weights = stacked[:, :d] * self.factor
+        bias = stacked[:, d] - weights @ self.shift
+        held = self.engine.hold(weights.astype(np.float32)), self.engine.hold(bias.astype(np.float32))
+        losses, gradients = np.zeros(len(points)), np.zeros_like(stacked)
+        for rows, labels in self.blocks():
+            loss, slope, bias_slope = self.engine.gradients(rows, labels, *held, len(points))
+            losses += loss
+            gradients[:, :d] += slope
+            gradients[:, d] += bias_slope
+        gradients[:, :d] -= np.outer(gradients[:, d], self.shift)
+        gradients[:, :d] *= self.factor
+        return list(zip((losses / n).tolist(), np.split(gradients / n, len(points)), strict=True))
+
+    def correlations(self, sample: int = ROWS_PER_DIMENSION) -> Floats | None:
+        """Those of the dimensions (d, d) on rows from all over, unless there are too many."""
+        n, d = self.features.shape
+        if d > max(MAX_FACTORED_DIMENSIONS, min(n, MAX_CORRELATED_DIMENSIONS)):
+            return None
+        m = min(n, sample * d)
+        found = np.zeros((d, d), np.float32)
+        for _, rows in self.features.select(np.arange(m) * n // m).chunks(block_rows(self.engine.cells, d)):
+            found += self.engine.products(self.engine.hold(_standardised(rows, self.mean, self.scale)))
+        found /= np.float32(m)
+        return found
+
+    def model_at(self, point: Doubles, counts: Ints) -> Linear:
+        """The classifier at a point of the search; ``counts`` are the rows of each class."""
+        present, missing = np.flatnonzero(counts), np.flatnonzero(counts == 0)
+        rows = np.zeros((len(counts), point.shape[1]))
+        rows[present] = np.concatenate([-point / 2, point / 2]) if len(present) == 2 else point
+        rows[missing, -1] = np.logaddexp.reduce(rows[present, -1]) - np.log(2 * counts.sum() * max(1, len(missing)))
+        weights = rows[:, :-1] / self.scale
+        return Linear(weights, rows[:, -1] - weights @ self.mean)
+
+    def point_of(self, model: Linear, counts: Ints) -> Doubles:
+        """The point of the search that a classifier is at; what all classes share changes no probability."""
+        weights, bias = (rows[np.flatnonzero(counts)] for rows in (model.weights, model.bias))
+        found = np.column_stack([weights * self.scale, bias + weights @ self.mean])
+        return found[1:] - found[:1] if len(found) == 2 else found - found.mean(axis=0)
+
+
+def engine_of(device: str | None) -> Engine:
+    """numpy, or torch on a device."""
+    if device is None:
+        return Numpy()
+    from sonde.probes.convex import engine_torch
+
+    return engine_torch.find(device)
+
+
+def curvature_of(shares: Doubles) -> Doubles:
+    """That of the loss at the classes' shares, for each output."""
+    return (shares * (1 - shares))[: 1 if len(shares) == 2 else len(shares)]
+
+
+def _standardised(rows: Floats, mean: Doubles, scale: Doubles) -> Floats:
+    found: Floats = ((rows - mean) / scale).astype(np.float32)
+    return found
+
+
+def _moments(features: Features, size: int) -> tuple[Doubles, Doubles]:
+    """Mean and standard deviation of each dimension, (d,) each; 1 for a deviation of 0."""
+    n, d = features.shape
+    sums, squares, near = np.zeros(d), np.zeros(d), np.zeros(d, np.float32)
+    with np.errstate(invalid="ignore"):  # reported below
+        for start, rows in read_blocks(features, size):
+            if start == 0:  # sums are about the mean of the first block; in float32, or constants would not become 0
+                near = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
+            rest = np.subtract(rows, near, dtype=np.float64)
+            sums += rest.sum(axis=0)
+            squares += np.einsum("ij,ij->j", rest, rest)
+    if not np.isfinite(squares).all():
+        bad = np.count_nonzero(~np.isfinite(squares))
+        raise DataError(f"{bad} of {d} dimensions of the training vectors have values that are not finite.")
+    scale = np.sqrt(np.maximum(squares / n - (sums / n) ** 2, 0))
+    return near + sums / n, np.where(scale > 0, scale, 1.0)
