@@ -11,8 +11,10 @@ from sonde.report.types import Cell, Summary
 from sonde.run.variant import VariantSummary
 
 
-def typed(old: Mapping[str, Any]) -> Summary:
-    """The typed summary of what ``full_summary`` returns."""
+def typed(old: Mapping[str, Any] | Summary) -> Summary:
+    """The typed summary of what ``full_summary`` returned; one that is typed already as it is."""
+    if isinstance(old, Summary):
+        return old
     new = dict(old)
     meaning = new.pop("meaning")
     new["interpretations"] = (meaning or {}).get("readings", {})

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from sonde.core.arguments import StringsOrPaths, as_strings
 from sonde.data.dataset import write_atomically
@@ -18,6 +18,7 @@ from sonde.report.charts.figure_style import ONE_COLUMN, TWO_COLUMNS, Row, Spec
 from sonde.report.charts.options import Lines, Mode
 from sonde.report.escape import csv_text as as_csv
 from sonde.report.names import set_names, short_names
+from sonde.report.types import Summary
 from sonde.report.verdict import BOLD_NOTE, FILLED_NOTE, MARK_NOTE
 
 FIGURE_SUFFIXES = (".pdf", ".svg", ".png", ".json", ".csv")
@@ -42,7 +43,7 @@ CAPTIONS = {
 
 
 def write(
-    summary: Mapping[str, Any],
+    summary: Summary,
     kind: str,
     path: Path | str,
     *,
@@ -101,14 +102,14 @@ def check_figure_suffix(path: Path) -> None:
 # What is drawn
 
 
-def _names_of_sets(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    drawn = set_names(summary["sets"])
-    return [(name, s["label"], s["name"], s["task"]) for name, s in zip(drawn, summary["sets"], strict=True)]
+def _names_of_sets(summary: Summary) -> list[tuple[str, ...]]:
+    drawn = set_names(summary.sets)
+    return [(name, s.label, s.name, s.task) for name, s in zip(drawn, summary.sets, strict=True)]
 
 
-def _names_of_columns(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    whole = [", ".join(column["label"]) for column in summary["columns"]]
-    typed = [column["encoder"] for column in summary["columns"]]
+def _names_of_columns(summary: Summary) -> list[tuple[str, ...]]:
+    whole = [column.name for column in summary.columns]
+    typed = [column.encoder for column in summary.columns]
     return list(zip(short_names(whole), whole, typed, strict=True))
 
 
@@ -127,9 +128,9 @@ def _found(what: str, wanted: Sequence[str], names: Sequence[tuple[str, ...]]) -
     return tuple(found)
 
 
-def _reference(summary: Mapping[str, Any], text: str) -> int | str:
+def _reference(summary: Summary, text: str) -> int | str:
     """The column or the language that ratios are to."""
-    if any(said["language"] == text for said in summary["sets"]):
+    if any(s.language == text for s in summary.sets):
         return text
     found = _found("encoder or language", [text], _names_of_columns(summary))
     if len(found) > 1:
@@ -138,20 +139,20 @@ def _reference(summary: Mapping[str, Any], text: str) -> int | str:
     return found[0]
 
 
-def _caption(summary: Mapping[str, Any], kind: str, mode: Mode, rows: Sequence[Row]) -> str:
-    adjusted = (summary.get("correlations") or {}).get("caption", "")
-    said = [CAPTIONS[kind].format(adjusted)] if mode == "absolute" else []
+def _caption(summary: Summary, kind: str, mode: Mode, rows: Sequence[Row]) -> str:
+    adjusted = "" if summary.correlations is None else summary.correlations.caption
+    parts = [CAPTIONS[kind].format(adjusted)] if mode == "absolute" else []
     if any(row.get("marked") for row in rows):
-        said.append(MARK_NOTE)
+        parts.append(MARK_NOTE)
     if kind == "intervals":
         drawn = {row["set"] for row in rows if row["mark"] in ("human", "published")}
         what = "People and published models"
-        said += published_results.footnotes([summary["sets"][i] for i in sorted(drawn)], what)
+        parts += published_results.footnotes([summary.sets[i] for i in sorted(drawn)], what)
     if any(row.get("partial") for row in rows):
-        said.append("From a sample of the rows.")
-    if any(summary["sets"][row["set"]].get("synthetic") for row in rows if "set" in row):
-        said.append("The sentences are synthetic.")
-    return " ".join(said)
+        parts.append("From a sample of the rows.")
+    if any(summary.sets[row["set"]].synthetic for row in rows if "set" in row):
+        parts.append("The sentences are synthetic.")
+    return " ".join(parts)
 
 
 # Files

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sonde.report import published_results
 from sonde.report.escape import plain
 from sonde.report.scores import LOSSES
-from sonde.report.summary import done
+from sonde.report.types import Cell, FailureSummary, SetSummary, Summary
 from sonde.report.variant_tables import interpretations
 from sonde.report.verdict import footnotes
 from sonde.result import CONSTANT_INTERVAL
@@ -30,29 +30,29 @@ CORRELATIONS = {
 """What sets that are not about right and wrong are scored by."""
 
 
-def legend(summary: Mapping[str, Any], *, human: bool = True) -> list[str]:
+def legend(summary: Summary, *, human: bool = True) -> list[str]:
     """Sentences about what the table shows, only those that apply to it; ``human``: whether it has that column."""
-    every = [cell for set_summary in summary["sets"] for cell in set_summary["cells"] if done(cell)]
-    beside = [cell for set_summary in summary["sets"] for cell in set_summary["baselines"] if done(cell)]
+    every = [cell for s in summary.sets for cell in s.cells if cell is not None]
+    beside = [cell for s in summary.sets for cell in s.baselines if cell is not None]
     if not every and not beside:
-        return list(summary["notes"])
+        return list(summary.notes)
     return [
-        _metric(summary["metric"], {cell["interval"] for cell in every + beside}),
+        _metric(summary.metric, {cell.interval for cell in every + beside}),
         *_calibrated(every + beside),
-        *_about(summary["metric"], every, bool(beside)),
+        *_about(summary.metric, every, bool(beside)),
         *_constant(summary),
-        *_correlated(summary["sets"]),
+        *_correlated(summary.sets),
         *_transfer(summary),
         *_probes(summary),
-        *_seeds(every, summary["metric"]),
+        *_seeds(every, summary.metric),
         *_letters(summary, every),
         *footnotes(summary),
         *_layers(every),
         *_partial(summary),
-        *_synthetic(summary["sets"]),
+        *_synthetic(summary.sets),
         *(_human(summary) if human else ()),
         *interpretations(summary),
-        *summary["notes"],
+        *summary.notes,
     ]
 
 
@@ -72,9 +72,9 @@ def _metric(metric: str, kinds: set[str]) -> str:
     return f"Accuracy on te in points; ± is half the width of the 95 % interval: {'; '.join([wilson, *more])}."
 
 
-def _about(metric: str, cells: Sequence[Mapping[str, Any]], beside: bool) -> Iterator[str]:
+def _about(metric: str, cells: Sequence[Cell], beside: bool) -> Iterator[str]:
     """What an interval is about."""
-    scored = [cell["about"] for cell in cells if cell["interval"] in ("wilson", "cluster")]
+    scored = [cell.about for cell in cells if cell.interval in ("wilson", "cluster")]
     if metric != "accuracy" or not scored:
         return
     encoder = "± of an encoder is about the encoder: test rows, training rows and dev rows could have been others"
@@ -87,63 +87,63 @@ def _about(metric: str, cells: Sequence[Mapping[str, Any]], beside: bool) -> Ite
         yield f"{encoder}; where a probe was not trained again, and for baselines, ± is {probe}."
 
 
-def _constant(summary: Mapping[str, Any]) -> Iterator[str]:
+def _constant(summary: Summary) -> Iterator[str]:
     """Baselines whose score is a fact of the set."""
     found = dict.fromkeys(
-        column["encoder"]
-        for set_summary in summary["sets"]
-        for column, cell in zip(summary["baselines"], set_summary["baselines"], strict=True)
-        if cell and cell.get("interval") == CONSTANT_INTERVAL
+        column.encoder
+        for s in summary.sets
+        for column, cell in zip(summary.baselines, s.baselines, strict=True)
+        if cell is not None and cell.interval == CONSTANT_INTERVAL
     )
-    if found and summary["metric"] == "accuracy":
+    if found and summary.metric == "accuracy":
         yield f"{', '.join(found)}: one answer for every row; its score is a fact of the test rows and has no interval."
 
 
-def _calibrated(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if any((cell.get("calibrated") or {}).get("value") is not None for cell in cells):
+def _calibrated(cells: Sequence[Cell]) -> Iterator[str]:
+    if any(cell.calibrated is not None and cell.calibrated.value is not None for cell in cells):
         yield (
             "calibrated: the same with log-probabilities at the temperature that is best on dev. Raw bits are high "
             "where a probe is too sure of itself; what it knows are the calibrated ones."
         )
 
 
-def _correlated(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _correlated(sets: Sequence[SetSummary]) -> Iterator[str]:
     for metric, text in CORRELATIONS.items():
-        found = [set_summary["label"] for set_summary in sets if set_summary["scored_by"] == metric]
+        found = [s.label for s in sets if s.scored_by == metric]
         if found:
             yield f"{_listed(found)}: {text}"
 
 
-def _transfer(summary: Mapping[str, Any]) -> Iterator[str]:
-    for column, found in zip(summary["columns"], summary["transfer"], strict=True):
+def _transfer(summary: Summary) -> Iterator[str]:
+    for column, found in zip(summary.columns, summary.transfer, strict=True):
         if found:
             yield (
-                f"{', '.join(column['label'])}: mean dev accuracy over {len(found['tasks'])} transfer tasks "
-                f"{100 * found['macro']:.1f} (macro), {100 * found['micro']:.1f} (micro, by rows)."
+                f"{column.name}: mean dev accuracy over {len(found.tasks)} transfer tasks "
+                f"{100 * found.macro:.1f} (macro), {100 * found.micro:.1f} (micro, by rows)."
             )
 
 
-def _probes(summary: Mapping[str, Any]) -> Iterator[str]:
-    own = {c["probe"] for c in summary["columns"] if c["probe"]}
-    other = {c["encoder"]: c["probe"] for c in summary["baselines"] if c["probe"] and own != {c["probe"]}}
+def _probes(summary: Summary) -> Iterator[str]:
+    own = {c.probe for c in summary.columns if c.probe}
+    other = {c.encoder: c.probe for c in summary.baselines if c.probe and own != {c.probe}}
     if len(own) == 1:
         yield f"Probe: {', '.join(own)}."
     if other:
         yield f"Probe of {', '.join(other)}: {', '.join(dict.fromkeys(other.values()))}."
 
 
-def _seeds(cells: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]:
-    counts = sorted({cell["seeds"] for cell in cells})
+def _seeds(cells: Sequence[Cell], metric: str) -> Iterator[str]:
+    counts = sorted({cell.seeds for cell in cells})
     if counts and counts[-1] > 1:
         many = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         yield f"Means of {many} seeds" + ("." if metric == "macro_f1" else "; ± is over rows and seeds.")
 
 
-def _letters(summary: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if any(cell["letters"] for cell in cells):
-        apart = len({(c["limit"], c["sonde"]) for c in summary["columns"]}) > 1
+def _letters(summary: Summary, cells: Sequence[Cell]) -> Iterator[str]:
+    if any(cell.letters for cell in cells):
+        apart = len({(c.limit, c.sonde) for c in summary.columns}) > 1
         only = "; only columns of the same sample and version are compared" if apart else ""
-        about = {set_summary["letters_about"] for set_summary in summary["sets"] if "letters_about" in set_summary}
+        about = {s.letters_about for s in summary.sets if s.letters_about is not None}
         whose = "the encoders" if about == {"encoder"} else "the encoders as far as probes were trained again"
         tests = "the trained probes alone" if about == {"probe"} else whose
         yield (
@@ -152,41 +152,41 @@ def _letters(summary: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> 
         )
 
 
-def _layers(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    counts = {cell["layers"] for cell in cells if cell["layers"] > 1}
+def _layers(cells: Sequence[Cell]) -> Iterator[str]:
+    counts = {cell.layers for cell in cells if cell.layers > 1}
     if counts:
         yield f"(L…): the layer that was best on dev, of {' or '.join(map(str, sorted(counts)))}."
 
 
-def _partial(summary: Mapping[str, Any]) -> Iterator[str]:
-    limits = sorted({c["limit"] for c in (*summary["columns"], *summary["baselines"]) if c["limit"] is not None})
+def _partial(summary: Summary) -> Iterator[str]:
+    limits = sorted({c.limit for c in (*summary.columns, *summary.baselines) if c.limit is not None})
     if limits:
         yield f"* partial: a sample of at most {' or '.join(f'{limit:,}' for limit in limits)} rows of each split."
 
 
-def _synthetic(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    found = [set_summary["label"] for set_summary in sets if set_summary["synthetic"]]
+def _synthetic(sets: Sequence[SetSummary]) -> Iterator[str]:
+    found = [s.label for s in sets if s.synthetic]
     if found:
         which = "All sets are" if len(found) == len(sets) else f"{_listed(found)} {'is' if len(found) == 1 else 'are'}"
         yield f"{which} of sentences from the built-in grammar: synthetic, and not to be compared with others."
 
 
-def _human(summary: Mapping[str, Any]) -> Iterator[str]:
-    sets = [{**set_summary, "printed": []} for set_summary in summary["sets"] if set_summary["human"]]
-    if summary["metric"] == "accuracy":
+def _human(summary: Summary) -> Iterator[str]:
+    sets = [replace(s, published=()) for s in summary.sets if s.human is not None]
+    if summary.metric == "accuracy":
         yield from published_results.footnotes(sets, "human")
 
 
-def failures(summary: Mapping[str, Any]) -> list[str]:
+def failures(summary: Summary) -> list[str]:
     """What could not be done, in a line each; the same error of one encoder is one line."""
-    found: dict[tuple[str | None, str, str], list[Mapping[str, Any]]] = {}
-    for failure in summary["failures"]:
-        found.setdefault((failure["encoder"], failure["kind"], failure["error"]), []).append(failure)
+    found: dict[tuple[str | None, str, str], list[FailureSummary]] = {}
+    for failure in summary.failures:
+        found.setdefault((failure.encoder, failure.kind, failure.error), []).append(failure)
     lines = []
     for (encoder, kind, error), failed in found.items():
-        datasets = [failure["dataset"] for failure in failed]
+        datasets = [failure.dataset for failure in failed]
         sets = list(dict.fromkeys(name for name in datasets if name))
-        asked = dict.fromkeys(base_variant(failure["variant"]) for failure in failed if failure["variant"])
+        asked = dict.fromkeys(base_variant(failure.variant) for failure in failed if failure.variant)
         where = " on ".join(part for part in (encoder, _listed(sets) if sets else "") if part)
         cells = f" ({len(datasets)} cells)" if len(datasets) > len(sets) > 0 else ""
         controls = f", {_listed(list(asked), 'others')}" if asked else ""

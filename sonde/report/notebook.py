@@ -7,16 +7,16 @@ Report.of(run).save("report.html")        # the whole page; also .json, .md, .te
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sonde.data.dataset import write_atomically
 from sonde.errors import UsageError
 from sonde.report.full_summary import full_summary
 from sonde.report.page import fragment, render
 from sonde.report.tables import csv_text, json_text, latex, markdown
+from sonde.report.types import Summary
 from sonde.run.folder import Run
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Report:
     """All there is to say about a run, and ways to say it."""
 
     run: Run
-    summary: Mapping[str, Any]
+    summary: Summary
     """Plain data: what every page, table and text is made from."""
     title: str | None = None
     """What stands at the top of the page; None: the name of the run's folder."""

@@ -80,7 +80,7 @@ def probe_catalogue(run: Run) -> ProbeCatalogue:
     """Look through a run for probes that were kept."""
     grid = grid_of(run)
     both = [*label_columns(grid.columns), *label_columns(grid.baselines)]
-    names = [", ".join(said["label"]) for said in both]
+    names = [column.name for column in both]
     choices = [
         Choice(name, short, column, cells, i >= len(grid.columns))
         for i, (column, name, short) in enumerate(
