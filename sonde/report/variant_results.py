@@ -30,9 +30,9 @@ from typing import Any
 from sonde.compare import best_layer
 from sonde.report.grid import ColumnKey, Grid, SetKey
 from sonde.result import Result
-from sonde.run.controls import CONTROLS
+from sonde.run.control import CONTROLS
 from sonde.run.folder import Run
-from sonde.run.measures import ERASED, GIVEN, MEASURES, measure_of
+from sonde.run.measure import ERASED, GIVEN, MEASURES, measure_of
 from sonde.run.variants import base_variant
 
 GIVEN_SEPARATOR = " given "

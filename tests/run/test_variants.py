@@ -14,12 +14,12 @@ from sonde.encoders import Identity
 from sonde.errors import UsageError
 from sonde.probes import Features, parse
 from sonde.result import Cell, Signature
-from sonde.run import Run, evaluate, join, variants
+from sonde.run import Run, evaluate, join, selectivity, variants
 from sonde.run import encoder as encoder_module
 from sonde.run.cells import Unit, Vectors, probe_unit
-from sonde.run.controls import CONTROLS, selectivity
+from sonde.run.control import CONTROLS
 from sonde.run.log import Log
-from sonde.run.measures import MEASURES, measure_of
+from sonde.run.measure import MEASURES, measure_of
 from sonde.run.parts import parts_of
 from sonde.run.resample import CHOSEN_ARRAY, RESAMPLED
 from sonde.run.shared import TextIndex
