@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sonde.report.cells import value_of
-from sonde.report.interval import half_width
 from sonde.report.published_results import EXTENT_NOTES
 from sonde.report.scores import LOSSES
 from sonde.report.types import Cell, LayerTable, Score, SetSummary, Summary
 from sonde.report.verdict import mark_of
+from sonde.run.variant import margin
 
 ABSENT = "–"
 
@@ -117,8 +117,8 @@ def _number(score: Score, metric: str) -> CellText:
     if score.value is None:
         return CellText(ABSENT)
     scale, digits = (1, 3) if metric in LOSSES else (100, 1)
-    margin = half_width(score.low, score.high, scale=scale, digits=digits)
-    return CellText(f"{scale * score.value:.{digits}f}", margin)
+    half_width = margin(score.low, score.high, scale=scale, digits=digits)
+    return CellText(f"{scale * score.value:.{digits}f}", half_width)
 
 
 def layer_columns(summary: Summary, table: LayerTable) -> list[Column]:

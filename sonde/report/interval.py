@@ -13,11 +13,6 @@ def estimate_of(cell: Cell | None) -> Estimate:
     return (None, None, None) if cell is None else (cell.score.value, cell.score.low, cell.score.high)
 
 
-def half_width(low: float | None, high: float | None, *, scale: float = 100, digits: int = 1) -> str:
-    """± and half the width of an interval; empty for a number without one, such as a constant prediction."""
-    return "" if low is None or high is None else f"±{scale * (high - low) / 2:.{digits}f}"
-
-
 def in_points(value: float | None, low: float | None = None, high: float | None = None) -> str:
     """A share and its interval in words: 78.7 (77.5 to 79.8)."""
     if value is None:

@@ -13,7 +13,7 @@ from sonde.report.escape import plain
 from sonde.report.grid import BASELINE_NAMES
 from sonde.report.types import Reproduction
 from sonde.result import FLOAT16_FACT, Cell
-from sonde.run.controls import CONTROLS
+from sonde.run.control import CONTROLS
 from sonde.run.folder import Run
 from sonde.run.variants import base_variant
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from sonde.report.columns import ABSENT, CellText, Column
-from sonde.report.interval import half_width
 from sonde.report.types import Cell, Summary
 from sonde.report.variant_results import part_of
-from sonde.run.measures import Measure
+from sonde.run.measure import Measure
 from sonde.run.variant import CellText as VariantText
-from sonde.run.variant import VariantColumn, VariantSummary
+from sonde.run.variant import VariantColumn, VariantSummary, margin
 
 ERASED_NOTE = "after a property (column) is erased"
 
@@ -55,10 +54,10 @@ def _columns(rows: Sequence[Variants], belongs: Callable[[VariantSummary], bool]
     by_name = [{v.name: v for v in row if belongs(v)} for row in rows]
     for name, of in dict.fromkeys((v.name, v.of) for row in by_name for v in row.values()):
         part = part_of(of)
-        for column in (getattr(part, "columns", ()) if part is not None else ()) or (GENERIC,):
+        for column in (GENERIC,) if part is None else part.columns:
             texts = [column.text(row[name]) if name in row else None for row in by_name]
             if any(texts):
-                heading = [line.format(name=name) for line in column.heading]
+                heading = [line.replace("{name}", name) for line in column.heading]
                 found.append(Column(heading, [CellText(ABSENT) if t is None else _cell(t) for t in texts]))
     return found
 
@@ -69,17 +68,17 @@ def _cell(text: VariantText) -> CellText:
 
 def _generic(variant: VariantSummary) -> VariantText:
     """The number as it was recorded: without its object, nothing is known about its unit."""
-    return VariantText(f"{variant.value:.3f}", half_width(variant.low, variant.high, scale=1, digits=3))
+    return VariantText(f"{variant.value:.3f}", margin(variant.low, variant.high, scale=1, digits=3))
 
 
 GENERIC = VariantColumn(("{name}",), _generic)
-"""The column of a control or measure that has none of its own, or whose package is not installed."""
+"""The column of a control or measure whose package is not installed."""
 
 
 def _accuracy(cell: Cell | None) -> CellText:
     if cell is None:
         return CellText(ABSENT)
-    return CellText(f"{100 * cell.accuracy:.1f}", half_width(cell.low, cell.high))
+    return CellText(f"{100 * cell.accuracy:.1f}", margin(cell.low, cell.high))
 
 
 def _information(cells: Sequence[Cell | None]) -> Iterator[Column]:
@@ -90,7 +89,7 @@ def _information(cells: Sequence[Cell | None]) -> Iterator[Column]:
             CellText(ABSENT)
             if each is None
             # adding 0 makes -0 a 0
-            else CellText(f"{round(each.bits, 3) + 0.0:.3f}", half_width(each.low, each.high, scale=1, digits=3))
+            else CellText(f"{round(each.bits, 3) + 0.0:.3f}", margin(each.low, each.high, scale=1, digits=3))
             for each in found
         ]
         yield Column(["information", "bits"], texts)

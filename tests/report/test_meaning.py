@@ -15,9 +15,9 @@ from sonde.report.page.page import render
 from sonde.report.summary import summarise
 from sonde.report.tables import json_text, latex, markdown, print_table
 from sonde.report.variant_tables import interpretations, variant_tables
-from sonde.run import evaluate, join
-from sonde.run.controls import CONTROLS, selectivity
-from sonde.run.measures import MEASURES
+from sonde.run import evaluate, join, selectivity
+from sonde.run.control import CONTROLS
+from sonde.run.measure import MEASURES
 from tests.run.test_measures import layered
 from tests.run.test_variants import EVERY, Reading, keyed, label, named, of_label
 
@@ -159,7 +159,7 @@ def test_what_is_of_other_rows_is_not_subtracted(summary):
 def test_readings_are_of_what_was_asked(summary, tmp_path):
     found = summary["meaning"]["readings"]
     assert list(found) == [*(name for name in CONTROLS if name not in ("words", "untrained")), *list(MEASURES)[:-1]]
-    assert all(text == {**CONTROLS, **MEASURES}[name].interpretation for name, text in found.items())
+    assert all(text == {**CONTROLS.parts(), **MEASURES.parts()}[name].interpretation for name, text in found.items())
     measures = ["given:baseline:length", "online"]
     some = evaluate({"k": label()}, SETS[:1], tmp_path / "run", controls=["norm"], measures=measures, baselines=())
     said = summarise(some)["meaning"]["readings"]
