@@ -45,14 +45,14 @@ def json_text(summary: Summary) -> str:
 
 
 def csv_text(run: Run, summary: Summary) -> str:
-    """One line per result, with every layer and seed, the signature last.
+    """One line per result, with every layer, seed, control and measure, the signature last.
 
     The best baseline and the verdict are given for the results in the table of sets: those of the layer that dev chose,
     all seeds together.
     """
     cells = [cell for s in summary.sets for cell in s.cells if cell is not None]
     against = {line: cell.against for cell in cells for line in cell.signatures}
-    rows = [_with_verdict(to_row(result), against) for result in run.results]
+    rows = [_with_verdict(to_row(result), against) for result in (*run.results, *run.extras)]
     return as_csv([list(rows[0]), *(list(row.values()) for row in rows)]) if rows else ""
 
 
