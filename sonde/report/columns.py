@@ -82,7 +82,7 @@ def main_columns(summary: Summary) -> MainTable:
     ]  # fmt: skip
     return MainTable(
         names=Column(["set"], [CellText(s.label) for s in sets]),
-        test_size=Column(["te"], [CellText(_test_size(s)) for s in sets]),
+        test_size=Column(["test"], [CellText(_test_size(s)) for s in sets]),
         encoders=encoders,
         # those that only predict labels have no loss
         baselines=[column for column in baselines if any(cell.text != ABSENT for cell in column.cells)],

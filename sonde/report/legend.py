@@ -1,4 +1,4 @@
-"""What stands below a table of results: what its numbers and marks mean, and what is missing."""
+"""The legend of a table of results: what its numbers and marks mean, and what is missing."""
 
 from __future__ import annotations
 
@@ -15,31 +15,29 @@ from sonde.result import CONSTANT_INTERVAL
 from sonde.run.variants import base_variant
 
 MAX_NAMED_SETS = 3
-"""So many sets are named; of more, the first of them and their number."""
-
-
+"""So many sets are named; of more, the first one and how many others there are."""
 INTERVAL_KINDS = {
     "nadeau-bengio": "that of Nadeau and Bengio where there are folds",
     "bootstrap": "bootstrap over rows for correlations",
 }
 CORRELATIONS = {
     "pearson": "Pearson's r times 100, by SentEval's regression on pairs, whatever the probe.",
-    "spearman": "Spearman's rho of the cosines times 100, over all rows at once; nothing is learned.",
+    "spearman": "Spearman's rho of the cosines times 100, over all rows at once; nothing is trained.",
     "recall@1": "share of captions that find their image first, in points.",
 }
-"""What sets that are not about right and wrong are scored by."""
+"""How sets are scored that are not scored by accuracy."""
 
 
 def legend(summary: Summary, *, human: bool = True) -> list[str]:
-    """Sentences about what the table shows, only those that apply to it; ``human``: whether it has that column."""
+    """The sentences that apply to a table; ``human``: whether it has that column."""
     every = [cell for s in summary.sets for cell in s.cells if cell is not None]
-    beside = [cell for s in summary.sets for cell in s.baselines if cell is not None]
-    if not every and not beside:
+    baselines = [cell for s in summary.sets for cell in s.baselines if cell is not None]
+    if not every and not baselines:
         return list(summary.notes)
     return [
-        _metric(summary.metric, {cell.interval for cell in every + beside}),
-        *_calibrated(every + beside),
-        *_about(summary.metric, every, bool(beside)),
+        _metric(summary.metric, {cell.interval for cell in every + baselines}),
+        *_calibrated(every + baselines),
+        *_about(summary.metric, every, bool(baselines)),
         *_constant(summary),
         *_correlated(summary.sets),
         *_transfer(summary),
@@ -58,37 +56,37 @@ def legend(summary: Summary, *, human: bool = True) -> list[str]:
 
 def _metric(metric: str, kinds: set[str]) -> str:
     if metric == "macro_f1":
-        return "Macro-averaged F1 on te in points, without an interval."
+        return "Macro-averaged F1 on test in points, without an interval."
     forms = "target forms, or sentences, that rows share"
     if metric in LOSSES:
         drawn = f"over {forms}, else rows" if "cluster" in kinds else "over rows"
-        which = " at the temperature that is best on dev" if metric == "log2_loss_calibrated" else ""
+        which = " at the temperature fitted on dev" if metric == "log2_loss_calibrated" else ""
         return (
-            f"Mean loss on te in bits{which}, lower is better; ± is half the width of the 95 % interval {drawn}, of "
+            f"Mean loss on test in bits{which}, lower is better; ± is half the width of the 95 % interval {drawn}, of "
             "the trained probe."
         )
     wilson = f"Wilson's, with that over {forms}" if "cluster" in kinds else "Wilson's"
     more = [text for kind, text in INTERVAL_KINDS.items() if kind in kinds]
-    return f"Accuracy on te in points; ± is half the width of the 95 % interval: {'; '.join([wilson, *more])}."
+    return f"Accuracy on test in points; ± is half the width of the 95 % interval: {'; '.join([wilson, *more])}."
 
 
-def _about(metric: str, cells: Sequence[Cell], beside: bool) -> Iterator[str]:
+def _about(metric: str, cells: Sequence[Cell], baselines: bool) -> Iterator[str]:
     """What an interval is about."""
     scored = [cell.about for cell in cells if cell.interval in ("wilson", "cluster")]
     if metric != "accuracy" or not scored:
         return
-    encoder = "± of an encoder is about the encoder: test rows, training rows and dev rows could have been others"
-    probe = "about the one trained probe, on other test rows"
+    encoder = "± of an encoder is about the encoder: it covers other samples of test, training and dev rows"
+    probe = "about the one trained probe, on other samples of test rows"
     if set(scored) == {"encoder"}:
-        yield f"{encoder}{f'; that of a baseline is {probe}' if beside else ''}."
+        yield f"{encoder}{f'; that of a baseline is {probe}' if baselines else ''}."
     elif set(scored) == {"probe"}:
-        yield f"± is {probe}: other training rows would give another probe."
+        yield f"± is {probe}: it does not cover other training rows."
     else:
-        yield f"{encoder}; where a probe was not trained again, and for baselines, ± is {probe}."
+        yield f"{encoder}; where a probe was not retrained, and for baselines, ± is {probe}."
 
 
 def _constant(summary: Summary) -> Iterator[str]:
-    """Baselines whose score is a fact of the set."""
+    """Baselines that predict the same label for every row."""
     found = dict.fromkeys(
         column.encoder
         for s in summary.sets
@@ -96,14 +94,15 @@ def _constant(summary: Summary) -> Iterator[str]:
         if cell is not None and cell.interval == CONSTANT_INTERVAL
     )
     if found and summary.metric == "accuracy":
-        yield f"{', '.join(found)}: one answer for every row; its score is a fact of the test rows and has no interval."
+        names = ", ".join(found)
+        yield f"{names}: the same prediction for every row; its score is a fact of the test rows and has no interval."
 
 
 def _calibrated(cells: Sequence[Cell]) -> Iterator[str]:
     if any(cell.calibrated is not None and cell.calibrated.value is not None for cell in cells):
         yield (
-            "calibrated: the same with log-probabilities at the temperature that is best on dev. Raw bits are high "
-            "where a probe is too sure of itself; what it knows are the calibrated ones."
+            "calibrated: the same with log-probabilities at the temperature fitted on dev. Raw bits are high where a "
+            "probe is overconfident; the calibrated ones measure what it knows."
         )
 
 
@@ -144,7 +143,7 @@ def _letters(summary: Summary, cells: Sequence[Cell]) -> Iterator[str]:
         apart = len({(c.limit, c.sonde) for c in summary.columns}) > 1
         only = "; only columns of the same sample and version are compared" if apart else ""
         about = {s.letters_about for s in summary.sets if s.letters_about is not None}
-        whose = "the encoders" if about == {"encoder"} else "the encoders as far as probes were trained again"
+        whose = "the encoders" if about == {"encoder"} else "the encoders as far as probes were retrained"
         tests = "the trained probes alone" if about == {"probe"} else whose
         yield (
             "Encoders that share a letter on a set are not significantly different on it, which does not show that "
@@ -168,7 +167,7 @@ def _synthetic(sets: Sequence[SetSummary]) -> Iterator[str]:
     found = [s.label for s in sets if s.synthetic]
     if found:
         which = "All sets are" if len(found) == len(sets) else f"{_listed(found)} {'is' if len(found) == 1 else 'are'}"
-        yield f"{which} of sentences from the built-in grammar: synthetic, and not to be compared with others."
+        yield f"{which} made of sentences from the built-in grammar: synthetic, and not comparable with other sets."
 
 
 def _human(summary: Summary) -> Iterator[str]:
@@ -178,7 +177,7 @@ def _human(summary: Summary) -> Iterator[str]:
 
 
 def failures(summary: Summary) -> list[str]:
-    """What could not be done, in a line each; the same error of one encoder is one line."""
+    """What failed, in a line each; the same error of one encoder is one line."""
     found: dict[tuple[str | None, str, str], list[FailureSummary]] = {}
     for failure in summary.failures:
         found.setdefault((failure.encoder, failure.kind, failure.error), []).append(failure)
@@ -186,11 +185,11 @@ def failures(summary: Summary) -> list[str]:
     for (encoder, kind, error), failed in found.items():
         datasets = [failure.dataset for failure in failed]
         sets = list(dict.fromkeys(name for name in datasets if name))
-        asked = dict.fromkeys(base_variant(failure.variant) for failure in failed if failure.variant)
+        variants = dict.fromkeys(base_variant(failure.variant) for failure in failed if failure.variant)
         where = " on ".join(part for part in (encoder, _listed(sets) if sets else "") if part)
         cells = f" ({len(datasets)} cells)" if len(datasets) > len(sets) > 0 else ""
-        controls = f", {_listed(list(asked), 'others')}" if asked else ""
-        lines.append(plain(f"failed: {where}{controls}{cells}: {kind}: {error}"))
+        of = f", {_listed(list(variants), 'others')}" if variants else ""
+        lines.append(plain(f"failed: {where}{of}{cells}: {kind}: {error}"))
     return lines
 
 

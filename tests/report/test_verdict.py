@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 
 import numpy as np
@@ -18,7 +17,7 @@ from sonde.report.charts import Options, chart
 from sonde.report.checks import checks
 from sonde.report.full_summary import full_summary
 from sonde.report.page.table import table_csv
-from sonde.report.tables import csv_text, latex, markdown, print_table
+from sonde.report.tables import csv_text, json_text, latex, markdown, print_table
 from sonde.report.verdict import (
     BOLD_NOTE,
     MARK,
@@ -228,7 +227,7 @@ def test_every_text_says_what_the_mark_and_bold_mean(run, monkeypatch):
     tex = latex(summary)
     assert f"\\textsuperscript{{\\dag{{}}}} {NOT_SIGNIFICANT}" in tex  # in the paper itself, and not in a comment
     assert tex.count("\\par{\\footnotesize") == 1
-    assert "surely" not in markdown(summary) + tex + json.dumps(summary)
+    assert "surely" not in markdown(summary) + tex + json_text(summary)
 
 
 def test_a_filled_dot_is_above_its_baselines(run, hopeless):
@@ -269,7 +268,7 @@ def test_a_constant_answer_has_no_interval_anywhere(run, monkeypatch):
     head = next(line for line in markdown(summary).splitlines() if line.startswith("| set"))
     cells = dict(zip(head.split(" | "), line.split(" | "), strict=True))
     assert re.fullmatch(r"\d+\.\d", cells["majority"])
-    assert "±" in cells.length
+    assert "±" in cells["length"]
     assert "fact of the test rows" in markdown(summary)
 
 
