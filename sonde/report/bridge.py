@@ -10,6 +10,8 @@ import msgspec
 from sonde.report.types import Cell, Summary
 from sonde.run.variant import VariantSummary
 
+AnySummary = Summary | Mapping[str, Any]
+
 
 def typed(old: Mapping[str, Any]) -> Summary:
     """The typed summary of what ``full_summary`` returns."""
@@ -91,3 +93,39 @@ def _errors(old: Mapping[str, Any]) -> dict[str, Any]:
         "doubtful": [row(r) for r in old["doubtful"]],
         "easiest": [row(r) for r in old["telling"]],
     }
+
+
+def as_typed(summary: AnySummary) -> Summary:
+    """The typed summary, whichever is given."""
+    if isinstance(summary, Summary):
+        return summary
+    found = typed(summary)
+    _MEANINGS[id(found.interpretations)] = (found.interpretations, summary["meaning"])
+    return found
+
+
+_MEANINGS: dict[int, tuple[Mapping[str, str], Any]] = {}
+
+
+def untyped(summary: Summary) -> dict[str, Any]:
+    """The dictionary that tables are still made from."""
+    old: dict[str, Any] = msgspec.to_builtins(summary)
+    old["sets"] = untyped_sets(summary, range(len(summary.sets)))
+    old["meaning"] = _MEANINGS.get(id(summary.interpretations), (None, None))[1]
+    return old
+
+
+def untyped_sets(summary: Summary, which: Any) -> list[dict[str, Any]]:
+    """Some of its sets."""
+    found = []
+    for i in which:
+        own = summary.sets[i]
+        old = msgspec.to_builtins(own)
+        old["printed"] = old.pop("published")
+        for name, failed in (("cells", own.failed), ("baselines", own.failed_baselines)):
+            old[name] = [
+                {"failure": failed[j]} if j in failed else c and {k: v for k, v in c.items() if k != "by_dev"}
+                for j, c in enumerate(old[name])
+            ]
+        found.append(old)
+    return found

@@ -15,6 +15,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from sonde.encoders import scheme_names
 from sonde.report.curves import curves
 from sonde.report.error_analysis import error_analysis
@@ -54,7 +56,7 @@ def full_summary(run: Run, *, adjust: Adjustment = "holm", published: bool = Fal
         "folders": [str(folder) for folder in run.folders],
     }
     summary["try"] = None
-    summary["checks"] = checks(summary)
+    summary["checks"] = [msgspec.to_builtins(found) for found in checks(summary)]
     return summary
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 Estimate = tuple[float | None, float | None, float | None]
 """A value and the ends of its interval, null where there is none."""
 
 
-def estimate_of(cell: Mapping[str, Any] | None) -> Estimate:
+def estimate_of(cell: Any) -> Estimate:
     """The number in a cell of the summary and the interval that is shown with it."""
+    if cell is not None and hasattr(cell, "score"):
+        return cell.score.value, cell.score.low, cell.score.high
     score = (cell or {}).get("score") or {}
     return score.get("value"), score.get("low"), score.get("high")
 

@@ -40,11 +40,15 @@ def truncate_names(texts: Sequence[str]) -> list[str]:
     return _apart(lines, [[_cut(line), line] for line in lines])
 
 
-def set_names(sets: Sequence[Mapping[str, Any]]) -> list[str]:
+def set_names(sets: Sequence[Any]) -> list[str]:
     """A name for each set of a summary, no two alike, and all with the same parts.
 
     The task, with the language or the corpus if it takes that to tell sets apart; then with the suite; then the label.
     """
+    sets = [
+        s if isinstance(s, Mapping) else {k: getattr(s, k) for k in ("name", "label", "language", "corpus")}
+        for s in sets
+    ]
     for head in (lambda name: name.rsplit("/", 1)[-1], str):
         for keys in ((), ("language",), ("corpus",), ("language", "corpus")):
             names = [plain(_with(head(said["name"]), [said.get(key) for key in keys])) for said in sets]

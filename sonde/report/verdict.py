@@ -134,14 +134,16 @@ def _bits(run: Run, result: Result, name: str) -> npt.NDArray[np.float64]:
 # What is shown of it
 
 
-def verdict_of(cell: Mapping[str, Any] | None) -> Verdict | None:
+def verdict_of(cell: Any) -> Verdict | None:
     """What the summary says of a cell; None where there is no number, or no baseline."""
+    if cell is not None and hasattr(cell, "against"):
+        return cell.against.verdict if cell.against else None
     against = (cell or {}).get("against") or {}
     found: Verdict | None = against.get("verdict")
     return found
 
 
-def mark_of(cell: Mapping[str, Any] | None) -> str:
+def mark_of(cell: Any) -> str:
     """The mark of a number that is not significantly better than the best baseline."""
     return MARK if verdict_of(cell) in ("not_significant", "below") else ""
 
