@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Literal, TypeGuard
+from typing import Literal
 
 from sonde.compare import best_layer
 from sonde.errors import SondeError
@@ -130,8 +130,3 @@ def _information(results: Sequence[Result]) -> Information | None:
     bits = over_seeds([r.scores["information"] for r in results], intervals, lower=-math.inf, upper=math.inf)
     assert bits.value is not None
     return Information(bits=bits.value, low=bits.low, high=bits.high, entropy=results[0].scores["entropy"])
-
-
-def done(cell: Cell | None) -> TypeGuard[Cell]:
-    """Whether a cell has a result."""
-    return cell is not None

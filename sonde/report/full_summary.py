@@ -44,4 +44,4 @@ def full_summary(run: Run, *, adjust: Adjustment = "holm", published: bool = Fal
         languages=languages(summary),
         reproduction=reproduction(run, summary.versions),
     )
-    return replace(summary, checks=tuple(checks(summary)))
+    return replace(summary, checks=checks(summary))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Protocol
 
 from sonde.report.escape import plain
+from sonde.report.types import SetSummary
 
 MAX_UNCUT_LENGTH = 24
 """Labels of up to so many characters are shown as they were typed."""
@@ -22,30 +22,6 @@ _UNINFORMATIVE = re.compile(
     re.IGNORECASE,
 )
 """Folder names that models are saved under by convention: the folder above has the name."""
-
-
-class NamedSet(Protocol):
-    """What the name of a set is made from, as a ``SetSummary`` has it."""
-
-    @property
-    def name(self) -> str:
-        """With its suite, such as ``conneau2018/subj_number``."""
-        ...
-
-    @property
-    def label(self) -> str:
-        """The name, with a digest where two sets share it."""
-        ...
-
-    @property
-    def language(self) -> str | None:
-        """Its code."""
-        ...
-
-    @property
-    def corpus(self) -> str | None:
-        """The name of the corpus it was made from."""
-        ...
 
 
 def short_names(labels: Sequence[str]) -> list[str]:
@@ -64,7 +40,7 @@ def truncate_names(texts: Sequence[str]) -> list[str]:
     return _apart(lines, [[_cut(line), line] for line in lines])
 
 
-def set_names(sets: Sequence[NamedSet]) -> list[str]:
+def set_names(sets: Sequence[SetSummary]) -> list[str]:
     """A name for each set of a summary, no two alike, and all with the same parts.
 
     The task, with the language or the corpus if needed to tell sets apart; then with the suite; then the label.

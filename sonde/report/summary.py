@@ -9,7 +9,7 @@ from typing import Any
 from sonde.compare import best_layer, tie_letters
 from sonde.errors import SondeError
 from sonde.report.aggregate import aggregate
-from sonde.report.cells import done, make_cell, make_layer_cell, value_of
+from sonde.report.cells import make_cell, make_layer_cell, value_of
 from sonde.report.grid import ColumnKey, Grid, SetKey, grid_of, label_columns
 from sonde.report.scores import Metric, check_metric
 from sonde.report.sets import describe_set
@@ -28,8 +28,6 @@ from sonde.report.verdict import Scored, compare_with_baseline, verdict_of
 from sonde.result import Failure, Result
 from sonde.run.diagnoses import read_diagnoses
 from sonde.run.folder import Run
-
-__all__ = ["done", "summarise", "value_of"]
 
 
 def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) -> Summary:

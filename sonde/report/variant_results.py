@@ -54,9 +54,9 @@ def interpret_variants(run: Run) -> dict[str, str]:
 
 def _order(of: str) -> tuple[int, int]:
     """Controls, then measures, each in their own order; then the others."""
-    for kind, parts in enumerate((CONTROLS, MEASURES)):
-        if of in parts:
-            return kind, list(parts).index(of)
+    for kind, names in enumerate((list(CONTROLS), list(MEASURES))):
+        if of in names:
+            return kind, names.index(of)
     return 2, 0
 
 
