@@ -21,9 +21,22 @@ from sonde.report.correlations import (
 from sonde.report.types import CorrelationMatrix
 from sonde.stats import benjamini_hochberg, holm
 from sonde.tasks import SUITES
-from tests.report.summaries import make_column, make_set, make_summary
+from tests.report.summaries import cell, column, set_summary
+from tests.report.summaries import summary as written_summary
 
 TASKS = SUITES["conneau2018"]
+
+
+def make_set(name, values, language="en"):
+    """A set with these scores, None where there is none."""
+    cells = [None if value is None else cell(value, value, value) for value in values]
+    return set_summary(name, cells, task=name.split("/")[-1], language=language)
+
+
+def make_summary(sets=(), columns=None):
+    if columns is None:
+        columns = [column(f"st:{i}") for i in range(len(sets[0].cells) if sets else 0)]
+    return written_summary(sets, columns)
 
 
 def of_conneau():
@@ -36,7 +49,7 @@ def of_conneau():
     probing, transfer = tables["2"], tables["5"]
     models = [m for m in probing[TASKS[0]] if any(m in values for values in transfer.values())]
     sets = [make_set(task, [v.get(m) for m in models]) for task, v in (probing | transfer).items()]
-    return make_summary(sets, [make_column(m, "mlp") for m in models])
+    return make_summary(sets, [column(m, probe="mlp") for m in models])
 
 
 @pytest.fixture(scope="module")
@@ -126,14 +139,14 @@ def test_the_least_number_is_enough_for_a_perfect_correlation(tests):
 
 def test_only_columns_that_differ_in_their_encoder_are_taken():
     columns = [
-        make_column("st:a"),
-        make_column("st:a", "mlp"),
-        make_column("st:b"),
-        make_column("st:b", "mlp"),
-        make_column("st:c"),
-        make_column("st:c", limit=100),
-        make_column("st:a"),  # as it was before its weights changed
-        make_column("baseline:words"),
+        column("st:a"),
+        column("st:a", probe="mlp"),
+        column("st:b"),
+        column("st:b", probe="mlp"),
+        column("st:c"),
+        column("st:c", limit=100),
+        column("st:a"),  # as it was before its weights changed
+        column("baseline:words"),
     ]
     assert comparable_columns(columns) == [0, 2, 4]
     values = [0.1, 0.9, 0.2, 0.9, 0.3, 0.9, 0.9, 0.9]

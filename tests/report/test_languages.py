@@ -8,7 +8,8 @@ from sonde.published import published
 from sonde.report.languages import TASK_ALIASES, languages
 from sonde.report.types import LanguageComparison, ProfilePoint
 from sonde.tasks import SUITES
-from tests.report.summaries import make_column, make_set, make_summary
+from tests.report.summaries import column
+from tests.report.test_correlations import make_set, make_summary
 
 TASKS = SUITES["universal2019"]
 
@@ -32,7 +33,7 @@ def of_universal():
         )
         for task, language in places
     ]
-    return make_summary(sets, [make_column(m, "mlp") for m in models]), models
+    return make_summary(sets, [column(m, probe="mlp") for m in models]), models
 
 
 # Spearman and Pearson between English and Polish over the 8 models of both, recomputed from table 1 with other code.
@@ -104,7 +105,7 @@ def test_the_suite_is_named_where_two_have_the_task():
 
 
 def test_other_probes_have_profiles_and_are_not_mixed_into_a_task():
-    columns = [make_column(f"st:{i}", probe) for i in range(3) for probe in ("linear", "mlp")]
+    columns = [column(f"st:{i}", probe=probe) for i in range(3) for probe in ("linear", "mlp")]
     sets = [make_set(task, [0.1 * i + j for i in range(6)], lang)
             for j, task in enumerate(TASKS[:3]) for lang in ("de", "fr")]  # fmt: skip
     found = languages(make_summary(sets, columns))

@@ -5,7 +5,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sonde.report.names import MAX_NAME_LENGTH, MAX_UNCUT_LENGTH, set_names, short_names, truncate_names
-from tests.report.summaries import make_set
+from tests.report.summaries import set_summary
+
+
+def make_set(name, **more):
+    return set_summary(name, (), **more)
+
 
 LABELS = st.lists(st.text(alphabet=st.sampled_from("ab/\\:?,@… 12\u202e\x00"), max_size=60), max_size=8)
 

@@ -15,7 +15,7 @@ from sonde.report.types import AuditFinding
 from sonde.run.folder import Run
 from sonde.run.log import open_log
 from tests.report.runs import SUBJ, result
-from tests.report.summaries import make_summary
+from tests.report.summaries import summary as written_summary
 
 
 def only(folder, dataset=SUBJ, *, language="en", probe="linear", source=None, published=False, **said):
@@ -165,7 +165,7 @@ def test_every_table_says_for_which_set_a_number_was_printed(tmp_path):
 
 
 def test_to_ask_for_other_sets_where_nothing_was_printed_is_an_error(tmp_path):
-    summary = make_summary([only(tmp_path / "run", "own/colour", published=True)])
+    summary = written_summary([only(tmp_path / "run", "own/colour", published=True)])
     with pytest.raises(UsageError, match="adds nothing: no paper printed an accuracy for other sets of colour"):
         check_published(summary, True)
     check_published(summary, False)
