@@ -15,10 +15,11 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from sonde.report import types
-from sonde.report.types import VERSION, Summary
+from sonde.report.types import VERSION, Summary, analyses, cell, errors, sets, summary
 from sonde.run import variant
 
+MODULES = (summary, sets, cell, errors, analyses, variant)
+"""Where the types are."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -33,7 +34,7 @@ def summary_schema() -> dict[str, Any]:
     found = msgspec.json.schema(Summary)
     defined = found["$defs"]
     defined["Summary"]["properties"]["version"] = {"const": VERSION}
-    documented = {**_field_docs(types), **_field_docs(variant)}
+    documented = {name: docs for module in MODULES for name, docs in _field_docs(module).items()}
     for name, each in defined.items():
         each["required"] = list(each["properties"])  # those with a default are always written, too
         for field, text in documented.get(name, {}).items():
