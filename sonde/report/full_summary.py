@@ -56,7 +56,7 @@ def full_summary(run: Run, *, adjust: Adjustment = "holm", published: bool = Fal
         "folders": [str(folder) for folder in run.folders],
     }
     summary["try"] = None
-    summary["checks"] = [msgspec.to_builtins(found) for found in checks(summary)]
+    summary["checks"] = [{**msgspec.to_builtins(found), "where": list(found.where)} for found in checks(summary)]
     return summary
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from sonde.report import Report
 from sonde.report.full_summary import full_summary
-from sonde.report.page import ExtraSection, render
+from sonde.report.page import Section, render
 from tests.report.runs import SETS, beside, result, written
 from tests.report.test_page import crowd, hostile_run
 
@@ -167,16 +167,16 @@ def test_the_heat_map_shows_other_things(opened):
     page.wait(DRAWN)
     text = "document.querySelector('[data-chart=heatmap] svg').textContent"
     before = page.page.evaluate(text)
-    page.page.locator("#heat-mode").select_option("above")
+    page.page.locator("[data-chart=heatmap] select.mode").select_option("above")
     page.wait(f"{text}.includes('points above the best baseline')")
-    page.page.locator("#heat-mode").select_option("encoder")
+    page.page.locator("[data-chart=heatmap] select.mode").select_option("encoder")
     page.wait(f"{text}.includes('ratio')")
-    assert page.texts("#heat-other option") == ["st:good", "static:"]
+    assert page.texts("[data-chart=heatmap] .reference option") == ["st:good", "static:"]
     page.wait(f"({text}.match(/1\\.00/g) || []).length >= 3")  # an encoder beside itself
     first = page.page.evaluate(text)
-    page.page.locator("#heat-other").select_option("1")
+    page.page.locator("[data-chart=heatmap] .reference select").select_option("1")
     page.wait(f"{text} !== {json.dumps(first)}")
-    page.page.locator("#heat-mode").select_option("absolute")
+    page.page.locator("[data-chart=heatmap] select.mode").select_option("absolute")
     page.wait(f"{text} === {json.dumps(before)}")
 
 
@@ -203,7 +203,7 @@ def test_copying_puts_a_table_on_the_clipboard(opened, browser):
     browser.grant_permissions(["clipboard-read", "clipboard-write"])
     page = opened("plain")
     page.page.locator('[data-copy="latex"]').click()
-    page.wait("document.getElementById('told').textContent === 'Copied'")
+    page.wait("document.getElementById('status').textContent === 'Copied'")
     assert page.page.evaluate("navigator.clipboard.readText()").startswith("% \\usepackage{booktabs}")
 
 
@@ -212,12 +212,12 @@ def test_texts_of_a_hostile_run_stay_texts(opened):
     page.wait(DRAWN)
     assert page.page.evaluate("window.hurt") is None
     assert page.texts("h1") == ["</title><script>window.hurt = 1</script>"]
-    errors = page.texts("#wrong-errors .sentence")
+    errors = page.texts("#errors-list .sentence")
     assert any("window.hurt" in text for text in errors)
     assert any("👩‍👩‍👧" in text for text in errors)
     assert all("\u202e" not in text for text in errors)
-    assert page.page.locator("#wrong-errors mark").count() == len(errors)
-    assert "[marked: " in page.page.locator("#wrong-errors mark").first.text_content()
+    assert page.page.locator("#errors-list mark").count() == len(errors)
+    assert "[marked: " in page.page.locator("#errors-list mark").first.text_content()
     assert page.page.locator("main b, main img").count() == 0
     assert "<img" in page.tip_at('[data-chart="heatmap"] .mark-rect path')
     assert page.page.evaluate("window.hurt") is None
@@ -232,21 +232,23 @@ def test_a_telephone_scrolls_down_and_not_to_the_side(opened, name):
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_the_mistakes_of_many_encoders(opened):
+def test_the_errors_of_many_encoders(opened):
     page = opened("crowd")
-    page.page.locator("#wrong-set").select_option("5")
-    assert page.page.locator("#wrong-confusion tbody tr").count() == 20
-    page.page.locator("#wrong-encoder").select_option("7")
-    assert page.page.locator("#wrong-errors mark").first.text_content() == "[marked: had]"
+    page.page.locator("#errors-set").select_option("5")
+    assert page.page.locator("#errors-confusion tbody tr").count() == 20
+    page.page.locator("#errors-encoder").select_option("7")
+    assert page.page.locator("#errors-list mark").first.text_content() == "[marked: had]"
 
 
 def test_a_section_of_the_server_runs_its_own_script(browser, pages, tmp_path):
     from sonde.run.folder import Run
 
-    extra = ExtraSection(
-        '<section id="try"><h2>Try</h2><p id="t"></p></section>',
-        "#t{color:red}",
-        "document.getElementById('t').textContent = 'ran';",
+    extra = Section(
+        name="try",
+        title="Try",
+        template='<p id="t"></p>',
+        style="#t{color:red}",
+        script="document.getElementById('t').textContent = 'ran';",
     )
     (tmp_path / "served.html").write_text(render(full_summary(Run.load(pages / "plain")), extra), "utf-8")
     page = Opened(browser, tmp_path / "served.html")

@@ -214,8 +214,8 @@ def test_everything_that_shows_a_run_marks_the_same_cells(which, request, monkey
     assert of_rows(chart("intervals", summary)[0]) == (marked, bold)
     assert of_csv(csv_text(found, summary), "dataset", "encoder") == marked
     assert of_csv(table_csv(summary), "set", "encoder") == marked
-    (entry,) = [each for each in checks(summary) if each["code"] == "below-baseline"]
-    assert {(s, e) for s, e in cells if any(w.startswith(f"{e} on {s}: ") for w in entry["where"])} == marked
+    (entry,) = [each for each in checks(summary) if each.code == "below-baseline"]
+    assert {(s, e) for s, e in cells if any(w.startswith(f"{e} on {s}: ") for w in entry.where)} == marked
     fragment = report._repr_html_()
     assert fragment.count('class="marked"') + fragment.count('class="best marked"') == len(marked)
 
