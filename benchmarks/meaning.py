@@ -29,7 +29,7 @@ from sonde.data.dataset import Dataset
 from sonde.encoders import Identity
 from sonde.run import Run, encoder, evaluate
 from sonde.run.cells import Unit
-from sonde.run.controls import CONTROLS
+from sonde.run.control import CONTROLS
 from sonde.task import Example
 
 DIMENSIONS, WORDS, DEV, TEST = 384, 5_000, 1_000, 1_000

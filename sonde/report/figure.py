@@ -12,7 +12,6 @@ from typing import Literal
 from sonde.core.arguments import StringsOrPaths, as_strings
 from sonde.data.dataset import write_atomically
 from sonde.errors import NotInstalled, UsageError
-from sonde.report.bridge import AnySummary, as_typed
 from sonde.report.charts import CHARTS, Chart, Options, chart
 from sonde.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS, Row, Spec
 from sonde.report.drawing.options import Lines, Mode
@@ -28,7 +27,7 @@ PPI = 300
 
 
 def write(
-    summary: AnySummary,
+    summary: Summary,
     kind: str,
     path: Path | str,
     *,
@@ -58,7 +57,6 @@ def write(
     """
     path = Path(path)
     check_figure_suffix(path)
-    summary = as_typed(summary)
     found = CHARTS.get(kind)
     check_options(
         found,

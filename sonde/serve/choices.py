@@ -11,6 +11,7 @@ from sonde.encoders import REMOTE_SCHEME, Spec
 from sonde.errors import SondeError, UsageError
 from sonde.report.grid import ColumnKey, Grid, Layers, SetKey, grid_of, label_columns
 from sonde.report.names import set_names, short_names
+from sonde.report.sets import describe_set
 from sonde.result import Result
 from sonde.run.folder import Run
 
@@ -80,7 +81,7 @@ def probe_catalogue(run: Run) -> ProbeCatalogue:
     """Find the stored probes of a run."""
     grid = grid_of(run)
     both = [*label_columns(grid.columns), *label_columns(grid.baselines)]
-    names = [", ".join(column["label"]) for column in both]
+    names = [column.name for column in both]
     choices = [
         Choice(name, short, column, cells, i >= len(grid.columns))
         for i, (column, name, short) in enumerate(
@@ -88,7 +89,7 @@ def probe_catalogue(run: Run) -> ProbeCatalogue:
         )
         if (cells := _readable(run, grid, column))
     ]
-    called = dict(zip(grid.sets, set_names([_set_info(run, grid, place) for place in grid.sets]), strict=True))
+    called = dict(zip(grid.sets, set_names([describe_set(run, grid, place) for place in grid.sets]), strict=True))
     there = {place for choice in choices for place in choice.cells}
     return ProbeCatalogue(
         choices,
@@ -128,13 +129,6 @@ def _exclusion_reason(run: Run, grid: Grid, place: SetKey) -> str:
 
 def _inputs(run: Run, place: SetKey) -> Sequence[str]:
     return [str(name) for name in _about(run, place).get("inputs", ())]
-
-
-def _set_info(run: Run, grid: Grid, place: SetKey) -> dict[str, Any]:
-    about = _about(run, place)
-    twins = sum(other.name == place.name for other in grid.sets)
-    label = place.name if twins == 1 else f"{place.name} #{place.data[:8]}"
-    return {"name": place.name, "label": label, "language": about.get("language"), "corpus": about.get("corpus")}
 
 
 def _about(run: Run, place: SetKey) -> Mapping[str, Any]:

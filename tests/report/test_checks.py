@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.report.bridge import as_typed
 from sonde.report.checks import CHECKS, checks
 from sonde.report.full_summary import full_summary
 from sonde.report.types import (
@@ -154,7 +153,7 @@ def test_they_read_what_a_run_gives(tmp_path):
     symptoms = [{"code": code, "message": f"{code}."} for code in ("zero-vectors", "unknown-tokens", "trust")]
     with open_log(tmp_path / "run") as log:
         log.describe(diagnoses=[diagnosis("st:a", symptoms), diagnosis("st:gone", symptoms)])
-    said = as_typed(full_summary(Run.load(tmp_path / "run")))
+    said = full_summary(Run.load(tmp_path / "run"))
     found = {entry.code: entry for entry in checks(said)}
     assert set(found) == set(CODES)  # each of them has something to look at
     assert found["failures"].where == (f"st:c on {SUBJ}: RuntimeError: out of memory",)

@@ -11,14 +11,12 @@ from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.errors import UsageError
 from sonde.report import Report
-from sonde.report.bridge import as_typed, untyped
 from sonde.report.checks import checks
 from sonde.report.full_summary import full_summary
 from sonde.report.languages import languages
@@ -28,7 +26,7 @@ from sonde.report.page.sanitise import readable, script_json
 from sonde.report.page.table import table_csv
 from sonde.report.page.text import duration
 from sonde.report.scores import Score
-from sonde.report.types import Bin, ColumnErrors, LanguageComparison, SetErrors, ShownRow
+from sonde.report.types import Bin, ColumnErrors, SetErrors, ShownRow, Summary
 from sonde.report.verdict import BaselineComparison
 from sonde.run.folder import Run
 from tests.report.runs import SETS, beside, cell, failure, result, written
@@ -254,7 +252,6 @@ def test_many_encoders_have_fewer_sentences_each():
 
 def crowd(small, encoders=20, sets=30):
     """The summary of a large run: a small one's cell in many places, each with errors of realistic size."""
-    small = as_typed(small)
     first = small.sets[0]
     names = [f"st:organisation/encoder-number-{j}-base-uncased" for j in range(encoders)]
     words = "Though the committee had promised an answer , nobody who went to its meetings expected one soon .".split()
@@ -297,7 +294,7 @@ def crowd(small, encoders=20, sets=30):
         transfer=(None,) * encoders,
         errors=tuple(errors_of(i) for i in range(sets)),
     )  # fmt: skip
-    found = replace(found, languages=msgspec.convert(languages(untyped(found)), LanguageComparison))
+    found = replace(found, languages=languages(found))
     return replace(found, checks=checks(found))
 
 
@@ -432,7 +429,7 @@ def test_the_ending_says_what_is_written(run, tmp_path, ending):
         {"html": "<!doctype html>", "json": "{", "md": "| set", "tex": "% ", "csv": "dataset,"}[ending]
     )
     if ending == "json":
-        assert json.loads(text) == full_summary(run)
+        assert msgspec.json.decode(text, type=Summary) == full_summary(run)
 
 
 def test_an_ending_that_says_nothing(run, tmp_path):

@@ -17,19 +17,20 @@ from sonde.result import Cell, Signature
 from sonde.run import Run, evaluate, join, variants
 from sonde.run import encoder as encoder_module
 from sonde.run.cells import Unit, Vectors, probe_unit
-from sonde.run.controls import CONTROLS, selectivity
+from sonde.run.control import CONTROLS
 from sonde.run.log import Log
-from sonde.run.measures import MEASURES, measure_of
+from sonde.run.measure import MEASURES, measure_of
 from sonde.run.parts import parts_of
 from sonde.run.resample import CHOSEN_ARRAY, RESAMPLED
+from sonde.run.selectivity import selectivity
 from sonde.run.shared import TextIndex
 from sonde.run.variants import Variants, select_variants
 from sonde.task import Example
 from tests.run.sets import WORDS, dataset, same
 from tests.run.test_transfer import alike, folded, pair_set
 
-EVERY = {"controls": ["all"], "measures": ["all"], "beside": ()}
-SOME = {"controls": ["key", "norm", "permuted"], "measures": ["erasure", "capacity"], "beside": ()}
+EVERY = {"controls": ["all"], "measures": ["all"], "baselines": ()}
+SOME = {"controls": ["key", "norm", "permuted"], "measures": ["erasure", "capacity"], "baselines": ()}
 
 
 def keyed(name="own/keyed", n=(240, 80, 120), classes=2, each=8):
@@ -292,7 +293,7 @@ def test_the_number_of_jobs_does_not_matter(whole, tmp_path):
 
 
 def test_a_control_whose_predictions_are_lost_is_done_again(tmp_path):
-    asked = {"controls": ["norm", "shuffled"], "beside": ()}
+    asked = {"controls": ["norm", "shuffled"], "baselines": ()}
     run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", **asked)
     path = run.folder / "predictions" / f"{named(run)['norm'].key}.npz"
     path.unlink()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sonde.core.plugins import Kind
 from sonde.errors import UsageError
-from sonde.report.bridge import AnySummary, as_typed
 from sonde.report.drawing.chart import Chart
 from sonde.report.drawing.figure_style import Row, Spec
 from sonde.report.drawing.options import Options
+from sonde.report.types import Summary
 
 __all__ = ["CHARTS", "Chart", "Options", "chart"]
 
@@ -15,9 +15,9 @@ CHARTS = Kind("chart", __name__, Chart)
 """All charts, also those that other packages offer as entry points of the group ``sonde.charts``."""
 
 
-def chart(kind: str, summary: AnySummary, options: Options | None = None) -> tuple[list[Row], Spec]:
+def chart(kind: str, summary: Summary, options: Options | None = None) -> tuple[list[Row], Spec]:
     """The rows of a figure and its spec. UsageError if the summary has nothing for it, or there is no such chart."""
-    found, summary = CHARTS.get(kind), as_typed(summary)
+    found = CHARTS.get(kind)
     if summary.metric != "accuracy":
         raise UsageError(f"Figures show accuracy; expected a summary of it, got one of {summary.metric}.")
     return found.draw(summary, options or Options())

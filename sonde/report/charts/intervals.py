@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sonde.report import published_results
-from sonde.report.bridge import untyped_sets
 from sonde.report.drawing.chart import Chart, OnPage
 from sonde.report.drawing.figure_style import (
     SERIES_COLOURS,
@@ -113,7 +112,7 @@ def _marks(summary: Summary, own: SetSummary, samples: set[Sample]) -> Iterator[
 def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
     """Where the published numbers come from."""
     drawn = {row["set"] for row in rows if row["mark"] in ("human", "published")}
-    return published_results.footnotes(untyped_sets(summary, sorted(drawn)), "People and published models")
+    return published_results.footnotes([summary.sets[i] for i in sorted(drawn)], "People and published models")
 
 
 def spec(rows: Sequence[Row], options: Options) -> Spec:

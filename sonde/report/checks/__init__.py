@@ -11,9 +11,8 @@ from typing import get_args
 
 from sonde.core.plugins import Kind
 from sonde.report.attempt import attempt
-from sonde.report.bridge import AnySummary, as_typed
 from sonde.report.check import Check, Level
-from sonde.report.types import CheckResult
+from sonde.report.types import CheckResult, Summary
 
 __all__ = ["CHECKS", "Check", "checks"]
 
@@ -21,8 +20,7 @@ CHECKS = Kind("check", __name__, Check)
 LEVELS: tuple[Level, ...] = get_args(Level)
 
 
-def checks(summary: AnySummary) -> tuple[CheckResult, ...]:
+def checks(summary: Summary) -> tuple[CheckResult, ...]:
     """The result of every check that applies to a run, issues first."""
-    summary = as_typed(summary)
     found = [attempt(f"The check {check.name}", partial(check, summary)) for check in CHECKS.parts().values()]
     return tuple(sorted((f for f in found if f is not None), key=lambda f: LEVELS.index(f.level)))

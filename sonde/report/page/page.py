@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from sonde import __version__
 from sonde.report.attempt import attempt
-from sonde.report.bridge import AnySummary, as_typed, untyped
 from sonde.report.legend import failures
 from sonde.report.names import short_names
 from sonde.report.page.bundle import bundle
@@ -41,7 +40,7 @@ class RenderedSection:
     script_data: object = None
 
 
-def render(summary: AnySummary, extra: Section | None = None, *, title: str | None = None) -> str:
+def render(summary: Summary, extra: Section | None = None, *, title: str | None = None) -> str:
     """The page of a run.
 
     Parameters
@@ -53,7 +52,6 @@ def render(summary: AnySummary, extra: Section | None = None, *, title: str | No
     title
         The heading; by default the names of the run's folders.
     """
-    summary = as_typed(summary)
     figures, absent_charts = figures_of(summary)
     every = sorted([*SECTIONS.parts().values(), *([extra] if extra else [])], key=lambda section: section.order)
     names = {section.name for section in every}
@@ -109,13 +107,12 @@ def _section(section: Section, page: PageData, templates: Environment) -> Render
     return RenderedSection(section, raw(body), data)
 
 
-def fragment(summary: AnySummary, *, title: str | None = None) -> str:
+def fragment(summary: Summary, *, title: str | None = None) -> str:
     """The table of a run with its own style, and no script, for a notebook."""
-    summary = as_typed(summary)
     page = PageData(summary=summary, brief=_brief(summary), figures={})
     return environment(_renamed(page)).get_template("notebook.html").render(
         title=title or _title(summary), head=head_of(summary), table=table(page.brief),
-        failures=failures(untyped(page.brief)), notes=list(footnotes(untyped(page.brief))),
+        failures=failures(page.brief), notes=list(footnotes(page.brief)),
     )  # fmt: skip
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sonde.report.bridge import AnySummary, as_typed, untyped
 from sonde.report.columns import CellText, Column, main_columns
 from sonde.report.escape import csv_text
 from sonde.report.interval import estimate_of
@@ -63,7 +62,7 @@ class Table:
 
 def table(summary: Summary) -> Table:
     """Rows are sets; encoders come first, then the best baseline, all of them, and human performance."""
-    main = main_columns(untyped(summary))
+    main = main_columns(summary)
     headings = [Heading("rows", main.test_size.head)]
     headings += [Heading("encoder", c.label, c.encoder) for c in summary.columns]
     headings += [Heading("best-baseline", column.head) for column in main.best_baseline]
@@ -120,9 +119,8 @@ def _shown(cell: Cell | None, words: CellText, failure: str | None) -> TableCell
     )
 
 
-def table_csv(summary: AnySummary) -> str:
+def table_csv(summary: Summary) -> str:
     """A line per set and column, for other programs; scores are fractions."""
-    summary = as_typed(summary)
     rows: list[Sequence[object]] = [CSV_COLUMNS]
     columns = [*summary.columns, *summary.baselines]
     for own in summary.sets:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sonde.report.bridge import untyped
 from sonde.report.page.section import PageData, Section, file_beside
 from sonde.report.variant_tables import variant_tables
 
 
 def data(page: PageData) -> Mapping[str, object]:
     """A table of controls and one of measures per encoder."""
-    return {"tables": list(variant_tables(untyped(page.brief)))}
+    return {"tables": list(variant_tables(page.brief))}
 
 
 def absent(page: PageData) -> str | None:

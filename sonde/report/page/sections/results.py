@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sonde.report.bridge import untyped
 from sonde.report.legend import failures, legend
 from sonde.report.page.section import PageData, Section, file_beside
 from sonde.report.page.table import table, table_csv
@@ -15,13 +14,13 @@ from sonde.report.tables import latex, markdown
 def data(page: PageData) -> Mapping[str, object]:
     """The table and what stands below it; how to read controls stands in their own section."""
     alone = replace(page.brief, interpretations={})
-    return {"table": table(page.brief), "legend": legend(untyped(alone)), "failures": failures(untyped(page.brief))}
+    return {"table": table(page.brief), "legend": legend(alone), "failures": failures(page.brief)}
 
 
 def script_data(page: PageData) -> object:
     """The table in the formats that it can be copied in."""
-    old = untyped(page.summary)
-    return {"copies": {"markdown": markdown(old), "latex": latex(old), "csv": table_csv(page.summary)}}
+    summary = page.summary
+    return {"copies": {"markdown": markdown(summary), "latex": latex(summary), "csv": table_csv(summary)}}
 
 
 section = Section(
@@ -29,9 +28,9 @@ section = Section(
     order=20,
     title="Results",
     intro="Rows are sets, columns are encoders; ± is half the width of a 95\u00a0% interval, for the encoder where "
-    "probes were retrained and otherwise for the trained probe. Encoders that share a letter on a set are not significantly "
-    "different on it. † marks scores that are not significantly better than the best baseline. Click a heading to "
-    "sort.",
+    "probes were retrained and otherwise for the trained probe. Encoders that share a letter on a set are not "
+    "significantly different on it. † marks scores that are not significantly better than the best baseline. Click a "
+    "heading to sort.",
     template=file_beside(__package__, "results.html"),
     data=data,
     script=file_beside(__package__, "results.js"),

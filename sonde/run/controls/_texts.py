@@ -33,7 +33,6 @@ import numpy.typing as npt
 
 from sonde.encoders.schemes.baseline import draw, tokens
 from sonde.errors import DataError
-from sonde.run.controls.control import Control, any_set
 from sonde.run.parts import Part, Parts
 
 T = TypeVar("T")
@@ -42,20 +41,8 @@ ORDER = "word_order"
 """The task that is about the order of the words in the text as it stands."""
 
 
-def permute_words(parts: Parts, seed: int) -> Parts:
-    """The set with the words of every text in random order."""
-    train, dev, test = _permuted(parts, (parts.train, parts.dev, parts.test), seed)
-    return replace(parts, train=train, dev=dev, test=test)
-
-
-def permute_test(parts: Parts, seed: int) -> Parts:
-    """The set with the words of every test text in random order."""
-    (test,) = _permuted(parts, (parts.test,), seed)
-    return replace(parts, test=test)
-
-
-def _permuted(parts: Parts, given: Sequence[Part], seed: int) -> list[Part]:
-    asked = list(_sentences(parts, given))
+def permuted_parts(parts: Parts, given: Sequence[Part], seed: int) -> list[Part]:
+    asked = list(sentences(parts, given))
     order = _orders(asked, seed)
     made = {text: _in_order(text, order[text]) for text in asked}
     if 2 * sum(made[text] != text for text in asked) < len(asked):
@@ -63,13 +50,13 @@ def _permuted(parts: Parts, given: Sequence[Part], seed: int) -> list[Part]:
             f"Most of the {len(asked)} texts of {parts.name} stay as they are when words change places; expected texts "
             "of several words, set off by spaces. Others cannot be permuted."
         )
-    found = [_changed(parts, part, made.__getitem__) for part in given]
+    found = [changed(parts, part, made.__getitem__) for part in given]
     if parts.task != ORDER or parts.labels != ("0", "1") or not parts.words:
         return found
     return [_relabelled(parts, part, new, order) for part, new in zip(given, found, strict=True)]
 
 
-def _sentences(parts: Parts, given: Iterable[Part]) -> dict[str, None]:
+def sentences(parts: Parts, given: Iterable[Part]) -> dict[str, None]:
     """The different texts, and further inputs unless these are words."""
     found: dict[str, None] = {}
     for part in given:
@@ -78,7 +65,7 @@ def _sentences(parts: Parts, given: Iterable[Part]) -> dict[str, None]:
     return found
 
 
-def _changed(parts: Parts, part: Part, change: Callable[[str], str]) -> Part:
+def changed(parts: Parts, part: Part, change: Callable[[str], str]) -> Part:
     inputs = part.inputs if parts.words else {name: [*map(change, column)] for name, column in part.inputs.items()}
     return replace(part, texts=[*map(change, part.texts)], inputs=inputs)
 
@@ -89,10 +76,10 @@ def _orders(texts: Sequence[str], seed: int) -> dict[str, list[int]]:
     drawn = draw(texts, counts, f"permuted {seed}")
     starts = np.cumsum(counts) - counts
     order = np.lexsort((drawn, np.repeat(np.arange(len(texts)), counts))) - np.repeat(starts, counts)
-    return dict(zip(texts, _cut(order.tolist(), counts), strict=True))
+    return dict(zip(texts, cut(order.tolist(), counts), strict=True))
 
 
-def _cut(items: list[T], counts: Iterable[int]) -> Iterator[list[T]]:
+def cut(items: list[T], counts: Iterable[int]) -> Iterator[list[T]]:
     """So many items, then so many, …"""
     rest = iter(items)
     return (list(islice(rest, count)) for count in counts)
@@ -147,61 +134,3 @@ def _some(part: Part, kept: Sequence[int], labels: npt.NDArray[np.int64]) -> Par
     inputs = {name: [column[i] for i in kept] for name, column in part.inputs.items()}
     sizes = [part.sizes[i] for i in kept] if part.sizes else ()
     return Part([part.texts[i] for i in kept], inputs, labels, [part.keys[i] for i in kept], sizes=sizes)
-
-
-def replace_words(parts: Parts, seed: int) -> Parts:
-    """The set with a random word in the place of every token."""
-    split = cache(tokens)
-    words = {word for text in _sentences(parts, [parts.train]) for word in text.split()}
-    known = {token for word in words for token in split(word)}
-    dictionary = sorted(token for token in known if any(map(str.isalnum, token)))
-    if len(dictionary) < 2:
-        raise DataError(f"The training texts of {parts.name} have {len(dictionary)} different words; expected two.")
-    three = (parts.train, parts.dev, parts.test)
-    texts = list(_sentences(parts, three))
-    told = {text: size for part in three for text, size in zip(part.texts, part.sizes, strict=False)}
-    counts = np.array([told.get(text) or sum([len(split(word)) for word in text.split()]) for text in texts], np.int64)
-    drawn = draw(texts, counts, f"synthetic {seed}") % np.uint64(len(dictionary))
-    found = _cut([dictionary[i] for i in drawn.tolist()], counts)
-    made = {text: " ".join(new) for text, new in zip(texts, found, strict=True)}
-    train, dev, test = (_changed(parts, part, made.__getitem__) for part in three)
-    return replace(parts, train=train, dev=dev, test=test)
-
-
-def _has_training(parts: Parts) -> bool:
-    return len(parts.train) > 0
-
-
-def _tested_apart(parts: Parts) -> bool:
-    """Whether test rows are others than those that are learned from: with nested folds every row is both."""
-    return parts.protocol != "nested"
-
-
-permuted = Control(
-    name="permuted",
-    interpretation="Trained and tested on texts whose words are in random order: what the score loses it owes to "
-    "word order; "
-    "a bag of words loses nothing, except where the order is what is asked for.",
-    encodes=True,
-    applies_to=any_set,
-    parts=permute_words,
-)
-permuted_test = Control(
-    name="permuted_test",
-    interpretation="Trained on the texts as they are, tested on texts whose words are in random order: what the "
-    "score loses "
-    "it owes to word order, or to vectors unlike any that the probe has met.",
-    encodes=True,
-    applies_to=_tested_apart,
-    parts=permute_test,
-    probe="trained",
-)
-synthetic = Control(
-    name="synthetic",
-    interpretation="Trained and tested on as many random words as each text has tokens: what is left of the score is "
-    "told by "
-    "the length of a text, and not by its words.",
-    encodes=True,
-    applies_to=_has_training,
-    parts=replace_words,
-)

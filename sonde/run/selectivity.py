@@ -20,7 +20,7 @@ import numpy.typing as npt
 from sonde.errors import DataError
 from sonde.result import Result
 from sonde.run.cells import Unit, probe_unit
-from sonde.run.controls.control import with_chosen_settings
+from sonde.run.control import with_chosen_settings
 from sonde.run.folder import Arrays
 from sonde.run.parts import Parts
 from sonde.run.shared import SharedCache

@@ -38,8 +38,9 @@ from sonde.core.hashing import hash_64
 from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.encoders.schemes.baseline import tokens
 from sonde.errors import TooFewError
-from sonde.run.controls.control import Control, has_train_test_split
-from sonde.run.parts import Part, Parts
+from sonde.run.control import Control
+from sonde.run.parts import Part, Parts, has_train_test_split
+from sonde.run.variant import VariantColumn, estimate, percent, points
 from sonde.task import fold
 
 MIN_KEY_TEXTS = 10
@@ -178,12 +179,21 @@ def _applies_to(parts: Parts) -> bool:
     return has_train_test_split(parts) and (not parts.train.inputs or parts.words)
 
 
-key = Control(
+control = Control(
     name="key",
-    interpretation="What the probe learns by heart about single words, each of which has a random label and is also "
-    "in train. "
-    "Selectivity is the task on these same rows minus this control; near 0, a probe that knows words by heart would do "
-    "as well there. It is not subtracted from the score, which is of another split.",
+    order=10,
+    interpretation=(
+        "Hewitt and Liang's control task: each word gets a random label, and every test word also occurs in train, so "
+        "only memorising words helps. Selectivity is the accuracy on the task minus that on this control, on the same "
+        "rows; near 0, a probe that memorises words would do as well. It is not subtracted from the score, which is "
+        "from "
+        "another split."
+    ),
+    columns=(
+        VariantColumn(("selectivity",), lambda v: estimate(v, "selectivity")),
+        VariantColumn(("task in the", "split of key"), lambda v: percent(v.scores.get("task"))),
+        VariantColumn(("key",), points),
+    ),
     encodes=False,
     applies_to=_applies_to,
     parts=key_control,

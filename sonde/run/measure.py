@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from sonde.core.plugins import Kind
 from sonde.probes import Features, fit
 from sonde.probes.convex import MAX_CACHED_BYTES, Linear
 from sonde.probes.erase import Moments
@@ -16,16 +17,12 @@ from sonde.result import Cell, Result
 from sonde.run.cells import Unit, saved_arrays, shared, versions
 from sonde.run.folder import Arrays
 from sonde.run.parts import Parts
+from sonde.run.variant import VariantColumn, points
 
 GIVEN, ERASED = "given:", "erased:"
 """How names of cells begin that take an encoder for given, and of those from whose vectors a property was erased."""
 
 Finished = tuple[Result, Arrays, Arrays | None]
-
-
-def has_train_test_split(parts: Parts) -> bool:
-    """Whether one classifier learns labels from one part of a set and is tested on another."""
-    return parts.protocol == "split"
 
 
 def plain_probe(unit: Unit, train: Features, dev: Features) -> tuple[float, Linear]:
@@ -75,6 +72,10 @@ class Measure:
     name: str
     interpretation: str
     """How to read its number, in one sentence."""
+    order: int = 1000
+    """Its place among the measures."""
+    columns: tuple[VariantColumn, ...] = (VariantColumn(("{name}",), points),)
+    """What tables show of it."""
     applies_to: Callable[[Parts], bool]
     """Whether it can be asked of a set."""
     compute: Callable[[Unit], list[Finished]]
@@ -85,3 +86,16 @@ class Measure:
     """Whether there is a cell for every set whose property is erased."""
     all_layers: bool = False
     """Whether it is about all layers together."""
+
+
+MEASURES = Kind("measure", "sonde.run.measures", Measure)
+"""All measures by name; other packages offer theirs as entry points of the group ``sonde.measures``."""
+
+
+def measure_of(name: str) -> Measure:
+    """The measure of this name: one of these, or ``given:`` and an encoder."""
+    if name in MEASURES or not name.startswith(GIVEN):
+        return MEASURES.get(name)
+    from sonde.run.measures.given import conditional_on
+
+    return conditional_on(name.removeprefix(GIVEN))

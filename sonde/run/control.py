@@ -8,9 +8,11 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
+from sonde.core.plugins import Kind
 from sonde.probes import Probe
 from sonde.result import GRID_FIELDS, Result
-from sonde.run.parts import Parts
+from sonde.run.parts import Parts, any_set
+from sonde.run.variant import VariantColumn, points
 
 Table = npt.NDArray[Any]
 """Vectors of texts, (texts, d)."""
@@ -23,10 +25,14 @@ class Control:
     name: str
     interpretation: str
     """How to read its number, in one sentence."""
-    encodes: bool
-    """Whether it takes vectors that the set's own texts do not have from this encoder."""
-    applies_to: Callable[[Parts], bool]
-    """Whether it can be asked of a set; a set with too few rows for it may still raise TooFewError."""
+    order: int = 1000
+    """Its place among the controls."""
+    columns: tuple[VariantColumn, ...] = (VariantColumn(("{name}",), points),)
+    """What tables show of it."""
+    encodes: bool = False
+    """Whether it needs vectors of texts that are not in the set."""
+    applies_to: Callable[[Parts], bool] = any_set
+    """Whether it makes sense for a set; a set with too few rows for it may still raise TooFewError."""
     parts: Callable[[Parts, int], Parts] | None = None
     """The set with other labels, rows or texts, to be probed like any set."""
     table: Callable[[Table, Sequence[str], int], Table] | None = None
@@ -48,11 +54,5 @@ def with_chosen_settings(probe: Probe, result: Result) -> Probe:
     return replace(probe, **chosen)
 
 
-def has_train_test_split(parts: Parts) -> bool:
-    """Whether one classifier learns labels from one part of a set and is tested on another."""
-    return parts.protocol == "split"
-
-
-def any_set(parts: Parts) -> bool:
-    """Any set will do."""
-    return True
+CONTROLS = Kind("control", "sonde.run.controls", Control)
+"""All controls by name; other packages offer theirs as entry points of the group ``sonde.controls``."""
