@@ -9,7 +9,10 @@ import pytest
 from sonde.report import Report
 from sonde.report.full_summary import full_summary
 from sonde.report.page import Section, render
+from sonde.run.folder import Run
+from tests.plugins import plugin  # noqa: F401 - a fixture
 from tests.report.runs import SETS, beside, result, written
+from tests.report.test_own_parts import CHART, SECTION
 from tests.report.test_page import crowd, hostile_run
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
@@ -241,8 +244,6 @@ def test_the_errors_of_many_encoders(opened):
 
 
 def test_a_section_of_the_server_runs_its_own_script(browser, pages, tmp_path):
-    from sonde.run.folder import Run
-
     extra = Section(
         name="try",
         title="Try",
@@ -254,4 +255,17 @@ def test_a_section_of_the_server_runs_its_own_script(browser, pages, tmp_path):
     page = Opened(browser, tmp_path / "served.html")
     assert page.texts("#t") == ["ran"]
     assert page.page.evaluate("getComputedStyle(document.getElementById('t')).color") == "rgb(255, 0, 0)"
+    page.close()
+
+
+def test_a_chart_and_a_section_of_another_package(browser, pages, tmp_path, plugin):  # noqa: F811
+    plugin("charts", CHART.replace("SECTION", "quality"))
+    plugin("sections", SECTION)
+    (tmp_path / "own.html").write_text(Report.of(Run.load(pages / "plain")).html(), "utf-8")
+    page = Opened(browser, tmp_path / "own.html")
+    page.wait(DRAWN)
+    assert "subj_number" in page.page.locator('#quality [data-chart="classes"] svg').text_content()
+    assert page.page.locator(".size").get_attribute("data-ran") == "yes"
+    assert page.page.evaluate("getComputedStyle(document.querySelector('.size')).color") == "rgb(1, 2, 3)"
+    assert page.page.evaluate("window.hurt") is None
     page.close()
