@@ -1,4 +1,4 @@
-"""How figures look: sizes for a paper and for the page, colours that survive colour blindness and grey, axes."""
+"""How figures look: sizes for a paper and for the page, axes, and colours for greyscale and colour-blind readers."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ Spec = dict[str, Any]
 Row = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-"""vl-convert 1.9 draws with Vega-Lite 6.4, and brings the same to the page."""
+"""vl-convert 1.9 draws with Vega-Lite 6.4, and bundles the same for the page."""
 ONE_COLUMN, TWO_COLUMNS = 238, 497
-"""3.3 and 6.9 inches in points: a column and the width of two, as in the papers of ACL."""
+"""3.3 and 6.9 inches in points: one column and two, as in ACL papers."""
 PAGE_WIDTH = 760
-"""Pixels that figures of several panels have on the page, where Vega-Lite cannot fill a container with them."""
+"""Width in pixels of figures with several panels on the page, which Vega-Lite cannot fit to a container."""
 PAPER_FONT_SIZE = 7
-"""Points of text in a paper, in which sizes below are meant."""
+"""Font size in a paper, in points; the sizes below are for it."""
 FONT_FAMILY = "Helvetica, Arial, Liberation Sans, sans-serif"
 
 SERIES_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A")
-"""Okabe and Ito (2008), "Color Universal Design", without black and yellow, which need a background to be seen on."""
+"""Okabe and Ito (2008), "Color Universal Design", without black and yellow, which are not visible on every background."""
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ([1, 0], [4, 2], [1, 1.5], [6, 1.5, 1, 1.5], [2.5, 1])
-"""Seven, eight and five have no divisor in common: 280 series until one looks like another."""
+"""Seven, eight and five are coprime: 280 series before two look alike."""
 BLUES = ("#f4f8fc", "#d3e3f3", "#a3c8e4", "#62a3d0", "#2474b7", "#08407f")
-"""Light is little, and lightness falls evenly: the same in grey."""
+"""Light is low, and lightness falls evenly, also in greyscale."""
 DIVERGING = ("#8a3a00", "#c96a16", "#eea65c", "#fbdcb8", "#ffffff", "#c9dff0", "#7fb2dc", "#2f7bbc", "#084a86")
-"""Orange is less, white is the same, blue is more; in grey, the sign of the number tells the sides apart."""
+"""Orange is less, white is equal, blue is more; in greyscale, the sign of the number tells the sides apart."""
 BOLD_WIDTH_RATIO = 1.08
 """How much wider bold letters are."""
 GREY, AXIS_COLOUR = "#dedede", "#8c8c8c"
@@ -42,35 +42,35 @@ class FigureStyle:
     """Sizes of a figure: points in a paper, pixels on the page."""
 
     width: Width
-    """What a single view is given."""
+    """Of a single view."""
     total: int
-    """What a figure of several panels is to take in all."""
+    """The total width of a figure with several panels."""
     font: float
 
     @property
     def step(self) -> float:
-        """The height of a line of text, with what separates it from the next."""
+        """The line height."""
         return round(self.font * 1.55, 1)
 
     def dot(self, area: float) -> float:
-        """A size for marks and symbols, which Vega takes as an area, given that in a paper."""
+        """The size of marks and symbols, which is an area in Vega, from that in a paper."""
         return round(area * (self.font / PAPER_FONT_SIZE) ** 2, 1)
 
     def dash(self, lengths: Sequence[float]) -> list[float]:
-        """Dashes, given those in a paper."""
+        """Dash lengths, from those in a paper."""
         return [round(length * self.font / PAPER_FONT_SIZE, 2) for length in lengths]
 
     def label_width(self, names: Iterable[str]) -> float:
-        """What is left to names beside a figure: what they take, or half of all there is."""
+        """The width for names beside a figure: what they need, or at most half of the figure."""
         return min(self.text_width(names) * 1.1 + self.font, self.total / 2)
 
     def text_width(self, texts: Iterable[str]) -> float:
-        """About how wide the widest of these texts is."""
+        """The approximate width of the widest of these texts."""
         return max((self.font * sum(_em(c) for c in text) for text in texts), default=0.0)
 
 
 def figure_style(width: Width) -> FigureStyle:
-    """The look for a width: a number is of a paper, a container of the page."""
+    """The style for a width: a number is for a paper, a container for the page."""
     return FigureStyle(width, PAGE_WIDTH, 12) if width == "container" else FigureStyle(width, width, PAPER_FONT_SIZE)
 
 
@@ -79,14 +79,14 @@ def _em(character: str) -> float:
 
 
 def single_view(view: Spec, rows: Sequence[Row], style: FigureStyle, *, height: Any = None) -> Spec:
-    """A whole spec of one view, which fills the width."""
+    """A complete spec with one view, which fills the width."""
     size = {"width": style.width} | ({} if height is None else {"height": height})
     fit = {"autosize": {"type": "fit-x", "contains": "padding"}}
     return {"$schema": SCHEMA, "config": config(style.font), "data": {"values": list(rows)}, **fit, **size, **view}
 
 
 def config(font: float) -> Spec:
-    """Fonts, lines and margins. Colours of text and axes stand only here, where a page may put its own."""
+    """Fonts, lines and margins. Colours of text and axes are set only here, where the page overrides them."""
     text = {"labelFontSize": font, "titleFontSize": font, "titleFontWeight": "normal"}
     thin = {"domainColor": AXIS_COLOUR, "tickColor": AXIS_COLOUR, "domainWidth": 0.6, "tickWidth": 0.6}
     return {
@@ -113,19 +113,19 @@ def config(font: float) -> Spec:
 
 
 def number_axis(title: str, values: Sequence[float] | None = None, **more: Any) -> Spec:
-    """An axis with these numbers, or a few."""
+    """An axis with these ticks, or with a few."""
     few = {"tickCount": 4} if values is None else {"values": list(values)}
     return {"title": title, "labelFlush": False, **few, **more}
 
 
 def points_axis(marks: Sequence[float], field: str, title: str) -> Spec:
-    """An encoding of points from the first to the last of these marks, with lines behind them."""
+    """An encoding of scores in points, from the first to the last of these ticks, with grid lines."""
     scale = {"domain": [marks[0], marks[-1]], "nice": False, "zero": False}
     return {"field": field, "type": "quantitative", "scale": scale, "axis": number_axis(title, marks)}
 
 
 def name_axis(style: FigureStyle, names: Iterable[str], **more: Any) -> Spec:
-    """An axis of names, none of which is left out; very long ones are cut."""
+    """An axis of names, none of which is omitted; very long ones are truncated."""
     return {
         "title": None,
         "labelOverlap": False,
@@ -151,7 +151,7 @@ def styles(style: FigureStyle, field: str, names: Sequence[str], legend: Spec | 
 
 
 def wrap_title(style: FigureStyle, text: str, width: float) -> list[str]:
-    """A title in lines that fit: broken after a space or slash, or if need be after other signs."""
+    """A title in lines that fit: broken after a space or slash, or if need be after other punctuation."""
     lines = [""]
     for piece in re.findall(r"[^/ ]*[/ ]|[^/ ]+", text):
         small = (
@@ -167,7 +167,7 @@ def wrap_title(style: FigureStyle, text: str, width: float) -> list[str]:
 
 
 def ticks(values: Iterable[float | None]) -> list[float]:
-    """Numbers for an axis of points around these values, three to six of them, from end to end."""
+    """Three to six ticks for an axis of points that covers these values."""
     found = [value for value in values if value is not None] or [0.0, 100.0]
     low, high = min(found), max(found)
     for unit in (2, 5, 10, 20):
@@ -180,16 +180,16 @@ def ticks(values: Iterable[float | None]) -> list[float]:
 
 
 def points(value: float | None) -> float | None:
-    """A share of one in points."""
+    """A fraction in points."""
     return None if value is None else round(100 * value, 4)
 
 
 def numbers(value: float | None, low: float | None, high: float | None) -> Row:
-    """A share and the ends of its interval, as they are and in points."""
+    """A fraction and the ends of its interval, as they are and in points."""
     drawn = {"points": points(value), "points_low": points(low), "points_high": points(high)}
     return {"value": value, "low": low, "high": high, **drawn}
 
 
 def tooltip() -> Spec:
-    """What a row says when it is pointed at."""
+    """The tooltip of a row."""
     return {"field": "text", "type": "nominal"}

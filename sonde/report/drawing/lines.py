@@ -1,4 +1,4 @@
-"""Numbers along something that grows: layers, sizes, epochs, tokens. A line per series, in one view or in panels."""
+"""Scores along an axis: layers, dimensions, epochs, tokens. A line per series, in one view or in panels."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ INTERVAL_CAPTION = "Bands or lines: 95 % intervals."
 LINES_OPTION = "`--lines set` or `encoder`: what a line is; the other one is a panel"
 
 MAX_BANDS = 3
-"""So many series have a band for their interval; of more, bands would hide each other."""
+"""Up to so many series have a band for their interval; more bands would hide each other."""
 
 MAX_LINES = 12
-"""Lines in one view, unless more are asked for; and points on a line before they are drawn smaller."""
+"""Lines in one view, unless more are requested; and points on a line before they are drawn smaller."""
 
 MIN_PANEL_WIDTH = 10
-"""Widths of a letter that a panel takes at least."""
+"""The minimum width of a panel, in font sizes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +40,11 @@ class Axes:
     x: str
     scale: Literal["linear", "log", "point"] = "linear"
     ticks: Sequence[Any] | None = None
-    """What is written at the axis of ``x``; of the scale "point", all there is, in order."""
+    """Ticks of the axis; for the scale "point", all values, in order."""
 
 
 def curves(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | None = None) -> Spec:
-    """A line per encoder if there are several, else per set, or as said; what is not a line is a panel.
+    """A line per encoder if there are several, else per set, or as given; what is not a line is a panel.
 
     Rows have set_name, encoder_name, metric, x, points, points_low, points_high and text.
     """
@@ -79,7 +79,7 @@ def curves(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | N
 
 
 def _dodge(style: FigureStyle, rows: Sequence[Row], series: str, names: Sequence[str], axes: Axes) -> list[Row]:
-    """The rows with ``x_drawn``: a little to either side, where whiskers at one place would hide each other."""
+    """The rows with ``x_drawn``: dodged where whiskers would hide each other."""
     if axes.scale != "linear" or len(names) <= MAX_BANDS:
         return [row | {"x_drawn": row["x"]} for row in rows]
     far = max(row["x"] for row in rows) - min(row["x"] for row in rows)
@@ -90,7 +90,7 @@ def _dodge(style: FigureStyle, rows: Sequence[Row], series: str, names: Sequence
 
 
 def _single(style: FigureStyle, rows: Sequence[Row], names: Sequence[str], axes: Axes) -> Spec:
-    """One view, whose lines have their names at their ends: a legend would have to be matched with ten colours."""
+    """One view, with names at the ends of the lines: a legend of ten colours is hard to match."""
     height = max(22 * style.font, 1.3 * style.font * len(names))
     ends = {row["series"]: i for i, row in enumerate(rows) if row["points"] is not None}
     low, *_, high = _marks(rows)
@@ -106,7 +106,7 @@ def _single(style: FigureStyle, rows: Sequence[Row], names: Sequence[str], axes:
 
 
 def spread(values: Sequence[float], min_gap: float, low: float, high: float) -> list[float]:
-    """The values moved as little as it takes to have them so far apart, in their order, between two ends."""
+    """The values, moved as little as needed for this gap between them, in order and within bounds."""
     order = sorted(range(len(values)), key=lambda i: values[i])
     found = [values[i] for i in order]
     min_gap = min(min_gap, (high - low) / max(1, len(values) - 1))
@@ -174,13 +174,14 @@ def _x(style: FigureStyle, axes: Axes) -> Spec:
             "scale": scale,
             "axis": number_axis(axes.x, grid=False, labelAngle=0),
         }
-    scale = {"type": axes.scale, "nice": False, "zero": False, "padding": style.font / 1.5}
+    scale = {"type": axes.scale, "nice": False, "padding": style.font / 1.5}
+    scale |= {} if axes.scale == "log" else {"zero": False}  # Vega-Lite warns about it on a logarithmic axis
     axis = number_axis(axes.x, axes.ticks, grid=False, labelOverlap="greedy", format=",.10~g")
     return {"field": "x_drawn", "type": "quantitative", "scale": scale, "axis": axis}
 
 
 def _labels(style: FigureStyle, names: Sequence[str], y: Spec) -> list[Spec]:
-    """Names at the right edge, each led to by a line from the end of its own."""
+    """Names at the right edge, each with a leader from the end of its line."""
     colour, _, _ = styles(style, "series", names, None)
     there = [{"filter": {"field": "label_y", "valid": True}}]
     return [

@@ -1,4 +1,4 @@
-"""Cells in rows and columns, coloured by a number that is written in them: what heat maps have in common."""
+"""A matrix of coloured cells with numbers in them: what heat maps have in common."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from sonde.report.drawing.figure_style import BLUES, DIVERGING, GREY, FigureStyl
 from sonde.report.verdict import MARK
 
 DARK_TEXT, LIGHT_TEXT, FAINT_TEXT = "#1a1a1a", "#ffffff", "#6b6b6b"
-"""What is written in a cell stands on the cell's own colour, whatever the page is."""
+"""Text in a cell stands on the colour of the cell, whatever the theme of the page."""
 TEXT_COLOUR_THRESHOLDS = {
     "more": ((0.75,), (DARK_TEXT, LIGHT_TEXT)),
     "both": ((0.1, 0.865), (LIGHT_TEXT, DARK_TEXT, LIGHT_TEXT)),
 }
-"""Where along the colours light ink reads better than dark: both then have a contrast of 4 (WCAG 2) or more."""
+"""Where light text becomes more readable than dark: both then have a contrast of at least 4 (WCAG 2)."""
 MIN_TEXT_SCALE = 0.85
-"""Numbers may be so much smaller than names before they lose a digit."""
+"""Numbers may be this much smaller than names before they lose a digit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,31 +29,31 @@ class Matrix:
     xs: Sequence[str]
     ys: Sequence[str]
     value: str
-    """The field that colours and is written."""
+    """The field that sets the colour and is printed."""
     domain: tuple[float, float]
     title: str
-    """What the colours are."""
+    """The title of the colour legend."""
     format: str = ".1f"
     short: str = ".0f"
-    """The format where there is no room for the first."""
+    """The format where there is no room for the first one."""
     colours: Literal["more", "both"] = "more"
     """From light to dark, or to both sides of white, which is the middle of the domain."""
     text_field: str | None = None
-    """Another field to be written, where it has a number."""
+    """Another field to print instead."""
     bold: str | None = None
-    """A field that says what to write in bold."""
+    """A Boolean field: which numbers are bold."""
     mark_if: str | None = None
-    """A field that says after what number † stands."""
+    """A Boolean field: which numbers have a †."""
     x_title: str | None = None
     y_title: str | None = None
     row_height: float = 1.9
-    """The height of a cell, in heights of a letter."""
+    """The height of a cell, in font sizes."""
     colour_if: str | None = None
-    """A field that says what has a colour; the rest is grey."""
+    """A Boolean field: which cells are coloured; the others are grey."""
 
 
 def cells(style: FigureStyle, m: Matrix, rows: Sequence[Row], width: float, *, names: bool = True) -> Spec:
-    """The view of a matrix whose columns share this width; ``names``: whether lines have theirs beside them."""
+    """The view of a matrix whose columns share this width; ``names``: whether rows are labelled."""
     each = width / max(1, len(m.xs))
     said = [row[m.text_field or m.value] for row in rows]
     form = next(
@@ -106,7 +106,7 @@ def _coloured(style: FigureStyle, m: Matrix, width: float) -> Spec:
 
 
 def _texts(style: FigureStyle, m: Matrix, form: str, size: float) -> list[Spec]:
-    """What is written in cells: bold and not, faint where there is no colour."""
+    """The text of cells: bold or not, and faint where there is no colour."""
     ink = _ink(m)
     said = {"field": m.text_field or m.value, "type": "quantitative", "format": form}
     known = {"filter": {"field": m.text_field or m.value, "valid": True}}
@@ -124,7 +124,7 @@ def _texts(style: FigureStyle, m: Matrix, form: str, size: float) -> list[Spec]:
 
 
 def _ink(m: Matrix) -> Spec:
-    """The colour of what is written, by the colour of the cell."""
+    """The colour of the text, by the colour of the cell."""
     low, high = m.domain
     turns, inks = TEXT_COLOUR_THRESHOLDS[m.colours]
     domain = [low + turn * (high - low) for turn in turns]
@@ -133,7 +133,7 @@ def _ink(m: Matrix) -> Spec:
 
 
 def _marks(style: FigureStyle, m: Matrix, width: float, size: float) -> Spec:
-    """† after the numbers, of this width, that a field says."""
+    """† after the marked numbers, which have this width."""
     text = {"type": "text", "fontSize": style.font * size, "align": "left", "dx": width / 2}
     which = [{"filter": {"field": m.text_field or m.value, "valid": True}}, _is(m.mark_if or "", True)]
     return {"transform": which, "mark": text, "encoding": {"text": {"value": MARK}, "color": _ink(m)}}

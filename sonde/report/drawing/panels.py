@@ -1,4 +1,4 @@
-"""Several panels in a figure: how many stand side by side, how wide each is, and what they share."""
+"""Several panels in a figure: how many are side by side, how wide each is, and what they share."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from sonde.report.drawing.figure_style import SCHEMA, FigureStyle, Row, Spec, co
 
 
 class Panel(NamedTuple):
-    """Where a panel stands."""
+    """The position of a panel."""
 
     number: int
     width: float
     first: bool
-    """Nothing stands left of it: it has the names and titles of its line."""
+    """Leftmost: it has the labels of its row."""
     last: bool
-    """Nothing stands below it."""
+    """Nothing is below it."""
 
 
 Draw = Callable[[Panel], Spec]
@@ -33,14 +33,14 @@ def grid(
     min_width: float,
     gap: float,
 ) -> Spec:
-    """Panels with titles, as many in a line as have ``least`` points of width; rows say by ``panel`` where they belong.
+    """Panels with titles, as many in a row as fit with ``min_width``; rows of data name their ``panel`` by index.
 
-    ``beside``: what names and numbers take at the left of the first panel of a line; ``gap``: of the others, with
-    what separates panels.
+    ``label_width``: the labels left of the first panel of a row; ``gap``: those left of the others, with the space
+    between panels.
     """
     many = max(1, min(len(titles), int((style.total - label_width + gap) // (min_width + gap))))
     lines = -(-len(titles) // many)
-    many = -(-len(titles) // lines)  # as even as it goes: five panels stand three and two, not four and one
+    many = -(-len(titles) // lines)  # evenly: five panels are three and two, not four and one
     width = round((style.total - label_width - gap * (many - 1)) / many - 2, 1)
     panels = []
     for i, title in enumerate(titles):
@@ -68,5 +68,5 @@ def grid(
 
 
 def legend_columns(style: FigureStyle, names: Sequence[str]) -> int:
-    """How many names stand side by side in a legend below the panels."""
+    """The columns of a legend below the panels."""
     return max(1, min(len(names), int(style.total // (style.text_width(names) + 3.5 * style.font))))

@@ -10,7 +10,8 @@ from sonde.report.types import Summary
 
 
 def data(page: PageData) -> Mapping[str, object]:
-    """Signatures and times."""
+    """Signatures, times, and each encoder once."""
+    encoders = dict.fromkeys((column.encoder, column.identity) for column in page.summary.columns)
     return {
         "signatures": _signatures(page.brief),
         "seconds": asdict(page.summary.seconds),
