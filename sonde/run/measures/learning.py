@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sonde.baselines import bayes_curve
+from sonde.baselines.naive_bayes import bayes_curve
 from sonde.data.dataset import Dataset
 from sonde.probes.learning import CurvePoint, learning, majority, subsets
 from sonde.result import Cell, Result
