@@ -10,6 +10,7 @@ from sonde.baselines.parts import Parts
 
 
 def predict_majority(parts: Parts) -> tuple[np.ndarray, dict[str, object]]:
+    """The majority label for every test row, and what was seen of it."""
     seen = Counter(row.label for row in parts.train)
     most = min(parts.labels, key=lambda label: (-seen[label], label))
     return np.full(len(parts.test), parts.labels.index(most)), {"label": most, "share": seen[most] / seen.total()}

@@ -75,6 +75,7 @@ def bayes_curve(dataset: Dataset, subsets: Iterable[np.ndarray]) -> Iterator[np.
 
 
 def predict_by_words(parts: Parts, inputs: tuple[str, ...], *, pairs: bool) -> tuple[np.ndarray, dict[str, object]]:
+    """The label that naive Bayes gives each test row, and its settings."""
     learned = _learn(parts, inputs, pairs)
     columns = {name for row in parts.train for name, _ in row.extra}
     settings: dict[str, object] = {

@@ -33,6 +33,7 @@ class Parts:
 
 
 def parts_of(dataset: Dataset) -> Parts:
+    """The parts of a set that a baseline uses."""
     train, va, test = (dataset.rows.get(split, ()) for split in ("tr", "va", "te"))
     if not test:
         raise DataError(f"{dataset.name} has no te rows; a baseline is scored on te. Give the set a test part.")

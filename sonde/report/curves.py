@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sonde.report.summary import done
-from sonde.run.cells import PAIRS
+from sonde.run.unit import PAIRS
 from sonde.transfer.pairs import compare
 
 SIZE_OPTIONS = ("dim", "dimensions")

@@ -17,7 +17,6 @@ from sonde.encoders.schemes.baseline import tokens
 from sonde.encoders.wordvectors import WordVectors
 from sonde.errors import DataError, TooFewError
 from sonde.probes import Features, fit, parse
-from sonde.run.cells import Vectors
 from sonde.run.control import CONTROLS
 from sonde.run.controls.direction import to_direction
 from sonde.run.controls.gaussian import to_gaussian
@@ -27,6 +26,7 @@ from sonde.run.controls.words import to_empty
 from sonde.run.parts import parts_of
 from sonde.run.selectivity import selectivity
 from sonde.run.shared import TextIndex
+from sonde.run.unit import Vectors
 from sonde.stats.intervals import wilson
 from sonde.task import Example
 from tests.run.sets import WORDS, Knowing, dataset

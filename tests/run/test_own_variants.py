@@ -1,4 +1,5 @@
-"""A control and a measure of another package: one file each, found by its entry point, and shown like the built-in ones."""
+"""A control and a measure of another package: one file each, found by its entry point, and shown like the built-in "
+"ones."""
 
 import sys
 
@@ -18,7 +19,8 @@ CONTROL = '''
 from sonde.run.control import Control
 
 control = Control(
-    name="first", interpretation="The score from the first dimension alone.", table=lambda table, texts, seed: table[:, :1],
+    name="first", interpretation="The score from the first dimension alone.", table=lambda table, texts,
+    seed: table[:, :1],
 )
 '''
 MEASURE = '''
@@ -36,14 +38,17 @@ def compute(unit):
     labels = unit.parts.train.labels
     share = float(np.bincount(labels).max() / len(labels))
     return [
-        (replace(empty_result(cell, unit.parts), score=share, interval=(share, share), scores={"labels": 2.0}), {}, None)
+        (replace(empty_result(cell, unit.parts), score=share, interval=(share, share), scores={"labels": 2.0}), {},
+        None)
         for cell in unit.cells
     ]
 
 
 measure = Measure(
-    name="modal", interpretation="The share of the most frequent label.", applies_to=has_train_test_split, compute=compute,
-    columns=(VariantColumn(("modal", "label"), lambda v: CellText(f"{v.value:.4f}", note=f"of {v.scores['labels']:.0f}")),),
+    name="modal", interpretation="The share of the most frequent label.", applies_to=has_train_test_split,
+    compute=compute,
+    columns=(VariantColumn(("modal", "label"), lambda v: CellText(f"{v.value:.4f}", note=f"of "
+    f"{v.scores['labels']:.0f}")),),
 )
 '''
 ENTRIES = """[sonde.controls]
