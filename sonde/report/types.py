@@ -10,12 +10,40 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sonde.report.scores import Score
-from sonde.report.verdict import BaselineComparison
+from sonde.published.sets import Extent
 from sonde.run.variant import VariantSummary
 
 VERSION = 4
 """Of the summary as JSON."""
+
+Verdict = Literal["above", "not_significant", "below", "untested"]
+"""How a number compares with the best baseline; ``sonde.report.verdict`` has the rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A metric over the seeds of one cell; shares of one, or bits."""
+
+    value: float | None = None
+    """The mean; None for a loss without probabilities."""
+    low: float | None = None
+    high: float | None = None
+    """95 % interval; None for macro-averaged F1, and for a constant prediction, whose score is a fact."""
+    sd: float | None = None
+    """Standard deviation over seeds; None for a single one."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineComparison:
+    """How a number compares with the best baseline on the same rows."""
+
+    baseline: str
+    value: float
+    """The score of that baseline."""
+    verdict: Verdict
+    p: float | None = None
+    """Two-sided, adjusted over ``tests`` encoders; None where nothing was tested."""
+    tests: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +88,7 @@ class Cell:
     accuracy: float
     low: float | None
     high: float | None
-    """95 % interval of the accuracy; None for an answer that is the same for every row, whose score is a fact."""
+    """95 % interval of the accuracy; None for a prediction that is the same for every row, whose score is a fact."""
     interval: str
     """What the interval is from: wilson, cluster, constant, …"""
     about: Literal["encoder", "probe"]
@@ -139,14 +167,15 @@ class SetSummary:
     scored_by: str
     synthetic: bool
     question: str | None
-    corpus: Any
+    corpus: str | None
+    """The name of the corpus it was made from."""
     source: str | None
     """Where it came from, in a few words."""
     inputs: tuple[str, ...]
     """What the probe is given besides the sentence."""
     audit: tuple[AuditFinding, ...] | None
     """None: no audit was made."""
-    printed_for: str | None
+    printed_for: Extent | None
     """What published numbers are about: this set, the whole set, another set; None: there are none."""
     human: PublishedResult | None
     published: tuple[PublishedResult, ...]
@@ -214,8 +243,7 @@ class FailureSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """Test rows with about the same number of tokens, or as frequent a target form, and how many were classified "
-    "right."""
+    """Test rows of similar length, or whose target forms are about as frequent, and how many were classified right."""
 
     low: int
     high: int

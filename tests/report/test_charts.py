@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sonde.errors import UsageError
 from sonde.report.charts import CHARTS, Options, chart, confusion, heatmap, intervals, profiles
-from sonde.report.charts.figure_style import (
+from sonde.report.drawing.figure_style import (
     BLUES,
     DIVERGING,
     ONE_COLUMN,
@@ -24,8 +24,8 @@ from sonde.report.charts.figure_style import (
     ticks,
     wrap_title,
 )
-from sonde.report.charts.lines import spread
-from sonde.report.charts.matrix import TEXT_COLOUR_THRESHOLDS
+from sonde.report.drawing.lines import spread
+from sonde.report.drawing.matrix import TEXT_COLOUR_THRESHOLDS
 
 BASELINES = {"majority": 0.5, "length": 0.52, "nb-uni": 0.6, "nb-bi": 0.62, "baseline:hash": 0.65}
 TASKS = ("bigram_shift", "tree_depth", "past_present")

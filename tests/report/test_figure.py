@@ -11,7 +11,7 @@ from altair.vegalite.v6.schema import core
 
 from sonde.cli import app
 from sonde.errors import DataError, UsageError
-from sonde.report.charts.figure_style import ONE_COLUMN, TWO_COLUMNS
+from sonde.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS
 from sonde.report.figure import fitted, write
 from tests.report.runs import SETS, beside, result, written
 from tests.report.test_charts import cell, summary

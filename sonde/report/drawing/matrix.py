@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sonde.report.charts.figure_style import BLUES, DIVERGING, GREY, FigureStyle, Row, Spec, name_axis, tooltip
+from sonde.report.drawing.figure_style import BLUES, DIVERGING, GREY, FigureStyle, Row, Spec, name_axis, tooltip
 from sonde.report.verdict import MARK
 
 DARK_TEXT, LIGHT_TEXT, FAINT_TEXT = "#1a1a1a", "#ffffff", "#6b6b6b"

@@ -1,7 +1,7 @@
-// The table of scores: sorted by any column, its encoders by any set; rows and columns found by what they are called.
+// The table of scores: sorted by any column, its encoders by any set; rows and columns filtered by name.
 "use strict";
 (() => {
-  const { byId, make, tell } = window.sonde;
+  const { byId, make, announce } = window.sonde;
   const table = byId("scores");
   if (!table) return;
   const head = table.tHead.rows[0];
@@ -41,7 +41,7 @@
     const at = heading.cellIndex;
     const key = (row) => (named ? row.dataset.name : order(row.cells[at]));
     body.append(...[...body.rows].sort((a, b) => compare(key(a), key(b), sign)));
-    tell(`Sets sorted by ${heading.textContent.trim()}, ${heading.getAttribute("aria-sort")}`);
+    announce(`Sets sorted by ${heading.textContent.trim()}, ${heading.getAttribute("aria-sort")}`);
   }
 
   function sortColumns(heading) {
@@ -54,7 +54,7 @@
       const before = cells[places[places.length - 1] + 1] || null;
       for (const place of sorted) row.insertBefore(cells[place], before);
     }
-    tell(`Encoders sorted by ${heading.textContent.trim()}`);
+    announce(`Encoders sorted by ${heading.textContent.trim()}`);
   }
 
   // A table that fits needs no frame to scroll in, and its heading stays in view while the page is scrolled

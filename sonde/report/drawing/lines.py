@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from sonde.report.charts.figure_style import (
+from sonde.report.drawing.figure_style import (
     FigureStyle,
     Row,
     Spec,
@@ -17,8 +17,11 @@ from sonde.report.charts.figure_style import (
     ticks,
     tooltip,
 )
-from sonde.report.charts.options import Lines, score_title
-from sonde.report.charts.panels import Panel, grid, legend_columns
+from sonde.report.drawing.options import Lines, score_title
+from sonde.report.drawing.panels import Panel, grid, legend_columns
+
+INTERVAL_CAPTION = "Bands or lines: 95 % intervals."
+LINES_OPTION = "`--lines set` or `encoder`: what a line is; the other one is a panel"
 
 MAX_BANDS = 3
 """So many series have a band for their interval; of more, bands would hide each other."""

@@ -1,19 +1,19 @@
-// What goes wrong: one set and one encoder at a time.
+// Errors: one set and one encoder at a time.
 "use strict";
 (() => {
   const { data, byId, make, option } = window.sonde;
   const NS = "http://www.w3.org/2000/svg";
   const WIDE = 110;
-  const sets = byId("wrong-set");
+  const sets = byId("errors-set");
   if (!sets) return;
-  const encoders = byId("wrong-encoder");
-  const { names, columns, mistakes, best } = data.wrong;
+  const encoders = byId("errors-encoder");
+  const { names, columns, errors, best } = data.sections.errors;
   const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
   const whole = (n) => n.toLocaleString("en");
   const points = (share) => (100 * share).toFixed(1);
   const shade = (share) => `s${Math.round(10 * share)}`;
 
-  /** A heading that keeps the direction of what it says to itself. */
+  /** A cell that isolates the direction of its text. */
   function named(tag, text, scope) {
     const found = make(tag, null, scope ? { scope } : {});
     found.append(make("bdi", text));
@@ -22,9 +22,9 @@
 
   function matrix(labels, counts) {
     const table = make("table", null, { class: "matrix" });
-    table.append(make("caption", "Rows: true labels. Columns: labels given.", { class: "sr" }));
+    table.append(make("caption", "Rows: true labels. Columns: predicted labels.", { class: "sr" }));
     const head = table.createTHead().insertRow();
-    head.append(make("th", "true ╲ said", { scope: "col" }));
+    head.append(make("th", "true ╲ predicted", { scope: "col" }));
     for (const label of labels) head.append(named("th", label, "col"));
     const body = table.createTBody();
     counts.forEach((row, i) => {
@@ -62,11 +62,11 @@
     return found;
   }
 
-  function errors(found) {
+  function rowsOf(found) {
     return found.map(([segments, truth, predicted, confidence, source]) => {
       const item = make("li");
       const facts = make("p", null, { class: "facts" });
-      facts.append("true ", make("bdi", truth), ", said ", make("bdi", predicted), ` with probability ${confidence.toFixed(2)}`);
+      facts.append("true ", make("bdi", truth), ", predicted ", make("bdi", predicted), ` with probability ${confidence.toFixed(2)}`);
       if (source) facts.append("; ", make("bdi", source));
       item.append(sentence(segments), facts);
       return item;
@@ -84,7 +84,7 @@
     });
   }
 
-  /** A share of one and its interval on a line from 0 to 100. */
+  /** A fraction and its interval on a line from 0 to 100. */
   function drawn(value, low, high) {
     const svg = document.createElementNS(NS, "svg");
     for (const [name, own] of Object.entries({ width: WIDE, height: 14, class: "interval", "aria-hidden": "true" })) svg.setAttribute(name, own);
@@ -107,7 +107,7 @@
     const rows = found.map(([low, high, n, right, below, above]) => [
       low === high ? String(low) : `${low}–${high}`, whole(n), `${points(right / n)} (${points(below / 1000)}–${points(above / 1000)})`,
     ]);
-    const table = list([[title], ["rows", true], ["right, in %", true]], rows);
+    const table = list([[title], ["rows", true], ["accuracy (%)", true]], rows);
     table.tHead.rows[0].append(make("th", "0 to 100", { "aria-hidden": "true" }));
     found.forEach(([, , n, right, below, above], i) => {
       const cell = make("td", null, { "aria-hidden": "true" });
@@ -119,35 +119,35 @@
 
   function fill() {
     const set = Number(sets.value);
-    const { labels, columns: found } = mistakes[set];
+    const { labels, columns: found } = errors[set];
     const own = found[Number(encoders.value)];
     const n = sum(own.length.map((b) => b[2]));
     const right = sum(own.length.map((b) => b[3]));
-    byId("wrong-sum").textContent = `${whole(n - right)} of ${whole(n)} test rows are wrong: ${points(right / n)} % right.`;
+    byId("errors-sum").textContent = `${whole(n - right)} of ${whole(n)} test rows are wrong: accuracy ${points(right / n)} %.`;
     if (own.confusion) {
-      byId("wrong-confusion").replaceChildren(matrix(labels, own.confusion));
-      const said = labels.map((label, j) => [label, sum(own.confusion[j]), sum(own.confusion.map((row) => row[j]))]);
-      const rows = said.map(([label, truth, given]) => [label, whole(truth), whole(given), `${given === truth ? "" : given > truth ? "+" : "−"}${whole(Math.abs(given - truth))}`]);
-      byId("wrong-said").replaceChildren(list([["Label"], ["true", true], ["said", true], ["difference", true]], rows));
+      byId("errors-confusion").replaceChildren(matrix(labels, own.confusion));
+      const counts = labels.map((label, j) => [label, sum(own.confusion[j]), sum(own.confusion.map((row) => row[j]))]);
+      const rows = counts.map(([label, truth, given]) => [label, whole(truth), whole(given), `${given === truth ? "" : given > truth ? "+" : "−"}${whole(Math.abs(given - truth))}`]);
+      byId("errors-counts").replaceChildren(list([["Label"], ["true", true], ["predicted", true], ["difference", true]], rows));
     } else {
       const rows = own.pairs.map(([truth, given, count]) => [truth, given, whole(count)]);
-      byId("wrong-confusion").replaceChildren(list([["True"], ["Said"], ["rows", true]], rows));
-      byId("wrong-said").replaceChildren(make("p", `${whole(labels.length)} labels are too many to list.`, { class: "muted" }));
+      byId("errors-confusion").replaceChildren(list([["True"], ["Predicted"], ["rows", true]], rows));
+      byId("errors-counts").replaceChildren(make("p", `${whole(labels.length)} labels are too many to list.`, { class: "muted" }));
     }
-    byId("wrong-lengths").replaceChildren(bins(own.length, "Tokens"));
-    byId("wrong-target").hidden = !own.target;
-    if (own.target) byId("wrong-targets").replaceChildren(bins(own.target, "Rows with the form"));
-    byId("wrong-errors").replaceChildren(...errors(own.errors));
-    for (const end of ["doubtful", "telling"]) {
-      const rows = mistakes[set][end] || [];
-      byId(`wrong-${end}-part`).hidden = !rows.length;
-      byId(`wrong-${end}`).replaceChildren(...informative(rows));
+    byId("errors-lengths").replaceChildren(bins(own.length, "Tokens"));
+    byId("errors-target").hidden = !own.target;
+    if (own.target) byId("errors-targets").replaceChildren(bins(own.target, "Rows with the form"));
+    byId("errors-list").replaceChildren(...rowsOf(own.errors));
+    for (const end of ["doubtful", "easiest"]) {
+      const rows = errors[set][end] || [];
+      byId(`errors-${end}-part`).hidden = !rows.length;
+      byId(`errors-${end}`).replaceChildren(...informative(rows));
     }
-    if (!own.errors.length) byId("wrong-errors").append(make("li", "None with a known probability."));
+    if (!own.errors.length) byId("errors-list").append(make("li", "None with a known probability."));
   }
 
   function choose() {
-    const found = mistakes[Number(sets.value)].columns;
+    const found = errors[Number(sets.value)].columns;
     const before = encoders.value;
     encoders.replaceChildren(...found.flatMap((own, i) => (own ? [option(i, columns[i])] : [])));
     const there = [...encoders.options].map((o) => o.value);
@@ -155,7 +155,7 @@
     fill();
   }
 
-  sets.replaceChildren(...mistakes.flatMap((found, i) => (found ? [option(i, names[i])] : [])));
+  sets.replaceChildren(...errors.flatMap((found, i) => (found ? [option(i, names[i])] : [])));
   sets.addEventListener("change", choose);
   encoders.addEventListener("change", fill);
   choose();

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sonde.report.charts.figure_style import SCHEMA, FigureStyle, Row, Spec, config, wrap_title
+from sonde.report.drawing.figure_style import SCHEMA, FigureStyle, Row, Spec, config, wrap_title
 
 
 class Panel(NamedTuple):
