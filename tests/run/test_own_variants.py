@@ -11,7 +11,6 @@ from sonde.report import Report
 from sonde.run import Run, evaluate
 from sonde.run.control import CONTROLS
 from sonde.run.measure import MEASURES
-from sonde.run.repeat import repeat
 from tests.run.sets import Knowing, dataset
 
 CONTROL = '''
@@ -117,8 +116,6 @@ def test_without_the_package_its_results_are_still_shown(package, tmp_path, monk
     assert "modal" in Report.of(run).html()
     with pytest.raises(UsageError, match="There is no measure 'modal'"):
         evaluate({"py:fair": Knowing(noise=1.5, name="fair")}, dataset(), tmp_path / "run", measures="modal")
-    with pytest.raises(UsageError, match="modal"):
-        repeat(run.extras[0].signature, paths=[])
 
 
 def test_built_in_ones_are_in_order_and_say_how_to_be_read():
