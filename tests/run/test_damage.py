@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from sonde.compare import compare
 from sonde.core.checksum import digest, seal_document
 from sonde.errors import CorruptionWarning, RunError, UsageError
 from sonde.report.summary import summarise
-from sonde.result import Failure
+from sonde.result import Failure, to_line
 from sonde.run import Run, evaluate, join
 from sonde.run.log import open_log
 from tests.run.sets import Knowing, dataset, same
@@ -60,6 +61,7 @@ def put_right(made, folder, redone):
         warnings.simplefilter("always")
         again, named = command(folder)
     assert told
+    assert all(str(warning.message).endswith(".") for warning in told)  # what happened and what is done, not a path
     assert {name for name, encoder in named.items() if encoder.asked} == {r.cell.encoder for r in redone} - {"majority"}
     assert before <= {r.key for r in again}
     assert same(made, again)
@@ -72,6 +74,18 @@ def of(run, encoder, dataset="own/one"):
 
 
 # lines
+
+
+def test_lines_of_another_run_leave_a_damaged_file(run):
+    """A result without predictions here is not this run's own; of a file that is as it was written all lines stay."""
+    path = run.folder / "results.jsonl"
+    whole, cell = path.read_bytes(), replace(run.results[0].cell, seed=99)
+    line = to_line(replace(run.results[0], key=cell.key, cell=cell), whole.count(b"\n")) + b"\n"
+    for more, stays in ((line, True), (line + b"{}\n", False)):
+        path.write_bytes(whole + more)
+        with warnings.catch_warnings(action="ignore"), open_log(run.folder) as log:
+            assert set(log.done) == {r.key for r in run}
+        assert (cell.key in path.read_text("utf-8")) == stays
 
 
 @pytest.mark.parametrize(

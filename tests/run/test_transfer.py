@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.metrics import f1_score
 
 from sonde.compare import compare
 from sonde.encoders import Identity
@@ -59,6 +60,14 @@ def pair_set(name, protocol, label, n):
     return replace(
         dataset(name), rows=rows, labels=(), manifest={**TRANSFER, "protocol": protocol, "inputs": ["sentence2"]}
     )
+
+
+def test_paraphrases_have_the_f1_of_scikit_learn(tmp_path):
+    run = evaluate({"k": Knowing(noise=1.0)}, [folded("MRPC", "kfold")], tmp_path / "run", baselines=())
+    (r,) = run
+    kept = run.predictions(r)
+    assert 0.5 < r.score < 1
+    assert r.scores["f1"] == pytest.approx(f1_score(kept["truth"], kept["predicted"]))
 
 
 @pytest.mark.parametrize("probe", ["linear", "senteval?passes=8&rate=0.05"])
