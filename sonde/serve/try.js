@@ -7,7 +7,7 @@
   const form = by("try-form"), status = by("try-status"), answer = by("try-answer"), go = by("try-go");
   const text = by("try-text"), first = by("try-first"), second = by("try-second");
   const EVERY = 5000, TRUTH = "gold label";
-  let limits = { max_sentences: 20, max_sentence_length: 2000 }, offered = "", place = -1, asked = 0;
+  let limits = { max_sentences: 20, max_sentence_length: 2000 }, offered = "", place = -1, request = 0;
 
   // Elements of text: make("td", "none", "–"), or with children in the place of the text
   function make(tag, cls, ...inside) {
@@ -117,17 +117,17 @@
 
   async function read(event) {
     event.preventDefault();
-    const own = ++asked;
+    const own = ++request;
     go.disabled = true;
     try {
       const body = wanted();
       tell("Working. An encoder is loaded when it is first used, which may take a while.");
       const found = await ask("/read", body);
-      if (own === asked) show(found);
+      if (own === request) show(found);
     } catch (error) {
-      if (own === asked) tell(error.message, true);
+      if (own === request) tell(error.message, true);
     } finally {
-      if (own === asked) go.disabled = false;
+      if (own === request) go.disabled = false;
     }
   }
 

@@ -24,7 +24,7 @@ PAPER_FONT_SIZE = 7
 FONT_FAMILY = "Helvetica, Arial, Liberation Sans, sans-serif"
 
 SERIES_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A")
-"""Okabe and Ito (2008), "Color Universal Design", without black and yellow, which are not visible on every background."""
+"""Okabe and Ito (2008), "Color Universal Design", without black and yellow, which some backgrounds hide."""
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ([1, 0], [4, 2], [1, 1.5], [6, 1.5, 1, 1.5], [2.5, 1])
 """Seven, eight and five are coprime: 280 series before two look alike."""

@@ -55,13 +55,13 @@ class Matrix:
 def cells(style: FigureStyle, m: Matrix, rows: Sequence[Row], width: float, *, names: bool = True) -> Spec:
     """The view of a matrix whose columns share this width; ``names``: whether rows are labelled."""
     each = width / max(1, len(m.xs))
-    said = [row[m.text_field or m.value] for row in rows]
+    numbers = [row[m.text_field or m.value] for row in rows]
     form = next(
         (
             (f, size)
             for f in (m.format, m.short)
             for size in (1.0, MIN_TEXT_SCALE)
-            if each > size * style.text_width(format(n, f) + MARK * bool(m.mark_if) for n in said if n is not None)
+            if each > size * style.text_width(format(n, f) + MARK * bool(m.mark_if) for n in numbers if n is not None)
         ),
         None,
     )
@@ -82,7 +82,7 @@ def cells(style: FigureStyle, m: Matrix, rows: Sequence[Row], width: float, *, n
     layers += _texts(style, m, *form) if form else []
     if m.mark_if and form:
         layers.append(
-            _marks(style, m, form[1] * style.text_width(format(n, form[0]) for n in said if n is not None), form[1])
+            _marks(style, m, form[1] * style.text_width(format(n, form[0]) for n in numbers if n is not None), form[1])
         )
     layers.append(_absent(m))
     return {"height": {"step": style.font * m.row_height}, "encoding": place, "layer": layers}
@@ -108,7 +108,7 @@ def _coloured(style: FigureStyle, m: Matrix, width: float) -> Spec:
 def _texts(style: FigureStyle, m: Matrix, form: str, size: float) -> list[Spec]:
     """The text of cells: bold or not, and faint where there is no colour."""
     ink = _ink(m)
-    said = {"field": m.text_field or m.value, "type": "quantitative", "format": form}
+    text_of = {"field": m.text_field or m.value, "type": "quantitative", "format": form}
     known = {"filter": {"field": m.text_field or m.value, "valid": True}}
     text = {"type": "text", "fontSize": style.font * size}
     found: list[Spec] = []
@@ -116,10 +116,10 @@ def _texts(style: FigureStyle, m: Matrix, form: str, size: float) -> list[Spec]:
         which = [known, *([_is(m.bold, bold)] if m.bold and bold is not None else [])]
         which += [_is(m.colour_if, True)] if m.colour_if else []
         mark = text | ({"fontWeight": "bold"} if bold else {})
-        found.append({"transform": which, "mark": mark, "encoding": {"text": said, "color": ink}})
+        found.append({"transform": which, "mark": mark, "encoding": {"text": text_of, "color": ink}})
     if m.colour_if:
         which = [known, _is(m.colour_if, False)]
-        found.append({"transform": which, "mark": {**text, "color": FAINT_TEXT}, "encoding": {"text": said}})
+        found.append({"transform": which, "mark": {**text, "color": FAINT_TEXT}, "encoding": {"text": text_of}})
     return found
 
 

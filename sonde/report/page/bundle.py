@@ -14,8 +14,8 @@ from sonde.errors import DataError
 def bundle() -> str:
     """Vega-Embed with Vega-Lite and Vega, as one script that fetches nothing.
 
-    Bundling takes seconds and is deterministic: the result is cached by version, after a line with its hash. A file that
-    does not match its hash is made again.
+    Bundling takes seconds and is deterministic: the result is cached by version, after a line with its hash. A file
+    that does not match its hash is made again.
     """
     import vl_convert
 

@@ -15,7 +15,7 @@ def data(page: PageData) -> Mapping[str, object]:
     return {
         "signatures": _signatures(page.brief),
         "seconds": asdict(page.summary.seconds),
-        "columns": page.brief.columns,
+        "encoders": encoders,
     }
 
 
