@@ -8,26 +8,21 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from sonde.core.plugins import offered
+
+
+def _kinds() -> str:
+    """The charts there are: the files of the folder and the entry points, which can be listed without loading them."""
+    folder = Path(__file__).parents[1] / "report" / "charts"
+    built_in = sorted(file.stem for file in folder.glob("[!_]*.py"))
+    return f"The chart: {', '.join([*built_in, *offered('sonde.charts')])}."
+
 
 def figure(
     run: Path,
     /,
     *more: Path,
-    kind: Annotated[
-        Literal[
-            "heatmap",
-            "intervals",
-            "layers",
-            "dimensions",
-            "epochs",
-            "learning",
-            "length",
-            "correlation",
-            "profiles",
-            "confusion",
-        ],
-        Parameter(("--kind", "-k")),
-    ],
+    kind: Annotated[str, Parameter(("--kind", "-k"), help=_kinds())],
     out: Annotated[tuple[Path, ...], Parameter(("--out", "-o"))],
     set: tuple[str, ...] = (),
     encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = (),
@@ -47,7 +42,7 @@ def figure(
     more: Path
         Further ones, to be drawn together with the first.
     kind: str
-        heatmap, intervals, layers, dimensions, epochs, learning, length, correlation, profiles or confusion.
+        The chart.
     out: tuple[Path, ...]
         What to write; may be repeated. The ending says what it is: .pdf, .svg, .png, .json (the Vega-Lite spec) or .csv
         (the numbers).
@@ -74,18 +69,15 @@ def figure(
     """
     from sonde.cli.shared import printed_warnings
     from sonde.console import err
-    from sonde.errors import UsageError
-    from sonde.report.figure import check_figure_suffix, write
+    from sonde.report.charts import CHARTS
+    from sonde.report.figure import check_figure_suffix, check_options, write
     from sonde.report.full_summary import full_summary
     from sonde.report.published_results import check_published
     from sonde.run import Run, join
 
     for path in out:
         check_figure_suffix(path)
-    if adjust and kind != "correlation":
-        raise UsageError(f"--adjust is about --kind correlation; {kind} has no p-values.")
-    if published and kind != "intervals":
-        raise UsageError(f"--published is about --kind intervals; {kind} shows nothing that papers printed.")
+    check_options(CHARTS.get(kind), adjust=adjust, published=published)
     with printed_warnings():
         runs = [Run.load(folder) for folder in (run, *more)]
     summary = full_summary(join(runs), adjust=adjust or "holm", published=published)

@@ -95,12 +95,12 @@ def ls(what: Literal["tasks", "suites", "encoders", "probes", "controls", "measu
         for name, (preset, probe) in presets().items():
             table.add_row(name, probe.kind, preset.summary, differences(probe).replace("&", " "))
     elif what in ("controls", "measures"):
-        from sonde.run.controls import CONTROLS
-        from sonde.run.measures import MEASURES
+        from sonde.run.control import CONTROLS
+        from sonde.run.measure import MEASURES
 
         for column in (what.removesuffix("s"), "how to read it"):
             table.add_column(column)
-        for each in (CONTROLS if what == "controls" else MEASURES).values():
+        for each in (CONTROLS if what == "controls" else MEASURES).parts().values():
             table.add_row(each.name, each.interpretation)
     elif what == "store":
         from sonde.encoders.store import Store, default_root

@@ -57,7 +57,7 @@ def report(
     with printed_warnings():
         runs = [Run.load(folder) for folder in (run, *more)]
     found = Report.of(join(runs), title=title, adjust=adjust or "holm", published=published)
-    if adjust and found.summary["correlations"] is None:
+    if adjust and found.summary.correlations is None:
         raise UsageError("--adjust is about correlations of probing and transfer tasks, of which there are none.")
     check_published(found.summary, published)
     for path in files:

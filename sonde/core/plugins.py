@@ -61,6 +61,18 @@ class Kind(Generic[T]):
         """
         return _parts(self, tuple(sys.path))  # type: ignore[return-value]  # a cache knows no type variables
 
+    def __getitem__(self, name: str) -> T:
+        return self.parts()[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.parts()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.parts())
+
+    def __len__(self) -> int:
+        return len(self.parts())
+
     def get(self, name: str) -> T:
         """The part of this name. UsageError if there is none, with the nearest."""
         every = self.parts()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sonde.published import TRANSFER
+from sonde.report.types import TransferMean
 from sonde.result import Result
 
 
-def aggregate(results: Sequence[Result]) -> dict[str, Any] | None:
+def aggregate(results: Sequence[Result]) -> TransferMean | None:
     """Macro: the mean dev accuracy of transfer tasks; micro: weighted by rows. None with fewer than two such tasks.
 
     As in Conneau (2019, section 3.2.4), over tasks that are scored by accuracy. The rows are those that SentEval
@@ -23,9 +23,9 @@ def aggregate(results: Sequence[Result]) -> dict[str, Any] | None:
     if len(found) < 2:
         return None
     rows = sum(n for _, n, _ in found)
-    return {
-        "tasks": [task for _, _, task in found],
-        "macro": sum(score for score, _, _ in found) / len(found),
-        "micro": sum(score * n for score, n, _ in found) / rows,
-        "rows": rows,
-    }
+    return TransferMean(
+        tasks=tuple(task for _, _, task in found),
+        macro=sum(score for score, _, _ in found) / len(found),
+        micro=sum(score * n for score, n, _ in found) / rows,
+        rows=rows,
+    )

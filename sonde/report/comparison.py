@@ -1,4 +1,4 @@
-"""Comparisons and repetitions as tables, Markdown, CSV and JSON."""
+"""Comparisons and reproductions as tables, Markdown, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rows = Sequence[Comparison] | Sequence[TieGroups]
 
 
 def print_comparison(rows: Rows, names: Sequence[str], margin: float = EQUIVALENCE_MARGIN) -> None:
-    """Tables on standard output, each with what its columns mean below."""
+    """Print tables, each with a legend below."""
     from rich.table import Table
 
     console = out()
@@ -35,7 +35,7 @@ def print_comparison(rows: Rows, names: Sequence[str], margin: float = EQUIVALEN
 def format_comparison(
     rows: Rows, names: Sequence[str], format: Literal["md", "csv", "json"], margin: float = EQUIVALENCE_MARGIN
 ) -> str:
-    """The same as a text; as CSV and JSON with numbers as they are."""
+    """The same as text; CSV and JSON have unrounded numbers."""
     if format == "md":
         return "\n".join(f"{_in_markdown(cells)}\n{legend}\n" for cells, legend in _tables(rows, names, margin))
     sets = [
@@ -53,7 +53,7 @@ def format_comparison(
 
 
 _NESTED = ("accuracy", "letters")
-"""What several encoders have by name."""
+"""Fields that have a value per encoder."""
 
 
 def _in_markdown(cells: Sequence[Sequence[str]]) -> str:
@@ -63,31 +63,30 @@ def _in_markdown(cells: Sequence[Sequence[str]]) -> str:
 
 
 def _tables(rows: Rows, names: Sequence[str], margin: float) -> Iterator[tuple[list[list[str]], str]]:
-    """Each table, its heading first, and what is to be said of it."""
+    """Each table, its heading first, and its legend."""
     partial = " * a sample of the set only (--limit)." if any(r.partial for r in rows) else ""
     tied = [r for r in rows if isinstance(r, TieGroups)]
     if tied:
         body = [[_name(r), f"{r.n:,}", *(_tied(r, name) for name in names)] for r in tied]
         yield (
-            [["set", "te", *names], *body],
-            "Accuracy in points. Encoders that share a letter do not differ significantly on that set, which is not to "
-            f"say that they are equal. {_tests(rows)} Holm over the pairs, at {SIGNIFICANCE_LEVEL:.0%}.{partial}",
+            [["set", "test", *names], *body],
+            "Accuracy in points. Encoders that share a letter are not significantly different on that set, which does "
+            f"not show that they are equal. {_tests(rows)} Holm over the pairs, at {SIGNIFICANCE_LEVEL:.0%}.{partial}",
         )
         return
     pairs = [r for r in rows if isinstance(r, Comparison)]
-    head = ["set", "te", *names, "difference", "95 %", "p Holm", "within", "verdict", "detectable"]
+    head = ["set", "test", *names, "difference", "95 %", "p Holm", "within", "verdict", "detectable"]
     yield (
         [head, *(_compared(r, margin) for r in pairs)],
-        f"{names[0]} less {names[1]}, in points; ! where p, adjusted by Holm over the sets, is at most "
-        f"{SIGNIFICANCE_LEVEL:.0%}. "
-        f"{_tests(rows)} within: the smallest margin within which the two are equivalent (two one-sided tests at "
-        f"{SIGNIFICANCE_LEVEL:.0%}). verdict: the better one; or equivalent if that margin is at most "
-        f"±{100 * margin:g}; else "
-        f"undecided. detectable: the difference that a comparison like this shows four times out of five.{partial}",
+        f"{names[0]} minus {names[1]}, in points; ! where p, adjusted by Holm over the sets, is at most "
+        f"{SIGNIFICANCE_LEVEL:.0%}. {_tests(rows)} within: the smallest margin within which the two are equivalent "
+        f"(two one-sided tests at {SIGNIFICANCE_LEVEL:.0%}). verdict: the better one; or equivalent if that margin is "
+        f"at most ±{100 * margin:g}; else undecided. detectable: the difference that a comparison like this detects "
+        f"four times out of five.{partial}",
     )
     yield (
         [
-            ["set", "only first", "only second", "McNemar", "mid-p", "t-test", "exchange"],
+            ["set", "only first", "only second", "McNemar", "mid-p", "t-test", "permutation"],
             *(
                 [
                     _name(r),
@@ -98,10 +97,10 @@ def _tables(rows: Rows, names: Sequence[str], margin: float) -> Iterator[tuple[l
                 for r in pairs
             ),
         ],
-        "The trained probes alone: test rows that only one of them has right, and p-values, not adjusted: McNemar's "
-        "exact and mid-p tests and the paired t-test, which take rows as independent; and the exchange of what rows "
-        "share, if they share target forms or sentences; else again the mid-p value, or with several seeds an exchange "
-        "of rows.",
+        "The trained probes alone: test rows that only one of them classifies correctly, and p-values, not adjusted: "
+        "McNemar's exact and mid-p tests and the paired t-test, which treat rows as independent; and a permutation "
+        "test over target forms or sentences if rows share them; else again the mid-p value, or with several seeds a "
+        "permutation test over rows.",
     )
 
 
@@ -145,15 +144,15 @@ def _tests(rows: Rows) -> str:
 
 
 ABOUT = {
-    "encoder": "about the encoders: test rows, training rows, dev rows and seeds could have been others",
-    "partly": "about the encoders as far as is known: what was not trained again (--resample) is taken to vary as much "
+    "encoder": "about the encoders: they cover other samples of test, training and dev rows, and other seeds",
+    "partly": "about the encoders as far as is known: what was not retrained (--resample) is assumed to vary as much "
     "as what was, or not at all if nothing was",
-    "probe": "about the trained probes alone, as none was trained again (--resample)",
+    "probe": "about the trained probes alone, as none was retrained (--resample)",
 }
 
 
 def print_repeated(found: Reproduction) -> None:
-    """Say whether a number came out the same."""
+    """Print whether a number was reproduced."""
     console = out()
 
     def say(text: str, style: str | None = None) -> None:
@@ -165,10 +164,10 @@ def print_repeated(found: Reproduction) -> None:
         say(f"then  {scale * found.recorded.score:.4f}  {found.recorded.signature}")
         n = found.reproduced.n["te"]
         if found.same:
-            labels = "" if found.changed_rows is None else f", and all {n:,} labels"
-            say(f"The same: the number{labels}.", "green")
+            labels = "" if found.changed_rows is None else f" and the same {n:,} labels"
+            say(f"Reproduced: the same score{labels}.", "green")
         else:
             many = found.changed_rows
-            say(f"Not the same: {f'{many:,} of {n:,} labels differ' if many else 'the number is another one'}.", "red")
+            say(f"Not reproduced: {f'{many:,} of {n:,} labels differ' if many else 'the score differs'}.", "red")
     for note in found.notes:
         say(f"note: {note}", "yellow")

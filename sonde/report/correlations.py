@@ -1,72 +1,76 @@
-"""Whether what probing sets find goes together with what transfer sets find, over the encoders of a run."""
+"""Correlations of probing sets with transfer sets, over the encoders of a run."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import DataError, UsageError
 from sonde.published import TRANSFER
-from sonde.report.summary import value_of
+from sonde.report.cells import value_of
+from sonde.report.types import Column, CorrelationCell, CorrelationMatrix, SetRef, SetSummary, Summary
 from sonde.stats import Correlation, benjamini_hochberg, correlate, holm
 from sonde.stats.multiple import bonferroni
 
 MIN_ENCODERS = 3
-"""Encoders without which there is no correlation; ``correlate`` wants as many."""
+"""Fewer encoders give no correlation; ``correlate`` needs as many."""
 ALPHA = 0.05
 MIN_ENCODERS_SIGNIFICANT = 10
-"""Encoders below which no cell is drawn as significant; ``least`` says where it comes from."""
+"""With fewer encoders no cell is called significant; ``required_encoders`` derives it."""
 CORRELATION_DRAWS = 2000
 """Resamples per cell: as many as the intervals of a result have. A large matrix needs more, see ``correlations``."""
 REFINEMENT_FACTOR = 10
-"""A p-value from no more than so many draws is drawn again from so many times as many: what is near the least that can
-be found at all decides what is significant in a large matrix."""
+"""A p-value that rests on no more than so many draws is computed again from so many times as many: values near the
+smallest possible one decide what is significant in a large matrix."""
 Adjustment = Literal["holm", "bonferroni", "bh", "none"]
 """How p-values of a matrix are adjusted for their number; Holm unless another is named."""
 ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)
 
 
-def correlations(summary: Mapping[str, Any], adjust: Adjustment = "holm") -> dict[str, Any] | None:
+def correlations(summary: Summary, adjust: Adjustment = "holm") -> CorrelationMatrix | None:
     """Spearman's rho of every probing set with every transfer set; None without either, or with under three encoders.
 
-    Only columns of one probe and one sample of rows are taken, the most there are. Sets that are known to be of
-    different languages are not put together. A p-value from n draws is at least 1 / (n + 1), so that there are enough
-    draws for one cell alone to be found in the whole matrix.
+    Only columns of one probe and one sample of rows are used, the largest group there is. Sets known to be in different
+    languages are not correlated. A p-value from n draws is at least 1 / (n + 1), so there are enough draws for a single
+    cell to be significant in the whole matrix.
     """
     adjusting, named = _adjusting(adjust)
-    chosen = comparable_columns(summary["columns"])
-    rows = _places(summary["sets"], transfer=False)
-    columns = _places(summary["sets"], transfer=True)
+    chosen = comparable_columns(summary.columns)
+    rows = _places(summary.sets, transfer=False)
+    columns = _places(summary.sets, transfer=True)
     if not rows or not columns or len(chosen) < MIN_ENCODERS:
         return None
     draws = max(CORRELATION_DRAWS, math.ceil(len(rows) * len(columns) / ALPHA))
-    found = [[_cell(summary["sets"], chosen, row, column, draws) for column in columns] for row in rows]
+    found = [[_correlate(summary.sets, chosen, row, column, draws) for column in columns] for row in rows]
     every = [cell for line in found for cell in line if cell is not None]
     if not every:
         return None
-    enough = required_encoders(1 if adjust == "none" else len(every))
+    required = required_encoders(1 if adjust == "none" else len(every))
     adjusted = iter(adjusting([cell.p for cell in every]).tolist())
     n = max(cell.n for cell in every)
-    return {
-        "kind": "spearman",
-        "adjust": adjust,
-        "n": n,
-        "least": enough,
-        "rows": [{"set": i, "label": summary["sets"][i]["label"]} for i in rows],
-        "columns": [{"set": i, "label": summary["sets"][i]["label"]} for i in columns],
-        "cells": [[None if cell is None else _plain(cell, next(adjusted), enough) for cell in line] for line in found],
-        "how": _how(n, named.format(len(every)), enough, summary["columns"][chosen[0]]["probe"]),
-        "caption": f"{named.format(len(every))}, significant up to 5 %",
-    }
+    method = named.format(len(every))
+    return CorrelationMatrix(
+        kind="spearman",
+        adjust=adjust,
+        n=n,
+        required=required,
+        rows=tuple(SetRef(set=i, label=summary.sets[i].label) for i in rows),
+        columns=tuple(SetRef(set=i, label=summary.sets[i].label) for i in columns),
+        cells=tuple(
+            tuple(None if cell is None else _cell(cell, next(adjusted), required) for cell in line) for line in found
+        ),
+        description=_description(n, method, required, summary.columns[chosen[0]].probe),
+        caption=f"{method}, significant up to 5 %",
+    )
 
 
 def required_encoders(tests: int) -> int:
-    """How many encoders it takes before any of so many correlations may be drawn as significant.
+    """How many encoders it takes before any of so many correlations may be called significant.
 
     Two bounds; the greater one counts.
 
@@ -77,34 +81,34 @@ def required_encoders(tests: int) -> int:
 
     By what is likely to be found: atanh(rho) has a variance of about 1.06 / (n - 3) (Fieller, Hartley and Pearson 1957,
     Biometrika 44:470). A correlation as strong as 0.8 is found four times out of five, at 5 % in a single two-sided
-    test, from n = 3 + 1.06 ((1.96 + 0.84) / atanh(0.8))² = 9.9 on, hence SENSIBLE = 10. With fewer, what comes out as
-    significant is mostly the luck of the encoders at hand, and too large.
+    test, from n = 3 + 1.06 ((1.96 + 0.84) / atanh(0.8))² = 9.9 on, hence MIN_ENCODERS_SIGNIFICANT = 10. With fewer,
+    what comes out as significant is mostly due to the choice of encoders, and too large.
     """
     possible = next(n for n in count(MIN_ENCODERS) if math.factorial(n) * ALPHA >= 2 * tests)
     return max(MIN_ENCODERS_SIGNIFICANT, possible)
 
 
-def comparable_columns(columns: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The most columns that differ in nothing but their encoder, one per encoder, those that know nothing left out."""
-    groups: dict[tuple[Any, ...], dict[str, int]] = {}
+def comparable_columns(columns: Sequence[Column]) -> list[int]:
+    """The largest group of columns that differ only in their encoder, one per encoder, without baseline encoders."""
+    groups: dict[tuple[str | None, int | None, str], dict[str, int]] = {}
     for i, column in enumerate(columns):
-        if not column["encoder"].startswith("baseline:"):
-            group = groups.setdefault((column["probe"], column["limit"], column["sonde"]), {})
-            group.setdefault(column["encoder"], i)
+        if not column.encoder.startswith("baseline:"):
+            group = groups.setdefault((column.probe, column.limit, column.sonde), {})
+            group.setdefault(column.encoder, i)
     return list(max(groups.values(), key=len, default={}).values())
 
 
-def _places(sets: Sequence[Mapping[str, Any]], *, transfer: bool) -> list[int]:
-    return [i for i, set_summary in enumerate(sets) if (set_summary["task"] in TRANSFER) is transfer]
+def _places(sets: Sequence[SetSummary], *, transfer: bool) -> list[int]:
+    return [i for i, s in enumerate(sets) if (s.task in TRANSFER) is transfer]
 
 
-def _cell(
-    sets: Sequence[Mapping[str, Any]], chosen: Sequence[int], row: int, column: int, draws: int
+def _correlate(
+    sets: Sequence[SetSummary], chosen: Sequence[int], row: int, column: int, draws: int
 ) -> Correlation | None:
     one, two = sets[row], sets[column]
-    if None not in (one["language"], two["language"]) and one["language"] != two["language"]:
+    if None not in (one.language, two.language) and one.language != two.language:
         return None
-    pairs = [(value_of(one["cells"][i]), value_of(two["cells"][i])) for i in chosen]
+    pairs = [(value_of(one.cells[i]), value_of(two.cells[i])) for i in chosen]
     both = [(x, y) for x, y in pairs if x is not None and y is not None]
     if len(both) < MIN_ENCODERS:
         return None
@@ -118,11 +122,11 @@ def _cell(
     return correlate(xs, ys, seed=0, draws=REFINEMENT_FACTOR * draws)
 
 
-def _plain(cell: Correlation, adjusted: float, enough: int) -> dict[str, Any]:
-    return {
-        "value": cell.value, "low": cell.low, "high": cell.high, "p": cell.p, "adjusted": adjusted, "n": cell.n,
-        "drawn": adjusted <= ALPHA and cell.n >= enough,
-    }  # fmt: skip
+def _cell(found: Correlation, adjusted: float, required: int) -> CorrelationCell:
+    return CorrelationCell(
+        value=found.value, low=found.low, high=found.high, p=found.p, adjusted=adjusted, n=found.n,
+        significant=adjusted <= ALPHA and found.n >= required,
+    )  # fmt: skip
 
 
 def _adjusting(name: Adjustment) -> tuple[Callable[[list[float]], npt.NDArray[np.float64]], str]:
@@ -139,7 +143,7 @@ def _adjusting(name: Adjustment) -> tuple[Callable[[list[float]], npt.NDArray[np
     raise UsageError(f"There is no adjustment {name!r}; expected {', '.join(ADJUSTMENTS)}.")
 
 
-def _how(n: int, adjusted: str, enough: int, probe: str | None) -> str:
+def _description(n: int, method: str, required: int, probe: str | None) -> str:
     over = f"Spearman's rho over {n} encoders" + (f" with the probe {probe}" if probe else "")
-    few = f"; with fewer than {enough} encoders none is called significant" if n < enough else ""
-    return f"{over}, with a 95 % bootstrap interval; p from permutations, {adjusted}, significant up to 5 %{few}."
+    few = f"; with fewer than {required} encoders none is called significant" if n < required else ""
+    return f"{over}, with a 95 % bootstrap interval; p from permutations, {method}, significant up to 5 %{few}."

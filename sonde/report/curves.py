@@ -1,20 +1,18 @@
-"""Accuracy against the size of the vectors, and against how long an encoder was trained: which columns make a curve.
+"""Accuracy against the size of the vectors, and against the length of training: which columns make a curve.
 
-    dimension  encoders of the same name but for their size, such as static: and static:?dim=64
+    dimension  encoders whose names differ only in their size, such as static: and static:?dim=64
     epoch      encoders whose names differ in a number after the word epoch, checkpoint or step
 
-Each is a list of points: series (the name without that number), x, column and set (their numbers in the summary),
-value, low, high.
+The series of a point is the encoder's name without that number.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from sonde.report.summary import done
-from sonde.run.cells import PAIRS
+from sonde.report.types import Cell, Column, CurvePoint, Curves, SetSummary, Summary
+from sonde.run.unit import PAIRS
 from sonde.transfer.pairs import compare
 
 SIZE_OPTIONS = ("dim", "dimensions")
@@ -26,51 +24,53 @@ SeriesPositions = dict[int, tuple[str, int]]
 """The series and the x of columns, by their number."""
 
 
-def curves(summary: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The points of both kinds of curves in the summary of a run; only series of at least two different x."""
-    columns = summary["columns"]
-    found = {"dimension": _by_size(summary), "epoch": _by_time([column["encoder"] for column in columns])}
-    return {kind: list(_points(summary, _kept(columns, placed))) for kind, placed in found.items()}
+def curves(summary: Summary) -> Curves:
+    """The points of both kinds of curves in a summary; only series with at least two different x."""
+    epochs = _by_time([column.encoder for column in summary.columns])
+    return Curves(
+        dimension=tuple(_points(summary, _kept(summary.columns, _by_size(summary)))),
+        epoch=tuple(_points(summary, _kept(summary.columns, epochs))),
+    )
 
 
-def _kept(columns: Sequence[Mapping[str, Any]], placed: SeriesPositions) -> SeriesPositions:
-    """Series with what else sets their columns apart, such as the probe; those that are a single point are left out."""
-    named = {i: (", ".join((name, *columns[i]["label"][1:])), x) for i, (name, x) in placed.items()}
+def _kept(columns: Sequence[Column], placed: SeriesPositions) -> SeriesPositions:
+    """Series named with what else sets their columns apart, such as the probe; those of a single point are dropped."""
+    named = {i: (", ".join((name, *columns[i].label[1:])), x) for i, (name, x) in placed.items()}
     several = {name for name, _ in named.values() if len({x for other, x in named.values() if other == name}) > 1}
     return {i: (name, x) for i, (name, x) in named.items() if name in several}
 
 
-def _points(summary: Mapping[str, Any], placed: SeriesPositions) -> Iterator[dict[str, Any]]:
-    for number, set_summary in enumerate(summary["sets"]):
+def _points(summary: Summary, placed: SeriesPositions) -> Iterator[CurvePoint]:
+    for number, s in enumerate(summary.sets):
         for i, (series, x) in sorted(placed.items(), key=lambda item: (*item[1], item[0])):
-            if done(cell := set_summary["cells"][i]):
-                ends = {name: cell["score"][name] for name in ("value", "low", "high")}
-                yield {"series": series, "x": x, "column": i, "set": number, **ends}
+            score = cell.score if (cell := s.cells[i]) is not None else None
+            if score is not None and score.value is not None:
+                yield CurvePoint(
+                    series=series, x=x, column=i, set=number, value=score.value, low=score.low, high=score.high
+                )
 
 
-def _by_size(summary: Mapping[str, Any]) -> SeriesPositions:
+def _by_size(summary: Summary) -> SeriesPositions:
     found: SeriesPositions = {}
-    for i, column in enumerate(summary["columns"]):
-        sizes = (_size(set_summary, set_summary["cells"][i]) for set_summary in summary["sets"])
-        size = next((size for size in sizes if size), None)
+    for i, column in enumerate(summary.columns):
+        size = next((size for s in summary.sets if (size := _size(s, s.cells[i]))), None)
         if size:
-            found[i] = (_without_size(column["encoder"], size), size)
+            found[i] = (_without_size(column.encoder, size), size)
     return found
 
 
-def _size(set_summary: Mapping[str, Any], cell: Mapping[str, Any] | None) -> int | None:
-    """The size of the vectors, if what the probe reads tells it: of a pair it reads two or four times as much."""
-    if cell is None or not done(cell) or not cell["dimension"]:
+def _size(s: SetSummary, cell: Cell | None) -> int | None:
+    """The size of the vectors, if the probe's input shows it: for a pair that is two or four times as large."""
+    if cell is None or not cell.dimension:
         return None
-    whole: int = cell["dimension"]
-    if not set_summary["inputs"] or set_summary["scored_by"] == "spearman":  # the cosines of two vectors as they are
-        return whole
-    combine = PAIRS.get(set_summary["task"])
-    return None if combine is None else whole // (2 if combine is compare else 4)
+    if not s.inputs or s.scored_by == "spearman":  # the cosines of two vectors as they are
+        return cell.dimension
+    combine = PAIRS.get(s.task)
+    return None if combine is None else cell.dimension // (2 if combine is compare else 4)
 
 
 def _without_size(encoder: str, size: int) -> str:
-    """The name of an encoder without the option for its size, and with a star where else that number stands."""
+    """The name of an encoder without the option for its size, and with a star where that number occurs elsewhere."""
     name, mark, query = encoder.partition("?")
     kept = [part for part in query.split("&") if part.partition("=")[0] not in SIZE_OPTIONS] if mark else []
     name = re.sub(rf"(?<!\d){size}(?!\d)", WILDCARD, name)

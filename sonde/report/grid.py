@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sonde.baselines import BASELINES
+from sonde.report.types import Column
 from sonde.result import Cell, Failure, Result
 from sonde.run.folder import Run
 from sonde.run.loop import ENCODER_BASELINES
@@ -31,7 +32,7 @@ class ColumnKey(NamedTuple):
 
     @property
     def sample(self) -> tuple[int | None, str]:
-        """Columns with the same were tested on the same rows."""
+        """Columns with the same sample were tested on the same rows."""
         return self.limit, self.sonde
 
 
@@ -44,7 +45,7 @@ class SetKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """What a run holds, by column and set, both in the order in which they were asked for."""
+    """What a run holds, by column and set, both in the order in which they were requested."""
 
     columns: Sequence[ColumnKey]
     baselines: Sequence[ColumnKey]
@@ -76,15 +77,15 @@ def grid_of(run: Run) -> Grid:
             failed.setdefault((_column(f.cell), _place(f.cell)), f)
     columns = dict.fromkeys([*results, *(column for column, _ in failed)])
     sets = dict.fromkeys([place for found in results.values() for place in found] + [place for _, place in failed])
-    asked = {name: i for i, name in enumerate(run.info.get("encoders", ()))}
-    order = {(said["name"], said["digest"]): i for i, said in enumerate(run.info.get("datasets", ()))}
+    requested = {name: i for i, name in enumerate(run.info.get("encoders", ()))}
+    order = {(d["name"], d["digest"]): i for i, d in enumerate(run.info.get("datasets", ()))}
 
     def order_of(column: ColumnKey) -> tuple[int, bool]:
         """Partial results come after whole ones."""
         place = (
             BASELINE_NAMES.index(column.encoder)
             if column.encoder in BASELINE_NAMES
-            else asked.get(column.encoder, len(asked))
+            else requested.get(column.encoder, len(requested))
         )
         return place, column.limit is not None
 
@@ -106,12 +107,12 @@ def _place(cell: Cell) -> SetKey:
     return SetKey(cell.dataset, cell.data)
 
 
-def label_columns(columns: Sequence[ColumnKey]) -> list[dict[str, Any]]:
-    """Columns as plain data, each with a label: the encoder, and what some columns differ in."""
+def label_columns(columns: Sequence[ColumnKey]) -> tuple[Column, ...]:
+    """Columns as they are shown, each labelled with the encoder and with what some columns differ in."""
     several = {name for name in ("probe", "device", "sonde") if len({getattr(c, name) for c in columns} - {None}) > 1}
     if len({c.limit for c in columns}) > 1:
         several.add("limit")
-    said: list[dict[str, Any]] = []
+    found = []
     for c in columns:
         digest = c.identity and hashlib.blake2b(c.identity.encode(), digest_size=4).hexdigest()
         words = {
@@ -123,5 +124,5 @@ def label_columns(columns: Sequence[ColumnKey]) -> list[dict[str, Any]]:
         label = [c.encoder, *(word for name, word in words.items() if word and name in several)]
         if sum(other._replace(identity=None) == c._replace(identity=None) for other in columns) > 1:
             label.append(f"id {digest}")
-        said.append({**c._asdict(), "identity": digest, "label": label})
-    return said
+        found.append(Column(**{**c._asdict(), "identity": digest, "label": tuple(label)}))
+    return tuple(found)

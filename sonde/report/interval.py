@@ -1,23 +1,16 @@
-"""The interval that stands beside a number, and how it is written: every table, page and figure asks here."""
+"""The interval of a number, and how it is written: used by every table, page and figure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from sonde.report.types import Cell
 
 Estimate = tuple[float | None, float | None, float | None]
-"""A value and the ends of its interval, null where there is none."""
+"""A value and the ends of its interval, None where there is none."""
 
 
-def estimate_of(cell: Mapping[str, Any] | None) -> Estimate:
-    """The number in a cell of the summary and the interval that is shown with it."""
-    score = (cell or {}).get("score") or {}
-    return score.get("value"), score.get("low"), score.get("high")
-
-
-def half_width(low: float | None, high: float | None, *, scale: float = 100, digits: int = 1) -> str:
-    """± and half the width of an interval; nothing for a number that has none, as a constant answer."""
-    return "" if low is None or high is None else f"±{scale * (high - low) / 2:.{digits}f}"
+def estimate_of(cell: Cell | None) -> Estimate:
+    """The number in a cell and the interval that is shown with it."""
+    return (None, None, None) if cell is None else (cell.score.value, cell.score.low, cell.score.high)
 
 
 def in_points(value: float | None, low: float | None = None, high: float | None = None) -> str:

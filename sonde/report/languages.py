@@ -1,17 +1,18 @@
-"""What encoders show in one language beside another: profiles over tasks, and how far they agree."""
+"""Encoders in one language and in another: profiles over tasks, and how well languages agree."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 
 from sonde.published import TRANSFER, published
+from sonde.report.cells import value_of
 from sonde.report.correlations import MIN_ENCODERS, comparable_columns
-from sonde.report.summary import done, value_of
+from sonde.report.types import LanguageComparison, LanguageCorrelation, ProfilePoint, SetSummary, Summary
 from sonde.tasks import SUITES
 
 TASK_ALIASES = {
@@ -20,99 +21,112 @@ TASK_ALIASES = {
     "SICKRelatedness": "Relatedness",
     "CDSRelatedness": "Relatedness",
 }
-"""Sets that ask the same of different languages: table 1 of Krasnowska-Kieraś and Wróblewska (2019)."""
+"""Sets with the same task in different languages: table 1 of Krasnowska-Kieraś and Wróblewska (2019)."""
 
 Task = tuple[str, str]
 """A suite, or nothing, and a task of it."""
 
 
-def languages(summary: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Tasks that there are in two languages or more, and correlations between these; None if there are none.
+class Agreement(NamedTuple):
+    """The correlations of two languages."""
+
+    one: str
+    two: str
+    spearman: float
+    pearson: float
+    n: int
+
+
+def languages(summary: Summary) -> LanguageComparison | None:
+    """Tasks that exist in two languages or more, and correlations between these; None if there are none.
 
     Correlations are by encoder over tasks and by task over encoders, of which it takes three. Of several sets of one
     task and language all are in the profiles, and the first that an encoder has a number for is correlated.
     """
     places: dict[Task, dict[str, list[int]]] = {}
-    for i, set_summary in enumerate(summary["sets"]):
-        language = _language(set_summary)
+    for i, s in enumerate(summary.sets):
+        language = _language(s)
         if language is not None:
-            places.setdefault(_task(set_summary), {}).setdefault(language, []).append(i)
+            places.setdefault(_task(s), {}).setdefault(language, []).append(i)
     shared = {task: found for task, found in places.items() if len(found) > 1}
     if not shared:
         return None
     names = _named(list(shared))
-    spoken = list(dict.fromkeys(language for found in shared.values() for language in found))
+    codes = tuple(dict.fromkeys(language for found in shared.values() for language in found))
     tables = {
-        i: {task: _values(summary, i, found) for task, found in shared.items()} for i in range(len(summary["columns"]))
+        i: {task: _values(summary, i, found) for task, found in shared.items()} for i in range(len(summary.columns))
     }
-    return {
-        "languages": spoken,
-        "tasks": list(names.values()),
-        "profiles": _profiles(summary["sets"], shared, names),
-        "by_encoder": [
-            {"column": i, **found} for i, table in tables.items() for found in _correlated(list(table.values()), spoken)
-        ],
-        "by_task": [
-            {"task": names[task], **found}
+    return LanguageComparison(
+        languages=codes,
+        tasks=tuple(names.values()),
+        profiles=_profiles(summary.sets, shared, names),
+        by_encoder=tuple(
+            LanguageCorrelation(**found._asdict(), column=i)
+            for i, table in tables.items()
+            for found in _correlated(list(table.values()), codes)
+        ),
+        by_task=tuple(
+            LanguageCorrelation(**found._asdict(), task=names[task])
             for task in shared
-            for found in _correlated([tables[i][task] for i in comparable_columns(summary["columns"])], spoken)
-        ],
-    }
+            for found in _correlated([tables[i][task] for i in comparable_columns(summary.columns)], codes)
+        ),
+    )
 
 
-def _language(set_summary: Mapping[str, Any]) -> str | None:
-    """The language of a set. Where SentEval's folders do not tell, it is the only one that its task was printed in."""
-    known: str | None = set_summary["language"]
-    if known is None and set_summary["task"] in TRANSFER:
-        printed = {row.language for row in published(set_summary["task"])}
+def _language(s: SetSummary) -> str | None:
+    """The language of a set. Where SentEval's folders do not say, it is the only one that its task was printed in."""
+    if s.language is None and s.task in TRANSFER:
+        printed = {row.language for row in published(s.task)}
         return printed.pop() if len(printed) == 1 else None
-    return known
+    return s.language
 
 
-def _task(set_summary: Mapping[str, Any]) -> Task:
-    suite = next((part for part in set_summary["name"].split("/") if part in SUITES), "")
-    return suite, TASK_ALIASES.get(set_summary["task"], set_summary["task"])
+def _task(s: SetSummary) -> Task:
+    suite = next((part for part in s.name.split("/") if part in SUITES), "")
+    return suite, TASK_ALIASES.get(s.task, s.task)
 
 
 def _named(tasks: Sequence[Task]) -> dict[Task, str]:
-    """What each task is called: with its suite only where two have a task of that name."""
+    """The name of each task: with its suite only where two suites have a task of that name."""
     names = [name for _, name in tasks]
     return {(suite, name): name if names.count(name) == 1 or not suite else f"{suite}/{name}" for suite, name in tasks}
 
 
 def _profiles(
-    sets: Sequence[Mapping[str, Any]], shared: Mapping[Task, Mapping[str, Sequence[int]]], names: Mapping[Task, str]
-) -> list[dict[str, Any]]:
-    return [
-        {"language": language, "task": names[task], "set": i, "column": j}
-        | {name: cell["score"][name] for name in ("value", "low", "high")}
+    sets: Sequence[SetSummary], shared: Mapping[Task, Mapping[str, Sequence[int]]], names: Mapping[Task, str]
+) -> tuple[ProfilePoint, ...]:
+    return tuple(
+        ProfilePoint(
+            language=language, task=names[task], set=i, column=j, value=value, low=cell.score.low, high=cell.score.high
+        )
         for task, found in shared.items()
         for language, numbers in found.items()
         for i in numbers
-        for j, cell in enumerate(sets[i]["cells"])
-        if done(cell) and value_of(cell) is not None
-    ]
+        for j, cell in enumerate(sets[i].cells)
+        if cell is not None and (value := value_of(cell)) is not None
+    )
 
 
-def _values(summary: Mapping[str, Any], column: int, found: Mapping[str, Sequence[int]]) -> dict[str, float]:
+def _values(summary: Summary, column: int, found: Mapping[str, Sequence[int]]) -> dict[str, float]:
     """The number of a column on a task, by language."""
     values = {
-        language: [v for i in numbers if (v := value_of(summary["sets"][i]["cells"][column])) is not None]
+        language: [v for i in numbers if (v := value_of(summary.sets[i].cells[column])) is not None]
         for language, numbers in found.items()
     }
     return {language: numbers[0] for language, numbers in values.items() if numbers}
 
 
-def _correlated(rows: Sequence[Mapping[str, float]], spoken: Sequence[str]) -> list[dict[str, Any]]:
-    """Every two languages over rows that have a number in both; none where one of them has the same number always.
+def _correlated(rows: Sequence[Mapping[str, float]], codes: Sequence[str]) -> list[Agreement]:
+    """Every two languages over rows with a number in both; none where one language has the same number throughout.
 
-    No interval is shown, which ``correlate`` would spend its time on.
+    No interval is shown, so ``correlate``, which would resample for one, is not used.
     """
     found = []
-    for one, two in combinations(spoken, 2):
+    for one, two in combinations(codes, 2):
         pairs = np.array([(row[one], row[two]) for row in rows if one in row and two in row]).T
         if pairs.size >= 2 * MIN_ENCODERS and (np.ptp(pairs, axis=1) > 0).all():
-            sides = {"spearman": rankdata(pairs, axis=1), "pearson": pairs}
-            values = {kind: float(np.corrcoef(x, y).clip(-1.0, 1.0)[0, 1]) for kind, (x, y) in sides.items()}
-            found.append({"one": one, "two": two, **values, "n": pairs.shape[1]})
+            spearman, pearson = (
+                float(np.corrcoef(x, y).clip(-1.0, 1.0)[0, 1]) for x, y in (rankdata(pairs, axis=1), pairs)
+            )
+            found.append(Agreement(one, two, spearman, pearson, pairs.shape[1]))
     return found

@@ -1,150 +1,149 @@
-"""What stands below a table of results: what its numbers and marks mean, and what is missing."""
+"""The legend of a table of results: what its numbers and marks mean, and what is missing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sonde.report import published_results
 from sonde.report.escape import plain
 from sonde.report.scores import LOSSES
-from sonde.report.summary import done
+from sonde.report.types import Cell, FailureSummary, SetSummary, Summary
 from sonde.report.variant_tables import interpretations
 from sonde.report.verdict import footnotes
 from sonde.result import CONSTANT_INTERVAL
 from sonde.run.variants import base_variant
 
 MAX_NAMED_SETS = 3
-"""So many sets are named; of more, the first of them and their number."""
-
-
+"""So many sets are named; of more, the first one and how many others there are."""
 INTERVAL_KINDS = {
     "nadeau-bengio": "that of Nadeau and Bengio where there are folds",
     "bootstrap": "bootstrap over rows for correlations",
 }
 CORRELATIONS = {
     "pearson": "Pearson's r times 100, by SentEval's regression on pairs, whatever the probe.",
-    "spearman": "Spearman's rho of the cosines times 100, over all rows at once; nothing is learned.",
+    "spearman": "Spearman's rho of the cosines times 100, over all rows at once; nothing is trained.",
     "recall@1": "share of captions that find their image first, in points.",
 }
-"""What sets that are not about right and wrong are scored by."""
+"""How sets are scored that are not scored by accuracy."""
 
 
-def legend(summary: Mapping[str, Any], *, human: bool = True) -> list[str]:
-    """Sentences about what the table shows, only those that apply to it; ``human``: whether it has that column."""
-    every = [cell for set_summary in summary["sets"] for cell in set_summary["cells"] if done(cell)]
-    beside = [cell for set_summary in summary["sets"] for cell in set_summary["baselines"] if done(cell)]
-    if not every and not beside:
-        return list(summary["notes"])
+def legend(summary: Summary, *, human: bool = True) -> list[str]:
+    """The sentences that apply to a table; ``human``: whether it has that column."""
+    every = [cell for s in summary.sets for cell in s.cells if cell is not None]
+    baselines = [cell for s in summary.sets for cell in s.baselines if cell is not None]
+    if not every and not baselines:
+        return list(summary.notes)
     return [
-        _metric(summary["metric"], {cell["interval"] for cell in every + beside}),
-        *_calibrated(every + beside),
-        *_about(summary["metric"], every, bool(beside)),
+        _metric(summary.metric, {cell.interval for cell in every + baselines}),
+        *_calibrated(every + baselines),
+        *_about(summary.metric, every, bool(baselines)),
         *_constant(summary),
-        *_correlated(summary["sets"]),
+        *_correlated(summary.sets),
         *_transfer(summary),
         *_probes(summary),
-        *_seeds(every, summary["metric"]),
+        *_seeds(every, summary.metric),
         *_letters(summary, every),
         *footnotes(summary),
         *_layers(every),
         *_partial(summary),
-        *_synthetic(summary["sets"]),
+        *_synthetic(summary.sets),
         *(_human(summary) if human else ()),
         *interpretations(summary),
-        *summary["notes"],
+        *summary.notes,
     ]
 
 
 def _metric(metric: str, kinds: set[str]) -> str:
     if metric == "macro_f1":
-        return "Macro-averaged F1 on te in points, without an interval."
+        return "Macro-averaged F1 on test in points, without an interval."
     forms = "target forms, or sentences, that rows share"
     if metric in LOSSES:
         drawn = f"over {forms}, else rows" if "cluster" in kinds else "over rows"
-        which = " at the temperature that is best on dev" if metric == "log2_loss_calibrated" else ""
+        which = " at the temperature fitted on dev" if metric == "log2_loss_calibrated" else ""
         return (
-            f"Mean loss on te in bits{which}, lower is better; ± is half the width of the 95 % interval {drawn}, of "
+            f"Mean loss on test in bits{which}, lower is better; ± is half the width of the 95 % interval {drawn}, of "
             "the trained probe."
         )
     wilson = f"Wilson's, with that over {forms}" if "cluster" in kinds else "Wilson's"
     more = [text for kind, text in INTERVAL_KINDS.items() if kind in kinds]
-    return f"Accuracy on te in points; ± is half the width of the 95 % interval: {'; '.join([wilson, *more])}."
+    return f"Accuracy on test in points; ± is half the width of the 95 % interval: {'; '.join([wilson, *more])}."
 
 
-def _about(metric: str, cells: Sequence[Mapping[str, Any]], beside: bool) -> Iterator[str]:
+def _about(metric: str, cells: Sequence[Cell], baselines: bool) -> Iterator[str]:
     """What an interval is about."""
-    scored = [cell["about"] for cell in cells if cell["interval"] in ("wilson", "cluster")]
+    scored = [cell.about for cell in cells if cell.interval in ("wilson", "cluster")]
     if metric != "accuracy" or not scored:
         return
-    encoder = "± of an encoder is about the encoder: test rows, training rows and dev rows could have been others"
-    probe = "about the one trained probe, on other test rows"
+    encoder = "± of an encoder is about the encoder: it covers other samples of test, training and dev rows"
+    probe = "about the one trained probe, on other samples of test rows"
     if set(scored) == {"encoder"}:
-        yield f"{encoder}{f'; that of a baseline is {probe}' if beside else ''}."
+        yield f"{encoder}{f'; that of a baseline is {probe}' if baselines else ''}."
     elif set(scored) == {"probe"}:
-        yield f"± is {probe}: other training rows would give another probe."
+        yield f"± is {probe}: it does not cover other training rows."
     else:
-        yield f"{encoder}; where a probe was not trained again, and for baselines, ± is {probe}."
+        yield f"{encoder}; where a probe was not retrained, and for baselines, ± is {probe}."
 
 
-def _constant(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Baselines whose score is a fact of the set."""
+def _constant(summary: Summary) -> Iterator[str]:
+    """Baselines that predict the same label for every row."""
     found = dict.fromkeys(
-        column["encoder"]
-        for set_summary in summary["sets"]
-        for column, cell in zip(summary["baselines"], set_summary["baselines"], strict=True)
-        if cell and cell.get("interval") == CONSTANT_INTERVAL
+        column.encoder
+        for s in summary.sets
+        for column, cell in zip(summary.baselines, s.baselines, strict=True)
+        if cell is not None and cell.interval == CONSTANT_INTERVAL
     )
-    if found and summary["metric"] == "accuracy":
-        yield f"{', '.join(found)}: one answer for every row; its score is a fact of the test rows and has no interval."
+    if found and summary.metric == "accuracy":
+        names = ", ".join(found)
+        yield f"{names}: the same prediction for every row; its score is a fact of the test rows and has no interval."
 
 
-def _calibrated(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if any((cell.get("calibrated") or {}).get("value") is not None for cell in cells):
+def _calibrated(cells: Sequence[Cell]) -> Iterator[str]:
+    if any(cell.calibrated is not None and cell.calibrated.value is not None for cell in cells):
         yield (
-            "calibrated: the same with log-probabilities at the temperature that is best on dev. Raw bits are high "
-            "where a probe is too sure of itself; what it knows are the calibrated ones."
+            "calibrated: the same with log-probabilities at the temperature fitted on dev. Raw bits are high where a "
+            "probe is overconfident; the calibrated ones measure what it knows."
         )
 
 
-def _correlated(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _correlated(sets: Sequence[SetSummary]) -> Iterator[str]:
     for metric, text in CORRELATIONS.items():
-        found = [set_summary["label"] for set_summary in sets if set_summary["scored_by"] == metric]
+        found = [s.label for s in sets if s.scored_by == metric]
         if found:
             yield f"{_listed(found)}: {text}"
 
 
-def _transfer(summary: Mapping[str, Any]) -> Iterator[str]:
-    for column, found in zip(summary["columns"], summary["transfer"], strict=True):
+def _transfer(summary: Summary) -> Iterator[str]:
+    for column, found in zip(summary.columns, summary.transfer, strict=True):
         if found:
             yield (
-                f"{', '.join(column['label'])}: mean dev accuracy over {len(found['tasks'])} transfer tasks "
-                f"{100 * found['macro']:.1f} (macro), {100 * found['micro']:.1f} (micro, by rows)."
+                f"{column.name}: mean dev accuracy over {len(found.tasks)} transfer tasks "
+                f"{100 * found.macro:.1f} (macro), {100 * found.micro:.1f} (micro, by rows)."
             )
 
 
-def _probes(summary: Mapping[str, Any]) -> Iterator[str]:
-    own = {c["probe"] for c in summary["columns"] if c["probe"]}
-    other = {c["encoder"]: c["probe"] for c in summary["baselines"] if c["probe"] and own != {c["probe"]}}
+def _probes(summary: Summary) -> Iterator[str]:
+    own = {c.probe for c in summary.columns if c.probe}
+    other = {c.encoder: c.probe for c in summary.baselines if c.probe and own != {c.probe}}
     if len(own) == 1:
         yield f"Probe: {', '.join(own)}."
     if other:
         yield f"Probe of {', '.join(other)}: {', '.join(dict.fromkeys(other.values()))}."
 
 
-def _seeds(cells: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]:
-    counts = sorted({cell["seeds"] for cell in cells})
+def _seeds(cells: Sequence[Cell], metric: str) -> Iterator[str]:
+    counts = sorted({cell.seeds for cell in cells})
     if counts and counts[-1] > 1:
         many = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         yield f"Means of {many} seeds" + ("." if metric == "macro_f1" else "; ± is over rows and seeds.")
 
 
-def _letters(summary: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if any(cell["letters"] for cell in cells):
-        apart = len({(c["limit"], c["sonde"]) for c in summary["columns"]}) > 1
+def _letters(summary: Summary, cells: Sequence[Cell]) -> Iterator[str]:
+    if any(cell.letters for cell in cells):
+        apart = len({(c.limit, c.sonde) for c in summary.columns}) > 1
         only = "; only columns of the same sample and version are compared" if apart else ""
-        about = {set_summary["letters_about"] for set_summary in summary["sets"] if "letters_about" in set_summary}
-        whose = "the encoders" if about == {"encoder"} else "the encoders as far as probes were trained again"
+        about = {s.letters_about for s in summary.sets if s.letters_about is not None}
+        whose = "the encoders" if about == {"encoder"} else "the encoders as far as probes were retrained"
         tests = "the trained probes alone" if about == {"probe"} else whose
         yield (
             "Encoders that share a letter on a set are not significantly different on it, which does not show that "
@@ -152,45 +151,45 @@ def _letters(summary: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> 
         )
 
 
-def _layers(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    counts = {cell["layers"] for cell in cells if cell["layers"] > 1}
+def _layers(cells: Sequence[Cell]) -> Iterator[str]:
+    counts = {cell.layers for cell in cells if cell.layers > 1}
     if counts:
         yield f"(L…): the layer that was best on dev, of {' or '.join(map(str, sorted(counts)))}."
 
 
-def _partial(summary: Mapping[str, Any]) -> Iterator[str]:
-    limits = sorted({c["limit"] for c in (*summary["columns"], *summary["baselines"]) if c["limit"] is not None})
+def _partial(summary: Summary) -> Iterator[str]:
+    limits = sorted({c.limit for c in (*summary.columns, *summary.baselines) if c.limit is not None})
     if limits:
         yield f"* partial: a sample of at most {' or '.join(f'{limit:,}' for limit in limits)} rows of each split."
 
 
-def _synthetic(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    found = [set_summary["label"] for set_summary in sets if set_summary["synthetic"]]
+def _synthetic(sets: Sequence[SetSummary]) -> Iterator[str]:
+    found = [s.label for s in sets if s.synthetic]
     if found:
         which = "All sets are" if len(found) == len(sets) else f"{_listed(found)} {'is' if len(found) == 1 else 'are'}"
-        yield f"{which} of sentences from the built-in grammar: synthetic, and not to be compared with others."
+        yield f"{which} made of sentences from the built-in grammar: synthetic, and not comparable with other sets."
 
 
-def _human(summary: Mapping[str, Any]) -> Iterator[str]:
-    sets = [{**set_summary, "printed": []} for set_summary in summary["sets"] if set_summary["human"]]
-    if summary["metric"] == "accuracy":
+def _human(summary: Summary) -> Iterator[str]:
+    sets = [replace(s, published=()) for s in summary.sets if s.human is not None]
+    if summary.metric == "accuracy":
         yield from published_results.footnotes(sets, "human")
 
 
-def failures(summary: Mapping[str, Any]) -> list[str]:
-    """What could not be done, in a line each; the same error of one encoder is one line."""
-    found: dict[tuple[str | None, str, str], list[Mapping[str, Any]]] = {}
-    for failure in summary["failures"]:
-        found.setdefault((failure["encoder"], failure["kind"], failure["error"]), []).append(failure)
+def failures(summary: Summary) -> list[str]:
+    """What failed, in a line each; the same error of one encoder is one line."""
+    found: dict[tuple[str | None, str, str], list[FailureSummary]] = {}
+    for failure in summary.failures:
+        found.setdefault((failure.encoder, failure.kind, failure.error), []).append(failure)
     lines = []
     for (encoder, kind, error), failed in found.items():
-        datasets = [failure["dataset"] for failure in failed]
+        datasets = [failure.dataset for failure in failed]
         sets = list(dict.fromkeys(name for name in datasets if name))
-        asked = dict.fromkeys(base_variant(failure["variant"]) for failure in failed if failure["variant"])
+        variants = dict.fromkeys(base_variant(failure.variant) for failure in failed if failure.variant)
         where = " on ".join(part for part in (encoder, _listed(sets) if sets else "") if part)
         cells = f" ({len(datasets)} cells)" if len(datasets) > len(sets) > 0 else ""
-        controls = f", {_listed(list(asked), 'others')}" if asked else ""
-        lines.append(plain(f"failed: {where}{controls}{cells}: {kind}: {error}"))
+        of = f", {_listed(list(variants), 'others')}" if variants else ""
+        lines.append(plain(f"failed: {where}{of}{cells}: {kind}: {error}"))
     return lines
 
 

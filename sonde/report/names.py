@@ -4,57 +4,57 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from sonde.report.escape import plain
+from sonde.report.types import SetSummary
 
 MAX_UNCUT_LENGTH = 24
-"""Labels of up to so many characters are left as they were typed."""
+"""Labels of up to so many characters are shown as they were typed."""
 MAX_NAME_LENGTH = 40
-"""Characters of a name that was cut, unless it takes more to tell it from another."""
+"""Characters of a truncated name, unless it takes more to tell it from another."""
 _SCHEME = re.compile(r"(?:[a-z]+:)?")
 _TAIL = re.compile(r"[?,@].*", re.DOTALL)
 _PARTIAL = re.compile(r", partial, ([\d,]+) rows a split")
-_SAYS_NOTHING = re.compile(
+_UNINFORMATIVE = re.compile(
     r"(?:models?|weights|snapshots?|checkpoints?|final|best|last|latest|out|output|main)"
     r"|(?:checkpoint|step|epoch)s?[-_=. ]*[\d*]*|\d+|[0-9a-f]{7,}",
     re.IGNORECASE,
 )
-"""Folders that models are saved in whatever they are: the folder above has the name."""
+"""Folder names that models are saved under by convention: the folder above has the name."""
 
 
 def short_names(labels: Sequence[str]) -> list[str]:
-    """A name for each label, in order, no two alike: of a path, its last part that says something, or more of it.
+    """A name for each label, in order, no two alike: of a path, its last informative part, or more of it.
 
-    ``st:/home/me/models/minilm/model`` becomes ``st:minilm``, or ``st:minilm/model`` beside ``st:minilm/other``. What
-    cannot be printed is shown by its number.
+    ``st:/home/me/models/minilm/model`` becomes ``st:minilm``, or ``st:minilm/model`` beside ``st:minilm/other``.
+    Characters that cannot be printed are shown by their code.
     """
     lines = [plain(label) for label in labels]
     return _apart(lines, [_ways(line) for line in lines])
 
 
 def truncate_names(texts: Sequence[str]) -> list[str]:
-    """Each text as it can be drawn, in order, no two alike: in one line, and cut in the middle where it is long."""
+    """Each text as it can be drawn, in order, no two alike: on one line, and truncated in the middle if it is long."""
     lines = [plain(text) for text in texts]
     return _apart(lines, [[_cut(line), line] for line in lines])
 
 
-def set_names(sets: Sequence[Mapping[str, Any]]) -> list[str]:
+def set_names(sets: Sequence[SetSummary]) -> list[str]:
     """A name for each set of a summary, no two alike, and all with the same parts.
 
-    The task, with the language or the corpus if it takes that to tell sets apart; then with the suite; then the label.
+    The task, with the language or the corpus if needed to tell sets apart; then with the suite; then the label.
     """
     for head in (lambda name: name.rsplit("/", 1)[-1], str):
         for keys in ((), ("language",), ("corpus",), ("language", "corpus")):
-            names = [plain(_with(head(said["name"]), [said.get(key) for key in keys])) for said in sets]
+            names = [plain(_with(head(s.name), [getattr(s, key) for key in keys])) for s in sets]
             if len(set(names)) == len(names):
                 return truncate_names(names)
-    return truncate_names([said["label"] for said in sets])
+    return truncate_names([s.label for s in sets])
 
 
 def _apart(lines: Sequence[str], ways: Sequence[Sequence[str]]) -> list[str]:
-    """The first way to write each line in which it is not another's name as well."""
+    """The first way to write each line that is not the name of another line as well."""
     level = [0] * len(lines)
     while True:
         names = [way[i] for way, i in zip(ways, level, strict=True)]
@@ -69,12 +69,12 @@ def _apart(lines: Sequence[str], ways: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _with(name: str, more: Sequence[str | None]) -> str:
-    said = ", ".join(word for word in more if word)
-    return f"{name} ({said})" if said else name
+    added = ", ".join(word for word in more if word)
+    return f"{name} ({added})" if added else name
 
 
 def _ways(label: str) -> list[str]:
-    """How to write a label, from short to whole."""
+    """Ways to write a label, from short to whole."""
     if len(label) <= MAX_UNCUT_LENGTH:
         return [label]
     whole, label = label, _PARTIAL.sub(r", \1 rows", label)
@@ -83,7 +83,7 @@ def _ways(label: str) -> list[str]:
     found = _TAIL.search(body)
     tail = found[0] if found else ""
     parts = [part for part in re.split(r"[/\\]", body.removesuffix(tail)) if part]
-    last = next((i for i in range(len(parts) - 1, 0, -1) if not _SAYS_NOTHING.fullmatch(parts[i])), 0)
+    last = next((i for i in range(len(parts) - 1, 0, -1) if not _UNINFORMATIVE.fullmatch(parts[i])), 0)
     paths = [parts[last], *("/".join(parts[i:]) for i in range(last, -1, -1))] if parts else []
     # that all layers were run is not what tells an encoder from others
     short = re.sub(r"\?layer=\*(?:&|(?=,|$))|&layer=\*(?=[&,]|$)", lambda m: "?" if m[0].endswith("&") else "", tail)
@@ -100,7 +100,7 @@ def _cut(name: str) -> str:
 
 
 def _counted(names: Sequence[str]) -> list[str]:
-    """The same, with numbers where one stands twice."""
+    """The same names, numbered where one occurs twice."""
     total, taken, found = Counter(names), set(names), []
     seen: Counter[str] = Counter()
     for name in names:

@@ -1,55 +1,111 @@
-"""A report as a value: a table in a notebook, and files of several kinds.
-
-from sonde.report import Report
-Report.of(run)                            # the last line of a notebook's cell: shows the table
-Report.of(run).save("report.html")        # the whole page; also .json, .md, .tex and .csv
-"""
+"""A report as a value: a table in a notebook, and files in several formats."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sonde.data.dataset import write_atomically
 from sonde.errors import UsageError
+from sonde.report.escape import plain
 from sonde.report.full_summary import full_summary
 from sonde.report.page import fragment, render
 from sonde.report.tables import csv_text, json_text, latex, markdown
+from sonde.report.types import Summary
 from sonde.run.folder import Run
 
 if TYPE_CHECKING:
     from sonde.report.correlations import Adjustment
 
 REPORT_SUFFIXES = (".html", ".json", ".md", ".tex", ".csv")
-"""Kinds of files that a report can be saved as."""
+"""Formats of reports."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
-    """All there is to say about a run, and ways to say it."""
+    """The report on a run: its summary, and ways to show it.
+
+    As the last expression of a notebook's cell it shows the table of results.
+
+    Parameters
+    ----------
+    run
+        The run.
+    summary
+        Everything that is shown of it, from which pages, tables and files are written. ``Report.of`` computes it.
+    title
+        The title of the page; None: the name of the run's folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sonde import Dataset, Example, Report, evaluate
+    >>> texts = [("one", "a cat sat"), ("many", "cats sat")] * 20
+    >>> rows = [Example(label, tuple(text.split()), text) for label, text in texts]
+    >>> data = Dataset("number", "number", 1, "en", ("many", "one"), {"tr": rows, "va": rows, "te": rows})
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = evaluate("baseline:words", data, folder.name, baselines=(), resample=0)
+    >>> report = Report.of(run, title="Number")
+    >>> report
+    <Report 'Number': 1 encoder on 1 set>
+    >>> report.summary.sets[0].cells[0].accuracy
+    1.0
+    >>> report.save(f"{folder.name}/report.md").name
+    'report.md'
+    >>> folder.cleanup()
+    """
 
     run: Run
-    summary: Mapping[str, Any]
-    """Plain data: what every page, table and text is made from."""
+    summary: Summary
     title: str | None = None
-    """What stands at the top of the page; None: the name of the run's folder."""
 
     @classmethod
     def of(cls, run: Run, *, title: str | None = None, adjust: Adjustment = "holm", published: bool = False) -> Report:
-        """The report on a run, or on several that ``sonde.run.join`` made one.
+        """Summarise a run, or several that ``sonde.run.join`` joined.
 
-        ``adjust`` and ``published`` are those of ``sonde.report.full_summary.whole``.
+        Parameters
+        ----------
+        run
+            The run.
+        title
+            The title of the page. Default: the name of the run's folder.
+        adjust
+            How the p-values of correlations are adjusted: holm, bonferroni, bh (Benjamini and Hochberg's false
+            discovery rate) or none.
+        published
+            Also show results that papers printed for other sets of the same tasks.
         """
         return cls(run, full_summary(run, adjust=adjust, published=published), title)
 
+    def __repr__(self) -> str:
+        encoders, sets = len(self.summary.columns), len(self.summary.sets)
+        name = self.title if self.title is not None else Path(self.summary.folder).name
+        counts = f"{encoders} encoder{'s' * (encoders != 1)} on {sets} set{'s' * (sets != 1)}"
+        return f"<Report {plain(name)!r}: {counts}>"
+
     def html(self) -> str:
-        """The whole page as one text, which loads nothing."""
+        """The page as one HTML text, which loads nothing."""
         return render(self.summary, title=self.title)
 
     def save(self, path: Path | str) -> Path:
-        """Write a page (.html), the summary (.json), tables (.md, .tex), or a line per result (.csv)."""
+        """Write the report to a file, in the format that its suffix names.
+
+        Parameters
+        ----------
+        path
+            A page (.html), the summary (.json), tables (.md, .tex), or a line per result (.csv).
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UsageError
+            If the suffix is none of these.
+        """
         path = Path(path)
         check_report_suffix(path)
         match path.suffix.lower():
@@ -64,7 +120,7 @@ class Report:
             case ".csv":
                 text = csv_text(self.run, self.summary)
             case other:
-                raise UsageError(f"{path}: nothing is written as {other}.")
+                raise UsageError(f"{path}: a report cannot be written as {other}.")
         write_atomically(path, text.encode(errors="backslashreplace"))
         return path
 
@@ -73,9 +129,9 @@ class Report:
 
 
 def check_report_suffix(path: Path) -> None:
-    """Say so if a file's ending is none that a report can be saved as."""
+    """Raise UsageError if a report cannot be written in the format that a file's suffix names."""
     if path.suffix.lower() not in REPORT_SUFFIXES:
         raise UsageError(
-            f"{path} has {f'the ending {path.suffix}' if path.suffix else 'no ending'}; expected one of "
-            f"{', '.join(REPORT_SUFFIXES)}, which says what to write."
+            f"{path}: expected one of the suffixes {', '.join(REPORT_SUFFIXES)}, which name the format, got "
+            f"{path.suffix or 'none'}."
         )

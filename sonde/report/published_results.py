@@ -1,15 +1,16 @@
-"""What papers printed of a set: of this very one, of the release it is a part of, or if asked for of others."""
+"""What papers printed for a set: for this very one, for the release it is a part of, or on request for others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
 from sonde.published import TRANSFER, Row, human, published
 from sonde.published.sets import Extent, recognise
+from sonde.report.types import PublishedResult, SetSummary, Summary
 from sonde.result import Result
 from sonde.tasks import SUITES
 
@@ -18,50 +19,55 @@ MAX_PUBLISHED_ROWS = 30
 MLP_TABLE, LOGISTIC_TABLE = "2", "4"
 """The tables of Conneau et al. (2018) with the same models under a probe with a hidden layer, and without one."""
 EXTENT_NOTES: Mapping[Extent, str] = {"this set": "", "the whole set": "(whole set)", "another set": "(another set)"}
-"""What stands beside a printed number."""
+"""The note after a printed number."""
 EXTENT_PHRASES: Mapping[Extent, str] = {
     "this set": "for this very set",
     "the whole set": "for the whole released set, of which this is a part",
-    "another set": "for another set of the same task, which is no yardstick for this one",
+    "another set": "for another set of the same task, and not comparable with this one",
 }
 
 
+class Published(NamedTuple):
+    """What papers printed for a set."""
+
+    extent: Extent | None = None
+    """What the numbers are about; None: there are none."""
+    human: PublishedResult | None = None
+    models: tuple[PublishedResult, ...] = ()
+
+
 def published_results(
-    said: Mapping[str, Any],
+    info: Mapping[str, Any],
     name: str,
     task: str,
     language: str | None,
     results: Sequence[Result],
     *,
     others: bool = False,
-) -> dict[str, Any]:
-    """What the summary has of this: ``said`` is what run.json says of the set; ``others``: also what is of others."""
-    found = recognise(said.get("content") or {}, said.get("rows") or {})
+) -> Published:
+    """Published results for a set that run.json describes by ``info``; ``others``: also those for other sets."""
+    found = recognise(info.get("content") or {}, info.get("rows") or {})
     if found is not None:
         release, extent = found
         rows = published(release.task, suite=release.suite, language=release.language)
         people = human(release.task, release.suite)
     elif others:
-        suite, extent = _suite(name, task, said.get("source")), "another set"
+        suite, extent = _suite(name, task, info.get("source")), "another set"
         people = human(task, suite)
         rows = [row for row in published(task, suite=suite) if language in (None, row.language)]
         if language is None and len({row.language for row in rows}) > 1:
-            rows = []  # there is no telling which of them the set is in
+            rows = []  # the language of the set is unknown
         if people is not None and language not in (None, people.language):
             people = None
     else:
-        return {"printed_for": None, "human": None, "printed": []}
+        return Published()
     kept = _kept([row for row in rows if row.metric == "accuracy"], task, results)
     shown = people is not None and people.metric == "accuracy"
-    return {
-        "printed_for": extent if kept or shown else None,
-        "human": _plain(people) if people is not None and shown else None,
-        "printed": kept,
-    }
+    return Published(extent if kept or shown else None, _result(people) if people is not None and shown else None, kept)
 
 
 def _suite(name: str, task: str, source: Mapping[str, Any] | None) -> str:
-    """The suite of the paper that asks the same."""
+    """The suite of the paper with the same task."""
     if task in TRANSFER:
         return "transfer"
     if source and source["kind"] == "xprobe":
@@ -69,7 +75,7 @@ def _suite(name: str, task: str, source: Mapping[str, Any] | None) -> str:
     return next((part for part in name.split("/") if part in SUITES), "conneau2018")
 
 
-def _kept(rows: Sequence[Row], task: str, results: Sequence[Result]) -> list[dict[str, Any]]:
+def _kept(rows: Sequence[Row], task: str, results: Sequence[Result]) -> tuple[PublishedResult, ...]:
     """Rows in the papers' order; of too many, the best models and all others.
 
     Of two tables that differ in the probe, the one whose probe is like that of the results.
@@ -80,32 +86,32 @@ def _kept(rows: Sequence[Row], task: str, results: Sequence[Result]) -> list[dic
         if (row.suite, row.table) != ("conneau2018", other):
             once.setdefault((row.model, row.value), row)
     kept = sorted(once.values(), key=lambda row: (row.kind == "model", -row.value))[:MAX_PUBLISHED_ROWS]
-    return [_plain(row) for row in once.values() if row in kept]
+    return tuple(_result(row) for row in once.values() if row in kept)
 
 
-def _plain(row: Row) -> dict[str, Any]:
-    return {"model": row.model, "kind": row.kind, "accuracy": row.value, "paper": row.paper, "table": row.table}
+def _result(row: Row) -> PublishedResult:
+    return PublishedResult(model=row.model, kind=row.kind, accuracy=row.value, paper=row.paper, table=row.table)
 
 
 def _flat(probe: str | None, task: str) -> bool:
     """Whether a probe has no hidden layer, as those that learn from words have none."""
-    with suppress(SondeError):  # a probe that a later version knows
+    with suppress(SondeError):  # a probe that only a later version knows
         return probe is None or parse(probe)[1].of_task(task).hidden == (0,)
     return False
 
 
-def check_published(summary: Mapping[str, Any], requested: bool) -> None:
-    """Say so if numbers of other sets were asked for and there are none."""
-    if requested and all(said["printed_for"] != "another set" for said in summary["sets"]):
-        tasks = ", ".join(dict.fromkeys(said["task"] for said in summary["sets"])) or "any task"
+def check_published(summary: Summary, requested: bool) -> None:
+    """Raise UsageError if results for other sets were requested and there are none."""
+    if requested and all(s.printed_for != "another set" for s in summary.sets):
+        tasks = ", ".join(dict.fromkeys(s.task for s in summary.sets)) or "any task"
         raise UsageError(f"--published adds nothing: no paper printed an accuracy for other sets of {tasks}.")
 
 
-def footnotes(sets: Sequence[Mapping[str, Any]], what: str, *, names: bool = True) -> Iterator[str]:
-    """For which sets printed numbers are, in a sentence for each kind; ``what`` they are."""
+def footnotes(sets: Sequence[SetSummary], what: str, *, names: bool = True) -> Iterator[str]:
+    """Which sets the published numbers are for, in a sentence for each extent; ``what`` names the numbers."""
     for extent, words in EXTENT_PHRASES.items():
-        found = [said for said in sets if said["printed_for"] == extent]
+        found = [s for s in sets if s.printed_for == extent]
         if found:
-            papers = dict.fromkeys(row["paper"] for said in found for row in (said["human"], *said["printed"]) if row)
-            where = f" ({', '.join(said['label'] for said in found)})" if names and len(found) < len(sets) else ""
+            papers = dict.fromkeys(row.paper for s in found for row in (s.human, *s.published) if row is not None)
+            where = f" ({', '.join(s.label for s in found)})" if names and len(found) < len(sets) else ""
             yield f"{what}: printed by {', '.join(papers)} {words}{where}."

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 import numpy as np
 
 from sonde.compare import row_clusters
 from sonde.errors import UsageError
+from sonde.report.types import Score
 from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.stats.classification import MOST_BITS
@@ -26,19 +26,6 @@ INFINITE_DF = 1e9
 """Degrees of freedom of what is taken for known."""
 
 Interval = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Score:
-    """A metric over the seeds of one cell; shares of one, or bits."""
-
-    value: float | None = None
-    """The mean; None for a loss without probabilities."""
-    low: float | None = None
-    high: float | None = None
-    """95 % interval; None for macro-averaged F1, which has none, and for a constant answer, whose score is a fact."""
-    sd: float | None = None
-    """Standard deviation over seeds; None for a single one."""
 
 
 def check_metric(metric: str) -> Metric:

@@ -1,15 +1,14 @@
-"""What is known about a set before any number: where it came from, what its audit found, what papers printed."""
+"""What is known about a set before any number: its source, its audit findings, published results."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sonde.audit.finding import SEVERITIES
 from sonde.report.grid import Grid, SetKey
 from sonde.report.published_results import published_results
+from sonde.report.types import AuditFinding, SetSummary
 from sonde.run.folder import Run
 
 SOURCE_KINDS = {
@@ -21,8 +20,8 @@ SOURCE_KINDS = {
 """What a source of each kind is; others are transfer sets, and go by their own names."""
 
 
-def describe_set(run: Run, grid: Grid, place: SetKey, *, published: bool = False) -> dict[str, Any]:
-    """A set as the summary has it, without its cells; ``published``: with what papers printed of other sets, too."""
+def describe_set(run: Run, grid: Grid, place: SetKey, *, published: bool = False) -> SetSummary:
+    """A set without its cells; ``published``: also results that papers printed for other sets."""
     layers = (grid.layers(column, place) for column in (*grid.columns, *grid.baselines))
     results = [r for by_layer in layers for found in by_layer.values() for r in found]
     every = [d for d in run.info.get("datasets", ()) if d["digest"] == place.data]
@@ -30,24 +29,28 @@ def describe_set(run: Run, grid: Grid, place: SetKey, *, published: bool = False
     cell = results[0].cell if results else next(f.cell for (_, other), f in grid.failed.items() if other == place)
     language = results[0].language if results else info.get("language")
     twins = sum(other.name == place.name for other in grid.sets)
-    return {
-        "name": place.name,
-        "label": place.name if twins == 1 else f"{place.name} #{place.data[:8]}",
-        "data": place.data,
-        "task": cell.task,
-        "version": cell.version,
-        "language": language,
-        "classes": max((len(r.labels) for r in results), default=len(info.get("labels", ()))),
-        "n": dict(max((r.n for r in results), key=lambda n: n["te"], default=info.get("rows", {}))),
-        "scored_by": results[0].metric if results else "accuracy",
-        "synthetic": any(r.synthetic for r in results),
-        "question": info.get("question"),
-        "corpus": info.get("corpus"),
-        "source": _source(info.get("source")),
-        "inputs": list(info.get("inputs", ())),
-        "audit": _audit(info.get("audit")),
-        **published_results(info, place.name, cell.task, language, results, others=published),
-    }
+    found = info.get("audit")
+    printed = published_results(info, place.name, cell.task, language, results, others=published)
+    return SetSummary(
+        name=place.name,
+        label=place.name if twins == 1 else f"{place.name} #{place.data[:8]}",
+        data=place.data,
+        task=cell.task,
+        version=cell.version,
+        language=language,
+        classes=max((len(r.labels) for r in results), default=len(info.get("labels", ()))),
+        n=dict(max((r.n for r in results), key=lambda n: n["te"], default=info.get("rows", {}))),
+        scored_by=results[0].metric if results else "accuracy",
+        synthetic=any(r.synthetic for r in results),
+        question=info.get("question"),
+        corpus=info.get("corpus"),
+        source=_source(info.get("source")),
+        inputs=tuple(info.get("inputs", ())),
+        audit=None if found is None else tuple(map(_finding, found)),
+        printed_for=printed.extent,
+        human=printed.human,
+        published=printed.models,
+    )
 
 
 def _source(source: Mapping[str, Any] | None) -> str | None:
@@ -60,12 +63,5 @@ def _source(source: Mapping[str, Any] | None) -> str | None:
     return f"{SOURCE_KINDS.get(kind, kind)}: {'/'.join(part for part in end.parts[-3:] if part != end.anchor)}"
 
 
-def _audit(findings: Sequence[Mapping[str, Any]] | None) -> dict[str, Any] | None:
-    if findings is None:
-        return None
-    counts = Counter(finding["severity"] for finding in findings)
-    kept = ("code", "severity", "message")
-    return {
-        **{severity: counts[severity] for severity in SEVERITIES},
-        "findings": [{name: finding[name] for name in kept} for finding in findings],
-    }
+def _finding(finding: Mapping[str, Any]) -> AuditFinding:
+    return AuditFinding(code=finding["code"], severity=finding["severity"], message=finding["message"])

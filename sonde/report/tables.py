@@ -1,4 +1,4 @@
-"""The summary of a run as a table on the console, as Markdown, LaTeX and JSON; and its results as CSV."""
+"""The summary of a run as tables on the console, in Markdown and LaTeX, and as JSON; and its results as CSV."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from sonde.console import out
 from sonde.report.columns import CellText, Column, MainTable, layer_columns, main_columns
 from sonde.report.escape import csv_text as as_csv
 from sonde.report.escape import in_latex, in_markdown, plain
 from sonde.report.legend import failures, legend
+from sonde.report.types import BaselineComparison, Cell, Summary
 from sonde.report.variant_tables import variant_tables
 from sonde.report.verdict import MARK, NOT_SIGNIFICANT
 from sonde.run.folder import Run, to_row
@@ -27,40 +30,47 @@ MIN_NAME_WIDTH = 12
 NO_RESULTS = "There are no results."
 
 
-def signatures(summary: Mapping[str, Any]) -> list[str]:
+def signatures(summary: Summary) -> list[str]:
     """The signature of every result: encoders, then their other layers, then baselines."""
-    cells = [cell for said in summary["sets"] for cell in said["cells"]]
-    cells += [cell for found in summary["layers"] for row in found["cells"] for cell in row]
-    cells += [cell for said in summary["sets"] for cell in said["baselines"]]
-    return list(dict.fromkeys(line for cell in cells if cell for line in cell.get("signatures", ())))
+    cells: list[Cell | None] = [cell for s in summary.sets for cell in s.cells]
+    cells += [cell for table in summary.layers for row in table.cells for cell in row]
+    cells += [cell for s in summary.sets for cell in s.baselines]
+    return list(dict.fromkeys(line for cell in cells if cell is not None for line in cell.signatures))
 
 
-def json_text(summary: Mapping[str, Any]) -> str:
-    """All of it."""
-    return json.dumps(summary, indent=2, allow_nan=False) + "\n"
+def json_text(summary: Summary) -> str:
+    """The whole summary, as ``docs/summary.schema.json`` describes it."""
+    # not msgspec's own encoder, which fails on lone surrogates and writes null for a number that is none
+    return json.dumps(msgspec.to_builtins(summary, str_keys=True), indent=2, allow_nan=False) + "\n"
 
 
-def csv_text(run: Run, summary: Mapping[str, Any]) -> str:
-    """One line per result, with every layer and seed, the signature last.
+def csv_text(run: Run, summary: Summary) -> str:
+    """One line per result, with every layer, seed, control and measure, the signature last.
 
-    The best baseline and the verdict stand with results that the table of sets shows: those of the layer that dev
-    chose, of all seeds together.
+    The best baseline and the verdict are given for the results in the table of sets: those of the layer that dev chose,
+    all seeds together.
     """
-    cells = [cell for said in summary["sets"] for cell in said["cells"] if cell]
-    against = {line: cell["against"] for cell in cells for line in cell.get("signatures", ()) if cell["against"]}
-    rows = [_with_verdict(to_row(result), against) for result in run.results]
+    cells = [cell for s in summary.sets for cell in s.cells if cell is not None]
+    against = {line: cell.against for cell in cells for line in cell.signatures}
+    rows = [_with_verdict(to_row(result), against) for result in (*run.results, *run.extras)]
     return as_csv([list(rows[0]), *(list(row.values()) for row in rows)]) if rows else ""
 
 
-def _with_verdict(row: dict[str, Any], against: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _with_verdict(row: dict[str, Any], against: Mapping[str, BaselineComparison | None]) -> dict[str, Any]:
     signature = row.pop("signature")
-    found = against.get(signature, {})
-    more = {"best_baseline": "baseline", "best_baseline_score": "value", "verdict": "verdict", "verdict_p": "p"}
-    return {**row, **{name: found.get(key) for name, key in more.items()}, "signature": signature}
+    found = against.get(signature)
+    return {
+        **row,
+        "best_baseline": found and found.baseline,
+        "best_baseline_score": found and found.value,
+        "verdict": found and found.verdict,
+        "verdict_p": found and found.p,
+        "signature": signature,
+    }
 
 
-def markdown(summary: Mapping[str, Any]) -> str:
-    """Tables to paste, and below them what is to be said of them. What is best on a set is bold."""
+def markdown(summary: Summary) -> str:
+    """Tables to paste, followed by their legend. The best results of a set are bold."""
 
     def cell(words: CellText) -> str:
         text = in_markdown(words.text)
@@ -73,12 +83,12 @@ def markdown(summary: Mapping[str, Any]) -> str:
         rule = ["---", *("---:" for _ in head[1:])]
         lines += [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]
         lines.append("")
-    lines += [f"- {in_markdown(line)}" for line in _said(summary)]
+    lines += [f"- {in_markdown(line)}" for line in _notes(summary)]
     return "\n".join(lines) + "\n"
 
 
-def latex(summary: Mapping[str, Any]) -> str:
-    """Tables for a paper that uses booktabs, with what the mark means; what else is to be said follows as comments."""
+def latex(summary: Summary) -> str:
+    """Tables for a paper that uses booktabs, with a footnote on the mark; the legend follows as comments."""
 
     def cell(words: CellText) -> str:
         text = in_latex(words.text)
@@ -95,20 +105,20 @@ def latex(summary: Mapping[str, Any]) -> str:
         if any(in_latex(MARK) in text for row in rows for text in row):
             lines.append(f"\\par{{\\footnotesize\\textsuperscript{{{in_latex(MARK)}}} {NOT_SIGNIFICANT}\\par}}")
         lines.append("")
-    lines += [f"% {plain(line)}" for line in _said(summary)]
+    lines += [f"% {plain(line)}" for line in _notes(summary)]
     return "\n".join(lines) + "\n"
 
 
-def _said(summary: Mapping[str, Any]) -> list[str]:
-    """What stands below a table in a text."""
+def _notes(summary: Summary) -> list[str]:
+    """The legend of a table and what failed, in a line each."""
     return [*(legend(summary) or [NO_RESULTS]), *failures(summary)]
 
 
 def _texts(
-    summary: Mapping[str, Any], escape: Callable[[str], str], cell: Callable[[CellText], str]
+    summary: Summary, escape: Callable[[str], str], cell: Callable[[CellText], str]
 ) -> Iterator[tuple[str, list[list[str]]]]:
     """Each table with its title: a heading, and rows of texts."""
-    if not summary["sets"]:
+    if not summary.sets:
         return
     tables = [("", main_columns(summary).all())]
     tables += [(f"{title}:", columns) for title, columns in (*_layer_tables(summary), *variant_tables(summary))]
@@ -118,20 +128,20 @@ def _texts(
         yield escape(title), [head, *map(list, rows)]
 
 
-def _layer_tables(summary: Mapping[str, Any]) -> Iterator[tuple[str, list[Column]]]:
-    for found in summary["layers"]:
-        label = ", ".join(summary["columns"][found["column"]]["label"])
+def _layer_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
+    for table in summary.layers:
+        name = summary.columns[table.column].name
         yield (
-            f"Layers of {label} (dev: the one that was best there, and is compared with the baselines)",
-            layer_columns(summary, found),
+            f"Layers of {name} (dev: the one that was best there, and is compared with the baselines)",
+            layer_columns(summary, table),
         )
 
 
 # On the console
 
 
-def print_table(summary: Mapping[str, Any]) -> None:
-    """Rows are sets, columns encoders and baselines; layers and what there is to know follow.
+def print_table(summary: Summary) -> None:
+    """Print the table of results, those of layers, controls and measures, and the legend.
 
     A narrow terminal gets fewer columns, then several tables, but never a part of a number.
     """
@@ -140,10 +150,10 @@ def print_table(summary: Mapping[str, Any]) -> None:
     def say(line: str, style: str = "dim") -> None:
         console.print(plain(line), style=style, markup=False, soft_wrap=True)
 
-    if not summary["sets"]:
+    if not summary.sets:
         say(NO_RESULTS, "")
     main = main_columns(summary)
-    blocks, whole = _main_blocks(main, console.width) if summary["sets"] else ([], True)
+    blocks, whole = _main_blocks(main, console.width) if summary.sets else ([], True)
     for block in blocks:
         _print_columns(console, block)
     for title, (names, *columns) in (*_layer_tables(summary), *variant_tables(summary)):
@@ -156,16 +166,16 @@ def print_table(summary: Mapping[str, Any]) -> None:
         say("There is no room for everything; --format md has it.")
     for line in failures(summary):
         say(line, "yellow")
-    if summary["sets"]:
-        say(f"Signatures: sonde show {quote(summary['folder'])} --signatures")
+    if summary.sets:
+        say(f"Signatures: sonde show {quote(summary.folder)} --signatures")
 
 
 def _main_blocks(main: MainTable, width: int) -> tuple[list[list[Column]], bool]:
     """Tables that fit, and whether they have everything."""
     bare = [column.without_margin() for column in main.baselines]
     few = ([*main.baselines, *main.human], main.baselines, bare, [*main.best_baseline, *main.human], main.best_baseline)
-    for i, beside in enumerate(few):
-        columns = [main.names, main.test_size, *main.encoders, *beside]
+    for i, baselines in enumerate(few):
+        columns = [main.names, main.test_size, *main.encoders, *baselines]
         if sum(_widths(columns)) <= width:
             return [columns], i == 0
     apart = any(_folded_width([main.names, column, *main.best_baseline], width) > width for column in main.encoders)

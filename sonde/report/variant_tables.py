@@ -1,139 +1,99 @@
-"""Controls and measures as tables: what a score is to be read beside."""
+"""Controls and measures as tables, which a score is to be read with.
+
+The columns come from the objects: each control and measure has ``columns`` that say what is printed of its results.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
+from sonde.report.attempt import attempt
 from sonde.report.columns import ABSENT, CellText, Column
-from sonde.report.interval import half_width
+from sonde.report.types import Cell, Summary
+from sonde.report.variant_results import part_of, variant_order
+from sonde.run.measure import Measure
+from sonde.run.variant import CellText as VariantText
+from sonde.run.variant import VariantColumn, VariantSummary, margin
 
-Cell = Mapping[str, Any]
+ERASED_NOTE = "after a property (column) is erased"
+
+Variants = Sequence[VariantSummary]
+"""Those of one set and column."""
 
 
-def variant_tables(summary: Mapping[str, Any]) -> Iterator[tuple[str, list[Column]]]:
+def variant_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
     """Per encoder, a table of controls, one of measures and one of erasures, each with its title."""
-    found = summary.get("meaning")
-    if not found:
-        return
-    for i, column in enumerate(summary["columns"]):
-        cells = [row[i] for row in found["sets"]]
-        if not any(cells):
-            continue
-        label = ", ".join(column["label"])
-        names = [said["label"] for said in summary["sets"]]
-        scores = Column(["score"], [_points(said["cells"][i], "accuracy") for said in summary["sets"]])
+    for i, column in enumerate(summary.columns):
+        rows = [s.variants[i] if s.variants else () for s in summary.sets]
+        cells = [s.cells[i] for s in summary.sets]
+        names = Column(["set"], [CellText(s.label) for s in summary.sets])
+        scores = Column(["score"], [_accuracy(cell) for cell in cells])
+        measures = _columns(rows, lambda v: v.kind == "measure" and not _erases(v))
         for title, columns in (
-            (f"Controls of {label}", _controls(cells)),
-            (f"Measures of {label}", _measures(cells, [said["cells"][i] for said in summary["sets"]])),
-            (f"What is left of a set (rows) of {label} when a property (columns) is erased", _erasures(cells)),
+            (f"Controls of {column.name}", _columns(rows, lambda v: v.kind == "control")),
+            (f"Measures of {column.name}", [*_information(cells), *measures] if measures else []),
+            (f"Erasure of {column.name}: accuracy on a set (row) {ERASED_NOTE}", _columns(rows, _erases)),
         ):
             if columns:
-                yield title, [Column(["set"], [CellText(name) for name in names]), scores, *columns]
+                yield title, [names, scores, *columns]
 
 
-def interpretations(summary: Mapping[str, Any]) -> list[str]:
+def interpretations(summary: Summary) -> list[str]:
     """How to read each control and measure, in a sentence."""
-    found = summary.get("meaning") or {"readings": {}}
-    return [f"{name}: {reading}" for name, reading in found["readings"].items()]
+    return [f"{name}: {text}" for name, text in summary.interpretations.items()]
 
 
-def _points(cell: Cell | None, name: str = "value") -> CellText:
-    """Shares in points, with half the width of the interval."""
-    if cell is None or cell.get(name) is None:
-        return CellText(ABSENT)
-    return CellText(f"{100 * cell[name]:.1f}", half_width(cell.get("low"), cell.get("high")))
+def _erases(variant: VariantSummary) -> bool:
+    """Whether it is of a measure with a result for every set whose property is erased."""
+    part = part_of(variant.of)
+    return isinstance(part, Measure) and part.erases
 
 
-def _column(
-    head: Sequence[str], cells: Sequence[Cell | None], words: Callable[[Cell], CellText | None]
-) -> Iterator[Column]:
-    """A column, unless there is nothing in it."""
-    found = [(cell and words(cell)) or CellText(ABSENT) for cell in cells]
-    if any(each.text != ABSENT for each in found):
-        yield Column(head, found)
-
-
-def _controls(cells: Sequence[Cell | None]) -> list[Column]:
-    names = dict.fromkeys(name for cell in cells if cell for name in cell["controls"])
-    found = list(_column(["selectivity"], cells, lambda cell: cell["selectivity"] and _points(cell["selectivity"])))
-    found += _column(["task in the", "split of key"], cells, lambda cell: _task(cell["selectivity"]))
-    for name in names:
-        found += _column([name], cells, lambda cell, name=name: _points(cell["controls"].get(name)))  # type: ignore[misc]
+def _columns(rows: Sequence[Variants], belongs: Callable[[VariantSummary], bool]) -> list[Column]:
+    """The columns of those variants that belong to a table, without empty ones."""
+    found = []
+    by_name = [{v.name: v for v in row if belongs(v)} for row in rows]
+    there = dict.fromkeys((v.name, v.of) for row in by_name for v in row.values())
+    for name, of in sorted(there, key=lambda pair: variant_order(pair[1])):
+        part = part_of(of)
+        for column in (GENERIC,) if part is None else part.columns:
+            heading = [line.replace("{name}", name) for line in column.heading]
+            what = f"The column {' '.join(heading)!r}"
+            texts = [attempt(what, partial(column.text, row[name])) if name in row else None for row in by_name]
+            if any(texts):
+                found.append(Column(heading, [CellText(ABSENT) if t is None else _cell(t) for t in texts]))
     return found
 
 
-def _task(found: Cell | None) -> CellText | None:
-    """The accuracy that the control is subtracted from."""
-    return CellText(f"{100 * found['task']:.1f}") if found else None
+def _cell(text: VariantText) -> CellText:
+    return CellText(text.text, text.margin, note=text.note)
 
 
-def _measures(cells: Sequence[Cell | None], plain: Sequence[Cell | None]) -> list[Column]:
-    found = list(_column(["information", "bits"], plain, lambda cell: _bits(cell.get("information"))))
-    found += _column(["compression", "times"], cells, lambda cell: _times(cell["online"]))
-    found += _column(["rows to half", "of the prior"], cells, lambda cell: _enough(cell["online"]))
-    for name in dict.fromkeys(name for cell in cells if cell for name in cell["given"]):
-        found += _column(
-            ["adds to", name, "bits"], cells, lambda cell, name=name: _bits(cell["given"].get(name))  # type: ignore[misc]
-        )  # fmt: skip
-    found += _column(["last doubling", "adds"], cells, lambda cell: cell["learning"] and _points(cell["learning"]))
-    found += _column(["rank", "that will do"], cells, lambda cell: _rank(cell["capacity"]))
-    found += _column(["hidden layer", "adds"], cells, lambda cell: cell["hidden"] and _points(cell["hidden"]))
-    found += _column(["after INLP", "(directions)"], cells, lambda cell: _projected(cell["inlp"]))
-    found += _column(
-        ["centre", "of layers"], cells, lambda cell: cell["mix"] and CellText(f"{cell['mix']['centre']:.1f}")
-    )
-    found += _column(["expected", "layer"], cells, lambda cell: _expected(cell["mix"]))
-    return found if any(cell and any(cell[name] for name in _ASKED) for cell in cells) else []
+def _generic(variant: VariantSummary) -> VariantText:
+    """The number as it was recorded: without its object, nothing is known about its unit."""
+    return VariantText(f"{variant.value:.3f}", margin(variant.low, variant.high, scale=1, digits=3))
 
 
-_ASKED = ("online", "learning", "given", "capacity", "hidden", "mix", "inlp")
+GENERIC = VariantColumn(("{name}",), _generic)
+"""The column of a control or measure whose package is not installed."""
 
 
-def _bits(found: Cell | None) -> CellText:
-    if found is None:
+def _accuracy(cell: Cell | None) -> CellText:
+    if cell is None:
         return CellText(ABSENT)
-    bits = round(found["bits"], 3) + 0.0  # which makes -0 a 0
-    return CellText(f"{bits:.3f}", half_width(found["low"], found["high"], scale=1, digits=3))
+    return CellText(f"{100 * cell.accuracy:.1f}", margin(cell.low, cell.high))
 
 
-def _times(found: Cell | None) -> CellText | None:
-    return (
-        None
-        if found is None
-        else CellText(f"{found['value']:.2f}", half_width(found["low"], found["high"], scale=1, digits=2))
-    )
-
-
-def _enough(found: Cell | None) -> CellText | None:
-    if found is None:
-        return None
-    last = found["blocks"][-1]["rows"]
-    return CellText(f"{found['enough']['50']:,}" if found["enough"]["50"] else f"> {last:,}")
-
-
-def _rank(found: Cell | None) -> CellText | None:
-    return CellText(str(found["enough"])) if found else None
-
-
-def _projected(found: Cell | None) -> CellText | None:
-    return _points(found)._replace(note=f"({found['rank']})") if found else None
-
-
-def _expected(found: Cell | None) -> CellText | None:
-    return CellText(f"{found['expected']:.1f}") if found and found["expected"] is not None else None
-
-
-def _erasures(cells: Sequence[Cell | None]) -> list[Column]:
-    names = dict.fromkeys(name for cell in cells if cell for name in cell["erasure"])
-    found: list[Column] = []
-    for name in names:
-        found += _column([name], cells, lambda cell, name=name: _erased(cell["erasure"].get(name)))  # type: ignore[misc]
-    return found
-
-
-def _erased(found: Cell | None) -> CellText:
-    """What is left, and what is left after random directions."""
-    if found is None:
-        return CellText(ABSENT)
-    return _points(found)._replace(note=f"({100 * found['random']:.1f})")
+def _information(cells: Sequence[Cell | None]) -> Iterator[Column]:
+    """Usable information of the plain probe, which measures are read with."""
+    found = [cell.information if cell is not None else None for cell in cells]
+    if any(found):
+        texts = [
+            CellText(ABSENT)
+            if each is None
+            # adding 0 makes -0 a 0
+            else CellText(f"{round(each.bits, 3) + 0.0:.3f}", margin(each.low, each.high, scale=1, digits=3))
+            for each in found
+        ]
+        yield Column(["information", "bits"], texts)

@@ -1,10 +1,11 @@
-"""Whether a number is better than the best baseline: the one rule that every table, page, figure and file shows.
+"""Whether a number is better than the best baseline: the one rule that every table, page, figure and file follows.
 
 The best baseline is the one with the best score on the same test rows, of all that were run: majority, length, nb-uni,
 nb-bi, baseline:random and baseline:hash. The two are compared on the same rows as ``sonde.compare`` compares encoders,
-and for losses by exchanging rows, or target forms or sentences that rows share; over several seeds by the mean of each
-row. What other training rows would do to the encoder counts where it is known; a baseline that learns is taken to vary
-as much.
+and for losses by a permutation test over rows, or over target forms or sentences that rows share; over several seeds by
+the mean of each row. The test covers other samples of training rows where the encoder was retrained; a trained baseline
+is assumed to vary as much.
+
 p-values are two-sided, adjusted by Holm over the encoders that were tested on the same rows of a set, and significant
 up to 5 %. That the baseline is picked as the best of several needs no adjustment: it only raises the bar.
 
@@ -13,14 +14,13 @@ up to 5 %. That the baseline is picked as the best of several needs no adjustmen
     below            not better at all
     untested         better, but there is no test: for macro-averaged F1, and where predictions cannot be read
 
-The mark † stands at the second and the third. Only what is above is ever bold.
+The mark † is shown with the second and the third. Only what is above is ever bold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,12 +28,12 @@ import numpy.typing as npt
 from sonde.compare import difference_p, row_clusters
 from sonde.errors import RunError, SondeError
 from sonde.report.scores import LOSSES, Metric
+from sonde.report.types import BaselineComparison, Cell, Summary, Verdict
 from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.stats import clustered_p, holm
 from sonde.stats.classification import MOST_BITS
 
-Verdict = Literal["above", "not_significant", "below", "untested"]
 MARK = "†"
 ALPHA = 0.05
 BOLD_NOTE = (
@@ -45,11 +45,10 @@ FILLED_NOTE = (
     "baseline."
 )
 NOT_SIGNIFICANT = "not significantly better than the best baseline"
-"""What the mark says, where there is little room."""
+"""What the mark means, where there is little room."""
 MARK_NOTE = (
-    f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test, as sonde compare makes it, with the baseline taken to "
-    f"vary as much "
-    "with training rows as the encoder; Holm over the encoders of a set, 5 %)."
+    f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test, as sonde compare makes it, with the baseline assumed to "
+    "vary as much with training rows as the encoder; Holm over the encoders of a set, 5 %)."
 )
 
 
@@ -62,23 +61,10 @@ class Scored:
     results: Sequence[Result]
 
 
-@dataclass(frozen=True)
-class BaselineComparison:
-    """How a number compares with the best baseline on the same rows."""
-
-    baseline: str
-    value: float
-    """The score of that baseline."""
-    verdict: Verdict
-    p: float | None = None
-    """Two-sided, adjusted over ``tests`` encoders; None where nothing was tested."""
-    tests: int = 0
-
-
 def compare_with_baseline(
     run: Run, numbers: Sequence[Scored], baselines: Sequence[Scored], metric: Metric, notes: list[str]
 ) -> list[BaselineComparison | None]:
-    """What is to be said of each number on the same rows of one set; None of all where there is no baseline."""
+    """How each number compares with the best baseline on the same rows of one set; all None if there is no baseline."""
     lower = metric in LOSSES
     best = (min if lower else max)(baselines, key=lambda scored: scored.value, default=None)
     if best is None:
@@ -134,22 +120,20 @@ def _bits(run: Run, result: Result, name: str) -> npt.NDArray[np.float64]:
 # What is shown of it
 
 
-def verdict_of(cell: Mapping[str, Any] | None) -> Verdict | None:
-    """What the summary says of a cell; None where there is no number, or no baseline."""
-    against = (cell or {}).get("against") or {}
-    found: Verdict | None = against.get("verdict")
-    return found
+def verdict_of(cell: Cell | None) -> Verdict | None:
+    """How a cell compares with the best baseline; None where there is no number, or no baseline."""
+    return cell.against.verdict if cell is not None and cell.against is not None else None
 
 
-def mark_of(cell: Mapping[str, Any] | None) -> str:
+def mark_of(cell: Cell | None) -> str:
     """The mark of a number that is not significantly better than the best baseline."""
     return MARK if verdict_of(cell) in ("not_significant", "below") else ""
 
 
-def footnotes(summary: Mapping[str, Any]) -> Iterator[str]:
+def footnotes(summary: Summary) -> Iterator[str]:
     """What bold and the mark mean, if they occur in a table."""
-    cells = [cell for said in summary["sets"] for cell in said["cells"]]
-    if any(cell and cell.get("best") for cell in cells):
+    cells = [cell for s in summary.sets for cell in s.cells if cell is not None]
+    if any(cell.best for cell in cells):
         yield BOLD_NOTE
     if any(map(mark_of, cells)):
         yield MARK_NOTE

@@ -142,12 +142,17 @@ class Run:
         return self.result_folders.get(result.key, self.folder)
 
     def frame(self) -> pandas.DataFrame:
-        """A data frame, one row per result."""
+        """A data frame with a row per result, controls and measures included: plain results have no ``variant``.
+
+        Numbers that only some results have, such as the compression of ``online``, are columns of their own names.
+        """
         try:
             import pandas
         except ImportError:
             raise NotInstalled("A data frame needs pandas: pip install pandas.") from None
-        return pandas.DataFrame([to_row(result) for result in self.results])
+        results = [*self.results, *self.extras]
+        more = sorted({name for result in results for name in result.scores} - set(SCORES))
+        return pandas.DataFrame([to_row(r) | {name: r.scores.get(name) for name in more} for r in results])
 
 
 def to_row(result: Result) -> dict[str, Any]:
@@ -157,7 +162,8 @@ def to_row(result: Result) -> dict[str, Any]:
     low, high = result.encoder_interval or (probe_low, probe_high)
     return {
         "dataset": cell.dataset, "task": cell.task, "language": result.language, "encoder": cell.encoder,
-        "layer": cell.layer, "probe": cell.probe, "seed": cell.seed, "metric": result.metric, "score": result.score,
+        "layer": cell.layer, "variant": cell.variant, "probe": cell.probe, "seed": cell.seed,
+        "metric": result.metric, "score": result.score,
         "low": low, "high": high, "about": about, "probe_low": probe_low, "probe_high": probe_high,
         "interval": result.interval_kind, "clusters": result.clusters, "training_sd": result.training_sd,
         "resamples": result.resamples,

@@ -259,3 +259,13 @@ def _groups(rows: Sequence[Example]) -> list[int]:
             one, two = sorted((find(name), find(("key", row.key))), key=str)
             leader[two] = one
     return [hash_64(f"held out\t{find(name)}") for name in names]
+
+
+def has_train_test_split(parts: Parts) -> bool:
+    """Whether one classifier learns labels from one part of a set and is tested on another."""
+    return parts.protocol == "split"
+
+
+def any_set(parts: Parts) -> bool:
+    """Any set will do."""
+    return True

@@ -19,9 +19,8 @@ from sonde.encoders.store import Store
 from sonde.errors import RunError, SondeError, UsageError
 from sonde.result import Result, Signature
 from sonde.run import Run, evaluate
-from sonde.run.controls import CONTROLS
-from sonde.run.measures import ERASED
-from sonde.run.measures.measure import GIVEN
+from sonde.run.control import CONTROLS
+from sonde.run.measure import ERASED, GIVEN
 
 
 @dataclass(frozen=True, slots=True)

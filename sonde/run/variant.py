@@ -56,3 +56,34 @@ class VariantColumn:
     """Lines of the heading; ``{name}`` stands for the name of the variant, as in ``given:length``."""
     text: Callable[[VariantSummary], CellText | None]
     """What a cell says; None: nothing."""
+
+
+# How numbers are written
+
+
+def margin(low: float | None, high: float | None, *, scale: float = 100, digits: int = 1) -> str:
+    """± and half the width of an interval; nothing for a number that has none."""
+    return "" if low is None or high is None else f"±{scale * (high - low) / 2:.{digits}f}"
+
+
+def percent(value: float | None) -> CellText | None:
+    """A share in points."""
+    return None if value is None else CellText(f"{100 * value:.1f}")
+
+
+def points(v: VariantSummary) -> CellText:
+    """The score in points, with its interval."""
+    return CellText(f"{100 * v.value:.1f}", margin(v.low, v.high))
+
+
+def bits(v: VariantSummary) -> CellText:
+    """The score in bits, with its interval."""
+    rounded = round(v.value, 3) + 0.0  # which makes -0 a 0
+    return CellText(f"{rounded:.3f}", margin(v.low, v.high, scale=1, digits=3))
+
+
+def estimate(v: VariantSummary, name: str) -> CellText | None:
+    """One of the further numbers in points, with the interval in ``NAME_low`` and ``NAME_high``."""
+    if name not in v.scores:
+        return None
+    return CellText(f"{100 * v.scores[name]:.1f}", margin(v.scores.get(f"{name}_low"), v.scores.get(f"{name}_high")))

@@ -1,4 +1,4 @@
-"""A run as a page on this machine: it grows as the run does, and its probes can be tried on sentences of one's own."""
+"""A run as a page on this machine: it grows with the run, and its probes can be tried on your own sentences."""
 
 from sonde.serve.server import Server
 

@@ -1,4 +1,4 @@
-"""What can be read out of a run: columns whose probes were kept, by set and layer."""
+"""The stored probes of a run, by column, set and layer."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sonde.encoders import REMOTE_SCHEME, Spec
 from sonde.errors import SondeError, UsageError
 from sonde.report.grid import ColumnKey, Grid, Layers, SetKey, grid_of, label_columns
 from sonde.report.names import set_names, short_names
+from sonde.report.sets import describe_set
 from sonde.result import Result
 from sonde.run.folder import Run
 
@@ -24,10 +25,10 @@ class Choice:
     short: str
     column: ColumnKey
     cells: Mapping[SetKey, Layers]
-    """By set and layer, the results whose probe was kept: of several seeds, the first."""
+    """By set and layer, the results whose probe was stored: of several seeds, the first."""
     baseline: bool
     layer: str | None = None
-    """The layer that is wanted; None: for each set the one that was best on dev."""
+    """The selected layer; None: for each set the one that was best on dev."""
 
     @property
     def layers(self) -> list[str]:
@@ -44,7 +45,7 @@ class Choice:
             return False
 
     def result_for(self, place: SetKey) -> Result | None:
-        """The result whose probe reads sentences for a set, if there is one."""
+        """The result whose probe is used for a set, if there is one."""
         layers = self.cells.get(place, {})
         if self.layer is not None:
             layers = {name: found for name, found in layers.items() if name == self.layer}
@@ -53,34 +54,34 @@ class Choice:
 
 @dataclass(frozen=True)
 class ProbeCatalogue:
-    """All that can be read, and why the rest cannot."""
+    """All probes there are, and why others are missing."""
 
     choices: Sequence[Choice]
     sets: Mapping[SetKey, Mapping[str, str | None]]
-    """The sets with a probe to read from, in order: ``set``, what it is called, ``name`` in full, ``question``."""
+    """The sets with a probe, in order: ``set``, its short name, ``name`` in full, ``question``."""
     excluded: Sequence[Mapping[str, str]]
     """``set`` and ``why``."""
 
     def selected(self, names: Sequence[str] | None, layers: Mapping[str, str]) -> list[Choice]:
-        """The choices with these names, or all encoders that are neither baselines nor elsewhere; at these layers."""
+        """The choices with these names, or all that are neither baselines nor remote; at these layers."""
         there = {choice.name: choice for choice in self.choices}
         if names is None:
             names = [choice.name for choice in self.choices if not choice.baseline and not choice.remote]
         for name in (*names, *layers):
             if name not in there:
-                raise UsageError(f"There is no probe of {name!r} to read from; there is {', '.join(there) or 'none'}.")
+                raise UsageError(f"There is no stored probe of {name!r}; expected one of {', '.join(there) or 'none'}.")
         for name, layer in layers.items():
             if layer not in there[name].layers:
-                own = ", ".join(there[name].layers) or "none to choose from"
-                raise UsageError(f"{name} has no layer {layer!r}; the layers are {own}.")
+                own = ", ".join(there[name].layers) or "none"
+                raise UsageError(f"{name} has no layer {layer!r}; expected one of {own}.")
         return [replace(there[name], layer=layers.get(name)) for name in dict.fromkeys(names)]
 
 
 def probe_catalogue(run: Run) -> ProbeCatalogue:
-    """Look through a run for probes that were kept."""
+    """Find the stored probes of a run."""
     grid = grid_of(run)
     both = [*label_columns(grid.columns), *label_columns(grid.baselines)]
-    names = [", ".join(said["label"]) for said in both]
+    names = [column.name for column in both]
     choices = [
         Choice(name, short, column, cells, i >= len(grid.columns))
         for i, (column, name, short) in enumerate(
@@ -88,7 +89,7 @@ def probe_catalogue(run: Run) -> ProbeCatalogue:
         )
         if (cells := _readable(run, grid, column))
     ]
-    called = dict(zip(grid.sets, set_names([_set_info(run, grid, place) for place in grid.sets]), strict=True))
+    called = dict(zip(grid.sets, set_names([describe_set(run, grid, place) for place in grid.sets]), strict=True))
     there = {place for choice in choices for place in choice.cells}
     return ProbeCatalogue(
         choices,
@@ -102,7 +103,7 @@ def probe_catalogue(run: Run) -> ProbeCatalogue:
 
 
 def _readable(run: Run, grid: Grid, column: ColumnKey) -> dict[SetKey, Layers]:
-    """The first seed's results whose probe was kept and reads nothing but the sentence."""
+    """The first seed's results whose probe was stored and takes nothing but the sentence."""
     found: dict[SetKey, Layers] = {}
     for place in grid.sets:
         layers = {
@@ -117,24 +118,19 @@ def _readable(run: Run, grid: Grid, column: ColumnKey) -> dict[SetKey, Layers]:
 
 def _exclusion_reason(run: Run, grid: Grid, place: SetKey) -> str:
     if inputs := _inputs(run, place):
-        return f"Its probe reads the sentence and {', '.join(inputs)}."
+        return f"Its probe takes the sentence and {', '.join(inputs)}."
     results = [r for column in grid.columns for found in grid.layers(column, place).values() for r in found]
     if results and results[0].metric != "accuracy":
-        return f"It is scored by {results[0].metric}: there is no class to read."
-    return "Its probes were not kept: they are too large, or there is one per fold, or the run is of an older version."
+        return f"It is scored by {results[0].metric}: there are no classes to predict."
+    return (
+        "Its probes were not stored: they are too large, or there is one per fold, or the run is of an older version."
+    )
 
 
 def _inputs(run: Run, place: SetKey) -> Sequence[str]:
     return [str(name) for name in _about(run, place).get("inputs", ())]
 
 
-def _set_info(run: Run, grid: Grid, place: SetKey) -> dict[str, Any]:
-    about = _about(run, place)
-    twins = sum(other.name == place.name for other in grid.sets)
-    label = place.name if twins == 1 else f"{place.name} #{place.data[:8]}"
-    return {"name": place.name, "label": label, "language": about.get("language"), "corpus": about.get("corpus")}
-
-
 def _about(run: Run, place: SetKey) -> Mapping[str, Any]:
-    said = run.info.get("datasets", ())
-    return next((d for d in said if (d["name"], d["digest"]) == (place.name, place.data)), {})
+    datasets = run.info.get("datasets", ())
+    return next((d for d in datasets if (d["name"], d["digest"]) == (place.name, place.data)), {})

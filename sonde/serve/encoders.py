@@ -1,4 +1,4 @@
-"""The encoders of a run, loaded when they are first asked, kept, and asked one thread at a time."""
+"""The encoders of a run: loaded on first use, kept in memory, and called by one thread at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sonde.result import FLOAT16_FACT
 
 
 class Encoders:
-    """What a server holds in memory. ``named`` are the encoders of the scheme ``py:`` that may be loaded."""
+    """The encoders that a server holds in memory; ``trusted``: those of the scheme ``py:`` that may be loaded."""
 
     def __init__(self, trusted: StringsOrPaths = ()) -> None:
         self.trusted = frozenset(as_strings(trusted, "an encoder"))
@@ -41,10 +41,10 @@ class Encoders:
             scheme = ""
         if scheme not in scheme_names():
             raise UsageError(
-                f"{name} was given to the run as a function, not by a name such as st:all-MiniLM-L6-v2, so that it "
-                "cannot be loaded again."
+                f"{name} was passed to the run as a function, not as a name such as st:all-MiniLM-L6-v2, and cannot be "
+                "loaded again."
             )
-        refuse_untrusted(name, self.trusted)  # a server is asked only if the user ticks it
+        refuse_untrusted(name, self.trusted)  # remote encoders are called only if the user selects them
         try:
             encoder = load(name)
         except (SondeError, KeyboardInterrupt):
@@ -52,9 +52,7 @@ class Encoders:
         except BaseException as e:
             raise EncoderError(f"{name} cannot be loaded: {describe_error(e)}") from e
         if getattr(encoder, "needs_fit", False):
-            raise UsageError(
-                f"{name} is fitted on the texts of all sets of its run, so that it cannot be loaded by itself."
-            )
+            raise UsageError(f"{name} is fitted on the texts of all sets of its run, and cannot be loaded on its own.")
         return encoder
 
 
@@ -63,12 +61,11 @@ def _check(name: str, encoder: Any, identity: str | None, *, half: bool) -> None
     now = facts(encoder).identity
     if identity is None or now is None:
         raise EncoderError(
-            f"{name} does not say what it is, so that it may be another one than in the run. Give it an identity, as "
-            "in ?version=1, and run again."
+            f"{name} has no identity, and may not be the one of the run. Give it one, as in ?version=1, and run again."
         )
-    met = str(now.with_facts(kept="float16") if half else now)
-    if met != identity:
+    identity_now = str(now.with_facts(kept="float16") if half else now)
+    if identity_now != identity:
         raise EncoderError(
-            f"{name} is not what it was in the run: met {met}, expected {identity}. Its probes cannot read these "
+            f"{name} has changed since the run: expected {identity}, got {identity_now}. Its probes do not fit these "
             "vectors; run again in a new folder."
         )

@@ -1,4 +1,4 @@
-"""What is true of a sentence, where its words alone tell."""
+"""Gold labels of a sentence, where its words alone determine them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sonde.task import Example, fold
 
 @dataclass(frozen=True)
 class GoldLabels:
-    """The labels that are true, none if that cannot be told; and what a reader is told."""
+    """The gold labels, none if they are unknown; and a text to show."""
 
     labels: tuple[str, ...]
     text: str
@@ -19,7 +19,7 @@ class GoldLabels:
 
 @dataclass(frozen=True)
 class GoldRule:
-    """How to tell what is true of a sentence, for one set."""
+    """How to get the gold labels of a sentence, for one set."""
 
     task: str
     labels: Sequence[str]
@@ -27,19 +27,19 @@ class GoldRule:
     """The shortest and the longest test row of each label, in tokens (sentence_length)."""
 
     def of(self, tokens: Sequence[str]) -> GoldLabels:
-        """What is true of a sentence with these tokens."""
+        """The gold labels of a sentence with these tokens."""
         if self.task == "sentence_length":
             found = tuple(label for label, (low, high) in self.bins.items() if low <= len(tokens) <= high)
             counted = f"{len(tokens)} token{'s' * (len(tokens) != 1)}"
             return GoldLabels(found, counted if found else f"{counted}: in none of the bins")
         if self.task == "word_content":
-            met = set(map(fold, tokens))
-            found = tuple(label for label in self.labels if fold(label) in met)
+            words = set(map(fold, tokens))
+            found = tuple(label for label in self.labels if fold(label) in words)
             return GoldLabels(found, ", ".join(found) or f"none of the {len(self.labels)} words")
-        return GoldLabels((), "cannot be computed")
+        return GoldLabels((), "unknown")
 
     def shown(self, label: str) -> str:
-        """A label as it is to be read: of a length bin, its ends."""
+        """A label as it is shown: for a length bin, its ends."""
         if label not in self.bins:
             return label
         low, high = self.bins[label]

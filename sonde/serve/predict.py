@@ -1,4 +1,4 @@
-"""Sentences → what every probe reads out of their vectors, as plain data."""
+"""Sentences → what every probe predicts from their vectors, as plain data."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ MAX_CLASSES_SHOWN = 3
 
 
 class Request(msgspec.Struct, forbid_unknown_fields=True):
-    """What is asked: sentences, by which encoders, at which of their layers."""
+    """Sentences, the encoders to use, and their layers."""
 
     sentences: list[str]
     encoders: list[str] | None = None
-    """By the names of ``Choice``; all that are no baselines if none are given."""
+    """Names of ``Choice``; by default all but baselines and remote encoders."""
     layers: dict[str, str] = {}
-    """By encoder; left out, the best layer on dev for each set."""
+    """By encoder; by default, the best layer on dev for each set."""
     compare: bool = False
     """Whether there are two sentences, to be compared."""
 
 
 class Predictor:
-    """Reads sentences with the probes of a run, which may grow between two requests."""
+    """Applies the probes of a run, which may grow between two requests, to sentences."""
 
     def __init__(self, encoders: Encoders) -> None:
         self.encoders = encoders
         self._bins: dict[tuple[str, int | None], dict[str, tuple[int, int]]] = {}
         self._reading = Lock()
-        """Held while probes are read and asked: two requests would change each other's number of threads."""
+        """Held while probes are loaded and applied: two requests would change each other's number of threads."""
 
     def predict(self, run: Run, catalogue: ProbeCatalogue, request: Request) -> dict[str, Any]:
-        """The answer to a request: ``encoders``, ``sentences``, ``cosines``, ``problems`` and ``left_out``."""
+        """The answer to a request: ``encoders``, ``sentences``, ``cosines``, ``problems`` and ``excluded``."""
         sentences = check_sentences(request)
         selected = catalogue.selected(request.encoders, request.layers)
         if not selected:
-            raise UsageError("No encoder is chosen; choose at least one.")
+            raise UsageError("No encoder was selected; select at least one.")
         problems: list[dict[str, str]] = []
         vectors = self._vectors(selected, sentences, problems)
         with self._reading:
@@ -77,26 +77,26 @@ class Predictor:
             ],
             "cosines": [_cosines(choice, vectors[choice.name]) for choice in selected] if request.compare else None,
             "problems": problems,
-            "left_out": list(catalogue.excluded),
+            "excluded": list(catalogue.excluded),
         }  # fmt: skip
 
     def _vectors(
         self, selected: Sequence[Choice], sentences: Sequence[str], problems: list[dict[str, str]]
     ) -> dict[str, Embeddings | None]:
-        """Vectors by choice, each encoder asked once; None where it cannot be asked, which is a problem."""
+        """Vectors by choice, with each encoder called once; None where it fails, which is a problem."""
         made: dict[tuple[str, str | None], Embeddings | SondeError] = {}
         found: dict[str, Embeddings | None] = {}
         for choice in selected:
-            asked = choice.column.encoder, choice.column.identity
-            if asked not in made:
+            key = choice.column.encoder, choice.column.identity
+            if key not in made:
                 try:
-                    made[asked] = self.encoders.vectors(*asked, sentences)
+                    made[key] = self.encoders.vectors(*key, sentences)
                 except SondeError as e:
-                    made[asked] = e
-            met = made[asked]
-            if isinstance(met, SondeError):
-                problems.append({"encoder": choice.name, "error": str(met)})
-            found[choice.name] = None if isinstance(met, SondeError) else met
+                    made[key] = e
+            own = made[key]
+            if isinstance(own, SondeError):
+                problems.append({"encoder": choice.name, "error": str(own)})
+            found[choice.name] = None if isinstance(own, SondeError) else own
         return found
 
     def _readings(
@@ -108,7 +108,7 @@ class Predictor:
         vectors: Mapping[str, Embeddings | None],
         problems: list[dict[str, str]],
     ) -> list[list[dict[str, Any]] | None]:
-        """By choice, what its probe says of each sentence; None where it says nothing."""
+        """By choice, the prediction of its probe for each sentence; None where there is none."""
         found: list[list[dict[str, Any]] | None] = []
         for choice in selected:
             result, own = choice.result_for(place), vectors[choice.name]
@@ -120,7 +120,7 @@ class Predictor:
         return found
 
     def _key(self, run: Run, place: SetKey, selected: Sequence[Choice]) -> GoldRule | None:
-        """How to tell what is true; None if nobody reads for this set."""
+        """How to get gold labels; None if no selected encoder has a probe for this set."""
         result = next((result for choice in selected if (result := choice.result_for(place))), None)
         if result is None:
             return None
@@ -131,26 +131,24 @@ class Predictor:
         if known not in self._bins:
             try:
                 self._bins[known] = length_bins(run.rows(result))
-            except SondeError:  # without its rows, a set has bins of unknown ends
+            except SondeError:  # without its rows, the bins of a set are unknown
                 return GoldRule(cell.task, labels)
         return GoldRule(cell.task, labels, self._bins[known])
 
 
 def check_sentences(request: Request) -> list[str]:
-    """The sentences, white space made single; or what is wrong with them."""
+    """The sentences, with whitespace normalised. UsageError if they are invalid."""
     sentences = [" ".join(text.split()) for text in request.sentences]
     if not sentences or not all(sentences):
         raise UsageError("Type a sentence: there is none, or one of them is empty.")
     if len(sentences) > MAX_SENTENCES:
-        raise UsageError(f"There are {len(sentences)} sentences; at most {MAX_SENTENCES} can be read at a time.")
+        raise UsageError(f"There are {len(sentences)} sentences; at most {MAX_SENTENCES} are allowed.")
     if (longest := max(map(len, request.sentences))) > MAX_SENTENCE_LENGTH:
-        raise UsageError(f"A sentence has {longest:,} characters; at most {MAX_SENTENCE_LENGTH:,} can be read.")
+        raise UsageError(f"A sentence has {longest:,} characters; at most {MAX_SENTENCE_LENGTH:,} are allowed.")
     if any(text.encode(errors="replace").decode() != text for text in sentences):
-        raise UsageError("A sentence holds half a character; expected text.")
+        raise UsageError("A sentence contains a lone surrogate; expected text.")
     if request.compare and len(sentences) != 2:
-        raise UsageError(
-            f"Two sentences are compared; there {'is' if len(sentences) == 1 else 'are'} {len(sentences)}."
-        )
+        raise UsageError(f"Expected two sentences to compare, got {len(sentences)}.")
     return sentences
 
 
@@ -160,18 +158,18 @@ def _of_layer(vectors: Embeddings, layer: str | None) -> npt.NDArray[Any]:
 
 
 def _predictions(run: Run, result: Result, vectors: Embeddings, key: GoldRule) -> list[dict[str, Any]]:
-    """What one probe says of each sentence."""
+    """What one probe predicts for each sentence."""
     model, table = run.model(result), _of_layer(vectors, result.cell.layer)
     if table.shape[1] != result.dimension:
         raise UsageError(
-            f"{result.cell.encoder} gives {table.shape[1]} dimensions; the probe of {result.cell.dataset} reads "
-            f"{result.dimension}. Run again in a new folder."
+            f"{result.cell.encoder} returns {table.shape[1]} dimensions; the probe of {result.cell.dataset} "
+            f"expects {result.dimension}. Run again in a new folder."
         )
     with np.errstate(over="ignore", invalid="ignore"):
         shares = np.exp(model.scores(Features.of(table)).astype(np.float64))
     if not np.isfinite(shares).all():
         raise UsageError(
-            f"The probe of {result.cell.dataset} gives no probabilities: its training went astray. Try another one."
+            f"The probe of {result.cell.dataset} gives no probabilities: its training diverged. Try another one."
         )
     shown = len(result.labels) if len(result.labels) <= MAX_CLASSES_SHOWN else MAX_CLASSES_SHOWN
     found = []
@@ -193,22 +191,22 @@ def _row(
 ) -> dict[str, Any]:
     """One set in the table of a sentence."""
     truth = key.of(tokens)
-    said = [cell["label"] for cell in cells if cell is not None]
-    label, n = Counter(said).most_common(1)[0] if said else (None, 0)
+    labels = [cell["label"] for cell in cells if cell is not None]
+    label, n = Counter(labels).most_common(1)[0] if labels else (None, 0)
     return {
         **about,
         "task": key.task,
         "truth": {"labels": list(truth.labels), "text": truth.text},
-        "agreement": {"label": label, "n": n, "of": len(said)} if len(said) > 1 else None,
+        "agreement": {"label": label, "n": n, "of": len(labels)} if len(labels) > 1 else None,
         "cells": [
-            None if cell is None else {**cell, "right": cell["label"] in truth.labels if truth.labels else None}
+            None if cell is None else {**cell, "correct": cell["label"] in truth.labels if truth.labels else None}
             for cell in cells
         ],
     }
 
 
 def _cosines(choice: Choice, vectors: Embeddings | None) -> list[dict[str, Any]]:
-    """How alike the two vectors are, at each layer that is read from."""
+    """The cosine similarity of the two vectors, at each layer that is used."""
     if vectors is None:
         return []
     found: list[dict[str, Any]] = []

@@ -1,11 +1,11 @@
-"""HTTP on this machine only: the page, its state, and readings. Nothing can be written through it.
+"""HTTP on this machine only: the page, its state, and predictions. Nothing can be written through it.
 
     GET /         the page
-    GET /status   how far the run is, and what can be read
-    POST /read    sentences → readings
+    GET /status   the run's progress, and which probes there are
+    POST /read    sentences → predictions
 
-Whoever asks must name this machine as the host, or a foreign page could ask through a name of its own that it lets
-point here. What is sent must be JSON and come from this page, which a foreign page cannot have a browser send.
+Requests must name this machine as the host, or another site could get in by DNS rebinding. What is sent must be JSON
+and come from this page, which another site cannot make a browser send.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sonde.errors import SondeError, UsageError, describe_error
 from sonde.serve.site import Site
 
 HOST = "127.0.0.1"
-"""Not to be changed: there is no password, and encoders take all the time of a machine."""
+"""Do not change: there is no password, and encoders take all of a machine's time."""
 MAX_BODY_BYTES = 1 << 19
 """Bytes of a request: 20 sentences of 2,000 characters of 12 bytes each, as JSON may write them."""
 TIMEOUT_SECONDS = 30.0
@@ -39,25 +39,25 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-"""What browsers are told with every answer; the page has a policy of its own besides."""
+"""Sent with every response; the page has a policy of its own as well."""
 
 
 class Server(ThreadingHTTPServer):
-    """A run at an address of this machine; ``port`` 0 takes any that is free. ``named``: see ``Encoders``."""
+    """Serves a run on this machine; ``port`` 0 takes any free one. ``trusted``: see ``Encoders``."""
 
-    request_queue_size = 1024  # connections that wait to be taken up; of the usual five, a crowd would be turned away
+    request_queue_size = 1024  # waiting connections; with the usual five, many at once would be refused
     allow_reuse_address = os.name == "posix"  # elsewhere, two servers would share the port
 
     def __init__(self, folder: Path | str, port: int = 0, trusted: StringsOrPaths = ()) -> None:
         if not 0 <= port < 1 << 16:
-            raise UsageError(f"The port is {port}; expected a number from 1 to 65535, or 0 for any that is free.")
+            raise UsageError(f"The port is {port}; expected 1 to 65535, or 0 for any free one.")
         self.site = Site(Path(folder), trusted)
-        self.site.state()  # what is no run is told now
+        self.site.state()  # fails now if this is not a run
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as e:
             raise UsageError(
-                f"Port {port} cannot be used: {e.strerror}. Name another one, or 0 for any that is free."
+                f"Port {port} cannot be used: {e.strerror}. Choose another one, or 0 for any free one."
             ) from e
 
     @property
@@ -66,16 +66,16 @@ class Server(ThreadingHTTPServer):
         return f"http://{HOST}:{self.server_port}/"
 
     def server_bind(self) -> None:
-        """Take the port, and do not ask the network what this machine is called."""
+        """Bind the port, without asking the network for the name of this machine."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = HOST, self.server_address[1]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Let a browser go that has gone."""
+        """Ignore browsers that have disconnected."""
 
 
 class _Refused(Exception):
-    """A request that is not answered, and why."""
+    """A refused request, and why."""
 
     def __init__(self, status: HTTPStatus, why: str) -> None:
         super().__init__(why)
@@ -115,21 +115,21 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_message(HTTPStatus.INTERNAL_SERVER_ERROR, str(e))
         except (ConnectionError, TimeoutError):
             raise
-        except BaseException as e:  # sys.exit in an encoder's own thread would leave the question without an answer
-            self._send_message(HTTPStatus.INTERNAL_SERVER_ERROR, f"This is a fault of sonde: {describe_error(e)}")
+        except BaseException as e:  # sys.exit in an encoder would leave the request without a response
+            self._send_message(HTTPStatus.INTERNAL_SERVER_ERROR, f"Internal error: {describe_error(e)}")
         else:
             self._send(HTTPStatus.OK, kind, content)
 
     def _check_host(self) -> None:
         port = cast(Server, self.server).server_port
-        ends = (f":{port}", "") if port == 80 else (f":{port}",)  # browsers leave out the usual port, and no other
+        ends = (f":{port}", "") if port == 80 else (f":{port}",)  # browsers leave out the default port
         ours = {name + end for name in (HOST, "localhost") for end in ends}
         given = self.headers.get_all("Host") or []
         if len(given) != 1 or given[0].strip().lower() not in ours:
-            raise _Refused(HTTPStatus.FORBIDDEN, f"This server is asked as {HOST}:{port} only.")
+            raise _Refused(HTTPStatus.FORBIDDEN, f"Expected the host {HOST}:{port}.")
         origins = {f"http://{name}" for name in ours}
         if any(origin.strip().lower() not in origins for origin in self.headers.get_all("Origin") or []):
-            raise _Refused(HTTPStatus.FORBIDDEN, "This server answers its own page only.")
+            raise _Refused(HTTPStatus.FORBIDDEN, "This server accepts requests from its own page only.")
 
     def _body(self) -> bytes:
         if self.headers.get_content_type() != "application/json":
@@ -142,20 +142,20 @@ class _Handler(BaseHTTPRequestHandler):
         return self.rfile.read(length)
 
     def _length(self) -> int | None:
-        """The bytes that follow, if the request says so."""
+        """The length of the body, if the request has it."""
         given = self.headers.get("Content-Length", "")
         plain = "Transfer-Encoding" not in self.headers and given.isascii() and given.isdecimal()
         return int(given[:12]) if plain else None
 
     def _drain(self) -> None:
-        """Read some of what is refused: a browser that is still sending would not see the answer."""
+        """Read some of a refused body: a browser that is still sending would not see the response."""
         left = min(self._length() or 0, 8 * MAX_BODY_BYTES)
-        while left > 0 and (met := self.rfile.read(min(left, 1 << 16))):
-            left -= len(met)
+        while left > 0 and (chunk := self.rfile.read(min(left, 1 << 16))):
+            left -= len(chunk)
 
     def _send_message(self, status: HTTPStatus, why: str) -> None:
-        said = why.encode(errors="backslashreplace").decode()
-        self._send(status, "application/json", msgspec.json.encode({"error": said}))
+        text = why.encode(errors="backslashreplace").decode()
+        self._send(status, "application/json", msgspec.json.encode({"error": text}))
 
     def _send(self, status: HTTPStatus | int, kind: str, content: bytes) -> None:
         self.send_response(status)
@@ -166,8 +166,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
-        """What the standard library refuses, in the same form."""
+        """Errors of the standard library, in the same format."""
         self._send(code, "application/json", msgspec.json.encode({"error": message or HTTPStatus(code).phrase}))
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: the page tells what goes wrong."""
+        """Log nothing: the page shows errors."""

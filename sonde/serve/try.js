@@ -1,13 +1,13 @@
-// Try a sentence: asks the server that the page came from. What comes back is put into text nodes, never into HTML.
+// Try a sentence: sends it to the server of the page. The response is inserted as text nodes, never as HTML.
 (() => {
   "use strict";
-  const section = document.getElementById("try");
+  const section = document.getElementById("try-state");
   if (!section) return;
   const by = (id) => document.getElementById(id);
-  const form = by("try-form"), told = by("try-told"), answer = by("try-answer"), go = by("try-go");
+  const form = by("try-form"), status = by("try-status"), answer = by("try-answer"), go = by("try-go");
   const text = by("try-text"), first = by("try-first"), second = by("try-second");
-  const EVERY = 5000, TRUTH = "true, by its words";
-  let limits = { most: 20, longest: 2000 }, offered = "", place = -1, asked = 0;
+  const EVERY = 5000, TRUTH = "gold label";
+  let limits = { max_sentences: 20, max_sentence_length: 2000 }, offered = "", place = -1, request = 0;
 
   // Elements of text: make("td", "none", "–"), or with children in the place of the text
   function make(tag, cls, ...inside) {
@@ -16,7 +16,7 @@
     element.append(...inside.filter((part) => part !== null));
     return element;
   }
-  // A name that may go on in the next line after a sign such as / or _
+  // A name that may be broken after a character such as / or _
   function name(text) {
     const parts = text.split(/(?<=[/_:?=,.#-])(?=\w)/);
     return make("bdi", "", ...parts.flatMap((part, i) => (i ? [make("wbr"), part] : [part])));
@@ -25,8 +25,8 @@
   const percent = (p) => (p > 0.995 ? "> 99 %" : p < 0.005 ? "< 1 %" : `${Math.round(100 * p)} %`);
 
   function tell(message, bad = false) {
-    told.textContent = message;
-    told.classList.toggle("bad", bad);
+    status.textContent = message;
+    status.classList.toggle("bad", bad);
   }
 
   async function ask(path, body) {
@@ -45,34 +45,34 @@
   // The state of the run
 
   async function look() {
-    let status;
+    let now;
     try {
-      status = await ask("/status");
+      now = await ask("/status");
     } catch (error) {
       if (!offered) tell(error.message, true);
       return;
     }
-    limits = status;
-    offer(status);
-    const results = status.results - Number(section.dataset.results);
-    const failures = status.failures - Number(section.dataset.failures);
+    limits = now;
+    offer(now);
+    const results = now.results - Number(section.dataset.results);
+    const failures = now.failures - Number(section.dataset.failures);
     const parts = [];
     if (results > 0) parts.push(plural(results, "new result"));
     if (failures > 0) parts.push(plural(failures, "new failure"));
-    const grown = status.stamp === section.dataset.stamp ? "" : `${parts.join(" and ") || "The run has changed"}:`;
+    const grown = now.stamp === section.dataset.stamp ? "" : `${parts.join(" and ") || "The run has changed"}:`;
     by("try-news").hidden = !grown;
     if (by("try-grown").textContent !== grown) by("try-grown").textContent = grown;
   }
 
-  function offer(status) {
-    const now = JSON.stringify([status.encoders, status.left_out]);
-    if (now === offered) return;
-    offered = now;
-    by("try-none").textContent = "There is no probe to read with. Runs keep those of sets that are learned in one go, as they are finished; older versions of sonde kept none, and for a run of these there is only to run again in a new folder.";
-    by("try-none").hidden = status.encoders.length > 0;
-    form.hidden = status.encoders.length === 0;
+  function offer(now) {
+    const text = JSON.stringify([now.encoders, now.excluded]);
+    if (text === offered) return;
+    offered = text;
+    by("try-none").textContent = "There are no stored probes yet. A run stores the probe of each finished set that has one training split; runs of older versions of sonde have none, and have to be repeated in a new folder.";
+    by("try-none").hidden = now.encoders.length > 0;
+    form.hidden = now.encoders.length === 0;
     const before = new Map([...form.querySelectorAll("#try-encoders input")].map((box) => [box.value, box.checked]));
-    by("try-encoders").replaceChildren(...status.encoders.map((encoder, i) => {
+    by("try-encoders").replaceChildren(...now.encoders.map((encoder, i) => {
       const box = make("input");
       box.type = "checkbox";
       box.name = "encoder";
@@ -86,7 +86,7 @@
         const select = make("select");
         select.id = `try-layer-${i}`;
         select.dataset.encoder = encoder.name;
-        select.append(new Option("best on dev, by set", ""), ...encoder.layers.map((name) => new Option(name, name)));
+        select.append(new Option("best on dev, per set", ""), ...encoder.layers.map((name) => new Option(name, name)));
         const of = make("label", "", "layer ", make("span", "sr", `of ${encoder.short} `));
         of.htmlFor = select.id;
         item.append(make("span", "", of, select));
@@ -109,32 +109,32 @@
       if (select.value && encoders.includes(select.dataset.encoder)) layers[select.dataset.encoder] = select.value;
     }
     if (!sentences.length || sentences.includes("")) throw new Error(compare ? "Type two sentences." : "Type a sentence.");
-    if (sentences.length > limits.most) throw new Error(`At most ${limits.most} sentences can be read at a time.`);
-    if (sentences.some((sentence) => [...sentence].length > limits.longest)) throw new Error(`A sentence may have ${limits.longest} characters at most.`);
+    if (sentences.length > limits.max_sentences) throw new Error(`At most ${limits.max_sentences} sentences at a time.`);
+    if (sentences.some((sentence) => [...sentence].length > limits.max_sentence_length)) throw new Error(`A sentence may have at most ${limits.max_sentence_length} characters.`);
     if (!encoders.length) throw new Error("Choose at least one encoder.");
     return { sentences, encoders, layers, compare };
   }
 
   async function read(event) {
     event.preventDefault();
-    const own = ++asked;
+    const own = ++request;
     go.disabled = true;
     try {
       const body = wanted();
-      tell("Reading. An encoder that was not asked before is loaded first, which may take a while.");
+      tell("Working. An encoder is loaded when it is first used, which may take a while.");
       const found = await ask("/read", body);
-      if (own === asked) show(found);
+      if (own === request) show(found);
     } catch (error) {
-      if (own === asked) tell(error.message, true);
+      if (own === request) tell(error.message, true);
     } finally {
-      if (own === asked) go.disabled = false;
+      if (own === request) go.disabled = false;
     }
   }
 
   function swap() {
     // each time the next two neighbours, from the middle on
     const words = lines(first).join(" ").split(/\s+/).filter(Boolean);
-    if (words.length < 2) return tell("Type a sentence of two words or more to swap two of them.", true);
+    if (words.length < 2) return tell("Type a sentence of at least two words to swap two of them.", true);
     place = place < 0 || place >= words.length - 1 ? Math.floor((words.length - 1) / 2) : place;
     const [one, two] = words.slice(place, place + 2);
     words.splice(place, 2, two, one);
@@ -149,16 +149,16 @@
     const made = found.problems.map((problem) => make("p", "try-problem", make("b", "", name(problem.encoder)), `: ${problem.error}`));
     if (found.cosines) made.push(...compared(found));
     else made.push(...found.sentences.flatMap((sentence) => [heading(sentence), scroll(table(found.encoders, sentence), `“${sentence.text}”`)]));
-    if (found.left_out.length) {
-      made.push(make("ul", "try-notes", ...found.left_out.map((left) => make("li", "", name(left.set), ` is left out. ${left.why}`))));
+    if (found.excluded.length) {
+      made.push(make("ul", "try-notes", ...found.excluded.map((left) => make("li", "", name(left.set), ` is not available. ${left.why}`))));
     }
     answer.replaceChildren(...made);
     const sets = found.sentences.length ? found.sentences[0].sets.length : 0;
     const failed = new Set(found.problems.map((problem) => problem.encoder)).size;
     const readers = found.encoders.length - failed;
-    const trouble = failed ? ` ${plural(failed, "encoder")} could not read everything: see below.` : "";
-    const changed = found.cosines ? ` ${plural(changes(found), "reading")} changed.` : "";
-    tell(`Read ${plural(found.sentences.length, "sentence")}: ${plural(sets, "question")}, ${plural(readers, "encoder")}.${changed}${trouble}`, failed > 0 && readers === 0);
+    const trouble = failed ? ` ${plural(failed, "encoder")} failed: see below.` : "";
+    const changed = found.cosines ? ` ${plural(changes(found), "prediction")} changed.` : "";
+    tell(`Classified ${plural(found.sentences.length, "sentence")}: ${plural(sets, "set")}, ${plural(readers, "encoder")}.${changed}${trouble}`, failed > 0 && readers === 0);
   }
 
   function heading(sentence) {
@@ -169,7 +169,7 @@
     const box = make("div", "scroll", inside);
     box.tabIndex = 0;
     box.setAttribute("role", "region");
-    box.setAttribute("aria-label", `Readings of ${of}`);
+    box.setAttribute("aria-label", `Predictions for ${of}`);
     return box;
   }
 
@@ -206,7 +206,7 @@
 
   function reading(cell) {
     if (!cell) return make("td", "none", "–");
-    const found = make("td", "", make("div", "try-said", make("b", "", make("bdi", "", cell.shown)), make("span", "", percent(cell.probability))));
+    const found = make("td", "", make("div", "try-label", make("b", "", make("bdi", "", cell.shown)), make("span", "", percent(cell.probability))));
     const bar = make("div", "try-bar", ...cell.classes.map((one) => {
       const part = make("i");
       part.style.width = `${100 * one.probability}%`;
@@ -217,15 +217,15 @@
     if (cell.others) more.push(`${cell.others} others ${percent(cell.rest)}`);
     if (cell.layer !== null) more.push(`layer ${cell.layer}`);
     found.append(bar, make("span", "try-more", more.join(" · ")));
-    if (cell.right !== null) found.append(make("span", cell.right ? "try-right" : "try-wrong", cell.right ? "✓ right" : "✗ wrong"));
+    if (cell.correct !== null) found.append(make("span", cell.correct ? "try-correct" : "try-wrong", cell.correct ? "✓ correct" : "✗ wrong"));
     return found;
   }
 
   function agreement(set) {
-    const { agreement: met } = set;
-    if (!met) return make("td", "none", "–");
-    if (met.n === met.of) return make("td", "", `all ${met.of} agree`);
-    return make("td", "", met.n > 1 ? `${met.n} of ${met.of} agree` : "none agree");
+    const { agreement: found } = set;
+    if (!found) return make("td", "none", "–");
+    if (found.n === found.of) return make("td", "", `all ${found.of} agree`);
+    return make("td", "", found.n > 1 ? `${found.n} of ${found.of} agree` : "none agree");
   }
 
   function truth(found) {
@@ -246,13 +246,13 @@
     const cosines = make("dl", "try-cosines", ...found.encoders.map((encoder, i) => make("div", "", make("dt", "", name(encoder.short)), make("dd", "", cosine(found.cosines[i])))));
     const above = [head("set"), ...found.encoders.map((encoder) => head(name(encoder.short), 2))];
     above[0].rowSpan = 2;
-    const below = found.encoders.flatMap(() => [head("one"), head("the other")]);
+    const below = found.encoders.flatMap(() => [head("first"), head("second")]);
     const rows = one.sets.map((set, i) => make("tr", "", rowHead(set), ...set.cells.flatMap((cell, j) => {
       const other = two.sets[i].cells[j];
-      return [named(reading(cell), `${found.encoders[j].short} one`), named(against(cell, other), "the other")];
+      return [named(reading(cell), `${found.encoders[j].short}, first`), named(against(cell, other), "second")];
     })));
     const made = make("table", "try-table", make("thead", "", make("tr", "", ...above), make("tr", "", ...below)), make("tbody", "", ...rows));
-    return [heading(one), heading(two), make("p", "try-kind", "Cosine of the two vectors"), cosines, scroll(made, "the two sentences")];
+    return [heading(one), heading(two), make("p", "try-kind", "Cosine similarity of the two vectors"), cosines, scroll(made, "the two sentences")];
   }
 
   function against(one, two) {
@@ -269,7 +269,7 @@
 
   function cosine(found) {
     const values = found.map((one) => one.value).filter((value) => value !== null);
-    if (!values.length) return "– (one of them is zero, or there is none)";
+    if (!values.length) return "– (one of them is zero, or missing)";
     const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => value.toFixed(3).replace("-", "−"));
     const of = found.length > 1 ? ` (${found.length} layers)` : found[0].layer !== null ? ` (layer ${found[0].layer})` : "";
     return (low === high ? low : `${low} to ${high}`) + of;
@@ -281,7 +281,7 @@
     const compare = mode() === "compare";
     by("try-one").hidden = compare;
     by("try-two").hidden = !compare;
-    go.textContent = compare ? "Compare" : "Read";
+    go.textContent = compare ? "Compare" : "Classify";
     if (compare && !second.value.trim()) swap();
   }
   form.addEventListener("submit", read);

@@ -8,8 +8,11 @@ import pytest
 
 from sonde.report import Report
 from sonde.report.full_summary import full_summary
-from sonde.report.page import ExtraSection, render
+from sonde.report.page import Section, render
+from sonde.run.folder import Run
+from tests.plugins import plugin  # noqa: F401 - a fixture
 from tests.report.runs import SETS, beside, result, written
+from tests.report.test_own_parts import CHART, SECTION
 from tests.report.test_page import crowd, hostile_run
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
@@ -167,16 +170,16 @@ def test_the_heat_map_shows_other_things(opened):
     page.wait(DRAWN)
     text = "document.querySelector('[data-chart=heatmap] svg').textContent"
     before = page.page.evaluate(text)
-    page.page.locator("#heat-mode").select_option("above")
+    page.page.locator("[data-chart=heatmap] select.mode").select_option("above")
     page.wait(f"{text}.includes('points above the best baseline')")
-    page.page.locator("#heat-mode").select_option("encoder")
+    page.page.locator("[data-chart=heatmap] select.mode").select_option("encoder")
     page.wait(f"{text}.includes('ratio')")
-    assert page.texts("#heat-other option") == ["st:good", "static:"]
+    assert page.texts("[data-chart=heatmap] .reference option") == ["st:good", "static:"]
     page.wait(f"({text}.match(/1\\.00/g) || []).length >= 3")  # an encoder beside itself
     first = page.page.evaluate(text)
-    page.page.locator("#heat-other").select_option("1")
+    page.page.locator("[data-chart=heatmap] .reference select").select_option("1")
     page.wait(f"{text} !== {json.dumps(first)}")
-    page.page.locator("#heat-mode").select_option("absolute")
+    page.page.locator("[data-chart=heatmap] select.mode").select_option("absolute")
     page.wait(f"{text} === {json.dumps(before)}")
 
 
@@ -203,7 +206,7 @@ def test_copying_puts_a_table_on_the_clipboard(opened, browser):
     browser.grant_permissions(["clipboard-read", "clipboard-write"])
     page = opened("plain")
     page.page.locator('[data-copy="latex"]').click()
-    page.wait("document.getElementById('told').textContent === 'Copied'")
+    page.wait("document.getElementById('status').textContent === 'Copied'")
     assert page.page.evaluate("navigator.clipboard.readText()").startswith("% \\usepackage{booktabs}")
 
 
@@ -212,12 +215,12 @@ def test_texts_of_a_hostile_run_stay_texts(opened):
     page.wait(DRAWN)
     assert page.page.evaluate("window.hurt") is None
     assert page.texts("h1") == ["</title><script>window.hurt = 1</script>"]
-    errors = page.texts("#wrong-errors .sentence")
+    errors = page.texts("#errors-list .sentence")
     assert any("window.hurt" in text for text in errors)
     assert any("👩‍👩‍👧" in text for text in errors)
     assert all("\u202e" not in text for text in errors)
-    assert page.page.locator("#wrong-errors mark").count() == len(errors)
-    assert "[marked: " in page.page.locator("#wrong-errors mark").first.text_content()
+    assert page.page.locator("#errors-list mark").count() == len(errors)
+    assert "[marked: " in page.page.locator("#errors-list mark").first.text_content()
     assert page.page.locator("main b, main img").count() == 0
     assert "<img" in page.tip_at('[data-chart="heatmap"] .mark-rect path')
     assert page.page.evaluate("window.hurt") is None
@@ -232,24 +235,37 @@ def test_a_telephone_scrolls_down_and_not_to_the_side(opened, name):
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_the_mistakes_of_many_encoders(opened):
+def test_the_errors_of_many_encoders(opened):
     page = opened("crowd")
-    page.page.locator("#wrong-set").select_option("5")
-    assert page.page.locator("#wrong-confusion tbody tr").count() == 20
-    page.page.locator("#wrong-encoder").select_option("7")
-    assert page.page.locator("#wrong-errors mark").first.text_content() == "[marked: had]"
+    page.page.locator("#errors-set").select_option("5")
+    assert page.page.locator("#errors-confusion tbody tr").count() == 20
+    page.page.locator("#errors-encoder").select_option("7")
+    assert page.page.locator("#errors-list mark").first.text_content() == "[marked: had]"
 
 
 def test_a_section_of_the_server_runs_its_own_script(browser, pages, tmp_path):
-    from sonde.run.folder import Run
-
-    extra = ExtraSection(
-        '<section id="try"><h2>Try</h2><p id="t"></p></section>',
-        "#t{color:red}",
-        "document.getElementById('t').textContent = 'ran';",
+    extra = Section(
+        name="try",
+        title="Try",
+        template='<p id="t"></p>',
+        style="#t{color:red}",
+        script="document.getElementById('t').textContent = 'ran';",
     )
     (tmp_path / "served.html").write_text(render(full_summary(Run.load(pages / "plain")), extra), "utf-8")
     page = Opened(browser, tmp_path / "served.html")
     assert page.texts("#t") == ["ran"]
     assert page.page.evaluate("getComputedStyle(document.getElementById('t')).color") == "rgb(255, 0, 0)"
+    page.close()
+
+
+def test_a_chart_and_a_section_of_another_package(browser, pages, tmp_path, plugin):  # noqa: F811
+    plugin("charts", CHART.replace("SECTION", "quality"))
+    plugin("sections", SECTION)
+    (tmp_path / "own.html").write_text(Report.of(Run.load(pages / "plain")).html(), "utf-8")
+    page = Opened(browser, tmp_path / "own.html")
+    page.wait(DRAWN)
+    assert "subj_number" in page.page.locator('#quality [data-chart="classes"] svg').text_content()
+    assert page.page.locator(".size").get_attribute("data-ran") == "yes"
+    assert page.page.evaluate("getComputedStyle(document.querySelector('.size')).color") == "rgb(1, 2, 3)"
+    assert page.page.evaluate("window.hurt") is None
     page.close()

@@ -2,7 +2,9 @@
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,8 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.errors import UsageError
-from sonde.report.charts import CHARTS, Options, chart, confusion, heatmap, intervals, profiles
-from sonde.report.charts.figure_style import (
+from sonde.report.charts import CHARTS, Options, chart
+from sonde.report.charts.heatmap import chart as heatmap
+from sonde.report.charts.intervals import chart as intervals
+from sonde.report.charts.profiles import chart as profiles
+from sonde.report.drawing.figure_style import (
     BLUES,
     DIVERGING,
     ONE_COLUMN,
@@ -24,107 +29,138 @@ from sonde.report.charts.figure_style import (
     ticks,
     wrap_title,
 )
-from sonde.report.charts.lines import spread
-from sonde.report.charts.matrix import TEXT_COLOUR_THRESHOLDS
+from sonde.report.drawing.lines import spread
+from sonde.report.drawing.matrix import TEXT_COLOUR_THRESHOLDS
+from sonde.report.types import (
+    Bin,
+    ColumnErrors,
+    CorrelationCell,
+    CorrelationMatrix,
+    CurvePoint,
+    Curves,
+    LanguageComparison,
+    LayerTable,
+    ProfilePoint,
+    PublishedResult,
+    SetErrors,
+    SetRef,
+)
+from sonde.report.verdict import BaselineComparison
+from sonde.run.variant import VariantSummary
+from tests.report.summaries import cell, column, set_summary, with_set
+from tests.report.summaries import summary as written_summary
 
 BASELINES = {"majority": 0.5, "length": 0.52, "nb-uni": 0.6, "nb-bi": 0.62, "baseline:hash": 0.65}
 TASKS = ("bigram_shift", "tree_depth", "past_present")
-AGAINST = {"baseline": "baseline:hash", "value": 0.65, "p": 0.01, "tests": 2}
 PANELS = {"intervals", "length", "profiles"}
 """Kinds that have several panels with the summary below."""
-
-
-def cell(value, **more):
-    score = {"value": value, "low": value - 0.02, "high": value + 0.02, "sd": None}
-    return {"score": score, "partial": False, "letters": "a", "best": False, "against": None, **more}
-
-
-def column(encoder, **more):
-    return {"encoder": encoder, "label": [encoder], "probe": "linear", "limit": None, "sonde": "0.1.0", **more}
+KINDS = list(CHARTS.parts())
 
 
 def correlated(value, significant):
-    ends = {"low": value - 0.1, "high": value + 0.1}
-    return {"value": value, **ends, "p": 0.01, "adjusted": 0.02, "n": 12, "drawn": significant}
+    return CorrelationCell(
+        value=value, low=value - 0.1, high=value + 0.1, p=0.01, adjusted=0.02, n=12, significant=significant
+    )
+
+
+def learning(j):
+    """Learning curves of an encoder and a baseline."""
+    points = [
+        {"rows": n, "accuracy": 0.5 + n / 4000 - 0.01 * j, "low": 0.45, "high": 0.8, "subsamples": 4}
+        for n in (100, 200, 400)
+    ]
+    beside = {"majority": tuple({"rows": n, "accuracy": 0.5} for n in (100, 200, 400))}
+    return VariantSummary(
+        name="learning", of="learning", kind="measure", value=0.02, low=0.01 - 0.02 * j, high=0.03,
+        points=tuple(points), baselines=beside,
+    )  # fmt: skip
+
+
+def errors(encoders, word):
+    """Two labels, and two bins of lengths."""
+    bins = (
+        Bin(low=5, high=8, n=50, correct=40, below=0.7, above=0.9),
+        Bin(low=9, high=9, n=50, correct=25, below=0.4, above=0.6),
+    )
+    own = ColumnErrors(confusion=((40, 10), (0, 50)), pairs=(), length=bins, target=None, errors=(), label_counts=None)
+    labels = (f"NN{word}", f"NNS{word}")
+    return SetErrors(labels=labels, columns=(own,) * len(encoders), doubtful=(), easiest=())
 
 
 def summary(encoders=("st:a", "st:b"), tasks=TASKS, languages=("en", "fr"), word=""):
-    """What ``whole`` says of a run, by hand: a set per task and language, with everything that there is a figure of.
+    """A summary by hand: a set per task and language, with everything that there is a figure of.
 
     ``word`` stands in every text.
     """
-    columns = [column(f"{name}{word}") for name in encoders]
+    human = PublishedResult(model="Human", kind="human", accuracy=0.95, paper=f"paper{word}", table="1")
+    published = (
+        PublishedResult(model=f"m{word}", kind="model", accuracy=0.75, paper="p", table="1"),
+        PublishedResult(model="NB", kind="baseline", accuracy=0.1, paper="p", table="1"),
+    )
     sets = [
-        {
-            "name": f"xprobe2019/{task}{word}", "label": f"xprobe2019/{task}{word}", "task": f"{task}{word}",
-            "language": language + word, "corpus": None, "scored_by": "accuracy",
-            "printed_for": "this set", "human": {"model": "Human", "accuracy": 0.95, "paper": f"paper{word}"},
-            "printed": [{"model": f"m{word}", "kind": "model", "accuracy": 0.75, "paper": "p", "table": "1"},
-                        {"model": "NB", "kind": "baseline", "accuracy": 0.1, "paper": "p", "table": "1"}],
-            "cells": [
-                cell(0.6 + 0.1 * i + 0.05 * j - 0.1 * k, best=j == 1,
-                     against={**AGAINST, "verdict": "above" if j else "below"})
+        set_summary(
+            f"xprobe2019/{task}{word}",
+            [
+                cell(
+                    0.6 + 0.1 * i + 0.05 * j - 0.1 * k,
+                    best=j == 1,
+                    letters="a",
+                    against=BaselineComparison("baseline:hash", 0.65, "above" if j else "below", 0.01, 2),
+                )
                 for j in range(len(encoders))
             ],
-            "baselines": [cell(value) for value in BASELINES.values()],
-        }
+            [cell(value) for value in BASELINES.values()],
+            task=f"{task}{word}",
+            language=language + word,
+            printed_for="this set",
+            human=human,
+            published=published,
+            variants=tuple((learning(j),) for j in range(len(encoders))),
+        )
         for i, task in enumerate(tasks)
         for k, language in enumerate(languages)
-    ]  # fmt: skip
+    ]
     many = range(len(sets))
-    return {
-        "metric": "accuracy",
-        "columns": columns,
-        "baselines": [column(name) for name in BASELINES],
-        "sets": sets,
-        "layers": [
-            {"column": 0, "names": ["0", "1", "2"],
-             "cells": [[cell(0.5 + 0.1 * layer, by_dev=layer == 1) for _ in many] for layer in range(3)]}
-        ],
-        "curves": {
-            kind: [
-                {"series": f"{kind}-{s}{word}", "x": x, "column": s % len(encoders), "set": i, "value": 0.5 + 0.001 * x,
-                 "low": 0.45, "high": 0.7}
-                for s in range(2) for i in many for x in (64, 128, 512)
-            ]
-            for kind in ("dimension", "epoch")
-        },
-        "correlations": {
-            "kind": "spearman", "n": 12, "least": 10, "how": "", "adjust": "holm",
-            "caption": "adjusted by Holm over 3 pairs of sets, significant up to 5 %",
-            "rows": [{"set": 0, "label": "l"}, {"set": 1, "label": "l"}],
-            "columns": [{"set": 2, "label": "l"}, {"set": 3, "label": "l"}],
-            "cells": [[correlated(0.8, True), correlated(-0.3, False)], [None, correlated(0.1, False)]],
-        },
-        "languages": {
-            "languages": [language + word for language in languages], "tasks": [task + word for task in tasks],
-            "profiles": [
-                {"language": said["language"], "task": said["task"], "set": i, "column": j,
-                 **{name: said["cells"][j]["score"][name] for name in ("value", "low", "high")}}
-                for i, said in enumerate(sets) for j in range(len(encoders))
-            ],
-        },
-        "meaning": {
-            "readings": {},
-            "sets": [
-                [{"learning": {
-                    "value": 0.02, "low": 0.01 - 0.02 * j, "high": 0.03,
-                    "points": [{"rows": n, "accuracy": 0.5 + n / 4000 - 0.01 * j, "low": 0.45, "high": 0.8,
-                                "subsamples": 4} for n in (100, 200, 400)],
-                    "baselines": {"majority": [{"rows": n, "accuracy": 0.5} for n in (100, 200, 400)]}}}
-                 for j in range(len(encoders))]
-                for _ in sets
-            ],
-        },
-        "mistakes": [
-            {"labels": [f"NN{word}", f"NNS{word}"],
-             "columns": [{"confusion": [[40, 10], [0, 50]],
-                          "length": [{"low": 5, "high": 8, "n": 50, "right": 40, "below": 0.7, "above": 0.9},
-                                     {"low": 9, "high": 9, "n": 50, "right": 25, "below": 0.4, "above": 0.6}]}
-                         for _ in encoders]}
-            for _ in sets
-        ],
+    curves = {
+        kind: tuple(
+            CurvePoint(series=f"{kind}-{s}{word}", x=x, column=s % len(encoders), set=i, value=0.5 + 0.001 * x,
+                       low=0.45, high=0.7)
+            for s in range(2) for i in many for x in (64, 128, 512)
+        )
+        for kind in ("dimension", "epoch")
     }  # fmt: skip
+    profiles = tuple(
+        ProfilePoint(language=own.language, task=own.task, set=i, column=j, value=c.score.value, low=c.score.low,
+                     high=c.score.high)
+        for i, own in enumerate(sets) for j, c in enumerate(own.cells)
+    )  # fmt: skip
+    return written_summary(
+        sets,
+        [column(f"{name}{word}") for name in encoders],
+        [column(name) for name in BASELINES],
+        layers=(
+            LayerTable(
+                column=0,
+                names=("0", "1", "2"),
+                cells=tuple(
+                    tuple(cell(0.5 + 0.1 * layer, by_dev=layer == 1) for _ in many) for layer in range(3)
+                ),
+            ),
+        ),
+        curves=Curves(**curves),
+        correlations=CorrelationMatrix(
+            kind="spearman", n=12, required=10, description="", adjust="holm",
+            caption="adjusted by Holm over 3 pairs of sets, significant up to 5 %",
+            rows=(SetRef(set=0, label="l"), SetRef(set=1, label="l")),
+            columns=(SetRef(set=2, label="l"), SetRef(set=3, label="l")),
+            cells=((correlated(0.8, True), correlated(-0.3, False)), (None, correlated(0.1, False))),
+        ),
+        languages=LanguageComparison(
+            languages=tuple(language + word for language in languages), tasks=tuple(task + word for task in tasks),
+            profiles=profiles, by_encoder=(), by_task=(),
+        ),
+        errors=tuple(errors(encoders, word) for _ in sets),
+    )  # fmt: skip
 
 
 def options(kind, width="container", **more):
@@ -142,7 +178,7 @@ def marks(svg, kind):
     return len(re.findall(f'aria-roledescription="{kind}"', svg))
 
 
-MODES = [(kind, {}) for kind in CHARTS] + [
+MODES = [(kind, {}) for kind in KINDS] + [
     ("heatmap", {"mode": "above"}), ("heatmap", {"mode": "relative", "relative_to": 1}),
     ("heatmap", {"mode": "relative", "relative_to": "en"}), ("profiles", {"mode": "relative", "relative_to": "en"}),
     ("layers", {"lines": "encoder"}), ("dimensions", {"lines": "set"}), ("epochs", {"lines": "set"}),
@@ -189,7 +225,7 @@ def test_the_schema_is_that_of_the_program_that_draws():
         core.Root.validate({"data": {"values": []}, "mark": {"tpye": "bar"}})
 
 
-@pytest.mark.parametrize("kind", CHARTS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_single_views_fill_a_container_and_panels_do_not(kind):
     _, spec = chart(kind, summary(), options(kind))
     if "concat" in spec:
@@ -230,19 +266,35 @@ def _met(value, word, path=""):
         yield path, value
 
 
-@pytest.mark.parametrize("kind", CHARTS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_needed_is_said_where_there_is_nothing_to_draw(kind):
-    empty = {"metric": "accuracy", "columns": [column("st:a")], "baselines": [], "sets": [], "layers": []}
-    empty |= {"curves": {"dimension": [], "epoch": []}, "correlations": None, "languages": None, "mistakes": []}
     with pytest.raises(UsageError, match=r"needs?\b"):
-        chart(kind, empty)
+        chart(kind, written_summary(columns=[column("st:a")]))
 
 
 def test_other_kinds_and_metrics_are_refused():
-    with pytest.raises(UsageError, match="no figure 'pie'; expected heatmap, intervals"):
+    with pytest.raises(UsageError, match=r"no chart 'pie'.* Expected one of heatmap, intervals"):
         chart("pie", summary())
-    with pytest.raises(UsageError, match="the summary is of log2_loss"):
-        chart("heatmap", {**summary(), "metric": "log2_loss"})
+    with pytest.raises(UsageError, match="got one of log2_loss"):
+        chart("heatmap", replace(summary(), metric="log2_loss"))
+
+
+@pytest.mark.parametrize(("kind", "more"), MODES, ids=str)
+def test_a_chart_says_which_fields_its_rows_have_and_which_options_it_reads(kind, more):
+    found = CHARTS.get(kind)
+    rows = found.rows(summary(), options(kind, **more))
+    assert {name for row in rows for name in row} - {"text"} == set(found.fields)
+    assert [name for name in found.fields if name in rows[0]] == [name for name in rows[0] if name != "text"]
+    assert set(more) <= set(found.options)
+    assert found.page is None or {name for name, _ in found.page.columns} <= set(found.fields)
+
+
+def test_the_docs_have_every_chart_in_its_order_with_its_options():
+    docs = (Path(__file__).parents[2] / "docs/figure.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) ?\|$", docs, re.MULTILINE)
+    assert rows == [(c.name, c.doc, "; ".join(c.options.values())) for c in CHARTS.parts().values()]
+    gallery = docs.split("## Gallery")[1]
+    assert re.findall(r"^### (\w+)$", gallery, re.MULTILINE) == KINDS
 
 
 # Each figure's numbers
@@ -250,9 +302,8 @@ def test_other_kinds_and_metrics_are_refused():
 
 def test_a_heat_map_has_every_cell_with_what_it_is_seen_beside():
     given = summary(languages=("en",))
-    given["sets"][1]["cells"][0] = None
-    given["sets"][1]["cells"][1] = {"failure": "out of memory"}
-    rows = heatmap.rows(given)
+    given = with_set(given, 1, cells=(None, None), failed={1: "out of memory"})
+    rows = heatmap.rows(given, Options())
     assert [(row["set"], row["column"]) for row in rows] == [(i, j) for i in range(3) for j in range(2)]
     first = rows[0]
     assert (first["set_name"], first["encoder_name"], first["task"]) == ("bigram_shift", "st:a", "bigram_shift")
@@ -265,32 +316,31 @@ def test_a_heat_map_has_every_cell_with_what_it_is_seen_beside():
     assert [(row["verdict"], row["marked"]) for row in rows[:2]] == [("below", True), ("above", False)]
     assert [row["points"] for row in rows[2:4]] == [None, None]
     assert [row["text"] for row in rows[2:4]] == ["st:a on tree_depth: no result", "st:b on tree_depth: failed"]
-    assert drawn(heatmap.spec(rows)).count(">–<") == 2
-    assert drawn(heatmap.spec(rows)).count(">†<") == sum(row["marked"] for row in rows) == 2
+    assert drawn(heatmap.spec(rows, Options())).count(">–<") == 2
+    assert drawn(heatmap.spec(rows, Options())).count(">†<") == sum(row["marked"] for row in rows) == 2
 
 
 def test_ratios_are_to_an_encoder_or_to_the_same_task_in_a_language():
-    rows = heatmap.rows(summary(), relative_to=0)
+    rows = heatmap.rows(summary(), Options(relative_to=0))
     assert [row["ratio"] for row in rows if row["column"] == 0] == [1.0] * 6
     assert rows[1]["ratio"] == pytest.approx(0.65 / 0.6, abs=1e-6)
-    rows = heatmap.rows(summary(), relative_to="en")
+    rows = heatmap.rows(summary(), Options(relative_to="en"))
     assert [row["ratio"] for row in rows if row["language"] == "en"] == [1.0] * 6
     assert rows[2]["ratio"] == pytest.approx(0.5 / 0.6, abs=1e-6)
-    assert {row["ratio"] for row in heatmap.rows(summary(), relative_to="pl")} == {None}
+    assert {row["ratio"] for row in heatmap.rows(summary(), Options(relative_to="pl"))} == {None}
 
 
 def test_the_longer_side_of_a_heat_map_goes_down():
-    wide = heatmap.spec(heatmap.rows(summary([f"st:{i}" for i in range(9)])))
+    wide = heatmap.draw(summary([f"st:{i}" for i in range(9)]), Options())[1]
     assert wide["encoding"]["y"]["field"] == "encoder_name"
-    assert heatmap.spec(heatmap.rows(summary()))["encoding"]["y"]["field"] == "set_name"
+    assert heatmap.draw(summary(), Options())[1]["encoding"]["y"]["field"] == "set_name"
 
 
 def test_numbers_are_left_out_of_cells_that_have_no_room():
     def texts(many):
-        rows = heatmap.rows(summary([f"st:{i}" for i in range(many)], [f"task{i}" for i in range(many)], ["en"]))
-        return [
-            layer["encoding"]["text"].get("format") for layer in heatmap.spec(rows, width=ONE_COLUMN)["layer"][1:-1]
-        ]
+        given = summary([f"st:{i}" for i in range(many)], [f"task{i}" for i in range(many)], ["en"])
+        _, spec = heatmap.draw(given, Options(width=ONE_COLUMN))
+        return [layer["encoding"]["text"].get("format") for layer in spec["layer"][1:-1]]
 
     assert texts(4) == [".1f", ".1f", None]  # the last is the mark
     assert texts(12) == [".0f", ".0f", None]
@@ -326,10 +376,10 @@ def test_one_is_white_in_the_middle_of_ratios():
 
 def test_intervals_have_the_marks_of_the_same_rows():
     given = summary(languages=("en",))
-    given["baselines"].append(column("nb-uni", limit=100))
-    for said in given["sets"]:
-        said["baselines"].append(cell(0.99))  # of a sample that no encoder was tested on
-    rows = intervals.rows(given, sets=[0])
+    sets = [replace(own, baselines=(*own.baselines, cell(0.99))) for own in given.sets]
+    # of a sample that no encoder was tested on
+    given = replace(given, sets=tuple(sets), baselines=(*given.baselines, column("nb-uni", limit=100)))
+    rows = intervals.rows(given, Options(sets=(0,)))
     assert [(row["mark"], row["model"], row["value"]) for row in rows if row["mark"]] == [
         ("majority", "majority", 0.5),
         ("length", "length", 0.52),
@@ -343,15 +393,14 @@ def test_intervals_have_the_marks_of_the_same_rows():
         ("st:b", True),
     ]
     for alone, filled in ((0, False), (1, True)):
-        rows = intervals.rows(given, sets=[0], columns=[alone])
+        rows = intervals.rows(given, Options(sets=(0,), columns=(alone,)))
         assert [(row["filled"], row["marked"]) for row in rows if not row["mark"]] == [(filled, not filled)]
-    assert drawn(intervals.spec(intervals.rows(given))).count(">†<") == 3
+    assert drawn(intervals.draw(given, Options())[1]).count(">†<") == 3
 
 
 def test_printed_numbers_of_other_sets_say_so():
-    given = summary(languages=("en",))
-    given["sets"][0]["printed_for"] = "another set"
-    found = [row["model"] for row in intervals.rows(given, sets=[0]) if row["mark"] in ("human", "published")]
+    given = with_set(summary(languages=("en",)), 0, printed_for="another set")
+    found = [row["model"] for row in intervals.rows(given, Options(sets=(0,))) if row["mark"] in ("human", "published")]
     assert found == ["human (paper, another set)", "m (p, another set)"]
 
 
@@ -360,16 +409,16 @@ def test_layers_are_numbers_where_they_can_be():
     assert [row["x"] for row in rows[:3]] == [0, 1, 2]
     assert [row["by_dev"] for row in rows[:3]] == [False, True, False]
     given = summary()
-    given["layers"][0]["names"] = [None, "first-last", "2"]
-    rows, spec = chart("layers", given)
+    (table,) = given.layers
+    rows, spec = chart("layers", replace(given, layers=(replace(table, names=(None, "first-last", "2")),)))
     assert spec["encoding"]["x"]["scale"]["domain"] == ["–", "first-last", "2"]
 
 
 def test_sizes_that_differ_much_are_on_a_logarithmic_axis():
     def scale(sizes):
         given = summary()
-        for point, x in zip(given["curves"]["dimension"], sizes * 100, strict=False):
-            point["x"] = x
+        points = [replace(p, x=x) for p, x in zip(given.curves.dimension, sizes * 100, strict=False)]
+        given = replace(given, curves=Curves(dimension=tuple(points)))
         _, spec = chart("dimensions", given, Options(lines="set", columns=(0,)))
         return spec["encoding"]["x"]["scale"]["type"]
 
@@ -393,9 +442,9 @@ def test_what_is_not_significant_is_grey():
 
 def test_profiles_take_the_first_set_of_a_task_and_language():
     given = summary()
-    again = {**given["languages"]["profiles"][0], "set": 1, "value": 0.1}
-    given["languages"]["profiles"].append(again)
-    rows = profiles.rows(given, relative_to="en")
+    again = replace(given.languages.profiles[0], set=1, value=0.1)
+    given = replace(given, languages=replace(given.languages, profiles=(*given.languages.profiles, again)))
+    rows = profiles.rows(given, Options(relative_to="en"))
     assert len(rows) == 12
     assert [row["language"] for row in rows] == ["en"] * 6 + ["fr"] * 6
     assert rows[6]["ratio"] == pytest.approx(0.5 / 0.6, abs=1e-6)
@@ -406,19 +455,18 @@ def test_profiles_take_the_first_set_of_a_task_and_language():
 
 
 def test_a_confusion_matrix_is_of_one_set_and_encoder():
-    rows = confusion.rows(summary(), set=0, column=0)
+    rows, _ = chart("confusion", summary(), Options(sets=(0,), columns=(0,)))
     assert [(row["truth"], row["predicted"], row["n"], row["share"]) for row in rows] == [
         ("NN", "NN", 40, 0.8), ("NN", "NNS", 10, 0.2), ("NNS", "NN", 0, 0.0), ("NNS", "NNS", 50, 1.0),
     ]  # fmt: skip
-    with pytest.raises(UsageError, match=r"name one by --set\. There are bigram_shift \(en\)"):
+    with pytest.raises(UsageError, match=r"choose one with --set: bigram_shift \(en\)"):
         chart("confusion", summary())
-    with pytest.raises(UsageError, match=r"name one by --encoder\. There are st:a, st:b"):
+    with pytest.raises(UsageError, match=r"choose one with --encoder: st:a, st:b"):
         chart("confusion", summary(), Options(sets=(0,)))
 
 
 def test_a_set_that_is_not_scored_by_accuracy_has_its_own_title():
-    given = summary(languages=("en",))
-    given["sets"][1]["scored_by"] = "pearson"
+    given = with_set(summary(languages=("en",)), 1, scored_by="pearson")
     svg = drawn(chart("intervals", given, Options(width=TWO_COLUMNS))[1])
     assert "Pearson × 100" in svg
     assert "accuracy (%)" in svg

@@ -6,6 +6,7 @@ import pytest
 
 from sonde.report import summarise
 from sonde.report.curves import curves
+from sonde.report.types import Curves
 from sonde.run.folder import Run
 from sonde.run.log import open_log
 from tests.report.runs import SHIFT, SUBJ, beside, result, written
@@ -17,7 +18,7 @@ def sized(encoder, dimension, dataset=SUBJ, **more):
 
 
 def of(folder, *records, kind="dimension"):
-    return curves(summarise(written(folder, *records)))[kind]
+    return getattr(curves(summarise(written(folder, *records))), kind)
 
 
 def test_sizes_of_one_encoder(tmp_path):
@@ -25,13 +26,13 @@ def test_sizes_of_one_encoder(tmp_path):
     records = [sized(name, size, s) for name, size in names.items() for s in (SUBJ, SHIFT)]
     run = written(tmp_path / "run", *records, *beside())
     summary = summarise(run)
-    found = curves(summary)["dimension"]
-    assert [(p["series"], p["x"], p["column"], p["set"]) for p in found] == [
+    found = curves(summary).dimension
+    assert [(p.series, p.x, p.column, p.set) for p in found] == [
         ("static:", x, column, s) for s in (0, 1) for x, column in ((64, 0), (128, 3), (256, 1))
     ]
     for p in found:
-        score = summary["sets"][p["set"]]["cells"][p["column"]]["score"]
-        assert (p["value"], p["low"], p["high"]) == (score["value"], score["low"], score["high"])
+        score = summary.sets[p.set].cells[p.column].score
+        assert (p.value, p.low, p.high) == (score.value, score.low, score.high)
 
 
 @pytest.mark.parametrize(
@@ -46,15 +47,15 @@ def test_sizes_of_one_encoder(tmp_path):
 )
 def test_where_a_name_says_its_size(tmp_path, names, series):
     found = of(tmp_path / "run", *(sized(name, size) for name, size in zip(names, (50, 300), strict=True)))
-    assert {p["series"] for p in found} == ({series} if series else set())
-    assert [p["x"] for p in found] == ([50, 300] if series else [])
+    assert {p.series for p in found} == ({series} if series else set())
+    assert [p.x for p in found] == ([50, 300] if series else [])
 
 
 def test_probes_and_samples_are_series_of_their_own(tmp_path):
     asked = [{}, {"probe": "mlp"}, {"limit": 200}]
     records = [sized(name, x, **more) for name, x in (("static:?dim=64", 64), ("static:", 256)) for more in asked]
     found = of(tmp_path / "run", *records)
-    assert {p["series"] for p in found} == {
+    assert {p.series for p in found} == {
         "static:, linear", "static:, mlp", "static:, linear, partial, 200 rows a split",
     }  # fmt: skip
     assert len(found) == 6
@@ -67,18 +68,19 @@ def test_the_size_is_that_of_the_vectors_and_not_of_what_is_made_of_a_pair(tmp_p
     with open_log(run.folder) as log:
         log.describe(datasets=[{"name": dataset, "digest": "0" * 16}])
     summary = summarise(Run.load(run.folder))
-    summary["sets"][0]["inputs"] = ["second"]
-    found = curves(summary)["dimension"]
+    (own,) = summary.sets
+    summary = replace(summary, sets=(replace(own, inputs=("second",)),))
+    found = curves(summary).dimension
     # SentEval puts twice (MRPC) or four times (SNLI) the vector together; of words there is no telling
-    assert [p["x"] for p in found] == ([] if dataset == "own/words" else [64, 256])
-    summary["sets"][0]["scored_by"] = "spearman"
-    assert [p["x"] for p in curves(summary)["dimension"]] == [size // 4, size]
+    assert [p.x for p in found] == ([] if dataset == "own/words" else [64, 256])
+    summary = replace(summary, sets=(replace(own, inputs=("second",), scored_by="spearman"),))
+    assert [p.x for p in curves(summary).dimension] == [size // 4, size]
 
 
 def test_cells_that_failed_or_were_not_run_are_no_points(tmp_path):
     records = [sized("static:?dim=64", 64), sized("static:", 256), sized("static:", 256, SHIFT)]
     found = of(tmp_path / "run", *records)
-    assert [(p["x"], p["set"]) for p in found] == [(64, 0), (256, 0), (256, 1)]
+    assert [(p.x, p.set) for p in found] == [(64, 0), (256, 0), (256, 1)]
 
 
 @pytest.mark.parametrize(
@@ -102,9 +104,9 @@ def test_cells_that_failed_or_were_not_run_are_no_points(tmp_path):
 )
 def test_how_long_an_encoder_was_trained(tmp_path, names, series, xs):
     found = of(tmp_path / "run", *(result(name) for name in names), kind="epoch")
-    assert {p["series"] for p in found} == series
-    assert [p["x"] for p in found] == xs
+    assert {p.series for p in found} == series
+    assert [p.x for p in found] == xs
 
 
 def test_without_columns(tmp_path):
-    assert curves(summarise(written(tmp_path / "run"))) == {"dimension": [], "epoch": []}
+    assert curves(summarise(written(tmp_path / "run"))) == Curves()

@@ -11,10 +11,11 @@ from altair.vegalite.v6.schema import core
 
 from sonde.cli import app
 from sonde.errors import DataError, UsageError
-from sonde.report.charts.figure_style import ONE_COLUMN, TWO_COLUMNS
+from sonde.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS
 from sonde.report.figure import fitted, write
 from tests.report.runs import SETS, beside, result, written
-from tests.report.test_charts import cell, summary
+from tests.report.summaries import cell, with_cell, with_set
+from tests.report.test_charts import summary
 
 
 def table(path):
@@ -36,9 +37,9 @@ def test_every_ending(tmp_path):
 
 
 def test_another_ending_is_refused_before_anything_is_drawn(tmp_path):
-    with pytest.raises(UsageError, match=r"met the ending '.doc'; expected one of .pdf, .svg"):
+    with pytest.raises(UsageError, match=r"expected one of the suffixes .pdf, .svg.*, got '.doc'"):
         write({}, "heatmap", tmp_path / "fig.doc")
-    with pytest.raises(UsageError, match="met the ending ''"):
+    with pytest.raises(UsageError, match="got ''"):
         write({}, "heatmap", tmp_path / "fig")
 
 
@@ -79,17 +80,16 @@ def test_ratios_are_to_a_language_or_to_one_encoder(tmp_path):
     assert {float(row["ratio"]) for row in rows if row["column"] == "1"} == {1.0}
     rows = drawn(tmp_path, "profiles", mode="relative")  # English, if it is there
     assert {float(row["ratio"]) for row in rows if row["language"] == "en"} == {1.0}
-    with pytest.raises(UsageError, match="may be st:a or st:b; say which"):
+    with pytest.raises(UsageError, match="ambiguous: expected one of st:a, st:b"):
         drawn(tmp_path, "heatmap", mode="relative", relative_to="st:")
-    with pytest.raises(UsageError, match="Relative to what"):
+    with pytest.raises(UsageError, match="needs an encoder or a language"):
         drawn(tmp_path, "heatmap", mode="relative")
 
 
 def test_the_caption_says_what_cannot_be_seen(tmp_path):
     given = summary()
     assert "not significantly different" in write(given, "heatmap", tmp_path / "fig.csv")
-    given["sets"][0] |= {"synthetic": True}
-    given["sets"][0]["cells"][0] = cell(0.6, partial=True)
+    given = with_cell(with_set(given, 0, synthetic=True), 0, 0, cell(0.6, partial=True))
     caption = write(given, "intervals", tmp_path / "fig.csv")
     assert caption.endswith("From a sample of the rows. The sentences are synthetic.")
 
@@ -123,7 +123,7 @@ def test_a_figure_of_a_run(figure, runs, tmp_path):
     assert [row["encoder_name"] for row in rows if not row["mark"]] == ["st:a", "st:a"]
     assert {row["mark"] for row in rows} == {"", "majority", "length", "naive Bayes", "other baseline"}
     said = figure(runs[0], "--kind", "intervals", "-o", tmp_path / "fig.csv", "--published")
-    assert "printed by conneau2018 for another set of the same task, which is no yardstick for this one." in said.err
+    assert "printed by conneau2018 for another set of the same task, and not comparable with this one." in said.err
     assert {"human", "published"} < {row["mark"] for row in table(tmp_path / "fig.csv")}
 
 
@@ -138,8 +138,8 @@ def test_runs_are_drawn_together(figure, runs, tmp_path):
 
 def test_options_that_would_have_no_effect_are_refused(figure, runs, tmp_path):
     for words, message in (
-        (("-k", "heatmap", "--published"), "--published is about --kind intervals"),
-        (("-k", "heatmap", "--adjust", "bh"), "--adjust is about --kind correlation"),
+        (("-k", "heatmap", "--published"), "--published has no effect on --kind heatmap; it is for intervals"),
+        (("-k", "heatmap", "--adjust", "bh"), "--adjust has no effect on --kind heatmap; it is for correlation"),
     ):
         with pytest.raises(UsageError, match=message):
             figure(runs[0], *words, "-o", tmp_path / "fig.csv")
@@ -147,7 +147,7 @@ def test_options_that_would_have_no_effect_are_refused(figure, runs, tmp_path):
 
 
 def test_what_the_run_has_nothing_for(figure, runs, tmp_path):
-    with pytest.raises(UsageError, match=r"several: sonde run -e 'hf:MODEL\?layer=\*'"):
+    with pytest.raises(UsageError, match=r"several layers: sonde run -e 'hf:MODEL\?layer=\*'"):
         figure(runs[0], "-k", "layers", "-o", tmp_path / "fig.pdf")
     assert not (tmp_path / "fig.pdf").exists()
 

@@ -1,21 +1,17 @@
 """One language beside another."""
 
-import json
-
+import msgspec
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
 from sonde.published import published
 from sonde.report.languages import TASK_ALIASES, languages
+from sonde.report.types import LanguageComparison, ProfilePoint
 from sonde.tasks import SUITES
-
-from .test_correlations import column, one_set, summary
+from tests.report.summaries import column
+from tests.report.test_correlations import make_set, make_summary
 
 TASKS = SUITES["universal2019"]
-
-
-def named(name, values, language):
-    return one_set(name.split("/")[-1], values, language) | {"name": name, "label": name}
 
 
 def of_universal():
@@ -30,14 +26,14 @@ def of_universal():
     places = list(dict.fromkeys((r.task, r.language) for r in rows))
     value = {(r.task, r.language, r.model): r.value for r in rows}
     sets = [
-        named(
+        make_set(
             f"{language}/universal2019/{task}" if task in TASKS else task,
             [value.get((task, language, m)) for m in models],
             None if task.startswith("SICK") else language,  # its folder does not tell
         )
         for task, language in places
     ]
-    return summary(sets, [column(m, "mlp") for m in models]), models
+    return make_summary(sets, [column(m, probe="mlp") for m in models]), models
 
 
 # Spearman and Pearson between English and Polish over the 8 models of both, recomputed from table 1 with other code.
@@ -57,82 +53,80 @@ BY_TASK = {
 
 
 def test_the_table_of_krasnowska_and_wroblewska_2019_correlates_as_it_does():
-    said, models = of_universal()
-    found = languages(said)
-    assert found["languages"] == ["en", "pl"]
-    assert set(found["tasks"]) == set(BY_TASK)
-    by_task = {c["task"]: (round(c["spearman"], 2), round(c["pearson"], 2)) for c in found["by_task"]}
+    summary, models = of_universal()
+    found = languages(summary)
+    assert found.languages == ("en", "pl")
+    assert set(found.tasks) == set(BY_TASK)
+    by_task = {c.task: (round(c.spearman, 2), round(c.pearson, 2)) for c in found.by_task}
     assert by_task == BY_TASK
-    assert {c["n"] for c in found["by_task"]} == {8}
+    assert {c.n for c in found.by_task} == {8}
     # all values by model lie between .81 and .98
-    assert len(found["by_encoder"]) == 8
-    values = [c[kind] for c in found["by_encoder"] for kind in ("spearman", "pearson")]
+    assert len(found.by_encoder) == 8
+    values = [getattr(c, kind) for c in found.by_encoder for kind in ("spearman", "pearson")]
     assert (round(min(values), 2), round(max(values), 2)) == (0.81, 0.98)
-    assert {c["n"] for c in found["by_encoder"]} == {len(BY_TASK)}
+    assert {c.n for c in found.by_encoder} == {len(BY_TASK)}
     # two models are English only, and in the profiles still
-    assert len(found["profiles"]) == (len(models) + 8) * len(BY_TASK)
-    json.dumps(found, allow_nan=False)
+    assert len(found.profiles) == (len(models) + 8) * len(BY_TASK)
+    assert msgspec.json.decode(msgspec.json.encode(found), type=LanguageComparison) == found
 
 
 def test_a_profile_says_where_its_number_is():
-    sets = [named("tree_depth", [0.2], "de"), named("MR", [0.3], "en"), named("tree_depth", [None], "fr")]
-    assert languages(summary(sets)) == {
-        "languages": ["de", "fr"],
-        "tasks": ["tree_depth"],
-        "profiles": [
-            {"language": "de", "task": "tree_depth", "set": 0, "column": 0, "value": 0.2, "low": 0.2, "high": 0.2}
-        ],
-        "by_encoder": [],
-        "by_task": [],
-    }
+    sets = [make_set("tree_depth", [0.2], "de"), make_set("MR", [0.3], "en"), make_set("tree_depth", [None], "fr")]
+    assert languages(make_summary(sets)) == LanguageComparison(
+        languages=("de", "fr"),
+        tasks=("tree_depth",),
+        profiles=(ProfilePoint(language="de", task="tree_depth", set=0, column=0, value=0.2, low=0.2, high=0.2),),
+        by_encoder=(),
+        by_task=(),
+    )
 
 
 def test_every_two_languages_are_correlated():
     one, two, three = [0.1, 0.2, 0.4], [0.3, 0.2, 0.1], [0.5, 0.9, 0.7]
-    sets = [named("passive", v, name) for v, name in ((one, "de"), (two, "fr"), (three, "cs"))]
-    found = {(c["one"], c["two"]): c for c in languages(summary(sets))["by_task"]}
+    sets = [make_set("passive", v, name) for v, name in ((one, "de"), (two, "fr"), (three, "cs"))]
+    found = {(c.one, c.two): c for c in languages(make_summary(sets)).by_task}
     assert set(found) == {("de", "fr"), ("de", "cs"), ("fr", "cs")}
     for (x, y), pair in zip(((one, two), (one, three), (two, three)), found.values(), strict=True):
-        assert pair["spearman"] == pytest.approx(spearmanr(x, y).statistic)
-        assert pair["pearson"] == pytest.approx(pearsonr(x, y).statistic)
-        assert pair["n"] == 3
+        assert pair.spearman == pytest.approx(spearmanr(x, y).statistic)
+        assert pair.pearson == pytest.approx(pearsonr(x, y).statistic)
+        assert pair.n == 3
 
 
 def test_the_suite_is_named_where_two_have_the_task():
-    sets = [named(f"{lang}/{name}", [0.5], lang) for lang in ("de", "fr") for name in (
+    sets = [make_set(f"{lang}/{name}", [0.5], lang) for lang in ("de", "fr") for name in (
         "conneau2018/tree_depth", "universal2019/tree_depth", "conneau2018/bigram_shift", "passive",
     )]  # fmt: skip
-    assert languages(summary(sets))["tasks"] == [
+    assert languages(make_summary(sets)).tasks == (
         "conneau2018/tree_depth",
         "universal2019/tree_depth",
         "bigram_shift",
         "passive",
-    ]
+    )
 
 
 def test_other_probes_have_profiles_and_are_not_mixed_into_a_task():
-    columns = [column(f"st:{i}", probe) for i in range(3) for probe in ("linear", "mlp")]
-    sets = [named(task, [0.1 * i + j for i in range(6)], lang)
+    columns = [column(f"st:{i}", probe=probe) for i in range(3) for probe in ("linear", "mlp")]
+    sets = [make_set(task, [0.1 * i + j for i in range(6)], lang)
             for j, task in enumerate(TASKS[:3]) for lang in ("de", "fr")]  # fmt: skip
-    found = languages(summary(sets, columns))
-    assert {c["n"] for c in found["by_task"]} == {3}
-    assert [c["column"] for c in found["by_encoder"]] == list(range(6))
+    found = languages(make_summary(sets, columns))
+    assert {c.n for c in found.by_task} == {3}
+    assert [c.column for c in found.by_encoder] == list(range(6))
 
 
 def test_of_two_sets_of_one_task_and_language_the_first_with_a_number_counts():
-    german = [named("ewt/passive", [None, 0.2, 0.3], "de"), named("gum/passive", [0.4, 0.9, 0.9], "de")]
-    french = named("passive", [0.5, 0.2, 0.3], "fr")
-    found = languages(summary([*german, french]))
-    assert found["by_task"][0]["spearman"] == pytest.approx(1)
-    assert len(found["profiles"]) == 8
+    german = [make_set("ewt/passive", [None, 0.2, 0.3], "de"), make_set("gum/passive", [0.4, 0.9, 0.9], "de")]
+    french = make_set("passive", [0.5, 0.2, 0.3], "fr")
+    found = languages(make_summary([*german, french]))
+    assert found.by_task[0].spearman == pytest.approx(1)
+    assert len(found.profiles) == 8
 
 
 def test_the_same_number_everywhere_has_no_correlation():
-    sets = [named("passive", [0.5, 0.5, 0.5], "de"), named("passive", [0.1, 0.2, 0.3], "fr")]
-    assert languages(summary(sets))["by_task"] == []
+    sets = [make_set("passive", [0.5, 0.5, 0.5], "de"), make_set("passive", [0.1, 0.2, 0.3], "fr")]
+    assert languages(make_summary(sets)).by_task == ()
 
 
 @pytest.mark.parametrize("second", ["en", None], ids=["one language", "no language"])
 def test_there_may_be_one_language_only(second):
-    assert languages(summary([named("passive", [0.5], "en"), named("x/passive", [0.5], second)])) is None
-    assert languages({"columns": [], "sets": []}) is None
+    assert languages(make_summary([make_set("passive", [0.5], "en"), make_set("x/passive", [0.5], second)])) is None
+    assert languages(make_summary()) is None

@@ -1,8 +1,9 @@
 """What a probe got wrong: counted right, binned fairly, and shown so that it can be read."""
 
-import json
 from dataclasses import replace
+from itertools import pairwise
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -10,19 +11,10 @@ from hypothesis import strategies as st
 
 from sonde.data.dataset import Dataset
 from sonde.report import summarise
-from sonde.report.error_analysis import (
-    ELLIPSIS,
-    MAX_BINS,
-    MAX_ERRORS,
-    MAX_LABELS,
-    MAX_PAIRS,
-    MAX_TOKEN_LENGTH,
-    MAX_TOKENS_SHOWN,
-    MIN_BIN_ROWS,
-    _bins,
-    _window,
-    error_analysis,
-)
+from sonde.report.bins import MAX_BINS, MIN_BIN_ROWS, _bins
+from sonde.report.error_analysis import MAX_ERRORS, MAX_LABELS, MAX_PAIRS, error_analysis
+from sonde.report.shown_rows import ELLIPSIS, MAX_TOKEN_LENGTH, MAX_TOKENS_SHOWN, _window
+from sonde.report.types import Bin, Confusion, SetErrors, ShownRow
 from sonde.result import Result
 from sonde.run import Run, join
 from sonde.run.log import open_log
@@ -62,56 +54,56 @@ def wrote(folder, rows, said, *, labels=None, kept=None, inputs=(), sure=None, *
 
 
 def found(run):
-    summary = summarise(run)
-    return error_analysis(run, summary), summary["notes"]
+    errors, notes = error_analysis(run, summarise(run))
+    return list(errors), list(notes)
 
 
 def test_what_was_taken_for_what(tmp_path):
     rows = [row(label, f"s{i}") for i, label in enumerate("aabbbc")]
     (one,), notes = found(wrote(tmp_path / "run", rows, {"st:x": "abbcca", "st:y": "aabbbc"}))
     assert notes == []
-    assert one["labels"] == ["a", "b", "c"]
-    first, second = one["columns"]
+    assert one.labels == ("a", "b", "c")
+    first, second = one.columns
     # counted by hand: truth aabbbc, predicted abbcca
-    assert first["confusion"] == [[1, 1, 0], [0, 1, 2], [1, 0, 0]]
-    assert first["pairs"] == [
-        {"truth": "b", "predicted": "c", "n": 2},
-        {"truth": "a", "predicted": "b", "n": 1},
-        {"truth": "c", "predicted": "a", "n": 1},
-    ]
-    assert [tuple(said.values()) for said in first["said"]] == [("a", 2, 2), ("b", 3, 2), ("c", 1, 2)]
-    assert second["pairs"] == second["errors"] == []
-    assert json.loads(json.dumps(one, allow_nan=False)) == one
+    assert first.confusion == ((1, 1, 0), (0, 1, 2), (1, 0, 0))
+    assert first.pairs == (
+        Confusion(truth="b", predicted="c", n=2),
+        Confusion(truth="a", predicted="b", n=1),
+        Confusion(truth="c", predicted="a", n=1),
+    )
+    assert first.label_counts == ((2, 2), (3, 2), (1, 2))
+    assert second.pairs == second.errors == ()
+    assert msgspec.json.decode(msgspec.json.encode(one), type=SetErrors) == one
 
 
 def test_labels_that_are_numbers_stand_in_their_order(tmp_path):
     rows = [row(label, f"s{i}") for i, label in enumerate(["9", "10", "11", "5"])]
     (one,), _ = found(wrote(tmp_path / "run", rows, {"st:x": ["9", "9", "11", "5"]}))
-    assert one["labels"] == ["5", "9", "10", "11"]
-    assert one["columns"][0]["pairs"] == [{"truth": "10", "predicted": "9", "n": 1}]
+    assert one.labels == ("5", "9", "10", "11")
+    assert one.columns[0].pairs == (Confusion(truth="10", predicted="9", n=1),)
 
 
 def test_the_surest_mistakes_come_first_and_a_sentence_once(tmp_path):
     rows = [row("a", text, source=str(i)) for i, text in enumerate(["one", "two", "two", "three", "four"])]
     sure = [0.6, 0.9, 0.95, 0.99, np.nan]
     (one,), _ = found(wrote(tmp_path / "run", rows, {"st:x": "bbbab"}, sure=sure))
-    errors = one["columns"][0]["errors"]
-    assert [(e["tokens"], e["source"], e["truth"], e["predicted"]) for e in errors] == [
-        (["two"], "2", "a", "b"), (["one"], "0", "a", "b"),
+    errors = one.columns[0].errors
+    assert [(e.tokens, e.source, e.label, e.predicted) for e in errors] == [
+        (("two",), "2", "a", "b"), (("one",), "0", "a", "b"),
     ]  # fmt: skip
-    assert [e["confidence"] for e in errors] == [pytest.approx(0.95, abs=1e-3), pytest.approx(0.6, abs=1e-3)]
+    assert [e.confidence for e in errors] == [pytest.approx(0.95, abs=1e-3), pytest.approx(0.6, abs=1e-3)]
 
 
 def test_no_more_is_shown_than_can_be_read(tmp_path):
     labels = [f"w{i:02}" for i in range(MAX_LABELS + 1)]
     rows = [row(label, f"s{i}") for i, label in enumerate(labels)]
     (one,), _ = found(wrote(tmp_path / "run", rows, {"st:x": labels[1:] + labels[:1]}))
-    column = one["columns"][0]
-    assert column["confusion"] is column["said"] is None
-    assert len(column["pairs"]) == MAX_PAIRS
-    assert len(column["errors"]) == MAX_ERRORS
+    column = one.columns[0]
+    assert column.confusion is column.label_counts is None
+    assert len(column.pairs) == MAX_PAIRS
+    assert len(column.errors) == MAX_ERRORS
     # the last rows were given the highest confidence
-    assert [e["truth"] for e in column["errors"]] == labels[: -MAX_ERRORS - 1 : -1]
+    assert [e.label for e in column.errors] == labels[: -MAX_ERRORS - 1 : -1]
 
 
 def test_by_length(tmp_path):
@@ -119,61 +111,59 @@ def test_by_length(tmp_path):
     rows = [row("a", " ".join(["w"] * n)) for n in lengths]
     said = ["b"] * 10 + ["a"] * 30 + ["a"] * 40 + ["b"] * 40
     (one,), _ = found(wrote(tmp_path / "run", rows, {"st:x": said}))
-    bins = one["columns"][0]["length"]
-    assert [(b["low"], b["high"], b["n"], b["right"]) for b in bins] == [
+    bins = one.columns[0].length
+    assert [(b.low, b.high, b.n, b.correct) for b in bins] == [
         (5, 5, 40, 30),
         (9, 9, 40, 40),
         (20, 20, 40, 0),
     ]
-    assert [(b["below"], b["above"]) for b in bins] == [wilson(30, 40), wilson(40, 40), wilson(0, 40)]
+    assert [(b.below, b.above) for b in bins] == [wilson(30, 40), wilson(40, 40), wilson(0, 40)]
 
 
 def test_by_how_often_the_target_form_comes(tmp_path):
     keys = [f"rare{i}" for i in range(60)] + ["often"] * 60 + [None] * 5
     rows = [row("a", f"s{i}", key=key) for i, key in enumerate(keys)]
     (one,), _ = found(wrote(tmp_path / "run", rows, {"st:x": ["a"] * 90 + ["b"] * 35}))
-    bins = one["columns"][0]["target"]
-    assert [(b["low"], b["high"], b["forms"], b["n"], b["right"]) for b in bins] == [
+    bins = one.columns[0].target
+    assert [(b.low, b.high, b.forms, b.n, b.correct) for b in bins] == [
         (1, 1, 60, 60, 60), (60, 60, 1, 60, 30),
     ]  # fmt: skip
     (none,), _ = found(wrote(tmp_path / "none", [row("a"), row("b")], {"st:x": "bb"}))
-    assert none["columns"][0]["target"] is None
+    assert none.columns[0].target is None
 
 
 def test_pairs_of_sentences_are_shown_and_counted_whole(tmp_path):
     rows = [row("a", "one two", extra=(("other", "three four five"),))]
     (one,), _ = found(wrote(tmp_path / "run", rows, {"st:x": "b"}, inputs=["other"]))
-    column = one["columns"][0]
-    assert column["errors"][0]["tokens"] == ["one", "two", "|", "three", "four", "five"]
-    assert (column["length"][0]["low"], column["length"][0]["high"]) == (5, 5)
+    column = one.columns[0]
+    assert column.errors[0].tokens == ("one", "two", "|", "three", "four", "five")
+    assert (column.length[0].low, column.length[0].high) == (5, 5)
 
 
 def test_a_word_that_the_probe_is_given_is_shown_and_does_not_make_the_sentence_longer(tmp_path):
     rows = [row("a", "one two", extra=(("word", "two"), ("note", "unseen")), marks=(1,))]
     (one,), _ = found(wrote(tmp_path / "run", rows, {"st:x": "b"}, inputs=["word"]))
-    column = one["columns"][0]
-    assert column["errors"][0] | {"confidence": 0} == {
-        "tokens": ["one", "two", "|", "two"], "marks": [1], "truth": "a", "predicted": "b", "confidence": 0,
-        "source": "",
-    }  # fmt: skip
-    assert column["length"][0]["high"] == 2
+    column = one.columns[0]
+    assert replace(column.errors[0], confidence=0) == ShownRow(
+        tokens=("one", "two", "|", "two"), marks=(1,), source="", label="a", predicted="b", confidence=0
+    )
+    assert column.length[0].high == 2
 
 
 def test_a_sentence_without_words(tmp_path):
     (one,), _ = found(wrote(tmp_path / "run", [row("a", " "), row("b", "w")], {"st:x": "bb"}))
-    column = one["columns"][0]
-    assert column["errors"][0]["tokens"] == []
-    assert column["length"] == [
-        {"low": 0, "high": 1, "n": 2, "right": 1, "below": wilson(1, 2)[0], "above": wilson(1, 2)[1]}
-    ]
+    column = one.columns[0]
+    assert column.errors[0].tokens == ()
+    below, above = wilson(1, 2)
+    assert column.length == (Bin(low=0, high=1, n=2, correct=1, below=below, above=above),)
 
 
-def test_a_label_that_was_not_met_in_training_is_a_mistake_under_its_own_name(tmp_path):
+def test_a_label_that_is_not_in_train_is_an_error_under_its_own_name(tmp_path):
     rows = [row("a", "s"), row("new", "t")]
     (one,), notes = found(wrote(tmp_path / "run", rows, {"st:x": "ab"}, labels=["a", "b"]))
     assert notes == []
-    assert one["labels"] == ["a", "b", "new"]
-    assert one["columns"][0]["pairs"] == [{"truth": "new", "predicted": "b", "n": 1}]
+    assert one.labels == ("a", "b", "new")
+    assert one.columns[0].pairs == (Confusion(truth="new", predicted="b", n=1),)
 
 
 def test_lost_predictions_leave_the_other_columns(tmp_path):
@@ -181,9 +171,9 @@ def test_lost_predictions_leave_the_other_columns(tmp_path):
     lost, there = run.results
     (run.folder / "predictions" / f"{lost.key}.npz").unlink()
     (one,), notes = found(run)
-    assert one["columns"][0] is None
-    assert one["columns"][1]["confusion"] == [[0, 1], [0, 1]]
-    assert [note for note in notes if "mistakes of st:x" in note] == notes[-1:]
+    assert one.columns[0] is None
+    assert one.columns[1].confusion == ((0, 1), (0, 1))
+    assert [note for note in notes if "errors of st:x" in note] == notes[-1:]
     (run.folder / "predictions" / f"{there.key}.npz").unlink()
     assert found(run)[0] == [None]
 
@@ -194,7 +184,7 @@ def test_lost_rows_are_told_once(tmp_path):
         path.unlink()
     none, notes = found(run)
     assert none == [None]
-    assert sum("The mistakes on" in note for note in notes) == 1
+    assert sum("The errors on" in note for note in notes) == 1
 
 
 def test_of_joined_runs_one_that_has_the_rows_is_enough(tmp_path):
@@ -203,7 +193,7 @@ def test_of_joined_runs_one_that_has_the_rows_is_enough(tmp_path):
     for path in (runs[0].folder / "datasets").iterdir():
         path.unlink()
     (one,), notes = found(join(runs))
-    assert [c["confusion"] for c in one["columns"]] == [[[0, 1], [1, 0]]] * 2
+    assert [c.confusion for c in one.columns] == [((0, 1), (1, 0))] * 2
     assert notes == []
 
 
@@ -230,8 +220,8 @@ def test_partial_results_have_rows_of_their_own(tmp_path):
     rows = [row("a", "one"), row("b", "one two"), row("a", "one two three")]
     wrote(tmp_path / "run", rows, {"st:x": "aaa"})
     (one,), _ = found(wrote(tmp_path / "run", rows[:2], {"st:x": "bb"}, limit=2))
-    assert [c["confusion"] for c in one["columns"]] == [[[2, 0], [1, 0]], [[0, 1], [0, 1]]]
-    assert [c["length"][0]["n"] for c in one["columns"]] == [3, 2]
+    assert [c.confusion for c in one.columns] == [((2, 0), (1, 0)), ((0, 1), (0, 1))]
+    assert [c.length[0].n for c in one.columns] == [3, 2]
 
 
 def test_the_layer_that_is_shown_by_its_first_seed(tmp_path):
@@ -241,8 +231,8 @@ def test_the_layer_that_is_shown_by_its_first_seed(tmp_path):
     run = wrote(tmp_path / "run", rows, {"hf:x": "bb"}, layer="1", seed=1)
     best = tuple(replace(r, dev_score=0.9) if r.cell.layer == "1" else r for r in run.results)
     (one,), _ = found(replace(run, results=best))
-    (column,) = one["columns"]
-    assert column["confusion"] == [[0, 1], [0, 1]]
+    (column,) = one.columns
+    assert column.confusion == ((0, 1), (0, 1))
 
 
 def test_correlations_have_no_mistakes(tmp_path):
@@ -256,20 +246,20 @@ def test_correlations_have_no_mistakes(tmp_path):
 @example([-1])
 @example([3] * 400)
 def test_every_row_is_in_one_bin_and_bins_do_not_overlap(numbers):
-    bins = _bins(numbers)
-    ends = [end for pair in bins.ends for end in pair]
+    of_row, bin_ends = _bins(numbers)
+    ends = [end for pair in bin_ends for end in pair]
     assert ends == sorted(ends)
-    assert all(high < low for (_, high), (low, _) in zip(bins.ends, bins.ends[1:], strict=False))
-    assert len(bins.ends) <= max(1, min(MAX_BINS, len(numbers) // MIN_BIN_ROWS))
-    assert sorted(set(bins.of_row.tolist()) - {-1}) == list(range(len(bins.ends)))
-    for value, place in zip(numbers, bins.of_row.tolist(), strict=True):
-        assert place == -1 if value < 0 else bins.ends[place][0] <= value <= bins.ends[place][1]
+    assert all(high < low for (_, high), (low, _) in pairwise(bin_ends))
+    assert len(bin_ends) <= max(1, min(MAX_BINS, len(numbers) // MIN_BIN_ROWS))
+    assert sorted(set(of_row.tolist()) - {-1}) == list(range(len(bin_ends)))
+    for value, place in zip(numbers, of_row.tolist(), strict=True):
+        assert place == -1 if value < 0 else bin_ends[place][0] <= value <= bin_ends[place][1]
 
 
 @settings(deadline=None)
 @given(st.integers(MAX_BINS * MIN_BIN_ROWS, 600))
 def test_bins_of_different_numbers_have_as_many_rows_each(n):
-    sizes = np.bincount(_bins(range(n)).of_row)
+    sizes = np.bincount(_bins(range(n))[0])
     assert len(sizes) == MAX_BINS
     assert sizes.max() - sizes.min() <= 1
 

@@ -5,6 +5,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sonde.report.names import MAX_NAME_LENGTH, MAX_UNCUT_LENGTH, set_names, short_names, truncate_names
+from tests.report.summaries import set_summary
+
+
+def make_set(name, **more):
+    return set_summary(name, (), **more)
+
 
 LABELS = st.lists(st.text(alphabet=st.sampled_from("ab/\\:?,@… 12\u202e\x00"), max_size=60), max_size=8)
 
@@ -66,20 +72,27 @@ def test_a_long_label_is_cut_in_the_middle_unless_that_hides_the_difference():
     assert truncate_names([long, "x" * 50 + "y" + "x" * 49]) == [long, "x" * 50 + "y" + "x" * 49]
 
 
-def said(name, language="en", corpus=None, label=None):
-    return {"name": name, "language": language, "corpus": corpus, "label": label or name}
-
-
 @pytest.mark.parametrize(
     ("sets", "expected"),
     [
-        ([said("conneau2018/passive"), said("conneau2018/tense")], ["passive", "tense"]),
-        ([said("a/passive"), said("b/passive"), said("b/tense")], ["a/passive", "b/passive", "b/tense"]),
-        ([said("a/passive"), said("a/passive", "fr"), said("a/tense")], ["passive (en)", "passive (fr)", "tense (en)"]),
-        ([said("a/passive", corpus="ewt"), said("a/passive", corpus="gum")], ["passive (ewt)", "passive (gum)"]),
-        ([said("a/passive", None, label="a/passive #1"), said("a/passive", None, label="a/passive #2")],
-         ["a/passive #1", "a/passive #2"]),
+        ([make_set("conneau2018/passive"), make_set("conneau2018/tense")], ["passive", "tense"]),
+        ([make_set("a/passive"), make_set("b/passive"), make_set("b/tense")], ["a/passive", "b/passive", "b/tense"]),
+        (
+            [make_set("a/passive"), make_set("a/passive", language="fr"), make_set("a/tense")],
+            ["passive (en)", "passive (fr)", "tense (en)"],
+        ),
+        (
+            [make_set("a/passive", corpus="ewt"), make_set("a/passive", corpus="gum")],
+            ["passive (ewt)", "passive (gum)"],
+        ),
+        (
+            [
+                make_set("a/passive", language=None, label="a/passive #1"),
+                make_set("a/passive", language=None, label="a/passive #2"),
+            ],
+            ["a/passive #1", "a/passive #2"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_sets_are_called_by_what_tells_them_apart(sets, expected):
     assert set_names(sets) == expected

@@ -5,10 +5,13 @@ import csv
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
 from itertools import pairwise
+from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,11 +21,14 @@ from sonde.report import Report
 from sonde.report.checks import checks
 from sonde.report.full_summary import full_summary
 from sonde.report.languages import languages
-from sonde.report.page import ExtraSection, render
-from sonde.report.page.errors import MAX_SENTENCE_LENGTH, pack_errors, segments
+from sonde.report.page import SECTIONS, Section, render
+from sonde.report.page.packed_errors import MAX_SENTENCE_LENGTH, pack_errors, segments
 from sonde.report.page.sanitise import readable, script_json
 from sonde.report.page.table import table_csv
 from sonde.report.page.text import duration
+from sonde.report.scores import Score
+from sonde.report.types import Bin, ColumnErrors, SetErrors, ShownRow, Summary
+from sonde.report.verdict import BaselineComparison
 from sonde.run.folder import Run
 from tests.report.runs import SETS, beside, cell, failure, result, written
 
@@ -81,10 +87,10 @@ def page(run):
 
 
 def test_the_sections_of_a_plain_run(page):
-    assert sections(page) == ["checks", "results", "sure", "sound", "repeat", "absent"]
+    assert sections(page) == ["checks", "results", "intervals", "quality", "reproduce", "absent"]
     linked = [a["href"] for a, _ in Elements(page).all("a") if a["href"].startswith("#")]
     assert {f"#{name}" for name in sections(page)} - {"#absent"} <= {*linked}
-    for why in ("One language only", "several layers", "several sizes", "transfer"):
+    for why in ("only one language", "several layers", "several embedding dimensions", "transfer"):
         assert why in page.split('id="absent"')[1]
 
 
@@ -93,8 +99,8 @@ def test_every_number_of_the_table_is_there_without_a_script(run, page):
     for r in run:
         assert f"{100 * r.score:.1f}" in rows
     assert rows.count("<tr") == 1 + len(SETS)
-    head = re.findall(r'<th scope="col" data-kind="(\w+)"', rows)
-    assert head[:5] == ["set", "rows", "encoder", "encoder", "strongest"]
+    head = re.findall(r'<th scope="col" data-kind="([\w-]+)"', rows)
+    assert head[:5] == ["set", "rows", "encoder", "encoder", "best-baseline"]
     assert len(re.findall(r"<td", rows)) == len(SETS) * (len(head) - 1)
 
 
@@ -116,7 +122,7 @@ def test_what_can_be_copied_is_what_the_tables_say(run, page):
     from sonde.report.tables import latex, markdown
 
     summary = full_summary(run)
-    copies = data_of(page)["copies"]
+    copies = data_of(page)["sections"]["results"]["copies"]
     assert copies["markdown"] == markdown(summary)
     assert copies["latex"] == latex(summary)
     rows = list(csv.DictReader(StringIO(copies["csv"])))
@@ -138,19 +144,14 @@ def test_the_title_is_the_folder_or_what_was_said(run, page):
     assert "<title>A &lt; B</title>" in Report.of(run, title="A < B").html()
 
 
-def test_what_to_do_about_a_finding_is_what_the_documentation_says():
-    from pathlib import Path
+def test_what_to_do_about_a_finding_is_on_the_page(page):
+    assert "<code>sonde audit</code> on the set; its codes say what each finding means." in page
 
-    from sonde.report.checks import CHECKS
-    from sonde.report.page.advice import ADVICE
 
-    docs = (Path(__file__).parents[2] / "docs" / "report-checks.md").read_text("utf-8")
-    docs = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", docs)  # links without their targets
-    said = dict(re.findall(r"^## (\S+)\n.*?^What to do: (.*?)(?:\n\n|\n*\Z)", docs, re.MULTILINE | re.DOTALL))
-    assert list(ADVICE) == [check.__name__.replace("_", "-") for check in CHECKS]
-    assert {code: " ".join(text.split()).lower() for code, text in said.items()} == {
-        code: text.lower() for code, text in ADVICE.items()
-    }
+def test_the_docs_name_every_section():
+    docs = (Path(__file__).parents[2] / "docs" / "report.md").read_text("utf-8")
+    titles = [section.title for section in SECTIONS.parts().values() if section.name != "more_charts"]
+    assert re.findall(r"^\| ([A-Z][^|]*) \|", docs, re.MULTILINE)[: len(titles)] == titles
 
 
 # Runs of other shapes
@@ -160,8 +161,8 @@ def test_failures_layers_and_partial_numbers_are_said(tmp_path):
     layers = [result("hf:x?layer=*", s, layer=la, limit=100) for s in SETS for la in ("0", "1")]
     failed = failure(cell("st:gone", limit=100), "no such file <there>", "EncoderError")
     page = Report.of(written(tmp_path / "run", *layers, failed, *beside(limit=100))).html()
-    assert "where" in sections(page)
-    assert "Partial: at most 100 rows of each split" in page
+    assert "trends" in sections(page)
+    assert "Partial: at most 100 rows per split" in page
     assert "1 failure" in page
     assert "no such file &lt;there&gt;" in page
     assert ">failed<" in page
@@ -172,8 +173,8 @@ def test_a_single_cell_without_baselines(tmp_path):
     page = Report.of(written(tmp_path / "run", result("static:"))).html()
     assert "results" in sections(page)
     body = page.split("<body>")[1]
-    assert "strongest" not in re.sub(r"<script.*?</script>", "", body, flags=re.DOTALL)
-    assert "ratio to an encoder" not in page
+    assert "best-baseline" not in re.sub(r"<script.*?</script>", "", body, flags=re.DOTALL)
+    assert ">ratios to an encoder<" not in page
     assert list(data_of(page)["figures"]["heatmap"]["specs"]) == ["absolute"]
 
 
@@ -199,17 +200,15 @@ def test_an_empty_run(tmp_path):
 
 
 def test_sets_that_are_not_about_right_and_wrong(tmp_path):
-    from dataclasses import replace
-
     found, _ = result("static:", "STS14")
     scored = replace(found, metric="spearman", labels=(), scores={}, interval_kind="bootstrap", chosen={})
     page = Report.of(written(tmp_path / "run", (scored, {"predicted": []}))).html()
-    assert "wrong" not in sections(page)
-    assert "No set is scored by right and wrong" in page
+    assert "errors" not in sections(page)
+    assert "No set is scored by accuracy" in page
     assert "results" in sections(page)
 
 
-# What goes wrong, packed
+# Errors, packed
 
 
 def test_marked_words_stand_in_every_second_place():
@@ -237,12 +236,12 @@ def test_a_sentence_keeps_its_words_or_is_cut_around_its_mark(tokens, marks):
 
 
 def test_many_encoders_have_fewer_sentences_each():
-    error = {"tokens": ["a"], "marks": [], "truth": "x", "predicted": "y", "confidence": 0.5, "source": "s"}
-    own = {"confusion": None, "pairs": [], "length": [], "target": None, "errors": [error] * 8, "said": None}
+    error = ShownRow(tokens=("a",), marks=(), label="x", predicted="y", confidence=0.5, source="s")
+    own = ColumnErrors(confusion=None, pairs=(), length=(), target=None, errors=(error,) * 8, label_counts=None)
 
     def shown(sets, columns):
-        found = pack_errors([{"labels": ["x", "y"], "columns": [own] * columns, "doubtful": [], "telling": []}] * sets)
-        return len(found[0]["columns"][0]["errors"])
+        found = SetErrors(labels=("x", "y"), columns=(own,) * columns, doubtful=(), easiest=())
+        return len(pack_errors([found] * sets)[0]["columns"][0]["errors"])
 
     assert shown(1, 2) == 8
     assert shown(30, 20) == 3
@@ -252,64 +251,59 @@ def test_many_encoders_have_fewer_sentences_each():
 # Size
 
 
-def crowd(summary, encoders=20, sets=30):
-    """The summary of a large run: a small one's cell in many places, each with mistakes of realistic size."""
-    said, column = summary["sets"][0], summary["columns"][0]
+def crowd(small, encoders=20, sets=30):
+    """The summary of a large run: a small one's cell in many places, each with errors of realistic size."""
+    first = small.sets[0]
     names = [f"st:organisation/encoder-number-{j}-base-uncased" for j in range(encoders)]
     words = "Though the committee had promised an answer , nobody who went to its meetings expected one soon .".split()
-    error = {"tokens": words, "marks": [3], "truth": "NN", "predicted": "NNS", "confidence": 0.9, "source": "doc-1234"}
-    bins = [
-        {"low": 3 * b, "high": 3 * b + 2, "n": 1250, "right": 900, "below": 0.694, "above": 0.744} for b in range(8)
-    ]
+    error = ShownRow(tokens=tuple(words), marks=(3,), label="NN", predicted="NNS", confidence=0.9, source="doc-1234")
+    doubtful = ShownRow(tokens=("A", "doubtful", "row"), marks=(1,), label="label 0", bits=-1.5, source="s")
+    bins = tuple(
+        Bin(low=3 * b, high=3 * b + 2, n=1250, correct=900, below=0.694, above=0.744, forms=9) for b in range(8)
+    )
 
     def cell_of(i, j):
         value = 0.5 + (7 * i + 11 * j) % 40 / 100
-        score = {"value": value, "low": value - 0.01, "high": value + 0.01, "sd": None}
-        verdict = "above" if value - 0.01 > 0.66 else "not_significant"
-        against = {"baseline": "nb-uni", "value": 0.66, "verdict": verdict, "p": 0.01, "tests": encoders}
-        own = {
-            "accuracy": value,
-            "low": value - 0.01,
-            "high": value + 0.01,
-            "letters": "abc"[j % 3],
-            "best": j % 3 == 0 and value - 0.01 > 0.66,
-        }
-        return {**said["cells"][0], **own, "score": score, "against": against}
+        low, high = value - 0.01, value + 0.01
+        verdict = "above" if low > 0.66 else "not_significant"
+        return replace(
+            first.cells[0], accuracy=value, low=low, high=high, score=Score(value, low, high), letters="abc"[j % 3],
+            best=j % 3 == 0 and low > 0.66, against=BaselineComparison("nb-uni", 0.66, verdict, 0.01, encoders),
+        )  # fmt: skip
 
-    def mistakes_of(i):
+    def errors_of(i):
         k = (2, 3, 2, 5, 7, 20)[i % 6]
-        own = {
-            "confusion": [[1000 if a == b else 123 for b in range(k)] for a in range(k)], "pairs": [], "length": bins,
-            "target": [b | {"forms": 9} for b in bins], "errors": [error] * 8, "said": None,
-        }  # fmt: skip
-        row = {"tokens": ["A", "doubtful", "row"], "marks": [1], "label": "label 0", "bits": -1.5, "source": "s"}
-        return {
-            "labels": [f"label {a}" for a in range(k)], "columns": [own] * encoders, "doubtful": [row] * 5,
-            "telling": [row] * 5,
-        }  # fmt: skip
+        own = ColumnErrors(
+            confusion=tuple(tuple(1000 if a == b else 123 for b in range(k)) for a in range(k)), pairs=(), length=bins,
+            target=bins, errors=(error,) * 8, label_counts=None,
+        )  # fmt: skip
+        return SetErrors(
+            labels=tuple(f"label {a}" for a in range(k)), columns=(own,) * encoders, doubtful=(doubtful,) * 5,
+            easiest=(doubtful,) * 5,
+        )  # fmt: skip
 
-    found = summary | {
-        "columns": [{**column, "encoder": name, "label": [name]} for name in names],
-        "sets": [
-            said | {
-                "name": f"suite/task_{i % 15}", "label": f"suite/task_{i % 15} #{i:08}", "task": f"task_{i % 15}",
-                "language": "en" if i < 15 else "fr", "cells": [cell_of(i, j) for j in range(encoders)],
-            }
+    found = replace(
+        small,
+        columns=tuple(replace(small.columns[0], encoder=name, label=(name,)) for name in names),
+        sets=tuple(
+            replace(
+                first, name=f"suite/task_{i % 15}", label=f"suite/task_{i % 15} #{i:08}", task=f"task_{i % 15}",
+                language="en" if i < 15 else "fr", cells=tuple(cell_of(i, j) for j in range(encoders)), variants=(),
+            )
             for i in range(sets)
-        ],
-        "transfer": [None] * encoders,
-        "mistakes": [mistakes_of(i) for i in range(sets)],
-    }  # fmt: skip
-    found["languages"] = languages(found)
-    found["checks"] = checks(found)
-    return found
+        ),
+        transfer=(None,) * encoders,
+        errors=tuple(errors_of(i) for i in range(sets)),
+    )  # fmt: skip
+    found = replace(found, languages=languages(found))
+    return replace(found, checks=checks(found))
 
 
 def test_a_large_run_is_a_page_that_can_be_sent(run):
     page = render(crowd(full_summary(run)))
     assert len(page.encode()) < 3_000_000
     assert len(re.findall(r'<t[dh][^>]* data-kind="encoder"', page)) == 20 * 31
-    assert {"languages", "wrong"} <= {*sections(page)}
+    assert {"languages", "errors"} <= {*sections(page)}
     assert len(data_of(page)["figures"]["heatmap"]["ratios"]["encoder"]) == 20
 
 
@@ -339,8 +333,6 @@ def hostile_run(folder):
     ]
     dataset = Dataset(name, "x", 1, "en", labels, {"te": rows})
     of = cell(HOSTILE[1], name)
-    from dataclasses import replace
-
     found, _ = result("static:", name, n=60)
     found = replace(found, key=of.key, cell=of, labels=labels, score=0.8)
     truth = (np.arange(60) % 2).astype(np.int32)
@@ -378,7 +370,7 @@ def test_no_text_becomes_markup(hostile):
         "figcaption", "code", "pre", "dl", "dt", "dd", "footer", "noscript", "script", "wbr",
     }  # fmt: skip
     assert not any(name.startswith("on") or name == "style" for _, a, _ in found.found for name in a)
-    assert "wrong" in sections(hostile)
+    assert "errors" in sections(hostile)
     assert "window.hurt" in hostile
     assert "{{ 7 * 7 }}{% raw %}" in re.findall(r"<h1>(.*?)</h1>", hostile)[0]
 
@@ -392,7 +384,7 @@ def test_only_scripts_of_our_own_may_run(hostile, page):
         assert "connect-src 'none'" in policy
         scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
         styles = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
-        assert len(scripts) == 5
+        assert len(scripts) == 4 + ("errors" in sections(text))
         for own in scripts + styles:
             assert base64.b64encode(hashlib.sha256(own.encode()).digest()).decode() in policy
         linked = [a.get("src") or a.get("href") for _, a, _ in Elements(text).found if {"src", "href"} & a.keys()]
@@ -401,14 +393,16 @@ def test_only_scripts_of_our_own_may_run(hostile, page):
 
 
 def test_a_page_with_a_section_more_may_ask_its_own_server(run):
-    extra = ExtraSection(
-        '<section id="try" aria-labelledby="t"><h2 id="t">Try</h2></section>', ".x{}", "window.tried = 1;"
-    )
+    extra = Section(
+        name="try", order=25, title="Try", template="<p>{{ text }}</p>", data=lambda page: {"text": "<b>"},
+        style=".x{}", script="window.tried = 1;",
+    )  # fmt: skip
     page = render(full_summary(run), extra)
     assert sections(page)[:3] == ["checks", "results", "try"]
     assert "connect-src &#39;self&#39;" in page
     assert 'href="#try"' in page
     assert "window.tried = 1;" in page
+    assert "<p>&lt;b&gt;</p>" in page
 
 
 @given(st.text(st.characters(codec=None)))
@@ -436,11 +430,11 @@ def test_the_ending_says_what_is_written(run, tmp_path, ending):
         {"html": "<!doctype html>", "json": "{", "md": "| set", "tex": "% ", "csv": "dataset,"}[ending]
     )
     if ending == "json":
-        assert json.loads(text) == full_summary(run)
+        assert msgspec.json.decode(text, type=Summary) == full_summary(run)
 
 
 def test_an_ending_that_says_nothing(run, tmp_path):
-    with pytest.raises(UsageError, match=r"expected one of \.html"):
+    with pytest.raises(UsageError, match=r"expected one of the suffixes \.html"):
         Report.of(run).save(tmp_path / "out.docx")
     assert list(tmp_path.iterdir()) == []
 

@@ -1,5 +1,7 @@
 """What is known about a set: its audit, where it came from, and what papers printed of the suite's own set."""
 
+from dataclasses import asdict
+
 import pytest
 
 from sonde.errors import UsageError
@@ -9,9 +11,11 @@ from sonde.report import summarise
 from sonde.report.legend import legend
 from sonde.report.published_results import MAX_PUBLISHED_ROWS, check_published
 from sonde.report.tables import latex, markdown
+from sonde.report.types import AuditFinding
 from sonde.run.folder import Run
 from sonde.run.log import open_log
 from tests.report.runs import SUBJ, result
+from tests.report.summaries import summary as written_summary
 
 
 def only(folder, dataset=SUBJ, *, language="en", probe="linear", source=None, published=False, **said):
@@ -21,7 +25,7 @@ def only(folder, dataset=SUBJ, *, language="en", probe="linear", source=None, pu
     with open_log(folder) as log:
         log.describe(encoders=["st:a"], datasets=[about])
         log.add(record, arrays)
-    (found,) = summarise(Run.load(folder), published=published)["sets"]
+    (found,) = summarise(Run.load(folder), published=published).sets
     return found
 
 
@@ -31,23 +35,17 @@ def source(kind, *paths, **more):
 
 def test_of_a_set_of_which_nothing_is_known(tmp_path):
     found = only(tmp_path / "run", "own/colour")
-    assert (found["audit"], found["corpus"], found["source"], found["inputs"], found["printed"]) == (
-        None, None, None, [], [],
+    assert (found.audit, found.corpus, found.source, found.inputs, found.published) == (
+        None, None, None, (), (),
     )  # fmt: skip
 
 
-def test_an_audit_is_counted_and_its_findings_kept_short(tmp_path):
+def test_the_findings_of_an_audit_are_kept_short(tmp_path):
     finding = {"code": "small-test", "severity": "warning", "message": "te has 96 rows", "advice": "more", "count": 96}
     found = only(tmp_path / "run", audit=[finding, finding | {"severity": "note"}, finding])
-    assert {name: found["audit"][name] for name in ("error", "warning", "note")} == {
-        "error": 0,
-        "warning": 2,
-        "note": 1,
-    }
-    assert found["audit"]["findings"][0] == {
-        "code": "small-test", "severity": "warning", "message": "te has 96 rows",
-    }  # fmt: skip
-    assert only(tmp_path / "sound", audit=[])["audit"] == {"error": 0, "warning": 0, "note": 0, "findings": []}
+    assert [each.severity for each in found.audit] == ["warning", "note", "warning"]
+    assert found.audit[0] == AuditFinding(code="small-test", severity="warning", message="te has 96 rows")
+    assert only(tmp_path / "sound", audit=[]).audit == ()
 
 
 @pytest.mark.parametrize(
@@ -61,7 +59,7 @@ def test_an_audit_is_counted_and_its_findings_kept_short(tmp_path):
 )
 def test_where_it_came_from(tmp_path, given, text):
     found = only(tmp_path / "run", source=given, corpus="en_ewt", inputs=["word"])
-    assert (found["source"], found["corpus"], found["inputs"]) == (text, "en_ewt", ["word"])
+    assert (found.source, found.corpus, found.inputs) == (text, "en_ewt", ("word",))
 
 
 # What papers printed
@@ -78,43 +76,43 @@ SENTEVAL = digests("conneau2018", "subj_number", by="file")
 
 def test_a_folder_that_is_called_like_a_suite_is_not_its_set(tmp_path):
     found = only(tmp_path / "run", SUBJ)
-    assert (found["printed_for"], found["human"], found["printed"]) == (None, None, [])
+    assert (found.printed_for, found.human, found.published) == (None, None, ())
     found = only(tmp_path / "synthetic", SUBJ, content={"te": "0" * 32, "all": "1" * 32}, rows={"tr": 100_000})
-    assert (found["printed_for"], found["human"], found["printed"]) == (None, None, [])
+    assert (found.printed_for, found.human, found.published) == (None, None, ())
 
 
 def test_a_released_file_is_known_under_any_name(tmp_path):
     found = only(tmp_path / "run", "mine/colours", content=SENTEVAL)
-    assert found["printed_for"] == "this set"
+    assert found.printed_for == "this set"
     # Conneau et al. (2018), table 2, column SubjNum
-    assert found["human"]["accuracy"] == 0.88
-    assert {row["paper"] for row in found["printed"]} == {"conneau2018"}
+    assert found.human.accuracy == 0.88
+    assert {row.paper for row in found.published} == {"conneau2018"}
 
 
 def test_of_a_part_it_is_said_that_the_numbers_are_of_the_whole(tmp_path):
     content = digests("conneau2018", "past_present", by="all")
     found = only(tmp_path / "run", "probing/past_present", content=content, rows={"tr": 5162, "va": 680, "te": 646})
-    assert (found["printed_for"], found["human"]["accuracy"]) == ("the whole set", 0.85)
+    assert (found.printed_for, found.human.accuracy) == ("the whole set", 0.85)
     te = digests("transfer", "TREC")
-    assert only(tmp_path / "other tr", "TREC", content=te, rows={"tr": 100})["printed_for"] == "the whole set"
-    assert only(tmp_path / "same tr", "TREC", content=te, rows={"tr": 5452})["printed_for"] == "this set"
+    assert only(tmp_path / "other tr", "TREC", content=te, rows={"tr": 100}).printed_for == "the whole set"
+    assert only(tmp_path / "same tr", "TREC", content=te, rows={"tr": 5452}).printed_for == "this set"
 
 
 @pytest.mark.parametrize(("probe", "table"), [("linear", "4"), ("senteval", "4"), ("mlp", "2"), ("unknown", "2")])
 def test_the_table_with_the_same_kind_of_probe(tmp_path, probe, table):
-    found = only(tmp_path / "run", probe=probe, content=SENTEVAL)["printed"]
-    assert {(row["paper"], row["table"]) for row in found} == {("conneau2018", table)}
+    found = only(tmp_path / "run", probe=probe, content=SENTEVAL).published
+    assert {(row.paper, row.table) for row in found} == {("conneau2018", table)}
     assert len(found) == 30  # rows of either table: 24 models, 5 baselines, people
     # Conneau et al. (2018), column SubjNum of tables 2 and 4, first row
-    assert found[0] == {
+    assert asdict(found[0]) == {
         "model": "Majority vote", "kind": "baseline", "accuracy": 0.5, "paper": "conneau2018", "table": table,
     }  # fmt: skip
 
 
 def test_printed_rows_are_of_the_language_of_the_set(tmp_path):
-    assert only(tmp_path / "conneau", language="pl", published=True)["printed"] == []
-    polish = only(tmp_path / "pl", "universal2019/subj_number", language="pl", published=True)["printed"]
-    assert [(row["model"], row["accuracy"]) for row in polish] == [
+    assert only(tmp_path / "conneau", language="pl", published=True).published == ()
+    polish = only(tmp_path / "pl", "universal2019/subj_number", language="pl", published=True).published
+    assert [(row.model, row.accuracy) for row in polish] == [
         (row.model, row.value) for row in published("subj_number", suite="universal2019", language="pl")
     ]
 
@@ -122,30 +120,30 @@ def test_printed_rows_are_of_the_language_of_the_set(tmp_path):
 def test_sets_of_xprobe(tmp_path):
     content = digests("xprobe2019", "subj_number", "fr")
     french = only(tmp_path / "run", "fr/subj_number", language="fr", content=content)
-    assert french["printed_for"] == "the whole set"  # there is nothing to learn from
-    assert [(row["model"], row["accuracy"]) for row in french["printed"]] == [
+    assert french.printed_for == "the whole set"  # there is nothing to learn from
+    assert [(row.model, row.accuracy) for row in french.published] == [
         (row.model, row.value) for row in published("subj_number", suite="xprobe2019", language="fr")
     ]
     given = source("xprobe", "/x/fr/subj_number/te.txt")
-    assert only(tmp_path / "same place", "subj_number", language="fr", source=given)["printed"] == []
+    assert only(tmp_path / "same place", "subj_number", language="fr", source=given).published == ()
     others = only(tmp_path / "others", "subj_number", language="fr", source=given, published=True)
-    assert (others["printed_for"], {row["paper"] for row in others["printed"]}) == ("another set", {"xprobe2019"})
+    assert (others.printed_for, {row.paper for row in others.published}) == ("another set", {"xprobe2019"})
 
 
 def test_of_many_printed_rows_the_best_models_are_kept(tmp_path):
-    found = only(tmp_path / "run", "CR", language=None, content=digests("transfer", "CR"))["printed"]
+    found = only(tmp_path / "run", "CR", language=None, content=digests("transfer", "CR")).published
     every = [row for row in published("CR", suite="transfer") if row.metric == "accuracy"]
     assert len(found) == MAX_PUBLISHED_ROWS < len(every)
-    kinds = [row["kind"] for row in found]
+    kinds = [row.kind for row in found]
     assert kinds.count("baseline") == sum(row.kind == "baseline" for row in every)
-    worst = min(row["accuracy"] for row in found if row["kind"] == "model")
-    shown = {(row["model"], row["accuracy"]) for row in found}
+    worst = min(row.accuracy for row in found if row.kind == "model")
+    shown = {(row.model, row.accuracy) for row in found}
     assert all(row.value <= worst for row in every if row.kind == "model" and (row.model, row.value) not in shown)
 
 
 def test_without_a_language_nothing_is_said_of_a_task_that_was_printed_in_many(tmp_path):
-    assert only(tmp_path / "none", "XNLI", language=None, published=True)["printed"] == []
-    assert only(tmp_path / "fr", "XNLI", language="fr", published=True)["printed"] != []
+    assert only(tmp_path / "none", "XNLI", language=None, published=True).published == ()
+    assert only(tmp_path / "fr", "XNLI", language="fr", published=True).published != ()
 
 
 def test_every_table_says_for_which_set_a_number_was_printed(tmp_path):
@@ -167,7 +165,7 @@ def test_every_table_says_for_which_set_a_number_was_printed(tmp_path):
 
 
 def test_to_ask_for_other_sets_where_nothing_was_printed_is_an_error(tmp_path):
-    summary = {"sets": [only(tmp_path / "run", "own/colour", published=True)]}
+    summary = written_summary([only(tmp_path / "run", "own/colour", published=True)])
     with pytest.raises(UsageError, match="adds nothing: no paper printed an accuracy for other sets of colour"):
         check_published(summary, True)
     check_published(summary, False)

@@ -29,13 +29,13 @@ def show(capsys):
 
 def test_a_table_unless_told_otherwise(show, folder):
     head, row, *_ = (line.split() for line in show(folder).splitlines())
-    assert head[:4] == ["set", "te", "st:a", "st:b"]
+    assert head[:4] == ["set", "test", "st:a", "st:b"]
     assert row[:2] == [SUBJ, "400"]
     assert f"sonde show {folder} --signatures" in show(folder)
 
 
 def test_every_format(show, folder):
-    assert show(folder, "--format", "md").startswith("| set | te | st:a | st:b |")
+    assert show(folder, "--format", "md").startswith("| set | test | st:a | st:b |")
     assert "\\begin{tabular}" in show(folder, "--format", "tex")
     rows = list(csv.DictReader(StringIO(show(folder, "--format", "csv"))))
     assert {row["encoder"] for row in rows} >= {"st:a", "st:b", "majority"}

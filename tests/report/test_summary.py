@@ -1,8 +1,8 @@
 """What is taken from a run: which results make a cell, what stands beside it, and what is kept apart."""
 
-import json
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 
+import msgspec
 import numpy as np
 import pytest
 from scipy.stats import t as student
@@ -10,6 +10,7 @@ from scipy.stats import t as student
 from sonde.errors import CorruptionWarning, UsageError
 from sonde.report import summarise
 from sonde.report.legend import legend
+from sonde.report.types import Score, Seconds, Summary
 from sonde.result import Cell
 from sonde.run.folder import Run
 from sonde.run.log import open_log
@@ -18,36 +19,38 @@ from tests.report.runs import BASELINES, FIXED, SETS, SHIFT, SUBJ, beside, cell,
 
 def cells(summary, dataset=SUBJ):
     """The cells of a set by the label of their column."""
-    row = next(said for said in summary["sets"] if said["name"] == dataset)
-    return {", ".join(c["label"]): found for c, found in zip(summary["columns"], row["cells"], strict=True)}
+    row = next(said for said in summary.sets if said.name == dataset)
+    return {c.name: found for c, found in zip(summary.columns, row.cells, strict=True)}
 
 
 def test_a_run_without_results(tmp_path):
     summary = summarise(written(tmp_path / "run"))
-    assert summary["sets"] == summary["columns"] == summary["baselines"] == summary["layers"] == []
-    assert summary["seconds"] == {"encode": 0, "fit": 0, "score": 0}
+    assert summary.sets == summary.columns == summary.baselines == summary.layers == ()
+    assert summary.seconds == Seconds(encode=0, fit=0, score=0)
 
 
-def test_it_is_plain_data(tmp_path):
+def test_it_is_frozen_and_survives_json(tmp_path):
     run = written(tmp_path / "run", result("st:a"), *beside(), failure(cell("st:b")))
     summary = summarise(run)
-    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    assert summary["version"] == 3
+    assert msgspec.json.decode(msgspec.json.encode(summary), type=Summary) == summary
+    assert summary.version == 4
+    with pytest.raises(FrozenInstanceError):
+        summary.notes = ()
 
 
 def test_a_cell_says_what_the_result_says(tmp_path):
     run = written(tmp_path / "run", result("st:a", forms=30), *beside())
     (own,) = (r for r in run if r.cell.encoder == "st:a")
     found = cells(summarise(run))["st:a"]
-    assert (found["accuracy"], found["low"], found["high"]) == (own.accuracy, *own.range)
-    assert found["score"] == {"value": own.accuracy, "low": found["low"], "high": found["high"], "sd": None}
-    assert found["interval"] == "cluster"
-    assert found["macro_f1"] == own.macro_f1
-    assert found["log2_loss"] == own.log2_loss
-    assert found["signatures"] == [own.signature]
-    assert found["chosen"] == [{"l2": 1e-4}]
-    assert (found["dimension"], found["train_n"], found["edge"]) == (8, own.n["tr"], None)
-    assert not found["partial"]
+    assert (found.accuracy, found.low, found.high) == (own.accuracy, *own.range)
+    assert found.score == Score(own.accuracy, found.low, found.high, None)
+    assert found.interval == "cluster"
+    assert found.macro_f1 == own.macro_f1
+    assert found.log2_loss == own.log2_loss
+    assert found.signatures == (own.signature,)
+    assert found.chosen == ({"l2": 1e-4},)
+    assert (found.dimension, found.train_n, found.edge) == (8, own.n["tr"], None)
+    assert not found.partial
 
 
 @pytest.mark.parametrize(
@@ -66,57 +69,57 @@ def test_a_cell_says_what_the_result_says(tmp_path):
 def test_an_l2_at_the_end_of_its_grid_is_told(tmp_path, probe, l2, edge):
     first, others = result("st:a", probe=probe, seed=1), result("st:a", probe=probe, seed=2)
     records = [(replace(first[0], chosen={"l2": l2}), first[1]), others]
-    assert cells(summarise(written(tmp_path / "run", *records)))["st:a"]["edge"] == edge
+    assert cells(summarise(written(tmp_path / "run", *records)))["st:a"].edge == edge
 
 
 def test_baselines_are_columns_of_their_own_in_the_order_of_the_papers(tmp_path):
     run = written(tmp_path / "run", *beside(), result("st:a"))
     summary = summarise(run)
-    assert [c["encoder"] for c in summary["columns"]] == ["st:a"]
-    assert [c["encoder"] for c in summary["baselines"]] == [*BASELINES, *FIXED]
-    assert all(found["letters"] is None for said in summary["sets"] for found in said["baselines"])
+    assert [c.encoder for c in summary.columns] == ["st:a"]
+    assert [c.encoder for c in summary.baselines] == [*BASELINES, *FIXED]
+    assert all(found.letters is None for said in summary.sets for found in said.baselines)
 
 
 def test_the_strongest_baseline_stands_beside_each_number(tmp_path):
     run = written(tmp_path / "run", result("st:good", p=0.95), result("st:poor", p=0.68), *beside())
     found = cells(summarise(run))
     strongest = max(r.accuracy for r in run if r.cell.encoder in {*BASELINES, *FIXED})
-    good, poor = found["st:good"]["against"], found["st:poor"]["against"]
-    assert (good["baseline"], good["value"], good["verdict"]) == ("baseline:hash", strongest, "above")
-    assert poor["verdict"] != "above"
-    assert good["tests"] == poor["tests"] == 2
+    good, poor = found["st:good"].against, found["st:poor"].against
+    assert (good.baseline, good.value, good.verdict) == ("baseline:hash", strongest, "above")
+    assert poor.verdict != "above"
+    assert good.tests == poor.tests == 2
 
 
 def test_sets_and_encoders_stand_in_the_order_in_which_they_were_asked_for(tmp_path):
     names = ["st:z", "st:a", "st:m"]
     run = written(tmp_path / "run", *(result(e, s) for s in reversed(SETS) for e in names))
     summary = summarise(run)
-    assert [c["encoder"] for c in summary["columns"]] == names
-    assert [said["name"] for said in summary["sets"]] == list(reversed(SETS))
+    assert [c.encoder for c in summary.columns] == names
+    assert [said.name for said in summary.sets] == list(reversed(SETS))
 
 
 def test_what_is_known_about_a_set(tmp_path):
     run = written(tmp_path / "run", result("st:a", synthetic=True), result("st:a", "own/colour"))
-    subject, own = summarise(run)["sets"]
-    assert (subject["task"], subject["language"], subject["classes"], subject["n"]["te"]) == (
+    subject, own = summarise(run).sets
+    assert (subject.task, subject.language, subject.classes, subject.n["te"]) == (
         "subj_number",
         "en",
         2,
         400,
     )
-    assert subject["question"] == "What about subj_number?"
-    assert (subject["synthetic"], own["synthetic"]) == (True, False)
-    assert all(said["human"] is said["printed_for"] is None and not said["printed"] for said in (subject, own))
-    others = summarise(run, published=True)["sets"]
+    assert subject.question == "What about subj_number?"
+    assert (subject.synthetic, own.synthetic) == (True, False)
+    assert all(said.human is said.printed_for is None and not said.published for said in (subject, own))
+    others = summarise(run, published=True).sets
     # Conneau et al. (2018), table 2, column SubjNum
-    assert others[0]["human"]["accuracy"] == 0.88
-    assert [said["printed_for"] for said in others] == ["another set", None]
-    assert others[1]["human"] is None
+    assert others[0].human.accuracy == 0.88
+    assert [said.printed_for for said in others] == ["another set", None]
+    assert others[1].human is None
 
 
 def test_numbers_printed_for_english_are_not_shown_beside_another_language(tmp_path):
-    (said,) = summarise(written(tmp_path / "run", result("st:a", language="pl")), published=True)["sets"]
-    assert (said["human"], said["printed"], said["printed_for"]) == (None, [], None)
+    (said,) = summarise(written(tmp_path / "run", result("st:a", language="pl")), published=True).sets
+    assert (said.human, said.published, said.printed_for) == (None, (), None)
 
 
 def test_seeds_are_averaged_and_widen_the_interval(tmp_path):
@@ -124,11 +127,11 @@ def test_seeds_are_averaged_and_widen_the_interval(tmp_path):
     run = written(tmp_path / "run", *results)
     found = cells(summarise(run))["st:a"]
     values = [r.accuracy for r, _ in results]
-    assert found["accuracy"] == pytest.approx(np.mean(values))
-    assert found["sd"] == pytest.approx(np.std(values, ddof=1))
-    assert found["seeds"] == 3
-    assert len(found["signatures"]) == 3
-    assert found["high"] - found["low"] > max(r.range[1] - r.range[0] for r, _ in results)
+    assert found.accuracy == pytest.approx(np.mean(values))
+    assert found.sd == pytest.approx(np.std(values, ddof=1))
+    assert found.seeds == 3
+    assert len(found.signatures) == 3
+    assert found.high - found.low > max(r.range[1] - r.range[0] for r, _ in results)
 
 
 def test_the_layer_is_chosen_on_dev_for_each_set_and_the_first_of_several(tmp_path):
@@ -138,14 +141,14 @@ def test_the_layer_is_chosen_on_dev_for_each_set_and_the_first_of_several(tmp_pa
         for s, layers in best.items() for layer, dev in layers.items() for seed in (1, 2)
     ]  # fmt: skip
     summary = summarise(written(tmp_path / "run", *records))
-    assert [len(summary["columns"]), len(summary["layers"])] == [1, 1]
-    assert [said["cells"][0]["layer"] for said in summary["sets"]] == ["1", "0"]
-    assert summary["sets"][0]["cells"][0]["layers"] == 3
-    (found,) = summary["layers"]
-    assert found["names"] == ["0", "1", "10"]
-    assert [[one["by_dev"] for one in row] for row in found["cells"]] == [[False, True], [True, False], [False, False]]
-    assert found["cells"][1][0]["accuracy"] == summary["sets"][0]["cells"][0]["accuracy"]
-    assert found["cells"][1][0]["low"] < found["cells"][1][0]["accuracy"] < found["cells"][1][0]["high"]
+    assert [len(summary.columns), len(summary.layers)] == [1, 1]
+    assert [said.cells[0].layer for said in summary.sets] == ["1", "0"]
+    assert summary.sets[0].cells[0].layers == 3
+    (found,) = summary.layers
+    assert found.names == ("0", "1", "10")
+    assert [[one.by_dev for one in row] for row in found.cells] == [[False, True], [True, False], [False, False]]
+    assert found.cells[1][0].accuracy == summary.sets[0].cells[0].accuracy
+    assert found.cells[1][0].low < found.cells[1][0].accuracy < found.cells[1][0].high
 
 
 def test_probes_samples_versions_devices_and_identities_are_kept_apart(tmp_path):
@@ -154,17 +157,17 @@ def test_probes_samples_versions_devices_and_identities_are_kept_apart(tmp_path)
     ]  # fmt: skip
     run = written(tmp_path / "run", *(result("st:a", **more) for more in asked))
     summary = summarise(run)
-    labels = [tuple(c["label"]) for c in summary["columns"]]
+    labels = [tuple(c.label) for c in summary.columns]
     assert len(set(labels)) == len(asked)
     assert sum("partial, 200 rows a split" in label for label in labels) == 1
-    assert [found["seeds"] for found in cells(summary).values()] == [1] * len(asked)
-    partial = [found for found in cells(summary).values() if found["partial"]]
-    assert [found["n"] for found in partial] == [200]
+    assert [found.seeds for found in cells(summary).values()] == [1] * len(asked)
+    partial = [found for found in cells(summary).values() if found.partial]
+    assert [found.n for found in partial] == [200]
 
 
 def test_one_name_for_two_sets_makes_two_rows(tmp_path):
     run = written(tmp_path / "run", result("st:a"), result("st:a", data="f" * 16))
-    assert [said["label"] for said in summarise(run)["sets"]] == [
+    assert [said.label for said in summarise(run).sets] == [
         f"{SUBJ} #{number(SUBJ):016x}"[: len(SUBJ) + 10],
         f"{SUBJ} #ffffffff",
     ]
@@ -174,7 +177,7 @@ def test_letters_are_of_columns_on_the_same_rows(tmp_path):
     records = [result(e, p=p) for e, p in (("st:a", 0.9), ("st:b", 0.89), ("st:c", 0.6))]
     run = written(tmp_path / "run", *records, result("st:a", limit=200), *beside())
     found = cells(summarise(run))
-    assert {name: (one["letters"], one["best"]) for name, one in found.items()} == {
+    assert {name: (one.letters, one.best) for name, one in found.items()} == {
         "st:a": ("a", True), "st:b": ("a", True), "st:c": ("b", False),
         "st:a, partial, 200 rows a split": (None, False),
     }  # fmt: skip
@@ -187,8 +190,8 @@ def test_letters_need_predictions_and_their_lack_is_told(tmp_path):
         path.unlink()
     with pytest.warns(CorruptionWarning, match="2 files of predictions are missing, .* first"):
         summary = summarise(Run.load(run.folder))
-    assert [one["letters"] for one in cells(summary).values()] == [None, None]
-    lost, letters = summary["notes"]
+    assert [one.letters for one in cells(summary).values()] == [None, None]
+    lost, letters = summary.notes
     assert "files of predictions are missing" in lost
     assert f"The letters of {SUBJ} are missing" in letters
 
@@ -200,10 +203,12 @@ def test_failures_stand_in_place_of_numbers(tmp_path):
         failure(Cell(task="x", version=0, dataset="x/y", data="", encoder=""), "no te rows", "DataError"),
     )  # fmt: skip
     summary = summarise(run)
-    assert [said["name"] for said in summary["sets"]] == list(SETS)
-    assert cells(summary, SHIFT) == {"st:a": {"failure": "too large"}, "st:c": None}
-    assert cells(summary)["st:c"] == {"failure": ""}
-    assert {(f["encoder"], f["dataset"], f["error"]) for f in summary["failures"]} == {
+    assert [said.name for said in summary.sets] == list(SETS)
+    assert [c.encoder for c in summary.columns] == ["st:a", "st:c"]
+    assert cells(summary, SHIFT) == {"st:a": None, "st:c": None}
+    assert [s.failed for s in summary.sets] == [{1: ""}, {0: "too large"}]
+    assert [s.failed_baselines for s in summary.sets] == [{}, {}]
+    assert {(f.encoder, f.dataset, f.error) for f in summary.failures} == {
         ("st:a", SHIFT, "too large"), ("st:c", SUBJ, ""), ("st:gone", None, "not there"), (None, "x/y", "no te rows"),
     }  # fmt: skip
 
@@ -213,43 +218,43 @@ def test_what_was_asked_for_and_is_not_there_is_told(tmp_path):
     with open_log(run.folder) as log:
         log.describe(encoders=["st:b"], datasets=[{"digest": "0", "name": "x/y"}])
     summary = summarise(Run.load(run.folder))
-    assert "st:b, x/y" in summary["notes"][0]
-    assert summary["notes"][0] in legend(summary)
+    assert "st:b, x/y" in summary.notes[0]
+    assert summary.notes[0] in legend(summary)
     with open_log(tmp_path / "begun") as log:
         log.describe(encoders=["st:b"])
     begun = summarise(Run.load(tmp_path / "begun"))
-    assert legend(begun) == begun["notes"] != []
+    assert legend(begun) == list(begun.notes) != []
 
 
 def test_the_time_to_encode_counts_once(tmp_path):
     run = written(tmp_path / "run", *(result("hf:b", layer=str(i), seed=s) for i in range(3) for s in (1, 2)))
-    assert summarise(run)["seconds"] == {"encode": 2.0, "fit": 6.0, "score": 1.5}
+    assert summarise(run).seconds == Seconds(encode=2.0, fit=6.0, score=1.5)
 
 
 def test_versions_are_all_there(tmp_path):
     run = written(tmp_path / "run", result("st:a"), result("st:a", sonde="0.2.0"))
-    assert summarise(run)["versions"] == {"sonde": ["0.1.0", "0.2.0"], "numpy": ["2.0"]}
+    assert summarise(run).versions == {"sonde": ("0.1.0", "0.2.0"), "numpy": ("2.0",)}
 
 
 def test_another_metric(tmp_path):
     run = written(tmp_path / "run", result("st:a", p=0.95), result("st:b"), *beside())
     own = next(r for r in run if r.cell.encoder == "st:a")
     f1, loss = (cells(summarise(run, metric=m))["st:a"] for m in ("macro_f1", "log2_loss"))
-    assert f1["score"] == {"value": own.macro_f1, "low": None, "high": None, "sd": None}
-    assert (f1["against"]["verdict"], f1["against"]["p"]) == ("untested", None)
-    assert loss["score"]["low"] < own.log2_loss < loss["score"]["high"]
-    assert (loss["against"]["baseline"], loss["against"]["verdict"]) == ("baseline:hash", "above")
-    assert loss["against"]["value"] == pytest.approx(1.0, abs=0.2)
-    assert loss["calibrated"]["low"] < own.log2_loss_calibrated < loss["calibrated"]["high"]
-    assert loss["calibrated"]["value"] == loss["log2_loss_calibrated"] == f1["log2_loss_calibrated"]
-    assert "calibrated" not in f1
+    assert f1.score == Score(own.macro_f1)
+    assert (f1.against.verdict, f1.against.p) == ("untested", None)
+    assert loss.score.low < own.log2_loss < loss.score.high
+    assert (loss.against.baseline, loss.against.verdict) == ("baseline:hash", "above")
+    assert loss.against.value == pytest.approx(1.0, abs=0.2)
+    assert loss.calibrated.low < own.log2_loss_calibrated < loss.calibrated.high
+    assert loss.calibrated.value == loss.log2_loss_calibrated == f1.log2_loss_calibrated
+    assert f1.calibrated is None
     calm = cells(summarise(run, metric="log2_loss_calibrated"))["st:a"]
-    assert (calm["score"], "calibrated" in calm) == (loss["calibrated"], False)
-    assert calm["against"]["verdict"] == "above"  # lower is better
-    assert f1["letters"] is loss["letters"] is None
-    assert f1["accuracy"] == loss["accuracy"] == own.accuracy
-    words = summarise(run, metric="log2_loss")["sets"][0]["baselines"][0]
-    assert words["score"]["value"] is None
+    assert (calm.score, calm.calibrated) == (loss.calibrated, None)
+    assert calm.against.verdict == "above"  # lower is better
+    assert f1.letters is loss.letters is None
+    assert f1.accuracy == loss.accuracy == own.accuracy
+    words = summarise(run, metric="log2_loss").sets[0].baselines[0]
+    assert words.score.value is None
     with pytest.raises(UsageError, match="expected accuracy, macro_f1, log2_loss"):
         summarise(run, metric="f1")
 
@@ -263,13 +268,13 @@ def test_information_and_temperature_are_of_all_seeds(tmp_path):
         found.append((replace(r, scores={**r.scores, **more, "temperature": 10 * bits}), arrays))
     run = written(tmp_path / "run", *found)
     said = cells(summarise(run))["st:a"]
-    assert said["information"]["bits"] == pytest.approx(0.3)
+    assert said.information.bits == pytest.approx(0.3)
     # variances of rows, whose half width is 0.1, and of seeds; Satterthwaite's degrees of freedom (scipy's quantile)
     rows, seeds = (0.1 / 1.959964) ** 2, 0.2**2 / 3
     half = student.ppf(0.975, (rows + seeds) ** 2 / (seeds**2 / 2)) * np.sqrt(rows + seeds)
-    assert said["information"]["high"] - 0.3 == pytest.approx(half)
-    assert said["information"]["low"] + said["information"]["high"] == pytest.approx(0.6)
-    assert said["temperature"] == pytest.approx(3.0)
+    assert said.information.high - 0.3 == pytest.approx(half)
+    assert said.information.low + said.information.high == pytest.approx(0.6)
+    assert said.temperature == pytest.approx(3.0)
     turned = cells(summarise(replace(run, results=run.results[::-1])))["st:a"]
-    assert turned["information"]["bits"] == pytest.approx(said["information"]["bits"])
-    assert turned["information"]["low"] == pytest.approx(said["information"]["low"])
+    assert turned.information.bits == pytest.approx(said.information.bits)
+    assert turned.information.low == pytest.approx(said.information.low)

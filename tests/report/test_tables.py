@@ -2,9 +2,12 @@
 
 import csv
 import json
+import math
 import re
+from dataclasses import replace
 from io import StringIO
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +17,7 @@ from sonde.report import summarise, tables
 from sonde.report.columns import CellText, Column
 from sonde.report.escape import in_csv, in_latex, in_markdown
 from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
+from sonde.report.types import Seconds, Summary
 from sonde.result import Cell, Signature
 from sonde.run.folder import Run
 from tests.report.runs import SETS, SHIFT, SUBJ, beside, cell, failure, result, written
@@ -66,7 +70,7 @@ def printed(monkeypatch, capsys):
 
 
 def summary_of(run, **more):
-    return summarise(run, **more) | {"folder": "my-run"}
+    return replace(summarise(run, **more), folder="my-run")
 
 
 @pytest.mark.parametrize("width", [160, 100, 60])
@@ -89,8 +93,8 @@ def test_texts(run, write, snapshot):
 def test_no_number_is_cut_off_however_narrow_the_terminal(crowded, width, printed):
     summary = summary_of(crowded)
     shown = printed(summary, width)
-    done = [c for said in summary["sets"] for c in said["cells"] if c and "score" in c]
-    numbers = [f"{100 * c['accuracy']:.1f} ±{50 * (c['high'] - c['low']):.1f}" for c in done]
+    done = [c for s in summary.sets for c in s.cells if c is not None]
+    numbers = [f"{100 * c.accuracy:.1f} ±{50 * (c.high - c.low):.1f}" for c in done]
     assert len(numbers) == 6
     for number in numbers:
         assert re.sub(" +", " ", shown).count(number) >= numbers.count(number)
@@ -128,31 +132,31 @@ def lines_of(text):
 
 
 def test_markdown_rows_have_as_many_cells_as_their_heading(run):
-    tables_met = 0
+    found = 0
     for block in markdown(summary_of(run)).split("\n\n"):
         rows = [line for line in lines_of(block) if line.startswith("|")]
-        tables_met += bool(rows)
+        found += bool(rows)
         assert len({row.count("|") for row in rows}) <= 1
-    assert tables_met == (1 + len(summary_of(run)["layers"]) if run.results else 0)
+    assert found == (1 + len(summary_of(run).layers) if run.results else 0)
 
 
 def test_latex_rows_have_as_many_cells_as_columns(run):
-    columns, tables_met = 0, 0
+    columns, found = 0, 0
     for line in lines_of(latex(summary_of(run))):
         if line.startswith("\\begin{tabular}"):
-            columns, tables_met = line.count("r") - "tabular".count("r") + 1, tables_met + 1
+            columns, found = line.count("r") - "tabular".count("r") + 1, found + 1
         elif line.endswith("\\\\"):
             assert len(re.findall(r"(?<!\\)&", line)) == columns - 1
         else:
             assert line.startswith(
                 ("%", "\\toprule", "\\midrule", "\\bottomrule", "\\end{tabular}", "\\par{\\footnotesize")
             )
-    assert tables_met == (1 + len(summary_of(run)["layers"]) if run.results else 0)
+    assert found == (1 + len(summary_of(run).layers) if run.results else 0)
 
 
 def test_what_is_best_and_what_cannot_be_told_from_it_is_bold(plain):
     rows = [line for line in lines_of(latex(summary_of(plain))) if line.startswith("conneau2018")]
-    best = [[c["best"] for c in said["cells"]] for said in summary_of(plain)["sets"]]
+    best = [[c.best for c in s.cells] for s in summary_of(plain).sets]
     assert [[cell.strip().startswith("\\textbf") for cell in row.split("&")[2:5]] for row in rows] == best
     assert any(map(any, best))
     assert not any(map(all, best))
@@ -190,7 +194,14 @@ def test_csv_has_a_line_per_result_and_the_signature_last(run):
 
 
 def test_json_is_the_summary(run):
-    assert json.loads(json_text(summary_of(run))) == summary_of(run)
+    assert msgspec.json.decode(json_text(summary_of(run)), type=Summary) == summary_of(run)
+
+
+def test_json_may_hold_any_character_and_no_number_that_is_none(plain):
+    odd = json.loads(json_text(replace(summary_of(plain), notes=("\ud800", ODD))))
+    assert odd["notes"] == ["\ud800", ODD]
+    with pytest.raises(ValueError, match="JSON"):
+        json_text(replace(summary_of(plain), seconds=Seconds(encode=math.nan, fit=0.0, score=0.0)))
 
 
 def test_every_result_has_its_signature_in_the_list(run):

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 
 import numpy as np
@@ -18,7 +17,7 @@ from sonde.report.charts import Options, chart
 from sonde.report.checks import checks
 from sonde.report.full_summary import full_summary
 from sonde.report.page.table import table_csv
-from sonde.report.tables import csv_text, latex, markdown, print_table
+from sonde.report.tables import csv_text, json_text, latex, markdown, print_table
 from sonde.report.verdict import (
     BOLD_NOTE,
     MARK,
@@ -88,12 +87,12 @@ def test_more_encoders_raise_the_bar(tmp_path):
     def verdict(folder, many):
         records = [result("st:a", SHIFT, p=0.72), *(result(f"st:{i}", SHIFT, p=0.7) for i in range(many))]
         summary = summarise(written(tmp_path / folder, *records, *beside([SHIFT])))
-        return summary["sets"][0]["cells"][0]["against"]
+        return summary.sets[0].cells[0].against
 
     alone, among = verdict("alone", 0), verdict("among", 9)
-    assert among["p"] > alone["p"]
-    assert (alone["tests"], among["tests"]) == (1, 10)
-    assert (alone["verdict"], among["verdict"]) == ("above", "not_significant")
+    assert among.p > alone.p
+    assert (alone.tests, among.tests) == (1, 10)
+    assert (alone.verdict, among.verdict) == ("above", "not_significant")
 
 
 def test_seeds_are_taken_together_in_any_order(tmp_path):
@@ -113,8 +112,8 @@ def test_seeds_are_taken_together_in_any_order(tmp_path):
 
 def test_baselines_of_other_rows_do_not_count(tmp_path):
     run = written(tmp_path / "run", result("st:a", SHIFT, limit=100), *beside([SHIFT]))
-    (cell,) = summarise(run)["sets"][0]["cells"]
-    assert (cell["against"], cell["best"]) == (None, False)
+    (cell,) = summarise(run).sets[0].cells
+    assert (cell.against, cell.best) == (None, False)
 
 
 def test_without_predictions_nothing_is_above(run, tmp_path):
@@ -122,10 +121,10 @@ def test_without_predictions_nothing_is_above(run, tmp_path):
     for path in (tmp_path / "run" / "predictions").iterdir():
         path.unlink()
     summary = summarise(other)
-    good, poor = summary["sets"][0]["cells"]
-    assert (good["against"]["verdict"], poor["against"]["verdict"]) == ("untested", "below")
-    assert not good["best"]
-    assert any("st:a could not be compared with baseline:hash" in note for note in summary["notes"])
+    good, poor = summary.sets[0].cells
+    assert (good.against.verdict, poor.against.verdict) == ("untested", "below")
+    assert not good.best
+    assert any("st:a could not be compared with baseline:hash" in note for note in summary.notes)
 
 
 # All that shows it
@@ -153,16 +152,16 @@ def of_terminal(summary, monkeypatch):
     monkeypatch.setattr(tables, "out", lambda: console)
     print_table(summary)
     lines = console.file.getvalue().splitlines()
-    encoders = [column["encoder"] for column in summary["columns"]]
+    encoders = [column.encoder for column in summary.columns]
     marked, bold = set(), set()
-    for said in summary["sets"]:
-        (line,) = [line for line in lines if line.startswith(said["label"])]
+    for said in summary.sets:
+        (line,) = [line for line in lines if line.startswith(said.label)]
         # number, ±, letters with marks
         found = re.findall(r"(\x1b\[1m)? *(\d+\.\d) (±\d+\.\d) ([a-z]+)(†?)", line)
         assert len(found) == len(encoders)
         for encoder, (style, *_, mark) in zip(encoders, found, strict=True):
-            marked |= {(said["label"], encoder)} if mark else set()
-            bold |= {(said["label"], encoder)} if style else set()
+            marked |= {(said.label, encoder)} if mark else set()
+            bold |= {(said.label, encoder)} if style else set()
     return marked, bold
 
 
@@ -198,10 +197,10 @@ def of_csv(text, set_column, encoder_column):
 def test_everything_that_shows_a_run_marks_the_same_cells(which, request, monkeypatch):
     found = request.getfixturevalue(which)
     summary = full_summary(found)
-    names = [c["encoder"] for c in summary["columns"]]
-    cells = {(s["label"], e): c for s in summary["sets"] for e, c in zip(names, s["cells"], strict=True)}
-    marked = {place for place, cell in cells.items() if cell["against"]["verdict"] != "above"}
-    bold = {place for place, cell in cells.items() if cell["best"]}
+    names = [c.encoder for c in summary.columns]
+    cells = {(s.label, e): c for s in summary.sets for e, c in zip(names, s.cells, strict=True)}
+    marked = {place for place, cell in cells.items() if cell.against.verdict != "above"}
+    bold = {place for place, cell in cells.items() if cell.best}
     assert marked
     assert not marked & bold
     assert bool(bold) == (which == "run")
@@ -214,8 +213,8 @@ def test_everything_that_shows_a_run_marks_the_same_cells(which, request, monkey
     assert of_rows(chart("intervals", summary)[0]) == (marked, bold)
     assert of_csv(csv_text(found, summary), "dataset", "encoder") == marked
     assert of_csv(table_csv(summary), "set", "encoder") == marked
-    (entry,) = [each for each in checks(summary) if each["code"] == "below-baseline"]
-    assert {(s, e) for s, e in cells if any(w.startswith(f"{e} on {s}: ") for w in entry["where"])} == marked
+    (entry,) = [each for each in checks(summary) if each.code == "below-baseline"]
+    assert {(s, e) for s, e in cells if any(w.startswith(f"{e} on {s}: ") for w in entry.where)} == marked
     fragment = report._repr_html_()
     assert fragment.count('class="marked"') + fragment.count('class="best marked"') == len(marked)
 
@@ -228,7 +227,7 @@ def test_every_text_says_what_the_mark_and_bold_mean(run, monkeypatch):
     tex = latex(summary)
     assert f"\\textsuperscript{{\\dag{{}}}} {NOT_SIGNIFICANT}" in tex  # in the paper itself, and not in a comment
     assert tex.count("\\par{\\footnotesize") == 1
-    assert "surely" not in markdown(summary) + tex + json.dumps(summary)
+    assert "surely" not in markdown(summary) + tex + json_text(summary)
 
 
 def test_a_filled_dot_is_above_its_baselines(run, hopeless):
@@ -243,7 +242,7 @@ def test_a_filled_dot_is_above_its_baselines(run, hopeless):
 def test_nothing_at_chance_is_bold(tmp_path):
     records = [result(e, s, p=0.5) for s in SETS for e in ("st:a", "st:b")]
     summary = full_summary(written(tmp_path / "run", *records, *beside()))
-    assert not any(cell["best"] for said in summary["sets"] for cell in said["cells"])
+    assert not any(cell.best for said in summary.sets for cell in said.cells)
     for text in (markdown(summary), latex(summary)):
         assert "**" not in text
         assert "\\textbf" not in text
@@ -256,11 +255,11 @@ def test_nothing_at_chance_is_bold(tmp_path):
 def test_a_constant_answer_has_no_interval_anywhere(run, monkeypatch):
     summary = full_summary(run)
     assert CONSTANT_BASELINES == ("majority",)
-    for said in summary["sets"]:
-        majority, *others = said["baselines"]
-        assert (majority["low"], majority["high"], majority["interval"]) == (None, None, "constant")
-        assert majority["score"]["low"] is majority["score"]["high"] is None
-        assert all(cell["low"] is not None for cell in others)
+    for said in summary.sets:
+        majority, *others = said.baselines
+        assert (majority.low, majority.high, majority.interval) == (None, None, "constant")
+        assert majority.score.low is majority.score.high is None
+        assert all(cell.low is not None for cell in others)
     for row in csv.DictReader(io.StringIO(csv_text(run, summary))):
         assert (row["low"] == row["high"] == "") == (row["encoder"] == "majority")
     for row in csv.DictReader(io.StringIO(table_csv(summary))):

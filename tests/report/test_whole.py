@@ -1,15 +1,17 @@
 """All that a page needs: every part is there, as plain data, with the commands to have it again."""
 
-import json
 import shlex
+from dataclasses import replace
 
 import msgspec
 import pytest
 
 from sonde.data.sources import find_sets
 from sonde.data.tables import Columns
-from sonde.report import summarise
-from sonde.report.full_summary import VERSION, full_summary
+from sonde.report import Report, summarise
+from sonde.report.full_summary import full_summary
+from sonde.report.reproduction import reproduction
+from sonde.report.types import VERSION, CheckResult, Curves, Reproduction, Summary
 from sonde.result import FLOAT16_FACT
 from sonde.run import Run, join
 from sonde.run.log import open_log
@@ -35,36 +37,35 @@ def asked(folder, datasets, *records, encoders=("static:",), **more):
 
 
 def commands(run):
-    return [shlex.split(line) for line in full_summary(run)["repeat"]["commands"]]
+    return [shlex.split(line) for line in reproduction(run, {}).commands]
 
 
-def test_everything_is_there_and_plain(tmp_path):
+def test_everything_is_there_and_survives_json(tmp_path):
     run = written(tmp_path / "run", result("st:a", forms=20), result("st:b"), *beside(), failure(cell("st:c")))
-    found = full_summary(run)
-    assert found.keys() - summarise(run).keys() == {
-        "mistakes", "curves", "correlations", "languages", "checks", "repeat", "try",
-    }  # fmt: skip
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert found["version"] == VERSION == 3
-    assert len(found["mistakes"]) == len(found["sets"])
-    assert found["curves"] == {"dimension": [], "epoch": []}
-    assert found["try"] is None
-    assert isinstance(found["checks"], list)
+    found, plain = full_summary(run), summarise(run)
+    assert msgspec.json.decode(msgspec.json.encode(found), type=Summary) == found
+    added = ("errors", "curves", "correlations", "languages", "reproduction", "checks", "notes")
+    assert replace(found, **{name: getattr(plain, name) for name in added}) == plain
+    assert found.version == VERSION == 4
+    assert len(found.errors) == len(found.sets)
+    assert found.curves == Curves()
+    assert found.checks
+    assert all(isinstance(each, CheckResult) for each in found.checks)
 
 
 def test_a_run_without_results(tmp_path):
     found = full_summary(written(tmp_path / "run"))
-    assert found["mistakes"] == []
-    assert found["repeat"] == {"commands": [], "signatures": 0, "versions": {}, "folders": [str(tmp_path / "run")]}
+    assert found.errors == ()
+    assert found.reproduction == Reproduction(commands=(), signatures=0, versions={}, folders=(str(tmp_path / "run"),))
 
 
 def test_commands_that_were_kept_are_told_as_they_are(tmp_path):
     given = ["sonde run probes -e st:a -o run", "sonde run probes -e 'st:b c' -o run"]
     run = asked(tmp_path / "run", [], result("st:a"), result("st:a", seed=2), commands=given)
-    found = full_summary(run)["repeat"]
-    assert found["commands"] == given
-    assert found["signatures"] == 2
-    assert found["versions"] == {"sonde": ["0.1.0"], "numpy": ["2.0"]}
+    found = full_summary(run).reproduction
+    assert list(found.commands) == given
+    assert found.signatures == 2
+    assert found.versions == {"sonde": ("0.1.0",), "numpy": ("2.0",)}
 
 
 def test_a_command_finds_the_same_sets_by_the_same_names(tmp_path):
@@ -112,10 +113,10 @@ def test_what_was_asked_of_the_encoders(tmp_path):
     )
     same = "sonde run /data -e 'st:a b' -p mlp"
     rest = f"--limit 50 --device cuda --half -o {tmp_path / 'run'}"
-    assert full_summary(run)["repeat"]["commands"] == [
+    assert reproduction(run, {}).commands == (
         f"{same} --seeds 3 --seed 7 {rest}",
         f"{same} --seed 20 {rest}",
-    ]
+    )
 
 
 def test_runs_that_were_joined_have_commands_of_their_own(tmp_path):
@@ -127,12 +128,12 @@ def test_runs_that_were_joined_have_commands_of_their_own(tmp_path):
         said |= {"digest": record.cell.data}
         more = {"encoders": [encoder], "probes": ["linear"], "seeds": [1111]}
         runs.append(asked(tmp_path / name, [said], (record, arrays), **more))
-    found = full_summary(join(runs))["repeat"]
-    assert found["folders"] == [str(tmp_path / "one"), str(tmp_path / "two")]
-    assert found["commands"] == [
+    found = reproduction(join(runs), {})
+    assert found.folders == (str(tmp_path / "one"), str(tmp_path / "two"))
+    assert found.commands == (
         f"sonde run {tmp_path / 'one.txt'} -e st:a -o {tmp_path / 'one'}",
         f"sonde run {tmp_path / 'two.txt'} -e st:b --limit 50 -o {tmp_path / 'two'}",
-    ]
+    )
 
 
 @pytest.mark.parametrize("encoders", [("mine",), ("mine", "static:")])
@@ -140,13 +141,19 @@ def test_what_no_command_can_ask_for_is_told(tmp_path, encoders):
     (tmp_path / "one.txt").write_text(SENTEVAL)
     there = sources(find_sets([str(tmp_path / "one.txt")]))
     run = asked(tmp_path / "run", [*there, {"name": "own", "digest": "f" * 16, "source": None}], encoders=encoders)
-    *real, first, second = full_summary(run)["repeat"]["commands"]
-    assert first == "# from Python, with encoders of one's own: mine"
-    assert second == "# from Python, with sets of one's own: own"
+    *real, first, second = reproduction(run, {}).commands
+    assert first == "# from Python, with your own encoders: mine"
+    assert second == "# from Python, with your own sets: own"
     assert len(real) == ("static:" in encoders)
 
 
 def test_a_comment_is_one_line(tmp_path):
-    (line,) = full_summary(asked(tmp_path / "run", [], encoders=["mine\nrm x"]))["repeat"]["commands"]
+    (line,) = reproduction(asked(tmp_path / "run", [], encoders=["mine\nrm x"]), {}).commands
     assert line.startswith("#")
     assert len(line.splitlines()) == 1
+
+
+def test_a_report_prints_itself_on_one_line(tmp_path):
+    run = written(tmp_path / "run", result("st:a"), result("st:b"), *beside([SUBJ]))
+    assert repr(Report.of(run)) == "<Report 'run': 2 encoders on 1 set>"
+    assert repr(Report.of(run, title="Two\nlines \x1b")) == "<Report 'Two lines \\\\u001b': 2 encoders on 1 set>"

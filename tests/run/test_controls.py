@@ -17,12 +17,16 @@ from sonde.encoders.schemes.baseline import tokens
 from sonde.encoders.wordvectors import WordVectors
 from sonde.errors import DataError, TooFewError
 from sonde.probes import Features, fit, parse
-from sonde.run.cells import Vectors
-from sonde.run.controls import CONTROLS, lexical_keys, selectivity
-from sonde.run.controls.keys import MIN_KEY_TEXTS
-from sonde.run.controls.vectors import to_direction, to_empty, to_gaussian, to_norm
+from sonde.run.control import CONTROLS
+from sonde.run.controls.direction import to_direction
+from sonde.run.controls.gaussian import to_gaussian
+from sonde.run.controls.key import MIN_KEY_TEXTS, lexical_keys
+from sonde.run.controls.norm import to_norm
+from sonde.run.controls.words import to_empty
 from sonde.run.parts import parts_of
+from sonde.run.selectivity import selectivity
 from sonde.run.shared import TextIndex
+from sonde.run.unit import Vectors
 from sonde.stats.intervals import wilson
 from sonde.task import Example
 from tests.run.sets import WORDS, Knowing, dataset
@@ -66,11 +70,11 @@ def test_every_control_says_what_it_is():
         "key", "shuffled", "memorise", "permuted", "permuted_test", "synthetic", "norm", "direction", "gaussian",
         "words", "untrained",
     ]  # fmt: skip
-    for name, control in CONTROLS.items():
+    for name, control in CONTROLS.parts().items():
         assert control.name == name
         assert re.fullmatch(r"[A-Z].{40,}\.", control.interpretation)
         assert sum(work is not None for work in (control.parts, control.table, control.encoder)) == 1
-    assert {name for name, c in CONTROLS.items() if c.encodes} == {
+    assert {name for name, c in CONTROLS.parts().items() if c.encodes} == {
         "permuted",
         "permuted_test",
         "synthetic",
@@ -78,7 +82,7 @@ def test_every_control_says_what_it_is():
     }
 
 
-@pytest.mark.parametrize("name", [name for name, control in CONTROLS.items() if control.parts])
+@pytest.mark.parametrize("name", [name for name, control in CONTROLS.parts().items() if control.parts])
 def test_a_control_that_encodes_nothing_asks_for_no_other_texts(name):
     parts = keyed()
     made = CONTROLS[name].parts(parts, 1)
@@ -89,7 +93,7 @@ def test_a_control_that_encodes_nothing_asks_for_no_other_texts(name):
     assert (made.name, made.digest, made.task) == (parts.name, parts.digest, parts.task)
 
 
-@pytest.mark.parametrize("name", [name for name, control in CONTROLS.items() if control.parts])
+@pytest.mark.parametrize("name", [name for name, control in CONTROLS.parts().items() if control.parts])
 def test_the_seed_decides(name):
     def facts(seed):
         made = CONTROLS[name].parts(keyed(), seed)

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sonde.data.dataset import Dataset
 from sonde.run import encoder as encoder_module
 from sonde.run import evaluate, variants
-from sonde.run.measures import MEASURES, measure_of
+from sonde.run.measure import MEASURES, measure_of
 from sonde.task import Example
 from tests.run.test_variants import Reading, keyed, label, named, noise, of_label
 
@@ -36,7 +36,7 @@ def test_every_measure_says_how_to_read_it():
     assert list(MEASURES) == [
         "online", "learning", "given:length", "given:words", "capacity", "hidden", "erasure", "inlp", "mix",
     ]  # fmt: skip
-    for name, measure in MEASURES.items():
+    for name, measure in MEASURES.parts().items():
         assert measure.name == name
         assert measure.interpretation[0].isupper()
         assert measure.interpretation.endswith(".")

@@ -17,13 +17,15 @@ from sonde.probes import Features, parse
 from sonde.result import Cell, Signature
 from sonde.run import Run, evaluate, join, variants
 from sonde.run import encoder as encoder_module
-from sonde.run.cells import Unit, Vectors, probe_unit
-from sonde.run.controls import CONTROLS, selectivity
+from sonde.run.cells import probe_unit
+from sonde.run.control import CONTROLS
 from sonde.run.log import Log
-from sonde.run.measures import MEASURES, measure_of
+from sonde.run.measure import MEASURES, measure_of
 from sonde.run.parts import parts_of
 from sonde.run.resample import CHOSEN_ARRAY, RESAMPLED
+from sonde.run.selectivity import selectivity
 from sonde.run.shared import TextIndex
+from sonde.run.unit import Unit, Vectors
 from sonde.run.variants import Variants, select_variants
 from sonde.task import Example
 from tests.run.sets import WORDS, dataset, same

@@ -1,4 +1,4 @@
-"""The page in a browser: a sentence is typed and its readings are seen, by keyboard, and nothing goes wrong unseen."""
+"""The page in a browser: sentences are typed and classified, by keyboard, and errors are shown."""
 
 import shutil
 from dataclasses import replace
@@ -58,8 +58,8 @@ def test_a_sentence_is_read(page):
     typed(page, "#try-text", "the boats in a\nthe <img src=x onerror=alert(1)> towers")
     page.keyboard.press("Control+Enter")
     page.wait_for_selector(".try-table")
-    assert page.inner_text("#try-told") == "Read 2 sentences: 2 questions, 2 encoders."
-    assert page.locator("#try-told").get_attribute("aria-live") == "polite"
+    assert page.inner_text("#try-status") == "Classified 2 sentences: 2 sets, 2 encoders."
+    assert page.locator("#try-status").get_attribute("aria-live") == "polite"
     assert page.locator(".try-sentence").all_inner_texts() == [
         "the boats in a 4 tokens", "the <img src=x onerror=alert(1)> towers 14 tokens"
     ]  # fmt: skip
@@ -67,7 +67,7 @@ def test_a_sentence_is_read(page):
     row = page.locator(".try-table").first.locator("tbody tr").nth(1)
     assert row.locator("th").inner_text().startswith("word_content")
     cells = row.locator("td").all_inner_texts()
-    assert all(cell.startswith("boats") and "✓ right" in cell for cell in cells[:2])
+    assert all(cell.startswith("boats") and "✓ correct" in cell for cell in cells[:2])
     assert cells[2:] == ["all 2 agree", "boats"]
 
 
@@ -83,7 +83,7 @@ def test_two_sentences_are_compared_by_keyboard(page):
     page.focus("#try-second")
     page.keyboard.press("Control+Enter")
     page.wait_for_selector(".try-cosines")
-    assert page.inner_text("#try-told") == "Read 2 sentences: 2 questions, 2 encoders. 0 readings changed."
+    assert page.inner_text("#try-status") == "Classified 2 sentences: 2 sets, 2 encoders. 0 predictions changed."
     assert page.locator(".try-cosines dd").all_inner_texts() == ["1.000", "1.000"]  # of means of the same words
     typed(page, "#try-second", "the towers in a")
     page.keyboard.press("Control+Enter")
@@ -94,16 +94,16 @@ def test_two_sentences_are_compared_by_keyboard(page):
 def test_what_is_wrong_is_said(page):
     typed(page, "#try-text", "   ")
     page.keyboard.press("Control+Enter")
-    page.wait_for_selector(".try-told.bad")
-    assert page.inner_text("#try-told") == "Type a sentence."
+    page.wait_for_selector(".try-status.bad")
+    assert page.inner_text("#try-status") == "Type a sentence."
     page.fill("#try-text", "x" * 2001)
     page.keyboard.press("Control+Enter")
-    playwright.expect(page.locator("#try-told")).to_contain_text("2000 characters at most")
+    playwright.expect(page.locator("#try-status")).to_contain_text("at most 2000 characters")
     for box in page.locator("input[name=encoder]").all():
         box.uncheck()
     typed(page, "#try-text", "the boats")
     page.keyboard.press("Control+Enter")
-    playwright.expect(page.locator("#try-told")).to_have_text("Choose at least one encoder.")
+    playwright.expect(page.locator("#try-status")).to_have_text("Choose at least one encoder.")
 
 
 def test_new_results_are_offered(page, served):
@@ -118,7 +118,7 @@ def test_new_results_are_offered(page, served):
     assert page.inner_text("#try-grown") == "1 new result:"
     page.click("#try-reload")
     page.wait_for_selector("#try-form:not([hidden])")
-    assert page.locator("#try").get_attribute("data-results") == "9"
+    assert page.locator("#try-state").get_attribute("data-results") == "9"
     assert page.locator("#try-news").is_hidden()
 
 

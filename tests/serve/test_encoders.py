@@ -91,7 +91,7 @@ def test_two_encoders_do_not_wait_for_each_other(monkeypatch):
 
 
 def test_an_encoder_that_is_another_one_by_now_is_refused():
-    with pytest.raises(EncoderError, match=r"static:\?dim=64 is not what it was in the run.*run again in a new folder"):
+    with pytest.raises(EncoderError, match=r"static:\?dim=64 has changed since the run.*run again in a new folder"):
         Encoders().vectors("static:?dim=64", STATIC.replace("dim=64", "dim=128"), ["text"])
     with pytest.raises(EncoderError, match="does not say what it is"):
         Encoders().vectors("static:?dim=64", None, ["text"])
@@ -99,7 +99,7 @@ def test_an_encoder_that_is_another_one_by_now_is_refused():
 
 @pytest.mark.parametrize("name", ["knowing", "my model", "", "x:y", "static"])
 def test_a_function_that_was_given_in_python_cannot_be_loaded(name):
-    with pytest.raises(UsageError, match="was given to the run as a function"):
+    with pytest.raises(UsageError, match="was passed to the run as a function"):
         Encoders().vectors(name, "x", ["text"])
 
 
@@ -115,7 +115,7 @@ def test_a_program_is_run_only_if_it_is_named(tmp_path, monkeypatch):
     identity = str(load(name).identity)
     assert Encoders([name]).vectors(name, identity, ["text"]).vectors.tolist() == [[4.0]]
     (tmp_path / "mine.py").write_text("def encode(texts): return [[0.0] for t in texts]\n")
-    with pytest.raises(EncoderError, match="is not what it was in the run"):
+    with pytest.raises(EncoderError, match="has changed since the run"):
         Encoders([name]).vectors(name, identity, ["text"])
 
 

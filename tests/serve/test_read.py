@@ -69,16 +69,16 @@ def test_what_is_true_stands_beside(predictor, served):
     assert truths[2][1] == {"labels": [], "text": "none of the 5 words"}
     # word content is solved by a mean of words: with one of the words the reading is right, with none there is no right
     content = [said["sets"][1]["cells"] for said in found["sentences"]]
-    assert [cell["right"] for cell in content[0]] == [True, True]
-    assert all(cell["right"] == (cell["label"] in ("rivers", "towers")) for cell in content[1])
-    assert [cell["right"] for cell in content[2]] == [None, None]
+    assert [cell["correct"] for cell in content[0]] == [True, True]
+    assert all(cell["correct"] == (cell["label"] in ("rivers", "towers")) for cell in content[1])
+    assert [cell["correct"] for cell in content[2]] == [None, None]
     assert found["sentences"][0]["sets"][1]["agreement"] == {"label": "boats", "n": 2, "of": 2}
     assert found["sentences"][0]["sets"][0]["cells"][0]["shown"].endswith(" tokens")
 
 
 def test_sets_that_read_more_than_a_sentence_are_left_out(predictor, served):
     found = answer(predictor, served, "the boats in a")
-    assert found["left_out"] == [{"set": WORD.split("/")[1], "why": "Its probe reads the sentence and word."}]
+    assert found["excluded"] == [{"set": WORD.split("/")[1], "why": "Its probe takes the sentence and word."}]
 
 
 def test_baselines_are_read_if_they_are_asked_for(predictor, served):
@@ -97,7 +97,7 @@ def test_two_sentences_are_compared(predictor, served):
     other = answer(predictor, served, "the boats", "a tower", compare=True, encoders=["static:"])
     expected = one @ two / np.linalg.norm(one) / np.linalg.norm(two)
     assert other["cosines"] == [[{"layer": None, "value": pytest.approx(float(expected), abs=1e-6)}]]
-    with pytest.raises(UsageError, match="Two sentences are compared; there is 1"):
+    with pytest.raises(UsageError, match="Expected two sentences to compare, got 1"):
         answer(predictor, served, "the boats", compare=True)
 
 
@@ -140,13 +140,13 @@ def test_layers_are_the_best_on_dev_or_as_asked(tmp_path):
     found = answer(here, own, "c1 bal")
     assert found["sentences"][0]["sets"][0]["cells"][0] | {"classes": 0} == {
         "label": "c1", "shown": "c1", "probability": pytest.approx(1, abs=0.05), "layer": "1", "classes": 0,
-        "others": 0, "rest": pytest.approx(0, abs=1e-6), "right": None,
+        "others": 0, "rest": pytest.approx(0, abs=1e-6), "correct": None,
     }  # fmt: skip
     other = answer(here, own, "c1 bal", layers={"layered": "0"})
     assert other["sentences"][0]["sets"][0]["cells"][0]["layer"] == "0"
     compared = answer(here, own, "c1 bal", "c0 bal", compare=True)
     assert [c["layer"] for c in compared["cosines"][0]] == ["1"]
-    with pytest.raises(UsageError, match="no layer '7'; the layers are 0, 1"):
+    with pytest.raises(UsageError, match="no layer '7'; expected one of 0, 1"):
         answer(here, own, "c1 bal", layers={"layered": "7"})
 
 
@@ -155,7 +155,7 @@ def test_an_encoder_that_cannot_be_loaded_is_told_and_the_others_are_read(predic
     run(tmp_path / "run", {"mine": Knowing()}, (dataset,), baselines=[])
     found = answer(predictor, Run.load(tmp_path / "run"), "the boats")
     assert [problem["encoder"] for problem in found["problems"]] == ["mine"]
-    assert "was given to the run as a function" in found["problems"][0]["error"]
+    assert "was passed to the run as a function" in found["problems"][0]["error"]
     by = {row["name"]: row["cells"] for row in found["sentences"][0]["sets"]}
     assert by[CONTENT][0]["label"] == "boats"
     assert by[CONTENT][1] is None
@@ -190,7 +190,7 @@ def test_a_run_without_probes_offers_nothing(predictor, tmp_path):
     catalogue = probe_catalogue(own)
     assert catalogue.choices == []
     assert [left["set"] for left in catalogue.excluded] == ["word_content"]
-    assert "not kept" in catalogue.excluded[0]["why"]
+    assert "not stored" in catalogue.excluded[0]["why"]
     with pytest.raises(UsageError, match="No encoder is chosen"):
         answer(predictor, own, "the boats")
 
@@ -224,15 +224,15 @@ def test_an_encoder_elsewhere_is_asked_only_if_it_is_named(served):
         )
     catalogue = probe_catalogue(Run.load(served.folder.parent / "copy"))
     assert [choice.remote for choice in catalogue.choices] == [True]
-    assert catalogue.wanted(None, {}) == []
-    assert len(catalogue.wanted(["openai:text-embedding-3-small"], {})) == 1
+    assert catalogue.selected(None, {}) == []
+    assert len(catalogue.selected(["openai:text-embedding-3-small"], {})) == 1
 
 
 def test_unknown_encoders_are_named(served):
-    with pytest.raises(UsageError, match=r"no probe of 'st:x' to read from; there is static:, static:\?dim=64"):
-        probe_catalogue(served).wanted(["st:x"], {})
+    with pytest.raises(UsageError, match=r"no stored probe of 'st:x'; expected one of static:, static:\?dim=64"):
+        probe_catalogue(served).selected(["st:x"], {})
     with pytest.raises(UsageError, match="none to choose from"):
-        probe_catalogue(served).wanted(["static:"], {"static:": "3"})
+        probe_catalogue(served).selected(["static:"], {"static:": "3"})
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_unknown_encoders_are_named(served):
         (["a"] * (MAX_SENTENCES + 1), f"{MAX_SENTENCES + 1} sentences"),
         (["a" * (MAX_SENTENCE_LENGTH + 1)], "2,001 characters"),
         ([" " * MAX_SENTENCE_LENGTH + "a"], "2,001 characters"),
-        (["half \ud83d"], "half a character"),
+        (["half \ud83d"], "lone surrogate"),
     ],
 )
 def test_sentences_that_are_refused(sentences, why):

@@ -174,10 +174,10 @@ def test_what_is_no_request(server, body):
         ({"sentences": []}, "Type a sentence"),
         ({"sentences": ["x"] * 21}, "at most 20"),
         ({"sentences": ["x" * 2001]}, "at most 2,000"),
-        ({"sentences": ["x"], "encoders": []}, "No encoder is chosen"),
-        ({"sentences": ["x"], "encoders": ["../x"]}, "no probe of '../x'"),
+        ({"sentences": ["x"], "encoders": []}, "No encoder was selected"),
+        ({"sentences": ["x"], "encoders": ["../x"]}, "no stored probe of '../x'"),
         ({"sentences": ["x"], "layers": {"static:": "1"}}, "no layer '1'"),
-        ({"sentences": ["x", "y", "z"], "compare": True}, "there are 3"),
+        ({"sentences": ["x", "y", "z"], "compare": True}, "got 3"),
     ],
 )
 def test_requests_that_cannot_be_met(server, asked, why):

@@ -1,21 +1,21 @@
-"""A dot and an interval per encoder, a panel per set, and marks for what each number is to be seen beside.
+"""A dot and an interval per encoder, a panel per set, and marks for what to compare each score with.
 
-Marks: the majority, the length, the better naive Bayes of the run, and another baseline if it is better; the human
-bound and the models that papers printed. A filled dot is what is bold in a table, or alone on its set, and
-significantly better than the best baseline; † stands beside what is not.
+Marks: the majority, the length, the better naive Bayes of the run, and another baseline if that is better; the human
+bound and published models. A filled dot is what is bold in a table, or alone on its set, and significantly better than
+the best baseline; † stands beside what is not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from sonde.report.charts.figure_style import (
+from sonde.report import published_results
+from sonde.report.drawing.chart import Chart, OnPage
+from sonde.report.drawing.figure_style import (
     SERIES_COLOURS,
     FigureStyle,
     Row,
     Spec,
-    Width,
     figure_style,
     name_axis,
     numbers,
@@ -23,20 +23,23 @@ from sonde.report.charts.figure_style import (
     ticks,
     tooltip,
 )
-from sonde.report.charts.options import (
+from sonde.report.drawing.options import (
+    INTERVAL_COLUMNS,
     METRIC_TITLES,
+    NAME_COLUMNS,
     Options,
-    require_rows,
     score_title,
     selected_columns,
     selected_sets,
 )
-from sonde.report.charts.panels import Panel, grid, legend_columns
+from sonde.report.drawing.panels import Panel, grid, legend_columns
 from sonde.report.escape import plain
 from sonde.report.interval import estimate_of, in_points
-from sonde.report.verdict import MARK, NOT_SIGNIFICANT, mark_of, verdict_of
+from sonde.report.types import Column, SetSummary, Summary
+from sonde.report.verdict import FILLED_NOTE, MARK, NOT_SIGNIFICANT, mark_of, verdict_of
 
-NEEDS = "Intervals need results of an encoder; the run has none."
+Sample = tuple[int | None, str]
+"""Limit and version: columns with the same were tested on the same rows."""
 MARKS: Mapping[str, tuple[Sequence[float], str]] = {
     "majority": ([1, 1.5], "#5a5a5a"), "length": ([4, 2], "#5a5a5a"), "naive Bayes": ([1, 0], "#5a5a5a"),
     "other baseline": ([2.5, 1], "#5a5a5a"),
@@ -47,38 +50,34 @@ MARK_BASELINES = {"majority": ("majority",), "length": ("length",), "naive Bayes
 """The baselines of the run that a mark is the best of."""
 
 
-def chart(summary: Mapping[str, Any], options: Options) -> tuple[list[Row], Spec]:
-    """The figure of these options."""
-    found = rows(summary, sets=options.sets, columns=options.columns)
-    return require_rows(found, NEEDS), spec(found, width=options.width)
-
-
-def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Sequence[int] = ()) -> list[Row]:
+def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per set and encoder, with ``mark`` null, and a row per set and mark, with ``column`` null."""
-    short, titles = selected_columns(summary, columns), selected_sets(summary, sets)
+    short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
     found: list[Row] = []
-    for i in titles:
-        said = summary["sets"][i]
-        head = {"set": i, "set_name": titles[i], "label": plain(said["label"]), "metric": said["scored_by"]}
-        shown = [j for j in short if estimate_of(said["cells"][j])[0] is not None]
-        for j in shown:
-            cell = said["cells"][j]
+    for i, title in titles.items():
+        own = summary.sets[i]
+        head = {"set": i, "set_name": title, "label": plain(own.label), "metric": own.scored_by}
+        shown = {j: cell for j in short if (cell := own.cells[j]) and cell.score.value is not None}
+        for j, cell in shown.items():
             value, low, high = estimate_of(cell)
             verdict = verdict_of(cell)
             more = {
-                "letters": cell.get("letters"), "best": bool(cell.get("best")), "partial": bool(cell["partial"]),
+                "letters": cell.letters, "best": cell.best, "partial": cell.partial,
                 "verdict": verdict, "marked": bool(mark_of(cell)),
             }  # fmt: skip
             more["filled"] = more["best"] or (len(shown) == 1 and verdict == "above")
             more_text = f"; {NOT_SIGNIFICANT}" if more["marked"] else ""
-            text = f"{short[j]} on {titles[i]}: {in_points(value, low, high)}{more_text}"
+            text = f"{short[j]} on {title}: {in_points(value, low, high)}{more_text}"
             found.append(head | _row(value, low, high, text) | {"column": j, "encoder_name": short[j]} | more)
-        if shown:
-            samples = {(c["limit"], c["sonde"]) for c in (summary["columns"][j] for j in shown)}
-            for mark, name, value in _marks(summary, said, samples):
-                text = f"{name} on {titles[i]}: {in_points(value)}"
-                found.append(head | _row(value, None, None, text) | {"mark": mark, "model": name})
+        samples = {_sample(summary.columns[j]) for j in shown}
+        for mark, name, score in _marks(summary, own, samples) if shown else ():
+            text = f"{name} on {title}: {in_points(score)}"
+            found.append(head | _row(score, None, None, text) | {"mark": mark, "model": name})
     return found
+
+
+def _sample(column: Column) -> Sample:
+    return column.limit, column.sonde
 
 
 def _row(value: float | None, low: float | None, high: float | None, text: str) -> Row:
@@ -88,12 +87,12 @@ def _row(value: float | None, low: float | None, high: float | None, text: str) 
     }  # fmt: skip
 
 
-def _marks(summary: Mapping[str, Any], said: Mapping[str, Any], samples: set[Any]) -> Iterator[tuple[str, str, float]]:
-    """What each number of a set is to be seen beside: kind, name and value. Baselines are of the encoders' own rows."""
+def _marks(summary: Summary, own: SetSummary, samples: set[Sample]) -> Iterator[tuple[str, str, float]]:
+    """What each score of a set is to be compared with: kind, name and value; baselines on the encoders' own rows."""
     there = [
-        (column["encoder"], value)
-        for column, cell in zip(summary["baselines"], said["baselines"], strict=True)
-        if (column["limit"], column["sonde"]) in samples and (value := estimate_of(cell)[0]) is not None
+        (column.encoder, cell.score.value)
+        for column, cell in zip(summary.baselines, own.baselines, strict=True)
+        if cell and cell.score.value is not None and _sample(column) in samples
     ]
     for mark, names in MARK_BASELINES.items():
         best = max(((value, name) for name, value in there if name in names), default=None)
@@ -102,17 +101,23 @@ def _marks(summary: Mapping[str, Any], said: Mapping[str, Any], samples: set[Any
     name, value = max(there, key=lambda pair: pair[1], default=("", 0.0))
     if name and all(name not in names for names in MARK_BASELINES.values()):
         yield "other baseline", plain(name), value
-    other = "" if said["printed_for"] in (None, "this set") else f", {said['printed_for']}"
-    if said["human"]:
-        yield "human", plain(f"human ({said['human']['paper']}{other})"), said["human"]["accuracy"]
-    for printed in said.get("printed") or ():
-        if printed["kind"] == "model":
-            yield "published", plain(f"{printed['model']} ({printed['paper']}{other})"), printed["accuracy"]
+    other = "" if own.printed_for in (None, "this set") else f", {own.printed_for}"
+    if own.human:
+        yield "human", plain(f"human ({own.human.paper}{other})"), own.human.accuracy
+    for printed in own.published:
+        if printed.kind == "model":
+            yield "published", plain(f"{printed.model} ({printed.paper}{other})"), printed.accuracy
 
 
-def spec(rows: Sequence[Row], *, width: Width = "container") -> Spec:
-    """Panels with their own axis: sets differ in what is hard about them, and encoders are compared within a set."""
-    style = figure_style(width)
+def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
+    """Where the published numbers come from."""
+    drawn = {row["set"] for row in rows if row["mark"] in ("human", "published")}
+    return published_results.footnotes([summary.sets[i] for i in sorted(drawn)], "People and published models")
+
+
+def spec(rows: Sequence[Row], options: Options) -> Spec:
+    """Each panel has its own axis: sets differ in difficulty, and encoders are compared within a set."""
+    style = figure_style(options.width)
     titles = list(dict.fromkeys(row["set_name"] for row in rows))
     names = list(dict.fromkeys(row["encoder_name"] for row in rows if row["encoder_name"] is not None))
     drawn = [row | {"panel": titles.index(row["set_name"])} for row in rows]
@@ -205,3 +210,30 @@ def _dots(style: FigureStyle, x: Spec, y: Spec) -> list[Spec]:
         }
     )
     return found
+
+
+chart = Chart(
+    name="intervals",
+    order=20,
+    title="Scores with 95\u00a0% intervals of each encoder, set by set",
+    doc="a dot and its 95 % interval per encoder, a panel per set, with baselines, the human bound and published "
+    "models",
+    needs="Intervals need results of an encoder; the run has none.",
+    rows=rows,
+    spec=spec,
+    fields=(
+        "set", "set_name", "label", "metric", "column", "encoder_name", "mark", "model", "letters", "best", "filled",
+        "partial", "verdict", "marked", "value", "low", "high", "points", "points_low", "points_high",
+    ),
+    options={"published": "`--published`: also what papers report for other sets of the same tasks"},
+    caption=f"95 % intervals. {FILLED_NOTE}",
+    notes=notes,
+    page=OnPage(
+        section="intervals",
+        caption="Dots are scores on the test rows, lines 95\u00a0% intervals. "
+        f"{FILLED_NOTE} {MARK}: {NOT_SIGNIFICANT}. "
+        "Vertical lines are baselines of this run, and human performance; short ones at the bottom are published "
+        "models.",
+        columns=(*NAME_COLUMNS, *INTERVAL_COLUMNS),
+    ),
+)  # fmt: skip

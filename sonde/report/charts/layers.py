@@ -2,55 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from sonde.report.charts.figure_style import Row, Spec, Width, figure_style, numbers
-from sonde.report.charts.lines import Axes, curves
-from sonde.report.charts.options import Lines, Options, require_rows, selected_columns, selected_sets
+from sonde.report.drawing.chart import Chart, OnPage
+from sonde.report.drawing.curve_rows import CURVE_FIELDS
+from sonde.report.drawing.figure_style import Row, Spec, figure_style, numbers
+from sonde.report.drawing.lines import INTERVAL_CAPTION, LINES_OPTION, Axes, curves
+from sonde.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options, selected_columns, selected_sets
 from sonde.report.interval import estimate_of, in_points
-
-NEEDS = "Layers need an encoder that gives several: sonde run -e 'hf:MODEL?layer=*'. The run has none."
-
-
-def chart(summary: Mapping[str, Any], options: Options) -> tuple[list[Row], Spec]:
-    """The figure of these options."""
-    found = rows(summary, sets=options.sets, columns=options.columns)
-    return require_rows(found, NEEDS), spec(found, width=options.width, lines=options.lines)
+from sonde.report.types import Summary
 
 
-def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Sequence[int] = ()) -> list[Row]:
+def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per encoder, set and layer; ``by_dev``: whether dev chose that layer."""
-    short, titles = selected_columns(summary, columns), selected_sets(summary, sets)
-    found = []
-    for of in summary["layers"]:
-        j = of["column"]
+    short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
+    found: list[Row] = []
+    for table in summary.layers:
+        j = table.column
         if j not in short:
             continue
-        for i in titles:
-            for name, line in zip(of["names"], of["cells"], strict=True):
-                value, low, high = estimate_of(line[i])
-                if value is None:
+        for i, title in titles.items():
+            for name, line in zip(table.names, table.cells, strict=True):
+                cell = line[i]
+                value, low, high = estimate_of(cell)
+                if cell is None or value is None:
                     continue
                 layer = "–" if name is None else name
                 found.append(
                     {
-                        "set": i, "set_name": titles[i], "column": j, "encoder_name": short[j],
-                        "metric": summary["sets"][i]["scored_by"], "layer": layer,
-                        "x": int(layer) if layer.isdecimal() else layer, "by_dev": bool(line[i]["by_dev"]),
+                        "set": i, "set_name": title, "column": j, "encoder_name": short[j],
+                        "metric": summary.sets[i].scored_by, "layer": layer,
+                        "x": int(layer) if layer.isdecimal() else layer, "by_dev": cell.by_dev,
                         **numbers(value, low, high),
-                        "text": f"{short[j]}, layer {layer}, {titles[i]}: {in_points(value, low, high)}",
+                        "text": f"{short[j]}, layer {layer}, {title}: {in_points(value, low, high)}",
                     }
                 )  # fmt: skip
     return found
 
 
-def spec(rows: Sequence[Row], *, width: Width = "container", lines: Lines | None = None) -> Spec:
-    """Layers at even distances, by number where they have numbers."""
+def spec(rows: Sequence[Row], options: Options) -> Spec:
+    """Layers at equal distances, by number where they have numbers."""
     names = list(dict.fromkeys(row["x"] for row in rows))
     if all(isinstance(name, int) for name in names):
         axes = Axes(x="layer", ticks=sorted(names))
     else:
         rows = [row | {"x": str(row["x"])} for row in rows]
         axes = Axes(x="layer", scale="point", ticks=list(map(str, names)))
-    return curves(figure_style(width), rows, axes, lines)
+    return curves(figure_style(options.width), rows, axes, options.lines)
+
+
+chart = Chart(
+    name="layers",
+    order=30,
+    title="Scores by layer",
+    doc="accuracy by layer",
+    needs="A figure of layers needs an encoder with several layers: sonde run -e 'hf:MODEL?layer=*'. The run has none.",
+    rows=rows,
+    spec=spec,
+    fields=("set", "set_name", "column", "encoder_name", "metric", "layer", "x", "by_dev", *CURVE_FIELDS),
+    options={"lines": LINES_OPTION},
+    caption=INTERVAL_CAPTION,
+    page=OnPage(
+        section="trends",
+        heading="Layers",
+        intro="The table above shows the layer that was best on dev.",
+        caption="Scores by layer, with 95\u00a0% intervals.",
+        columns=(*NAME_COLUMNS, ("layer", "Layer"), *INTERVAL_COLUMNS, ("by_dev", "chosen on dev")),
+        absent="No encoder was run with several layers.",
+    ),
+)

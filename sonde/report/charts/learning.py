@@ -1,4 +1,4 @@
-"""Accuracy by the number of training rows, one line per encoder, beside baselines that learned from the same rows.
+"""Accuracy by the number of training rows, one line per encoder, and baselines trained on the same rows.
 
 Below the name of a set, or of an encoder where a line is a set, stands what the last doubling of the rows adds: whether
 the curve still rises at its end.
@@ -9,43 +9,44 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sonde.report.charts.figure_style import Row, Spec, Width, figure_style, numbers, wrap_title
-from sonde.report.charts.lines import Axes, curves
-from sonde.report.charts.options import Lines, Options, require_rows, selected_columns, selected_sets
+from sonde.report.drawing.chart import Chart, OnPage
+from sonde.report.drawing.curve_rows import CURVE_FIELDS
+from sonde.report.drawing.figure_style import Row, Spec, figure_style, numbers, wrap_title
+from sonde.report.drawing.lines import LINES_OPTION, Axes, curves
+from sonde.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options, selected_columns, selected_sets
 from sonde.report.escape import plain
 from sonde.report.interval import in_points
+from sonde.report.types import SetSummary, Summary
+from sonde.run.variant import VariantSummary
 
-NEEDS = "A figure of learning needs learning curves: sonde run --measures learning. The run has none."
+MEASURE = "learning"
 MAX_GAINS = 4
-"""Lines that are said to rise or not; of more, there is no room for the others."""
+"""So many gains are written below a panel's name; there is no room for more."""
 
 
-def chart(summary: Mapping[str, Any], options: Options) -> tuple[list[Row], Spec]:
-    """The figure of these options."""
-    found = rows(summary, sets=options.sets, columns=options.columns)
-    if options.lines == "set":  # a baseline would be a panel of its own
-        found = [row for row in found if row["column"] is not None]
-    return require_rows(found, NEEDS), spec(found, width=options.width, lines=options.lines)
-
-
-def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Sequence[int] = ()) -> list[Row]:
+def rows(summary: Summary, options: Options) -> list[Row]:
     """A row per set, encoder or baseline, and number of training rows, ``x``; baselines have no ``column``.
 
     The last row of an encoder has ``gain``, ``gain_low`` and ``gain_high``: what the last doubling adds.
     """
-    short, titles = selected_columns(summary, columns), selected_sets(summary, sets)
+    short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
     found: list[Row] = []
     baseline_rows: list[Row] = []
-    for i in titles:
-        cells = ((summary.get("meaning") or {}).get("sets") or {i: []})[i]
-        curves_of = {j: cells[j]["learning"] for j in short if j < len(cells) and (cells[j] or {}).get("learning")}
+    for i, title in titles.items():
+        curves_of = {j: curve for j in short if (curve := _curve(summary.sets[i], j))}
         for j, curve in curves_of.items():
-            own = list(_points(i, titles[i], j, short[j], curve["points"]))
-            gain = {"gain": curve["value"], "gain_low": curve["low"], "gain_high": curve["high"]}
+            own = list(_points(i, title, j, short[j], curve.points))
+            gain = {"gain": curve.value, "gain_low": curve.low, "gain_high": curve.high}
             found += [*own[:-1], own[-1] | gain | {"text": f"{own[-1]['text']}; last doubling {gain_text(gain)}"}]
-        for name, points in next((curve["baselines"] for curve in curves_of.values()), {}).items():
-            baseline_rows += _points(i, titles[i], None, name, points)
-    return found + baseline_rows
+        for name, points in next((curve.baselines for curve in curves_of.values()), {}).items():
+            baseline_rows += _points(i, title, None, name, points)
+    # with a set per line, a baseline would be a panel of its own
+    return found if options.lines == "set" else found + baseline_rows
+
+
+def _curve(own: SetSummary, column: int) -> VariantSummary | None:
+    variants = own.variants[column] if column < len(own.variants) else ()
+    return next((variant for variant in variants if variant.of == MEASURE and variant.points), None)
 
 
 def _points(i: int, title: str, j: int | None, name: str, points: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
@@ -66,27 +67,58 @@ def gain_text(row: Mapping[str, Any]) -> str:
     return f"{sign}{abs(gain):.1f} ±{(high - low) / 2:.1f} ({state})"
 
 
-def spec(rows: Sequence[Row], *, width: Width = "container", lines: Lines | None = None) -> Spec:
+def spec(rows: Sequence[Row], options: Options) -> Spec:
     """A panel per set, or one per encoder; the axis of rows is logarithmic."""
-    style = figure_style(width)
+    style = figure_style(options.width)
     sizes = {tuple(sorted({row["x"] for row in rows if row["set"] == i})) for i in {row["set"] for row in rows}}
-    ticks = sizes.pop() if len(sizes) == 1 else None  # where sets differ, those of one say nothing of the others
-    found = curves(style, rows, Axes(x="training rows", scale="log", ticks=ticks), lines or "encoder")
-    panel, line = ("encoder_name", "set_name") if lines == "set" else ("set_name", "encoder_name")
+    ticks = sizes.pop() if len(sizes) == 1 else None  # sets with other sizes need ticks of their own
+    found = curves(style, rows, Axes(x="training rows", scale="log", ticks=ticks), options.lines or "encoder")
+    panel, line = ("encoder_name", "set_name") if options.lines == "set" else ("set_name", "encoder_name")
     ends = [row for row in rows if "gain" in row]
     many = len({row[line] for row in ends}) > 1
     for i, title in enumerate(dict.fromkeys(row[panel] for row in rows)):
         own = [row for row in ends if row[panel] == title]
-        said = [
+        gains = [
             f"{plain(row[line])} {gain_text(row)}" if many else f"last doubling {gain_text(row)}"
             for row in own[:MAX_GAINS]
         ]
-        said += [f"and {len(own) - MAX_GAINS} more"] * (len(own) > MAX_GAINS)
+        gains += [f"and {len(own) - MAX_GAINS} more"] * (len(own) > MAX_GAINS)
         if "concat" in found:
             named, wide = found["concat"][i]["title"], found["concat"][i]["width"]
         else:
             found["title"] = named = {"text": title}
             wide = 0.8 * style.total
-        named["subtitle"] = [part for text in said for part in wrap_title(style, text, wide)]
+        named["subtitle"] = [part for text in gains for part in wrap_title(style, text, wide)]
         named |= {"subtitleFontSize": style.font, "subtitlePadding": round(style.font / 3, 1)}
     return found
+
+
+chart = Chart(
+    name="learning",
+    order=60,
+    title="Scores by number of training rows",
+    doc="learning curves: accuracy by the number of training rows, with the majority and naive Bayes on the same rows, "
+    "and what the last doubling adds (`sonde run --measures learning`)",
+    needs="A figure of learning curves needs the measure `learning`: sonde run --measures learning. The run has none.",
+    rows=rows,
+    spec=spec,
+    fields=(
+        "set", "set_name", "column", "encoder_name", "metric", "x", "subsamples", *CURVE_FIELDS,
+        "gain", "gain_low", "gain_high",
+    ),
+    options={"lines": LINES_OPTION},
+    caption="Each point is the mean over subsamples of the training rows, and the last one is the score with all "
+    "rows; bands or lines: 95 % intervals over training sets and test rows. The penalty is chosen on dev for every "
+    "subsample. Below a name: points that the last doubling of the rows adds, and half the width of its 95 % "
+    "interval.",
+    page=OnPage(
+        section="controls",
+        heading="Learning curves",
+        intro="A curve that still rises at its end says that more training rows would raise the score, perhaps more "
+        "for one encoder than for another.",
+        caption="Means over subsamples of the training rows, which keep target forms together and the share of each "
+        "class; the last point is the score. Intervals are over training sets and test rows. Baselines were trained on "
+        "the same subsamples.",
+        columns=(*NAME_COLUMNS, ("x", "Training rows"), ("subsamples", "Subsamples"), *INTERVAL_COLUMNS),
+    ),
+)  # fmt: skip

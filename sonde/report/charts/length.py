@@ -1,49 +1,58 @@
-"""Accuracy by the length of the sentence, one line per encoder, as in Adi et al. (2017), figure 5."""
+"""Accuracy by sentence length, one line per encoder, as in Adi et al. (2017), figure 5."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from sonde.report.charts.figure_style import Row, Spec, Width, figure_style, numbers
-from sonde.report.charts.lines import Axes, curves
-from sonde.report.charts.options import Options, require_rows, selected_columns, selected_sets
+from sonde.report.drawing.chart import Chart
+from sonde.report.drawing.curve_rows import CURVE_FIELDS
+from sonde.report.drawing.figure_style import Row, Spec, figure_style, numbers
+from sonde.report.drawing.lines import Axes, curves
+from sonde.report.drawing.options import Options, selected_columns, selected_sets
 from sonde.report.interval import in_points
-
-NEEDS = (
-    "Accuracy by length needs the predictions of a set that is scored by accuracy, and its test rows. The run has none."
-)
+from sonde.report.types import Summary
 
 
-def chart(summary: Mapping[str, Any], options: Options) -> tuple[list[Row], Spec]:
-    """The figure of these options."""
-    found = rows(summary, sets=options.sets, columns=options.columns)
-    return require_rows(found, NEEDS), spec(found, width=options.width)
-
-
-def rows(summary: Mapping[str, Any], *, sets: Sequence[int] = (), columns: Sequence[int] = ()) -> list[Row]:
-    """A row per set, encoder and bin of lengths, which is drawn at its middle, ``x``."""
-    short, titles = selected_columns(summary, columns), selected_sets(summary, sets)
-    found = []
-    for i in titles:
-        mistakes = (summary.get("mistakes") or [None] * len(summary["sets"]))[i]
-        for j in short:
-            of = mistakes and mistakes["columns"][j]
-            for b in (of or {}).get("length") or ():
-                value = b["right"] / b["n"]
-                span = f"{b['low']}" if b["low"] == b["high"] else f"{b['low']} to {b['high']}"
+def rows(summary: Summary, options: Options) -> list[Row]:
+    """A row per set, encoder and bin of lengths; ``x`` is the middle of the bin."""
+    short, titles = selected_columns(summary, options.columns), selected_sets(summary, options.sets)
+    found: list[Row] = []
+    for i, title in titles.items():
+        errors = summary.errors[i] if summary.errors else None
+        for j, encoder in short.items():
+            own = errors.columns[j] if errors else None
+            for b in own.length if own else ():
+                value = b.correct / b.n
+                span = f"{b.low}" if b.low == b.high else f"{b.low} to {b.high}"
                 found.append(
                     {
-                        "set": i, "set_name": titles[i], "column": j, "encoder_name": short[j],
-                        "metric": "accuracy", "from": b["low"], "to": b["high"], "x": (b["low"] + b["high"]) / 2,
-                        "n": b["n"], "right": b["right"], **numbers(value, b["below"], b["above"]),
-                        "text": f"{short[j]}, {titles[i]}, {span} tokens, {b['n']:,} rows: "
-                        f"{in_points(value, b['below'], b['above'])}",
+                        "set": i, "set_name": title, "column": j, "encoder_name": encoder,
+                        "metric": "accuracy", "from": b.low, "to": b.high, "x": (b.low + b.high) / 2,
+                        "n": b.n, "correct": b.correct, **numbers(value, b.below, b.above),
+                        "text": f"{encoder}, {title}, {span} tokens, {b.n:,} rows: "
+                        f"{in_points(value, b.below, b.above)}",
                     }
                 )  # fmt: skip
     return found
 
 
-def spec(rows: Sequence[Row], *, width: Width = "container") -> Spec:
+def spec(rows: Sequence[Row], options: Options) -> Spec:
     """A panel per set."""
-    return curves(figure_style(width), rows, Axes(x="tokens"), "encoder")
+    return curves(figure_style(options.width), rows, Axes(x="tokens"), "encoder")
+
+
+chart = Chart(
+    name="length",
+    order=70,
+    title="Scores by sentence length",
+    doc="accuracy by sentence length, a line per encoder",
+    needs="Accuracy by length needs the predictions and the test rows of a set that is scored by accuracy; the run has "
+    "none.",
+    rows=rows,
+    spec=spec,
+    fields=(
+        "set", "set_name", "column", "encoder_name", "metric", "from", "to", "x", "n", "correct", *CURVE_FIELDS,
+    ),
+    caption="Each point is a bin of sentence lengths with about the same number of test rows; bands or lines: 95 % "
+    "intervals.",
+)  # fmt: skip

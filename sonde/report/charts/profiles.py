@@ -1,20 +1,20 @@
-"""Languages side by side: what each encoder reaches on each task, or ratios to one language.
+"""Languages side by side: the score of each encoder on each task, or ratios to one language.
 
-Krasnowska-Kieraś and Wróblewska (2019), figure 2, has a panel per language; Ravishankar et al. (2019), figure 4, has
-ratios to English, where 1 is white.
+Krasnowska-Kieraś and Wróblewska (2019) have a panel per language in figure 2; Ravishankar et al. (2019) have ratios to
+English in figure 4, where 1 is white.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from sonde.errors import UsageError
-from sonde.report.charts.figure_style import (
+from sonde.report.drawing.chart import Chart, OnPage
+from sonde.report.drawing.curve_rows import CURVE_FIELDS
+from sonde.report.drawing.figure_style import (
     FigureStyle,
     Row,
     Spec,
-    Width,
     figure_style,
     name_axis,
     numbers,
@@ -23,78 +23,62 @@ from sonde.report.charts.figure_style import (
     ticks,
     tooltip,
 )
-from sonde.report.charts.matrix import Matrix, cells
-from sonde.report.charts.options import Mode, Options, require_rows, score_title, selected_columns
-from sonde.report.charts.panels import Panel, grid, legend_columns
+from sonde.report.drawing.matrix import Matrix, cells
+from sonde.report.drawing.options import INTERVAL_COLUMNS, Options, score_title, selected_columns
+from sonde.report.drawing.panels import Panel, grid, legend_columns
 from sonde.report.interval import in_points
 from sonde.report.names import truncate_names
-
-NEEDS = (
-    "Profiles need sets of the same tasks in two languages or more; name the runs that have them together: "
-    "sonde figure ENGLISH FRENCH --kind profiles."
-)
+from sonde.report.types import Summary
 
 
-def chart(summary: Mapping[str, Any], options: Options) -> tuple[list[Row], Spec]:
-    """The figure of these options."""
+def rows(summary: Summary, options: Options) -> list[Row]:
+    """A row per language, task and encoder, for the first such set; ``ratio`` is to the language ``relative_to``."""
     if options.mode == "above":
-        raise UsageError("Profiles are absolute or relative to a language; a heat map shows what is above a baseline.")
-    known = (summary.get("languages") or {}).get("languages", ())
-    to = options.relative_to
-    if options.mode == "relative" and to is None and known:
-        to = "en" if "en" in known else known[0]
-    if known and to is not None and to not in known:
-        raise UsageError(f"Profiles are relative to a language; the run has {', '.join(known)}.")
-    found = rows(summary, sets=options.sets, columns=options.columns, relative_to=to)
-    return require_rows(found, NEEDS), spec(found, width=options.width, mode=options.mode)
-
-
-def rows(
-    summary: Mapping[str, Any],
-    *,
-    sets: Sequence[int] = (),
-    columns: Sequence[int] = (),
-    relative_to: int | str | None = None,
-) -> list[Row]:
-    """A row per language, task and encoder, of the first such set; ``ratio`` is to the one in ``relative_to``."""
-    known = summary.get("languages")
+        raise UsageError("Profiles are absolute or relative to a language; --kind heatmap has --mode above.")
+    known = summary.languages
     if not known:
         return []
-    short = selected_columns(summary, columns)
+    to = options.relative_to
+    if options.mode == "relative" and to is None:
+        to = "en" if "en" in known.languages else known.languages[0]
+    if to is not None and to not in known.languages:
+        raise UsageError(f"Profiles are relative to a language; the run has {', '.join(known.languages)}.")
+    short = selected_columns(summary, options.columns)
     languages, tasks = (
-        dict(zip(known[name], truncate_names(known[name]), strict=True)) for name in ("languages", "tasks")
+        dict(zip(names, truncate_names(names), strict=True)) for names in (known.languages, known.tasks)
     )
+    profiles = [p for p in known.profiles if not options.sets or p.set in options.sets]
     of: dict[tuple[str, int], float] = {}
-    for p in known["profiles"]:
-        if p["language"] == relative_to and (not sets or p["set"] in sets):
-            of.setdefault((p["task"], p["column"]), p["value"])
+    for p in profiles:
+        if p.language == to:
+            of.setdefault((p.task, p.column), p.value)
     seen: set[tuple[str, str, int]] = set()
-    found = []
-    for p in known["profiles"]:
-        here = (p["language"], p["task"], p["column"])
-        if (sets and p["set"] not in sets) or p["column"] not in short or here in seen:
+    found: list[Row] = []
+    for p in profiles:
+        here = (p.language, p.task, p.column)
+        if p.column not in short or here in seen:
             continue
         seen.add(here)
-        value, reference = p["value"], of.get((p["task"], p["column"]))
-        language, task, encoder = languages[p["language"]], tasks[p["task"]], short[p["column"]]
+        reference = of.get((p.task, p.column))
+        language, task, encoder = languages[p.language], tasks[p.task], short[p.column]
         found.append(
             {
-                "language": language, "task": task, "place": known["tasks"].index(p["task"]), "set": p["set"],
-                "column": p["column"], "encoder_name": encoder,
-                "metric": summary["sets"][p["set"]]["scored_by"], **numbers(value, p["low"], p["high"]),
-                "reference": languages.get(str(relative_to)),
-                "ratio": None if value is None or not reference else round(value / reference, 6),
-                "text": f"{encoder}, {language}, {task}: {in_points(value, p['low'], p['high'])}",
+                "language": language, "task": task, "place": known.tasks.index(p.task), "set": p.set,
+                "column": p.column, "encoder_name": encoder,
+                "metric": summary.sets[p.set].scored_by, **numbers(p.value, p.low, p.high),
+                "reference": languages.get(str(to)),
+                "ratio": None if not reference else round(p.value / reference, 6),
+                "text": f"{encoder}, {language}, {task}: {in_points(p.value, p.low, p.high)}",
             }
         )  # fmt: skip
     order = list(languages.values())
     return sorted(found, key=lambda row: (order.index(row["language"]), row["place"], row["column"]))
 
 
-def spec(rows: Sequence[Row], *, width: Width = "container", mode: Mode = "absolute") -> Spec:
+def spec(rows: Sequence[Row], options: Options) -> Spec:
     """A panel per language with a line per encoder; of ratios, a panel per encoder."""
-    style = figure_style(width)
-    return _ratios(style, rows) if mode == "relative" else _profiles(style, rows)
+    style = figure_style(options.width)
+    return _ratios(style, rows) if options.mode == "relative" else _profiles(style, rows)
 
 
 def _profiles(style: FigureStyle, rows: Sequence[Row]) -> Spec:
@@ -158,3 +142,28 @@ def _ratios(style: FigureStyle, rows: Sequence[Row]) -> Spec:
     return grid(
         style, drawn, encoders, draw, label_width=style.label_width(tasks), min_width=min_width, gap=1.5 * style.font
     )
+
+
+chart = Chart(
+    name="profiles",
+    order=90,
+    title="Scores by task, a panel per language",
+    doc="languages side by side",
+    needs="Profiles need sets of the same tasks in at least two languages; give the runs that have them together: "
+    "sonde figure ENGLISH FRENCH --kind profiles.",
+    rows=rows,
+    spec=spec,
+    fields=(
+        "language", "task", "place", "set", "column", "encoder_name", "metric", *CURVE_FIELDS, "reference", "ratio",
+    ),
+    options={
+        "mode": "`--mode relative`: ratios to a language, a panel per encoder",
+        "relative_to": "`--relative-to`: that language; the default is `en`, else the first one",
+    },
+    caption="Horizontal bars: 95 % intervals; lines join the tasks of an encoder.",
+    page=OnPage(
+        section="languages",
+        caption="Scores by task and language, with 95\u00a0% intervals.",
+        columns=(("task", "Task"), ("language", "Language"), ("encoder_name", "Encoder"), *INTERVAL_COLUMNS),
+    ),
+)  # fmt: skip

@@ -1,47 +1,26 @@
-"""What a careful reader would object to in a run, as coded entries; docs/report-checks.md explains each code.
+"""Methodological checks: what a careful reviewer would object to in a run. docs/report-checks.md explains each code.
 
-A check is a function of the summary. It gives one entry: an issue, with which numbers may be misread, a tip, or that it
-was passed; or None where it has nothing to look at. Thresholds stand beside the checks that have them.
+A check is an object in one of the modules of this folder, or in another package that offers it as an entry point of the
+group ``sonde.checks``. Thresholds stand beside the checks that use them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
+from typing import get_args
 
-from sonde.report.checks.baselines import below_baseline, chance, leak_like
-from sonde.report.checks.check_result import CheckResult, Level, Summary
-from sonde.report.checks.comparisons import few_rows, many_comparisons, not_apart
-from sonde.report.checks.data import failures, partial, synthetic, unsound_data
-from sonde.report.checks.encoders import broken_encoder, taken_on_trust, unknown_tokens
-from sonde.report.checks.probe import dev_test_gap, grid_edge, mlp_gain, one_seed, wide_vectors
+from sonde.core.plugins import Kind
+from sonde.report.attempt import attempt
+from sonde.report.check import Check, Level
+from sonde.report.types import CheckResult, Summary
 
-__all__ = ["CHECKS", "CheckResult", "checks"]
+__all__ = ["CHECKS", "Check", "checks"]
 
-CHECKS: tuple[Callable[[Summary], CheckResult | None], ...] = (
-    failures,
-    broken_encoder,
-    unknown_tokens,
-    leak_like,
-    unsound_data,
-    synthetic,
-    partial,
-    below_baseline,
-    chance,
-    not_apart,
-    few_rows,
-    many_comparisons,
-    mlp_gain,
-    dev_test_gap,
-    grid_edge,
-    wide_vectors,
-    one_seed,
-    taken_on_trust,
-)
-"""In the order in which entries of one level stand. The code of a check is its name, with hyphens."""
-LEVELS: tuple[Level, ...] = ("issue", "tip", "passed")
+CHECKS = Kind("check", __name__, Check)
+LEVELS: tuple[Level, ...] = get_args(Level)
 
 
-def checks(summary: Summary) -> list[CheckResult]:
-    """Every check that applies to a run, issues first."""
-    found = [answer for check in CHECKS if (answer := check(summary)) is not None]
-    return sorted(found, key=lambda answer: LEVELS.index(answer["level"]))
+def checks(summary: Summary) -> tuple[CheckResult, ...]:
+    """The result of every check that applies to a run, issues first."""
+    found = [attempt(f"The check {check.name}", partial(check, summary)) for check in CHECKS.parts().values()]
+    return tuple(sorted((f for f in found if f is not None), key=lambda f: LEVELS.index(f.level)))

@@ -1,92 +1,135 @@
-"""Checks of what the numbers are from, and of what is not there."""
+"""Checks of the data behind the scores, and of what is missing."""
 
 from __future__ import annotations
 
-from sonde.report.checks.check_result import CheckResult, Summary, check_result, scored_cells
+from sonde.report.check import Check, Finding
+from sonde.report.scored_cells import scored_cells
+from sonde.report.types import SetSummary, Summary
 
 
-def failures(summary: Summary) -> CheckResult | None:
-    """Cells, encoders and sets that could not be done."""
-    found = summary["failures"]
+def failures(summary: Summary) -> Finding | None:
+    """Cells, encoders and sets that failed."""
+    found = summary.failures
     if not found:
-        return check_result("failures", "passed", "Nothing failed", "Nothing that was tried failed.")
-    encoders = {f["encoder"] for f in found if f["encoder"]}
+        return Finding("passed", "Nothing failed", "Everything that was run has a result.")
+    encoders = {f.encoder for f in found if f.encoder}
     text = f"{len(found)} {'failure' if len(found) == 1 else 'failures'}"
     if encoders:
         text += f", of {len(encoders)} {'encoder' if len(encoders) == 1 else 'encoders'}"
-    where = [
-        f"{' on '.join(name for name in (f['encoder'], f['dataset']) if name)}: {f['kind']}: {f['error']}"
-        for f in found
-    ]
-    text += ". Means and rankings over sets are not comparable where some are missing; the same command tries again."
-    return check_result("failures", "issue", "Something failed", text, list(dict.fromkeys(where)))
+    text += ". Means and rankings over sets are not comparable where some are missing. The same command tries again."
+    where = [f"{' on '.join(name for name in (f.encoder, f.dataset) if name)}: {f.kind}: {f.error}" for f in found]
+    return Finding("issue", "Something failed", text, list(dict.fromkeys(where)))
 
 
-def partial(summary: Summary) -> CheckResult | None:
-    """Numbers from a sample of a set."""
+def partial(summary: Summary) -> Finding | None:
+    """Scores from a sample of a set."""
     every = list(scored_cells(summary))
     if not every:
         return None
-    found = [n for n in every if n.cell["partial"]]
+    found = [n for n in every if n.cell.partial]
     if not found:
-        return check_result(
-            "partial", "passed", "Whole sets", f"{len(every)} of {len(every)} numbers: from the whole set."
-        )
-    limits = sorted({n.column["limit"] for n in found})
+        return Finding("passed", "Full sets", f"{len(every)} of {len(every)} scores: from the full set.")
+    limits = sorted({n.column.limit for n in found if n.column.limit is not None})
     text = (
-        f"{len(found)} of {len(every)} numbers: from a sample of at most {' or '.join(f'{x:,}' for x in limits)} rows "
-        "of each split. They are not the numbers of the whole sets, nor to be put beside such."
+        f"{len(found)} of {len(every)} scores: from a sample of at most {' or '.join(f'{x:,}' for x in limits)} rows "
+        "per split. They are not the scores on the full sets, and must not be compared with such."
     )
-    labels = list(dict.fromkeys(n.set_summary["label"] for n in found))
-    return check_result("partial", "issue", "Numbers from samples", text, labels)
+    labels = list(dict.fromkeys(n.set_summary.label for n in found))
+    return Finding("issue", "Scores from samples", text, labels)
 
 
-def unsound_data(summary: Summary) -> CheckResult | None:
-    """What is known to be wrong with the sets."""
-    sets = summary["sets"]
+def _has(own: SetSummary, severity: str) -> bool:
+    return any(finding.severity == severity for finding in own.audit or ())
+
+
+def unsound_data(summary: Summary) -> Finding | None:
+    """What audits found in the sets."""
+    sets = summary.sets
     if not sets:
         return None
-    known = [set_summary for set_summary in sets if set_summary["audit"] is not None]
-    wrong = [set_summary for set_summary in known if set_summary["audit"]["error"]]
-    doubtful = [set_summary for set_summary in known if set_summary["audit"]["warning"]]
-    unknown = [set_summary for set_summary in sets if set_summary["audit"] is None]
+    known = [own for own in sets if own.audit is not None]
+    unknown = [own for own in sets if own.audit is None]
+    wrong, doubtful = ([own for own in known if _has(own, severity)] for severity in ("error", "warning"))
     where = [
-        f"{set_summary['label']}: {finding['code']}: {finding['message']}"
+        f"{own.label}: {finding.code}: {finding.message}"
         for severity in ("error", "warning")
-        for set_summary in known
-        for finding in set_summary["audit"]["findings"]
-        if finding["severity"] == severity
+        for own in known
+        for finding in own.audit or ()
+        if finding.severity == severity
     ]
     if known:
-        where += [f"{set_summary['label']}: not audited" for set_summary in unknown]
+        where += [f"{own.label}: not audited" for own in unknown]
     parts = [
         f"{len(found)} of {len(sets)} sets: {what}."
         for found, what in (
-            (wrong, "the audit found errors, with which scores mean something else than they seem to"),
+            (wrong, "the audit found errors, so scores do not mean what they seem to"),
             (doubtful, "the audit has warnings"),
-            (unknown, "not audited; `sonde audit` looks for copies, leaks and shortcuts"),
+            (unknown, "not audited; `sonde audit` looks for duplicates, leaks and shortcuts"),
         )
         if found
     ]
     if not parts:
-        text = f"{len(sets)} of {len(sets)} sets: the audit that was made with them has neither errors nor warnings."
-        return check_result("unsound-data", "passed", "The audit found nothing grave", text)
-    title = "The audit found errors" if wrong else "The audit has warnings" if doubtful else "Sets were not audited"
-    return check_result("unsound-data", "issue" if wrong else "tip", title, " ".join(parts), where)
+        text = f"{len(sets)} of {len(sets)} sets: their audit has neither errors nor warnings."
+        return Finding("passed", "The audits found nothing serious", text)
+    title = "Audits found errors" if wrong else "Audits have warnings" if doubtful else "Sets were not audited"
+    return Finding("issue" if wrong else "tip", title, " ".join(parts), where)
 
 
-def synthetic(summary: Summary) -> CheckResult | None:
-    """Sets of sentences that nobody wrote."""
-    sets = summary["sets"]
+def synthetic(summary: Summary) -> Finding | None:
+    """Sets of generated sentences."""
+    sets = summary.sets
     if not sets:
         return None
-    found = [set_summary["label"] for set_summary in sets if set_summary["synthetic"]]
+    found = [own.label for own in sets if own.synthetic]
     if not found:
-        return check_result(
-            "synthetic", "passed", "Real sentences", f"None of {len(sets)} sets is from the built-in grammar."
-        )
+        return Finding("passed", "Real sentences", f"None of {len(sets)} sets is from the built-in grammar.")
     text = (
-        f"{len(found)} of {len(sets)} sets: sentences from the built-in grammar, for trying things out. Their numbers "
-        "say nothing about a language, and are not to be compared with others."
+        f"{len(found)} of {len(sets)} sets: sentences from the built-in grammar, which is for trying things out. These "
+        "scores say nothing about a language, and must not be compared with others."
     )
-    return check_result("synthetic", "issue", "Synthetic sentences", text, found)
+    return Finding("issue", "Synthetic sentences", text, found)
+
+
+checks = (
+    Check(
+        name="failures",
+        order=10,
+        find=failures,
+        advice="Read the error, fix its cause, and run the same command again; finished cells are not repeated.",
+        doc="""
+Cells, encoders and sets that failed, from the run's own log. Any failure is an issue: a mean or a ranking over sets
+with gaps compares encoders on different sets.
+""",
+    ),
+    Check(
+        name="unsound-data",
+        order=50,
+        find=unsound_data,
+        advice="Run `sonde audit` on the set; its codes say what each finding means.",
+        doc="""
+The audit that came with each set. Errors are an issue, since with them scores do not mean what they seem to; warnings
+are a tip; so are sets without an audit, such as released sets. Sets made by `sonde make` without `--audit` were checked
+for duplicates, labels, targets and size only. [All audit codes](audit-codes.md).
+""",
+    ),
+    Check(
+        name="synthetic",
+        order=60,
+        find=synthetic,
+        advice="Make sets from a corpus.",
+        doc="""
+Sets whose sentences come from the built-in grammar. An issue: these scores are for trying things out, and say nothing
+about a language.
+""",
+    ),
+    Check(
+        name="partial",
+        order=70,
+        find=partial,
+        advice="Run the command again without `--limit`.",
+        doc="""
+Scores from `sonde run --limit`, which trains and tests on a sample of each split. An issue, because they look like
+scores on the full set.
+""",
+    ),
+)

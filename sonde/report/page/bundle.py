@@ -1,4 +1,4 @@
-"""The program that draws the charts, to stand inside the page."""
+"""The JavaScript that draws the charts, to be embedded in the page."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sonde.errors import DataError
 def bundle() -> str:
     """Vega-Embed with Vega-Lite and Vega, as one script that fetches nothing.
 
-    To put it together takes seconds, and gives the same every time: it is kept in the cache, by version, after a line
-    with its hash. A file that does not match that is made again.
+    Bundling takes seconds and is deterministic: the result is cached by version, after a line with its hash. A file
+    that does not match its hash is made again.
     """
     import vl_convert
 
@@ -24,14 +24,14 @@ def bundle() -> str:
         first, _, content = kept.read_bytes().partition(b"\n")
         if first == _hash(content):
             return content.decode()
-    # within a function, so that none of its thousand names meets one of the page's
+    # in a function, so that none of its many names clashes with one of the page
     script = f"(() => {{{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;')}\n}})();\n"
-    with suppress(DataError):  # a cache that cannot be written to costs time, and nothing else
+    with suppress(DataError):  # a read-only cache costs time, nothing else
         make_folder(kept.parent)
         write_atomically(kept, _hash(script.encode()) + b"\n" + script.encode())
     return script
 
 
 def _hash(content: bytes) -> bytes:
-    """A comment, to begin the kept file with."""
+    """A comment, for the first line of the cached file."""
     return b"// blake2b " + hashlib.blake2b(content, digest_size=16).hexdigest().encode()

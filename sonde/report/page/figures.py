@@ -1,21 +1,20 @@
-"""The charts of the page: their specs in the page's colours, their rows, and what they are called."""
+"""The charts on the page: their specs in the colours of the page, and their rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sonde.errors import UsageError
-from sonde.report.charts import chart, heatmap
-from sonde.report.charts.figure_style import figure_style
+from sonde.report.attempt import attempt
+from sonde.report.charts import CHARTS, Chart, Options
+from sonde.report.drawing.chart import OnPage
+from sonde.report.drawing.figure_style import Row, Spec, figure_style
 from sonde.report.names import short_names
 from sonde.report.page.text import languages_of
-from sonde.report.verdict import BOLD_NOTE, FILLED_NOTE, MARK, NOT_SIGNIFICANT
-
-Summary = Mapping[str, Any]
-Columns = Sequence[tuple[str, str]]
-"""Fields of the rows that a table of them shows, and their titles."""
+from sonde.report.types import Summary
 
 FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Noto Sans, Liberation Sans, Arial, sans-serif"
 """That of page.css; Vega measures text in it."""
@@ -28,48 +27,64 @@ THEME_CONFIG: Mapping[str, Mapping[str, Any]] = {
     "text": {"color": INK},
 }
 MIN_CELL_WIDTH, MAX_CELL_WIDTH, LEGEND_WIDTH = 36, 170, 220
-"""Pixels of a cell of a matrix, for four digits and for a name below it; and of what explains its colours."""
+"""Widths in pixels: a cell of a matrix, with four digits and with a name below it; and the legend of its colours."""
 THEMED = {"#222222": INK, "#5a5a5a": MUTED, "#9c9c9c": "var(--faint)", "#ffffff": "var(--paper)"}
-"""Colours of charts that must be seen on the page's own ground; cells of a matrix are their own."""
-NAME_COLUMNS = (("set_name", "Set"), ("encoder_name", "Encoder"))
-HEATMAP_COLUMNS = (
-    *NAME_COLUMNS,
-    ("points", "Score, × 100"),
-    ("points_above", "above the best baseline"),
-    ("verdict", "verdict"),
-    ("ratio", "ratio"),
-)
-INTERVAL_COLUMNS = (("points", "Score, × 100"), ("points_low", "from"), ("points_high", "to"))
+"""Colours of charts that depend on the background of the page; cells of a matrix have their own."""
+MODE_TITLES = {
+    "absolute": "scores",
+    "above": "points above the best baseline",
+    "encoder": "ratios to an encoder",
+    "language": "ratios to the same task in a language",
+}
+"""What the page can show, of a chart whose mode can be switched. Ratios are of the mode "relative"."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart and its place on the page."""
+    """A chart with the data of a run."""
 
-    name: str
-    label: str
-    """What someone is told who does not see it."""
-    caption: str
-    columns: Columns
-    specs: Mapping[str, Any]
+    chart: Chart
+    place: OnPage
+    specs: Mapping[str, Spec]
     """By mode; the first is shown."""
-    rows: Sequence[Mapping[str, Any]]
-    more: Mapping[str, Any] = field(default_factory=dict)
+    rows: Sequence[Row]
+    ratios: Mapping[str, Sequence[Sequence[float | None]]] = field(default_factory=dict)
+    """By "encoder" and "language", for each of the ``references`` the ratio of every row."""
+    references: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the chart."""
+        return self.chart.name
+
+    @property
+    def section(self) -> str:
+        """The section in which it stands."""
+        return self.place.section
+
+    @property
+    def modes(self) -> list[tuple[str, str]]:
+        """What the reader can switch between, with titles; nothing if there is only one."""
+        found = [mode for mode in self.specs if mode != "relative"] + list(self.ratios)
+        return [(mode, MODE_TITLES[mode]) for mode in found] if len(found) > 1 else []
 
     def data(self) -> dict[str, Any]:
-        """All of it that a script needs."""
-        kept = _fields(self.specs) | {name for name, _ in self.columns}
+        """Everything that the script needs."""
+        kept = _fields(self.specs) | {name for name, _ in self.place.columns}
         names = [name for name in dict.fromkeys(name for row in self.rows for name in row) if name in kept]
+        first, *_ = self.specs.values()
         return {
-            "specs": self.specs,
+            "specs": {mode: _bare(spec) for mode, spec in self.specs.items()},
             "rows": {name: _column([row.get(name) for row in self.rows]) for name in names},
-            "columns": list(self.columns),
-            **self.more,
+            "columns": list(self.place.columns),
+            "ratios": self.ratios,
+            "references": self.references,
+            **_room(first),
         }
 
 
 def _fields(spec: Any) -> set[str]:
-    """The fields of rows that a spec speaks of."""
+    """The fields of rows that a spec uses."""
     if isinstance(spec, Mapping):
         own = {spec["field"]} if isinstance(spec.get("field"), str) else set()
         return own.union(*map(_fields, spec.values()))
@@ -77,7 +92,7 @@ def _fields(spec: Any) -> set[str]:
 
 
 def _column(values: Sequence[Any]) -> Any:
-    """One field of all rows; texts that return are written once, and by their place."""
+    """One field of all rows; repeated texts are stored once, and referred to by index."""
     values = [round(value, 5) if isinstance(value, float) else value for value in values]
     texts = list(dict.fromkeys(value for value in values if isinstance(value, str)))
     if 2 * len(texts) > len(values) or not texts:
@@ -86,129 +101,67 @@ def _column(values: Sequence[Any]) -> Any:
     return {"texts": texts, "at": [place[value] if isinstance(value, str) else None for value in values]}
 
 
-def figures_of(summary: Summary) -> dict[str, Figure]:
-    """Every chart that the summary has data for."""
-    found = (make(summary) for make in (_heatmap, *(_simple(*own) for own in SIMPLE_FIGURES)))
-    return {figure.name: figure for figure in found if figure is not None}
+def figures_of(summary: Summary) -> tuple[list[Figure], list[tuple[str, str]]]:
+    """Every chart that stands on the page and has data; and for the rest, titles and why they have not."""
+    found: list[Figure] = []
+    absent: list[tuple[str, str]] = []
+    for chart in CHARTS.parts().values():
+        if chart.page is None:
+            continue
+        figure = attempt(f"The chart {chart.name}", partial(_figure, chart, chart.page, summary))
+        if figure is not None:
+            found.append(figure)
+        elif chart.page.absent:
+            absent.append((chart.page.heading or chart.title, chart.page.absent))
+    return found, absent
 
 
-SIMPLE_FIGURES: Sequence[tuple[str, str, str, Columns]] = (
-    (
-        "intervals",
-        "Scores with 95\u00a0% intervals of each encoder, set by set",
-        f"Dots are scores on the test rows, lines 95\u00a0% intervals. {FILLED_NOTE} {MARK}: {NOT_SIGNIFICANT}. "
-        f"Upright lines are "
-        "baselines of this run, and people; short ones at the foot are models that papers printed.",
-        (*NAME_COLUMNS, *INTERVAL_COLUMNS),
-    ),
-    (
-        "layers",
-        "Scores by layer",
-        "Scores by layer with 95\u00a0% intervals.",
-        (*NAME_COLUMNS, ("layer", "Layer"), *INTERVAL_COLUMNS, ("by_dev", "chosen on dev")),
-    ),
-    (
-        "dimensions",
-        "Scores by size of the vectors",
-        "Scores by the size of the vectors.",
-        (*NAME_COLUMNS, ("x", "Size"), *INTERVAL_COLUMNS),
-    ),
-    (
-        "epochs",
-        "Scores by time of training",
-        "Scores by epoch, step or checkpoint.",
-        (*NAME_COLUMNS, ("x", "Epoch"), *INTERVAL_COLUMNS),
-    ),
-    (
-        "learning",
-        "Scores by number of training rows",
-        "Means over subsamples of the training rows, which take whole target forms and have the classes' shares; the "
-        "last point is the score. Intervals are over training sets and test rows. Baselines learned from the same "
-        "subsamples.",
-        (*NAME_COLUMNS, ("x", "Training rows"), ("subsamples", "Subsamples"), *INTERVAL_COLUMNS),
-    ),
-    (
-        "correlation",
-        "Correlation of each probing set with each transfer set, over encoders",
-        "Rank correlations over encoders; grey: not significant, as is said below, or too few encoders.",
-        (
-            ("set_name", "Probing"),
-            ("transfer_name", "Transfer"),
-            ("value", "Spearman"),
-            ("low", "from"),
-            ("high", "to"),
-            ("n", "Encoders"),
-            ("adjusted", "adjusted p"),
-        ),
-    ),
-    (
-        "profiles",
-        "Scores by task, a line per language",
-        "Scores by task and language.",
-        (("task", "Task"), ("language", "Language"), ("encoder_name", "Encoder"), *INTERVAL_COLUMNS),
-    ),
-)
-"""Kind, what it shows, what stands below it, and the columns of its table."""
-
-
-def _simple(kind: str, label: str, caption: str, columns: Columns) -> Callable[[Summary], Figure | None]:
-    def make(summary: Summary) -> Figure | None:
-        try:
-            _, spec = chart(kind, summary)
-        except UsageError:  # there is nothing to draw
-            return None
-        return Figure(kind, label, caption, columns, {"only": _bare(spec)}, spec["data"]["values"], _room(spec))
-
-    return make
-
-
-def _heatmap(summary: Summary) -> Figure | None:
-    """The heat map with all its modes; ratios to every encoder and language are computed here, and chosen there."""
-    rows = heatmap.rows(summary)
-    if not rows:
+def _figure(chart: Chart, place: OnPage, summary: Summary) -> Figure | None:
+    try:
+        rows, spec = chart.draw(summary, Options())
+    except UsageError:  # there is nothing to draw
         return None
-    names = short_names([", ".join(column["label"]) for column in summary["columns"]])
+    # some charts add fields for drawing
+    drawn = spec["data"]["values"]
+    return _switchable(chart, place, summary, rows) if place.switch else Figure(chart, place, {"absolute": spec}, drawn)
+
+
+def _switchable(chart: Chart, place: OnPage, summary: Summary, rows: Sequence[Row]) -> Figure:
+    """The chart in all its modes; ratios to every encoder and language are computed here, and chosen by the reader."""
+    names = short_names([column.name for column in summary.columns])
     languages = languages_of(summary)
     references: dict[str, list[int | str]] = {"encoder": list(range(len(names))), "language": [*languages]}
     ratios = {
-        kind: [[_ratio(row) for row in heatmap.rows(summary, relative_to=to)] for to in found]
-        for kind, found in references.items()
-        if len(found) > 1
+        kind: [[_ratio(row) for row in chart.rows(summary, Options(mode="relative", relative_to=to))] for to in every]
+        for kind, every in references.items()
+        if len(every) > 1
     }
-    specs = {"absolute": _bare(heatmap.spec(rows))}
+    specs = {"absolute": chart.spec(rows, Options())}
     if any(row["above"] is not None for row in rows):
-        specs["above"] = _bare(heatmap.spec(rows, mode="above"))
+        specs["above"] = chart.spec(rows, Options(mode="above"))
     if ratios:
         # one scale for whatever is chosen
         every = [
             {**row, "ratio": r} for kind in ratios.values() for own in kind for row, r in zip(rows, own, strict=True)
         ]
-        specs["relative"] = _bare(heatmap.spec(every, mode="relative"))
-    return Figure(
-        "heatmap",
-        "Heat map of the scores, sets by encoders; the table above has the same numbers",
-        f"{BOLD_NOTE} {MARK}: {NOT_SIGNIFICANT}.",
-        HEATMAP_COLUMNS,
-        specs,
-        rows,
-        {"ratios": ratios, "references": {"encoder": names, "language": languages}, **_room(heatmap.spec(rows))},
-    )
+        specs["relative"] = chart.spec(every, Options(mode="relative"))
+    return Figure(chart, place, specs, rows, ratios, {"encoder": names, "language": languages})
 
 
-def _ratio(row: Mapping[str, Any]) -> float | None:
-    """As exact as a number in a cell is; there are as many as encoders squared times sets."""
+def _ratio(row: Row) -> float | None:
+    """As precise as it is printed in a cell; there are encoders² × sets of them."""
     return None if row["ratio"] is None else round(row["ratio"], 3)
 
 
 def _domains(spec: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """The names of the columns and of the rows of a matrix; none for other charts."""
+    """The names of the columns and of the rows of a matrix; nothing for other charts."""
     place = spec.get("encoding", {}) if isinstance(spec.get("height"), dict) else {}
     xs, ys = (place.get(name, {}).get("scale", {}).get("domain", []) for name in ("x", "y"))
     return xs, ys
 
 
 def _room(spec: Mapping[str, Any]) -> dict[str, float]:
-    """Pixels that a matrix needs to have its numbers in its cells, and those beyond which cells look empty."""
+    """Widths in pixels: what a matrix needs for the numbers in its cells, and above which cells look empty."""
     xs, ys = _domains(spec)
     if not xs:
         return {}
@@ -222,9 +175,9 @@ def _room(spec: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _bare(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """A spec without its rows, in colours that the page's theme decides."""
+    """A spec without its rows, in the colours of the page's theme."""
     _, ys = _domains(spec)
-    if ys:  # Vega-Lite warns of steps in a container
+    if ys:  # Vega-Lite warns about steps in a container
         spec = {**spec, "height": spec["height"]["step"] * len(ys)}
     config = {**spec["config"], "font": FONT, "background": None}
     config |= {name: {**config.get(name, {}), **own} for name, own in THEME_CONFIG.items()}
@@ -233,7 +186,7 @@ def _bare(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _themed(value: Any, of: str = "") -> Any:
-    """The same with colours of the theme; ``of``: the property whose value it is."""
+    """The same with colours of the theme; ``of``: the property that has this value."""
     if isinstance(value, str):
         return THEMED.get(value, value) if of in ("color", "fill", "stroke", "range") else value
     if isinstance(value, dict):

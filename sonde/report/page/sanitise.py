@@ -1,4 +1,4 @@
-"""Text of any origin inside a page: what it may look like, and what it may never do."""
+"""Untrusted text in a page: made visible, and made harmless."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
-"""What moves other characters about, or is no character; joiners stay, as words and emoji are spelt with them."""
+"""Bidirectional and other controls, and lone surrogates; joiners stay, since words and emoji need them."""
 _MEANT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def readable(text: str) -> str:
-    """The same text, with what would not be seen, or would turn the rest around, shown by its number."""
-    return _UNSEEN.sub(lambda met: f"\\u{ord(met[0]):04x}", text)
+    """The text, with invisible characters and bidirectional controls shown as escapes."""
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def all_readable(value: Any) -> Any:
-    """Plain data in which every text is readable, keys too."""
+    """Plain data in which every string is readable, including keys."""
     if isinstance(value, str):
         return readable(value)
     if isinstance(value, dict):
@@ -32,10 +32,10 @@ def all_readable(value: Any) -> Any:
 
 
 def script_json(value: Any) -> str:
-    """JSON for a script element, in which nothing can end that element."""
+    """JSON for a script element, which cannot close that element."""
     return json.dumps(all_readable(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_MEANT)
 
 
 def csp_hash(text: str) -> str:
-    """The name by which a policy lets exactly this inline script or style pass."""
+    """The source expression with which a policy admits exactly this inline script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

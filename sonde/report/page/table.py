@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sonde.report.columns import CellText, Column, main_columns
 from sonde.report.escape import csv_text
 from sonde.report.interval import estimate_of
-from sonde.report.summary import done, value_of
+from sonde.report.types import Cell, SetSummary, Summary
 from sonde.report.verdict import mark_of
 
 CSV_COLUMNS = (
@@ -22,7 +21,7 @@ SHADES = 10
 
 @dataclass(frozen=True)
 class TableCell:
-    """A cell: its words, and what is not said in words."""
+    """A cell: its text, and how it is sorted and coloured."""
 
     words: CellText
     order: float | None = None
@@ -35,7 +34,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading: an encoder, a baseline, or something else that is known of a set."""
+    """A heading: an encoder, a baseline, or another property of the sets."""
 
     kind: str
     parts: Sequence[str]
@@ -45,11 +44,11 @@ class Heading:
 
 @dataclass(frozen=True)
 class Row:
-    """A set: what it is, and its cells in the order of the headings."""
+    """A set, and its cells in the order of the headings."""
 
-    set_summary: Mapping[str, Any]
+    set_summary: SetSummary
     tags: Sequence[str]
-    """What tells the set from others, besides its name."""
+    """What tells the set apart from others, besides its name."""
     cells: Sequence[TableCell]
 
 
@@ -61,45 +60,36 @@ class Table:
     rows: Sequence[Row]
 
 
-def table(summary: Mapping[str, Any]) -> Table:
-    """Rows are sets; encoders come first, then the best baseline, all of them, and people."""
+def table(summary: Summary) -> Table:
+    """Rows are sets; encoders come first, then the best baseline, all of them, and human performance."""
     main = main_columns(summary)
     headings = [Heading("rows", main.test_size.head)]
-    headings += [Heading("encoder", c["label"], c["encoder"]) for c in summary["columns"]]
-    headings += [Heading("strongest", column.head) for column in main.best_baseline]
+    headings += [Heading("encoder", c.label, c.encoder) for c in summary.columns]
+    headings += [Heading("best-baseline", column.head) for column in main.best_baseline]
     headings += [Heading("baseline", column.head) for column in main.baselines]
     headings += [Heading("human", column.head) for column in main.human]
-    tags = _tags(summary["sets"])
-    beside = [*main.best_baseline, *main.baselines, *main.human]
+    tags = _tags(summary.sets)
+    more = [*main.best_baseline, *main.baselines, *main.human]
     rows = []
-    for i, set_summary in enumerate(summary["sets"]):
+    for i, own in enumerate(summary.sets):
         encoders = [
-            _shown(cell, column.cells[i]) for cell, column in zip(set_summary["cells"], main.encoders, strict=True)
+            _shown(cell, column.cells[i], own.failed.get(j))
+            for j, (cell, column) in enumerate(zip(own.cells, main.encoders, strict=True))
         ]
-        rows.append(
-            Row(set_summary, tags[i], [_plain(main.test_size, i), *encoders, *(_plain(column, i) for column in beside)])
-        )
+        rows.append(Row(own, tags[i], [_plain(main.test_size, i), *encoders, *(_plain(column, i) for column in more)]))
     return Table(headings, rows)
 
 
-def _tags(sets: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+def _tags(sets: Sequence[SetSummary]) -> list[list[str]]:
     """The language of each set if there are several; the corpus or the digest of those that share a name."""
-    several = len({set_summary["language"] for set_summary in sets}) > 1
+    several = len({own.language for own in sets}) > 1
     found = []
-    for set_summary in sets:
-        twins = [
-            other
-            for other in sets
-            if (other["name"], other["language"]) == (set_summary["name"], set_summary["language"])
-        ]
-        corpora = {other["corpus"] for other in twins}
-        told = (
-            set_summary["corpus"]
-            if set_summary["corpus"] and len(corpora) == len(twins)
-            else f"#{set_summary['data'][:8]}"
-        )
-        tags = [set_summary["language"] if several else None, told if len(twins) > 1 else None]
-        found.append([tag for tag in tags if tag] + ["synthetic"] * set_summary["synthetic"])
+    for own in sets:
+        twins = [other for other in sets if (other.name, other.language) == (own.name, own.language)]
+        corpora = {other.corpus for other in twins}
+        telling = own.corpus if own.corpus and len(corpora) == len(twins) else f"#{own.data[:8]}"
+        tags = [own.language if several else None, telling if len(twins) > 1 else None]
+        found.append([tag for tag in tags if tag] + ["synthetic"] * own.synthetic)
     return found
 
 
@@ -117,31 +107,32 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _shown(cell: Mapping[str, Any] | None, words: CellText) -> TableCell:
-    if cell is None or not done(cell):
-        return TableCell(words, failure=None if cell is None else cell["failure"])
-    value = value_of(cell)
+def _shown(cell: Cell | None, words: CellText, failure: str | None) -> TableCell:
+    if cell is None:
+        return TableCell(words, failure=failure)
+    value = cell.score.value
     return TableCell(
         words,
         value,
         None if value is None else round(SHADES * min(1.0, max(0.0, value))),
-        cell["against"]["baseline"] if mark_of(cell) else None,
+        cell.against.baseline if cell.against and mark_of(cell) else None,
     )
 
 
-def table_csv(summary: Mapping[str, Any]) -> str:
-    """A line per set and column, for a program that draws or counts; shares of one."""
+def table_csv(summary: Summary) -> str:
+    """A line per set and column, for other programs; scores are fractions."""
     rows: list[Sequence[object]] = [CSV_COLUMNS]
-    columns = [*summary["columns"], *summary["baselines"]]
-    for set_summary in summary["sets"]:
-        for column, cell in zip(columns, (*set_summary["cells"], *set_summary["baselines"]), strict=True):
-            if cell is None or not done(cell):
+    columns = [*summary.columns, *summary.baselines]
+    for own in summary.sets:
+        for column, cell in zip(columns, (*own.cells, *own.baselines), strict=True):
+            if cell is None:
                 continue
-            against = cell["against"] or {}
-            value, low, high, bar = (
-                None if number is None else round(number, 5) for number in (*estimate_of(cell), against.get("value"))
+            bar = cell.against
+            value, low, high, baseline = (
+                None if number is None else round(number, 5)
+                for number in (*estimate_of(cell), bar.value if bar else None)
             )
-            names = set_summary["label"], set_summary["language"], ", ".join(column["label"])
-            more = cell["letters"], cell["partial"], against.get("baseline"), bar, against.get("verdict")
-            rows.append([*names, cell["n"], set_summary["scored_by"], value, low, high, *more])
+            names = own.label, own.language, column.name
+            more = cell.letters, cell.partial, bar and bar.baseline, baseline, bar and bar.verdict
+            rows.append([*names, cell.n, own.scored_by, value, low, high, *more])
     return csv_text(rows)

@@ -1,4 +1,4 @@
-"""The templates of the page: every text in them is escaped, and made readable."""
+"""The templates of the page: every text that is put into them is escaped, and made readable."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def environment(long: Sequence[tuple[str, str]]) -> Environment:
-    """Templates, with what they may do with a text; ``long``: names that have a shorter one, and that."""
+    """The Jinja environment of all templates, also those of other packages; ``long``: names and their short names."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     def renamed(text: str) -> str:
-        """A text with the short names."""
+        """A text with short names in place of long ones."""
         for name, short in long:
             text = text.replace(name, short)
         return text
@@ -31,28 +31,29 @@ def environment(long: Sequence[tuple[str, str]]) -> Environment:
     found.filters |= {
         "breakable": _breakable, "renamed": renamed, "coded": _coded, "duration": duration, "coefficient": _coefficient,
     }  # fmt: skip
+    found.globals["macros"] = found.get_template("macros.html").module
     return found
 
 
 def raw(text: str) -> Markup:
-    """A text of our own that is markup already."""
+    """A text that is markup already, and safe."""
     from markupsafe import Markup
 
     return Markup(text)  # noqa: S704 - that is what this is for
 
 
 def _finalised(value: Any) -> Any:
-    """Whatever is put into a template: markup as it is, any other text readable."""
+    """What is put into a template: markup as it is, any other text readable."""
     return readable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _breakable(text: str) -> Markup:
-    """A name that may go on in the next line after a sign such as / or -."""
+    """A name that may be broken after a character such as / or -."""
     return raw("<wbr>").join(re.split(r"(?<=[/_?=#-])(?=\w)", readable(text)))
 
 
 def _coded(text: str) -> Markup:
-    """A text with what stands between grave accents as code."""
+    """A text in which what stands between grave accents is code."""
     parts = readable(text).split("`")
     return raw("").join(raw("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts))
 

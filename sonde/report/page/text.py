@@ -1,14 +1,11 @@
-"""What the page says of a run in sentences."""
+"""What the page says about a run in sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sonde.report.summary import done
-
-Summary = Mapping[str, Any]
+from sonde.report.types import CheckResult, Summary
 
 
 @dataclass(frozen=True)
@@ -18,40 +15,42 @@ class PageHeader:
     lede: str
     badges: Sequence[str]
     verdict: str
+    findings: bool
+    """Whether the checks found something."""
 
 
 @dataclass(frozen=True)
 class Checks:
-    """Entries of the checks, by level."""
+    """Results of the checks, by level."""
 
-    issues: Sequence[Mapping[str, Any]]
-    tips: Sequence[Mapping[str, Any]]
-    passed: Sequence[Mapping[str, Any]]
+    issues: Sequence[CheckResult]
+    tips: Sequence[CheckResult]
+    passed: Sequence[CheckResult]
 
 
 def count(n: int, one: str, many: str = "") -> str:
-    """A number and what it is of."""
+    """A number and its noun."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def join_words(words: Sequence[str]) -> str:
-    """Words in a sentence."""
+    """Words as a list in a sentence."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
 
 
 def checks_of(summary: Summary) -> Checks:
-    """The checks, issues apart from tips and from what was found in order."""
-    found = summary["checks"]
-    return Checks(*([c for c in found if c["level"] == level] for level in ("issue", "tip", "passed")))
+    """The checks by level."""
+    found = summary.checks
+    return Checks(*([c for c in found if c.level == level] for level in ("issue", "tip", "passed")))
 
 
 def head_of(summary: Summary) -> PageHeader:
-    """What was run, what must be known before any number is read, and how many checks found something."""
-    sets, columns = summary["sets"], summary["columns"]
+    """What was run, what one must know before reading any score, and how many checks found something."""
+    sets, columns = summary.sets, summary.columns
     languages = languages_of(summary)
-    probes = list(dict.fromkeys(c["probe"] for c in columns if c["probe"]))
-    seeds = sorted({cell["seeds"] for set_summary in sets for cell in set_summary["cells"] if done(cell)})
-    encoders = len({(c["encoder"], c["identity"]) for c in columns})
+    probes = list(dict.fromkeys(c.probe for c in columns if c.probe))
+    seeds = sorted({cell.seeds for own in sets for cell in own.cells if cell})
+    encoders = len({(c.encoder, c.identity) for c in columns})
     lede = [f"{count(encoders, 'encoder')} × {count(len(sets), 'set')}"]
     if languages:
         lede.append(join_words(languages) if len(languages) <= 4 else f"{len(languages)} languages")
@@ -59,32 +58,33 @@ def head_of(summary: Summary) -> PageHeader:
         lede.append(f"probe: {join_words(probes)}" if len(probes) == 1 else f"probes: {join_words(probes)}")
     if seeds:
         lede.append(count(seeds[-1], "seed"))
-    return PageHeader(" · ".join(lede), _marks(summary), _verdict(checks_of(summary)))
+    checks = checks_of(summary)
+    return PageHeader(" · ".join(lede), _badges(summary), _verdict(checks), bool(checks.issues or checks.tips))
 
 
 def languages_of(summary: Summary) -> list[str]:
     """The languages of the sets, in their order."""
-    return list(dict.fromkeys(set_summary["language"] for set_summary in summary["sets"] if set_summary["language"]))
+    return list(dict.fromkeys(own.language for own in summary.sets if own.language))
 
 
-def _marks(summary: Summary) -> list[str]:
-    sets, columns = summary["sets"], summary["columns"]
-    limits = sorted({c["limit"] for c in columns if c["limit"] is not None})
+def _badges(summary: Summary) -> list[str]:
+    sets, columns = summary.sets, summary.columns
+    limits = sorted({c.limit for c in columns if c.limit is not None})
     badges = []
     if limits:
-        whole = "Some numbers are partial" if any(c["limit"] is None for c in columns) else "Partial"
-        badges.append(f"{whole}: at most {join_words([f'{limit:,}' for limit in limits])} rows of each split")
-    made = sum(set_summary["synthetic"] for set_summary in sets)
+        scope = "Some scores are partial" if any(c.limit is None for c in columns) else "Partial"
+        badges.append(f"{scope}: at most {join_words([f'{limit:,}' for limit in limits])} rows per split")
+    made = sum(own.synthetic for own in sets)
     if made:
         badges.append("Synthetic sentences" + ("" if made == len(sets) else f" in {made} of {len(sets)} sets"))
-    if summary["failures"]:
-        badges.append(count(len(summary["failures"]), "failure"))
+    if summary.failures:
+        badges.append(count(len(summary.failures), "failure"))
     return badges
 
 
 def _verdict(checks: Checks) -> str:
     if not (checks.issues or checks.tips or checks.passed):
-        return "Nothing was checked."
+        return "No checks apply."
     if not (checks.issues or checks.tips):
         return f"All {len(checks.passed)} checks passed."
     found = [count(len(own), word) for own, word in ((checks.issues, "issue"), (checks.tips, "tip")) if own]
@@ -92,7 +92,7 @@ def _verdict(checks: Checks) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time that can be read."""
+    """A readable duration."""
     if seconds < 100:
         return f"{seconds:.1f} s"
     minutes = round(seconds / 60)
@@ -100,9 +100,9 @@ def duration(seconds: float) -> str:
 
 
 def not_audited(summary: Summary) -> str:
-    """How to audit the sets that were not."""
-    found = [set_summary["label"] for set_summary in summary["sets"] if set_summary["audit"] is None]
+    """How to audit the sets that have no audit."""
+    found = [own.label for own in summary.sets if own.audit is None]
     if not found:
         return ""
-    which = "No set" if len(found) == len(summary["sets"]) else "Not every set"
-    return f"{which} came with an audit. `sonde audit` looks for duplicates, leaks, shortcuts and imbalance in any set."
+    which = "No set has" if len(found) == len(summary.sets) else "Not every set has"
+    return f"{which} an audit. `sonde audit` looks for duplicates, leaks, shortcuts and imbalance in any set."

@@ -6,7 +6,8 @@ import importlib
 
 from sonde.encoders import Spec, scheme_names
 from sonde.errors import SondeError
-from sonde.run.controls.control import Control, any_set
+from sonde.run.control import Control
+from sonde.run.parts import any_set
 
 OPTION = "random"
 """What a scheme calls the seed of weights that are drawn and not read."""
@@ -33,9 +34,11 @@ def untrained(name: str, seed: int = 0) -> str | None:
 
 control = Control(
     name="untrained",
-    interpretation="What the architecture and its tokeniser give with random weights: what the score is above it, it "
-    "owes to "
-    "training.",
+    order=110,
+    interpretation=(
+        "The score of the same architecture and tokeniser with random weights: what the score has above it is due to "
+        "training."
+    ),
     encodes=True,
     applies_to=any_set,
     encoder=untrained,

@@ -8,9 +8,11 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from sonde.probes.capacity import capacity, frontier, hypervolume
-from sonde.run.cells import Unit, features_of, statistics_of
 from sonde.run.folder import AUXILIARY_PREFIX
-from sonde.run.measures.measure import Finished, Measure, empty_result, has_train_test_split, plain_probe
+from sonde.run.measure import Finished, Measure, empty_result, plain_probe
+from sonde.run.parts import has_train_test_split
+from sonde.run.unit import Unit, features_of, statistics_of
+from sonde.run.variant import CellText, VariantColumn
 
 ACCURACY_MARGIN = 0.01
 """Accuracy on dev, below that of the full rank, that is near enough."""
@@ -45,9 +47,12 @@ def compute(unit: Unit) -> list[Finished]:
 
 measure = Measure(
     name="capacity",
-    interpretation="The lowest rank of the weights of a linear probe that is within a point of full rank on dev, of "
-    "1, 2, 4 "
-    "and so on: how many directions a property takes. With two classes there is one.",
+    order=50,
+    interpretation=(
+        "The lowest rank of a linear probe's weights that is within a point of full rank on dev, of 1, 2, 4 and so "
+        "on: how many directions a property takes. With two classes there is one."
+    ),
+    columns=(VariantColumn(("sufficient", "rank"), lambda v: CellText(str(int(v.value)))),),
     applies_to=lambda parts: has_train_test_split(parts) and not parts.train.inputs,
     compute=compute,
 )

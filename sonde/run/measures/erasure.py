@@ -13,18 +13,13 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes.erase import Eraser, leace, random_directions
-from sonde.probes.warm_start import measure, measure_reinjected
-from sonde.run.cells import Unit, classification_result, features_of, saved_predictions, shared
-from sonde.run.measures.measure import (
-    ERASED,
-    Finished,
-    Measure,
-    has_train_test_split,
-    moments_of,
-    plain_probe,
-    rows_of,
-)
-from sonde.run.parts import Parts
+from sonde.probes.warm_start import measure as measure_erased
+from sonde.probes.warm_start import measure_reinjected
+from sonde.run.measure import ERASED, Finished, Measure, moments_of, plain_probe, rows_of
+from sonde.run.parts import Parts, has_train_test_split
+from sonde.run.scoring import classification_result, saved_predictions
+from sonde.run.unit import Unit, features_of, shared
+from sonde.run.variant import VariantColumn, points
 from sonde.stats.classification import accuracy, log2_loss
 
 RANDOM_DRAWS = 3
@@ -55,13 +50,13 @@ def compute(unit: Unit) -> list[Finished]:
     ]
     others = [name for name in erasers if not _is(wanted[name], parts)]
     logs = list(
-        measure(rows, [*(erasers[name] for name in others), *drawn], test, l2, probe, tolerance=ERASED_TOLERANCE)
+        measure_erased(rows, [*(erasers[name] for name in others), *drawn], test, l2, probe, tolerance=ERASED_TOLERANCE)
     )
     right = [accuracy(each.argmax(axis=1), parts.test.labels) for each in logs[len(others) :]]
     by_rank = {rank: right[i * RANDOM_DRAWS : (i + 1) * RANDOM_DRAWS] for i, rank in enumerate(ranks)}
     by_name = dict(zip(others, logs, strict=False))
     own = {name: eraser for name, eraser in erasers.items() if name not in by_name}
-    by_name |= dict(zip(own, measure(rows, list(own.values()), test, l2), strict=True))
+    by_name |= dict(zip(own, measure_erased(rows, list(own.values()), test, l2), strict=True))
     seconds = (time.perf_counter() - started) / len(unit.cells)
     found: list[Finished] = []
     for cell in unit.cells:
@@ -106,11 +101,14 @@ def _applies_to(parts: Parts) -> bool:
     return has_train_test_split(parts) and not parts.train.inputs
 
 
-erasure = Measure(
+measure = Measure(
     name="erasure",
-    interpretation="What is left of a task when a property is erased from the vectors so that no linear probe finds "
-    "it; in "
-    "brackets, what is left after as many random directions. What is lost beyond that, the two share.",
+    order=70,
+    interpretation=(
+        "What is left of a task when a property is erased from the vectors so that no linear probe finds it; in "
+        "brackets, what is left after as many random directions. What is lost beyond that, the two properties share."
+    ),
+    columns=(VariantColumn(("{name}",), lambda v: points(v)._replace(note=f"({100 * v.scores['random']:.1f})")),),
     applies_to=_applies_to,
     compute=compute,
     erases=True,

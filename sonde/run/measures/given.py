@@ -21,17 +21,11 @@ import numpy.typing as npt
 from sonde.probes import Features
 from sonde.probes.calibrate import fit_temperature, scaled
 from sonde.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics, optima
-from sonde.run.cells import (
-    LogProbs,
-    Unit,
-    classification_result,
-    clusters_of,
-    features_of,
-    log2_of_true,
-    saved_predictions,
-)
-from sonde.run.measures.measure import GIVEN, Finished, Measure, has_train_test_split
-from sonde.run.parts import Part
+from sonde.run.measure import GIVEN, Finished, Measure
+from sonde.run.parts import Part, has_train_test_split
+from sonde.run.scoring import LogProbs, classification_result, log2_of_true, saved_predictions
+from sonde.run.unit import Unit, clusters_of, features_of
+from sonde.run.variant import VariantColumn, bits
 from sonde.stats.classification import log2_loss
 from sonde.stats.information import conditional
 
@@ -135,15 +129,19 @@ def conditional_on(encoder: str) -> Measure:
     return _measure(encoder, encoder, f"those of {encoder}")
 
 
-def _measure(name: str, encoder: str, what: str) -> Measure:
+def _measure(name: str, encoder: str, what: str, order: int = 1000) -> Measure:
     return Measure(
         name=f"{GIVEN}{name}",
+        order=order,
         interpretation=f"Bits about the label that the vectors add to {what}; if not above 0, they tell nothing more.",
+        columns=(VariantColumn(("adds to", name, "bits"), bits),),
         applies_to=lambda parts: has_train_test_split(parts) and not parts.train.inputs,
         compute=compute,
         given=encoder,
     )
 
 
-length = _measure("length", "baseline:length", "the number of tokens")
-words = _measure("words", "baseline:hash?dim=256", "a bag of words, hashed to 256 dimensions")
+measures = (
+    _measure("length", "baseline:length", "the number of tokens", 30),
+    _measure("words", "baseline:hash?dim=256", "a bag of words, hashed to 256 dimensions", 40),
+)

@@ -8,8 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes import Probe, fit
-from sonde.run.cells import Unit, classification_result, clusters_of, features_of, saved_predictions
-from sonde.run.measures.measure import Finished, Measure, has_train_test_split, plain_probe
+from sonde.run.measure import Finished, Measure, plain_probe
+from sonde.run.parts import has_train_test_split
+from sonde.run.scoring import classification_result, saved_predictions
+from sonde.run.unit import Unit, clusters_of, features_of
+from sonde.run.variant import VariantColumn, points
 from sonde.stats.classification import accuracy
 from sonde.stats.means import mean
 from sonde.stats.paired import mcnemar
@@ -60,9 +63,12 @@ def compute(unit: Unit) -> list[Finished]:
 
 measure = Measure(
     name="hidden",
-    interpretation="Points that a probe with a hidden layer has above the linear one, of the width that is best on "
-    "dev: what "
-    "is above 0 by more than its interval is in the vectors, but not along a line.",
+    order=60,
+    interpretation=(
+        "Points that a probe with a hidden layer, of the width that is best on dev, has above the linear one: what "
+        "exceeds 0 by more than its interval is in the vectors, but not linearly."
+    ),
+    columns=(VariantColumn(("hidden layer", "adds"), points),),
     applies_to=has_train_test_split,
     compute=compute,
 )

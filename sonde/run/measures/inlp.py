@@ -7,8 +7,11 @@ from dataclasses import replace
 
 from sonde.probes.nullspace import inlp
 from sonde.probes.warm_start import measure as measured
-from sonde.run.cells import Unit, classification_result, features_of, saved_predictions
-from sonde.run.measures.measure import Finished, Measure, has_train_test_split, plain_probe, rows_of
+from sonde.run.measure import Finished, Measure, plain_probe, rows_of
+from sonde.run.parts import has_train_test_split
+from sonde.run.scoring import classification_result, saved_predictions
+from sonde.run.unit import Unit, features_of
+from sonde.run.variant import VariantColumn, points
 from sonde.stats.classification import log2_loss
 
 
@@ -32,9 +35,15 @@ def compute(unit: Unit) -> list[Finished]:
 
 measure = Measure(
     name="inlp",
-    interpretation="What is left of a task when what linear probes go by is projected away, one probe after the "
-    "other; in "
-    "brackets, how many directions that took. It should end where the own erasure does.",
+    order=80,
+    interpretation=(
+        "What is left of a task after iterative nullspace projection: what linear probes use is projected away, one "
+        "probe after the other; in brackets, the number of directions removed. It should end where the set's own "
+        "erasure does."
+    ),
+    columns=(
+        VariantColumn(("after INLP", "(directions)"), lambda v: points(v)._replace(note=f"({int(v.scores['rank'])})")),
+    ),
     applies_to=lambda parts: has_train_test_split(parts) and not parts.train.inputs,
     compute=compute,
 )

@@ -12,14 +12,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from sonde.baselines import bayes_curve
+from sonde.baselines.naive_bayes import bayes_curve
 from sonde.data.dataset import Dataset
 from sonde.probes.learning import CurvePoint, learning, majority, subsets
 from sonde.result import Cell, Result
-from sonde.run.cells import Unit, clusters_of, features_of, statistics_of
 from sonde.run.folder import AUXILIARY_PREFIX, Arrays
-from sonde.run.measures.measure import Finished, Measure, empty_result, has_train_test_split, plain_probe
-from sonde.run.parts import Parts, sampled
+from sonde.run.measure import Finished, Measure, empty_result, plain_probe
+from sonde.run.parts import Parts, has_train_test_split, sampled
+from sonde.run.unit import Unit, clusters_of, features_of, statistics_of
+from sonde.run.variant import VariantColumn, points
 from sonde.stats.crossed import crossed
 from sonde.stats.intervals import Z, wilson
 from sonde.stats.paired import newcombe
@@ -124,9 +125,12 @@ def _gain(half: CurvePoint, last: CurvePoint, clusters: Clusters | None) -> tupl
 
 measure = Measure(
     name="learning",
-    interpretation="Points that the last doubling of the training rows adds: above 0 by more than its interval, the "
-    "curve "
-    "still rises, and the score says as much about the number of rows as about the encoder.",
+    order=20,
+    interpretation=(
+        "Points that the last doubling of the training rows adds: if above 0 by more than its interval, the curve "
+        "still rises, and the score says as much about the number of rows as about the encoder."
+    ),
+    columns=(VariantColumn(("last doubling", "adds"), points),),
     applies_to=has_train_test_split,
     compute=compute,
 )

@@ -8,8 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes.mix import expected_layer, fit
-from sonde.run.cells import Unit, classification_result, features_of, saved_predictions
-from sonde.run.measures.measure import Finished, Measure, has_train_test_split
+from sonde.run.measure import Finished, Measure
+from sonde.run.parts import has_train_test_split
+from sonde.run.scoring import classification_result, saved_predictions
+from sonde.run.unit import Unit, features_of
+from sonde.run.variant import CellText, VariantColumn, VariantSummary
 from sonde.stats.classification import accuracy, log2_loss
 
 MIX_PENALTIES = (1e-1, 1e-2, 1e-3)
@@ -52,11 +55,21 @@ def compute(unit: Unit) -> list[Finished]:
     return [(result, arrays, None)]
 
 
+def _expected(v: VariantSummary) -> CellText | None:
+    return CellText(f"{v.scores['expected_layer']:.1f}") if "expected_layer" in v.scores else None
+
+
 measure = Measure(
     name="mix",
-    interpretation="Which layers a probe takes a property from if it may mix them: the centre of gravity of the "
-    "weights, and "
-    "the layer by which most of the score is there.",
+    order=90,
+    interpretation=(
+        "Which layers a probe takes a property from if it may mix them: the centre of gravity of the weights, and the "
+        "layer by which most of the score is reached."
+    ),
+    columns=(
+        VariantColumn(("centre", "of layers"), lambda v: CellText(f"{v.scores['centre']:.1f}")),
+        VariantColumn(("expected", "layer"), _expected),
+    ),
     applies_to=has_train_test_split,
     compute=compute,
     all_layers=True,

@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes.online import online
-from sonde.run.cells import Unit, clusters_of, features_of, statistics_of
 from sonde.run.folder import AUXILIARY_PREFIX, Arrays
-from sonde.run.measures.measure import Finished, Measure, empty_result, has_train_test_split
+from sonde.run.measure import Finished, Measure, empty_result
+from sonde.run.parts import has_train_test_split
+from sonde.run.unit import Unit, clusters_of, features_of, statistics_of
+from sonde.run.variant import CellText, VariantColumn, VariantSummary, margin
 from sonde.stats.description_length import sample_complexity, surplus_description_length
 
 TARGETS = (0.75, 0.5, 0.25)
@@ -67,11 +69,27 @@ def compute(unit: Unit) -> list[Finished]:
     return [(result, arrays, None)]
 
 
+def _compression(v: VariantSummary) -> CellText:
+    return CellText(f"{v.value:.2f}", margin(v.low, v.high, scale=1, digits=2))
+
+
+def _rows_to_half(v: VariantSummary) -> CellText:
+    rows = int(v.scores["enough_50"])
+    return CellText(f"{rows:,}" if rows else f"> {v.points[-1]['rows']:,}")
+
+
 measure = Measure(
     name="online",
-    interpretation="How many times fewer bits it takes to send the labels with the vectors than with their shares "
-    "alone "
-    "(description length; at 1 the vectors tell nothing): unlike accuracy it counts how many rows it takes to learn.",
+    order=10,
+    interpretation=(
+        "How many times fewer bits it takes to transmit the labels given the vectors than given the class frequencies "
+        "alone (minimum description length; 1: the vectors tell nothing). Unlike accuracy, it counts how many rows it "
+        "takes to learn."
+    ),
+    columns=(
+        VariantColumn(("compression", "times"), _compression),
+        VariantColumn(("rows to half", "of the prior"), _rows_to_half),
+    ),
     applies_to=has_train_test_split,
     compute=compute,
 )

@@ -1,5 +1,5 @@
-// Charts: drawn when they come into view, and all of them when the page has nothing else to do, so that printing finds
-// them there. Colours of text and lines are variables of the page, so a change of theme needs no drawing.
+// Charts: drawn when they come into view, and the rest when the browser is idle, so that they are there for printing.
+// Colours of text and lines are CSS variables, so a change of theme needs no redrawing.
 "use strict";
 (() => {
   const { data, byId, make, option } = window.sonde;
@@ -7,7 +7,7 @@
   const figures = [...document.querySelectorAll("figure[data-chart]")];
   const state = new Map();
 
-  /** Rows are embedded by field; a field whose texts return has them once, and their places. */
+  /** Rows are embedded by field; a field with repeated texts has each of them once, and indices. */
   function unpack(fields) {
     const columns = Object.entries(fields).map(([name, own]) => [name, own.texts ? own.at.map((i) => (i === null ? null : own.texts[i])) : own]);
     const n = columns.length ? columns[0][1].length : 0;
@@ -26,7 +26,7 @@
   }
   addEventListener("scroll", () => (tip.hidden = true), { passive: true });
 
-  /** What a figure shows now: its spec and rows. */
+  /** The spec and rows that a figure shows now. */
   function current(name) {
     if (!state.has(name)) {
       const found = data.figures[name];
@@ -76,7 +76,7 @@
   addEventListener("load", () => idle(rest));
   addEventListener("beforeprint", () => [...waiting].forEach(soon));
 
-  /** Show other rows, or the same ones by another spec. */
+  /** Show other rows, or the same ones with another spec. */
   function show(name, change) {
     state.set(name, { ...current(name), ...change });
     const figure = figures.find((found) => found.dataset.chart === name);
@@ -85,7 +85,7 @@
     if (numbers?.open) list(figure);
   }
 
-  // The numbers behind a chart, for those who cannot see it or want to copy them
+  // The numbers of a chart, for those who cannot see it or want to copy them
   function list(figure) {
     const { rows } = current(figure.dataset.chart);
     const columns = data.figures[figure.dataset.chart].columns;
@@ -111,24 +111,26 @@
     figure.querySelector(".numbers").addEventListener("toggle", (event) => event.target.open && list(figure));
   }
 
-  // The heat map's modes
-  const mode = byId("heat-mode");
-  const other = byId("heat-other");
-  function heat() {
-    const found = data.figures.heatmap;
-    const wanted = mode.value;
-    const relative = wanted === "encoder" || wanted === "language";
-    byId("heat-other-label").hidden = !relative;
-    const kept = other.value;
-    if (relative && other.dataset.of !== wanted) {
-      const names = found.references[wanted];
-      other.replaceChildren(...names.map((name, i) => option(i, name)));
-      other.dataset.of = wanted;
-    } else if (relative) other.value = kept;
-    const ratios = relative ? found.ratios[wanted][Number(other.value)] : null;
-    const rows = unpack(found.rows).map((row, i) => ({ ...row, ratio: ratios ? ratios[i] : null }));
-    show("heatmap", { rows, spec: found.specs[relative ? "relative" : wanted] });
+  // Charts whose mode can be switched: scores, or ratios to an encoder or a language
+  for (const figure of figures) {
+    const mode = figure.querySelector("select.mode");
+    if (!mode) continue;
+    const name = figure.dataset.chart;
+    const reference = figure.querySelector("label.reference");
+    const other = reference.querySelector("select");
+    const change = () => {
+      const found = data.figures[name];
+      const relative = mode.value in found.ratios;
+      reference.hidden = !relative;
+      if (relative && other.dataset.of !== mode.value) {
+        other.replaceChildren(...found.references[mode.value].map((text, i) => option(i, text)));
+        other.dataset.of = mode.value;
+      }
+      const ratios = relative ? found.ratios[mode.value][Number(other.value)] : null;
+      const rows = unpack(found.rows).map((row, i) => ({ ...row, ratio: ratios ? ratios[i] : null }));
+      show(name, { rows, spec: found.specs[relative ? "relative" : mode.value] });
+    };
+    mode.addEventListener("change", change);
+    other.addEventListener("change", change);
   }
-  mode?.addEventListener("change", heat);
-  other?.addEventListener("change", heat);
 })();

@@ -1,4 +1,4 @@
-// What the other scripts share; the theme; copying. Data is shown by textContent only: no text becomes markup.
+// What the other scripts share; the theme; copying. Data is inserted as textContent only: no text becomes markup.
 "use strict";
 window.sonde = (() => {
   const root = document.documentElement;
@@ -18,12 +18,12 @@ window.sonde = (() => {
     return make("option", text, { value: String(value) });
   }
 
-  /** Say something to those who do not see it. */
-  function tell(text) {
-    byId("told").textContent = text;
+  /** Tell screen readers. */
+  function announce(text) {
+    byId("status").textContent = text;
   }
 
-  // Theme: that of the system until the button is used; print has its own
+  // Theme: that of the system until the button is used; print is always light
   const dark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   const button = byId("theme");
   function label() {
@@ -56,14 +56,14 @@ window.sonde = (() => {
     const pressed = event.target.closest("[data-copy], [data-copy-code]");
     if (!pressed) return;
     const code = pressed.parentElement.querySelector("code");
-    const done = await copy(pressed.dataset.copy ? data.copies[pressed.dataset.copy] : code.textContent);
+    const done = await copy(pressed.dataset.copy ? data.sections.results.copies[pressed.dataset.copy] : code.textContent);
     const name = pressed.dataset.name || (pressed.dataset.name = pressed.textContent);
-    pressed.textContent = done ? "Copied" : "Not copied";
-    tell(pressed.textContent);
+    pressed.textContent = done ? "Copied" : "Copying failed";
+    announce(pressed.textContent);
     setTimeout(() => (pressed.textContent = name), 1500);
   });
 
-  // In print, all that can be opened is open, but for long lists, which it leaves out; afterwards it is closed again
+  // In print all details are open, except for long lists; afterwards they are closed again
   let opened = [];
   addEventListener("beforeprint", () => {
     opened = [...document.querySelectorAll("main details:not([open]):not(.numbers, .long)")];
@@ -73,5 +73,5 @@ window.sonde = (() => {
     for (const found of opened) found.open = false;
   });
 
-  return { data, byId, make, option, tell };
+  return { data, byId, make, option, announce };
 })();

@@ -1,0 +1,20 @@
+"""Parts of a report that may be another package's: one that fails is left out with a warning, and the rest is shown."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TypeVar
+
+from sonde.errors import SondeWarning, describe_error
+
+T = TypeVar("T")
+
+
+def attempt(what: str, make: Callable[[], T]) -> T | None:
+    """What the function returns; None, with a warning, if it fails."""
+    try:
+        return make()
+    except Exception as e:
+        warnings.warn(SondeWarning(f"{what} is left out of the report: {describe_error(e)}"), stacklevel=3)
+        return None

@@ -1,0 +1,97 @@
+"""A chart: its rows, its Vega-Lite spec, and everything that is said about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sonde.errors import UsageError
+from sonde.report.drawing.figure_style import Row, Spec
+from sonde.report.drawing.options import Options
+from sonde.report.types import Summary
+
+
+def _no_notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnPage:
+    """Where a chart stands on the page, and what is written around it there."""
+
+    section: str
+    """The name of the section; charts whose section does not exist stand in one of their own, at the end."""
+    caption: str
+    columns: Sequence[tuple[str, str]]
+    """Fields of the rows that the table below the chart shows, and their headings."""
+    heading: str = ""
+    intro: str = ""
+    absent: str = ""
+    """Why the chart is not on the page, where the run has nothing for it; nothing: the section says so."""
+    switch: bool = False
+    """Whether the reader can switch between the chart's modes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """A kind of figure: one object in one file, from which the page, `sonde figure` and its documentation are made.
+
+    Texts of the data belong in rows, in domains of scales and in titles, never in expressions or names of fields.
+
+    Parameters
+    ----------
+    name
+        As in ``sonde figure --kind NAME``.
+    title
+        What the chart shows, for those who cannot see it.
+    doc
+        What it shows, as in the table of docs/figure.md.
+    needs
+        What a run must have for it: the error where there are no rows.
+    rows
+        The numbers, one row per mark. A field called ``text`` is the tooltip, and is not in the CSV file.
+    spec
+        The Vega-Lite spec of these rows. Options with the width "container" are for the page.
+    fields
+        The columns of the CSV file, in order.
+    options
+        What each option of `sonde figure` does to it, in Markdown; options that are not here are refused.
+    caption
+        What has to be said below the figure in a paper, or how to get that from the summary.
+    notes
+        Further sentences for that caption, from the rows that were drawn.
+    page
+        Where it stands on the page; None: nowhere.
+    order
+        Charts are listed, and stand on the page, in this order.
+
+    Examples
+    --------
+    >>> from sonde.report.charts import CHARTS
+    >>> CHARTS.get("layers").doc
+    'accuracy by layer'
+    """
+
+    name: str
+    title: str
+    doc: str
+    needs: str
+    rows: Callable[[Summary, Options], list[Row]] = field(repr=False)
+    spec: Callable[[Sequence[Row], Options], Spec] = field(repr=False)
+    fields: Sequence[str] = field(repr=False)
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    caption: str | Callable[[Summary], str] = field(default="", repr=False)
+    notes: Callable[[Summary, Sequence[Row]], Iterable[str]] = field(default=_no_notes, repr=False)
+    page: OnPage | None = field(default=None, repr=False)
+    order: int = 1000
+
+    def draw(self, summary: Summary, options: Options) -> tuple[list[Row], Spec]:
+        """The rows of the figure and its spec. UsageError, with what is needed, if there are no rows."""
+        rows = self.rows(summary, options)
+        if not rows:
+            raise UsageError(self.needs)
+        return rows, self.spec(rows, options)
+
+    def caption_of(self, summary: Summary) -> str:
+        """What has to be said below the figure."""
+        return self.caption if isinstance(self.caption, str) else self.caption(summary)

@@ -1,0 +1,207 @@
+"""Scores along an axis: layers, dimensions, epochs, tokens. A line per series, in one view or in panels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sonde.report.drawing.figure_style import (
+    FigureStyle,
+    Row,
+    Spec,
+    number_axis,
+    points_axis,
+    single_view,
+    styles,
+    ticks,
+    tooltip,
+)
+from sonde.report.drawing.options import Lines, score_title
+from sonde.report.drawing.panels import Panel, grid, legend_columns
+
+INTERVAL_CAPTION = "Bands or lines: 95 % intervals."
+LINES_OPTION = "`--lines set` or `encoder`: what a line is; the other one is a panel"
+
+MAX_BANDS = 3
+"""Up to so many series have a band for their interval; more bands would hide each other."""
+
+MAX_LINES = 12
+"""Lines in one view, unless more are requested; and points on a line before they are drawn smaller."""
+
+MIN_PANEL_WIDTH = 10
+"""The minimum width of a panel, in font sizes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axes:
+    """What the rows' ``x`` is."""
+
+    x: str
+    scale: Literal["linear", "log", "point"] = "linear"
+    ticks: Sequence[Any] | None = None
+    """Ticks of the axis; for the scale "point", all values, in order."""
+
+
+def curves(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | None = None) -> Spec:
+    """A line per encoder if there are several, else per set, or as given; what is not a line is a panel.
+
+    Rows have set_name, encoder_name, metric, x, points, points_low, points_high and text.
+    """
+    many = {name: len({row[name] for row in rows}) for name in ("encoder_name", "set_name")}
+    if lines is None:
+        lines = "encoder" if many["encoder_name"] > 1 or many["set_name"] > MAX_LINES else "set"
+    series, panels = ("set_name", "encoder_name") if lines == "set" else ("encoder_name", "set_name")
+    names, titles = (list(dict.fromkeys(row[field] for row in rows)) for field in (series, panels))
+    drawn = [
+        row | {"series": row[series], "dash": names.index(row[series]), "panel": titles.index(row[panels])}
+        for row in _dodge(style, rows, series, names, axes)
+    ]
+    if len(titles) == 1:
+        return _single(style, drawn, names, axes)
+
+    def draw(panel: Panel) -> Spec:
+        own = [row for row in drawn if row["panel"] == panel.number]
+        here = replace(axes, x=axes.x if panel.last else "")
+        title = score_title(own) if panel.first or score_title(own) != score_title(drawn) else ""
+        height = min(max(9 * style.font, 0.6 * panel.width), 18 * style.font)
+        return {"height": round(height, 1), **_view(style, own, names, here, title)}
+
+    return grid(
+        style,
+        drawn,
+        titles,
+        draw,
+        label_width=4 * style.font,
+        min_width=MIN_PANEL_WIDTH * style.font,
+        gap=3.4 * style.font,
+    )
+
+
+def _dodge(style: FigureStyle, rows: Sequence[Row], series: str, names: Sequence[str], axes: Axes) -> list[Row]:
+    """The rows with ``x_drawn``: dodged where whiskers would hide each other."""
+    if axes.scale != "linear" or len(names) <= MAX_BANDS:
+        return [row | {"x_drawn": row["x"]} for row in rows]
+    far = max(row["x"] for row in rows) - min(row["x"] for row in rows)
+    panels = len({row[name] for row in rows for name in ("set_name", "encoder_name") if name != series})
+    plot = 0.65 * style.total if panels == 1 else MIN_PANEL_WIDTH * style.font
+    step = far * 0.1 * style.font / plot
+    return [row | {"x_drawn": row["x"] + step * (names.index(row[series]) - (len(names) - 1) / 2)} for row in rows]
+
+
+def _single(style: FigureStyle, rows: Sequence[Row], names: Sequence[str], axes: Axes) -> Spec:
+    """One view, with names at the ends of the lines: a legend of ten colours is hard to match."""
+    height = max(22 * style.font, 1.3 * style.font * len(names))
+    ends = {row["series"]: i for i, row in enumerate(rows) if row["points"] is not None}
+    low, *_, high = _marks(rows)
+    min_gap = 1.15 * style.font * (high - low) / height
+    labels = dict(
+        zip(ends.values(), spread([rows[i]["points"] for i in ends.values()], min_gap, low, high), strict=True)
+    )
+    drawn = [row | {"label_y": labels.get(i)} for i, row in enumerate(rows)]
+    view = _view(style, drawn, names, axes, score_title(drawn), legend=False)
+    if len(names) > 1:
+        view["layer"] += _labels(style, names, points_axis(_marks(drawn), "points", score_title(drawn)))
+    return single_view(view, drawn, style, height=height)
+
+
+def spread(values: Sequence[float], min_gap: float, low: float, high: float) -> list[float]:
+    """The values, moved as little as needed for this gap between them, in order and within bounds."""
+    order = sorted(range(len(values)), key=lambda i: values[i])
+    found = [values[i] for i in order]
+    min_gap = min(min_gap, (high - low) / max(1, len(values) - 1))
+    groups: list[list[float]] = []  # neighbours that touch move together, around their mean
+    for value in found:
+        groups.append([value])
+        while len(groups) > 1 and _top(groups[-2], min_gap, low, high) + min_gap > _bottom(
+            groups[-1], min_gap, low, high
+        ):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    placed = [_bottom(group, min_gap, low, high) + k * min_gap for group in groups for k in range(len(group))]
+    result = [0.0] * len(values)
+    for i, value in zip(order, placed, strict=True):
+        result[i] = value
+    return result
+
+
+def _bottom(group: Sequence[float], min_gap: float, low: float, high: float) -> float:
+    tall = min_gap * (len(group) - 1)
+    return max(low, min(high - tall, sum(group) / len(group) - tall / 2))
+
+
+def _top(group: Sequence[float], min_gap: float, low: float, high: float) -> float:
+    return _bottom(group, min_gap, low, high) + min_gap * (len(group) - 1)
+
+
+def _marks(rows: Sequence[Row]) -> list[float]:
+    return ticks(row[name] for row in rows for name in ("points", "points_low", "points_high"))
+
+
+def _view(
+    style: FigureStyle, rows: Sequence[Row], names: Sequence[str], axes: Axes, title: str, *, legend: bool = True
+) -> Spec:
+    y = points_axis(_marks(rows), "points", title)
+    key = {"title": None, "orient": "bottom", "columns": legend_columns(style, names)}
+    colour, shape, dash = styles(style, "series", names, key if legend and len(names) > 1 else None)
+    ends = {"y": {**y, "field": "points_low"}, "y2": {"field": "points_high"}, "color": colour}
+    if len(names) <= MAX_BANDS:
+        around: Spec = {"mark": {"type": "area", "opacity": 0.18}, "encoding": ends}
+    else:
+        around = {"mark": {"type": "rule", "opacity": 0.45, "strokeWidth": 0.7}, "encoding": ends}
+    crowded = len({row["x"] for row in rows}) > MAX_LINES
+    return {
+        "encoding": {"x": _x(style, axes)},
+        "layer": [
+            around,
+            {
+                "mark": {"type": "line", "strokeWidth": style.font / 6},
+                "encoding": {"y": y, "color": colour, "strokeDash": dash},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": style.dot(8 if crowded else 15), "opacity": 1},
+                "encoding": {"y": y, "color": colour, "shape": shape, "tooltip": tooltip()},
+            },
+        ],
+    }
+
+
+def _x(style: FigureStyle, axes: Axes) -> Spec:
+    if axes.scale == "point":
+        scale: Spec = {"domain": list(axes.ticks or ()), "padding": 0.3}
+        return {
+            "field": "x_drawn",
+            "type": "ordinal",
+            "scale": scale,
+            "axis": number_axis(axes.x, grid=False, labelAngle=0),
+        }
+    scale = {"type": axes.scale, "nice": False, "padding": style.font / 1.5}
+    scale |= {} if axes.scale == "log" else {"zero": False}  # Vega-Lite warns about it on a logarithmic axis
+    axis = number_axis(axes.x, axes.ticks, grid=False, labelOverlap="greedy", format=",.10~g")
+    return {"field": "x_drawn", "type": "quantitative", "scale": scale, "axis": axis}
+
+
+def _labels(style: FigureStyle, names: Sequence[str], y: Spec) -> list[Spec]:
+    """Names at the right edge, each with a leader from the end of its line."""
+    colour, _, _ = styles(style, "series", names, None)
+    there = [{"filter": {"field": "label_y", "valid": True}}]
+    return [
+        {
+            "transform": there,
+            "mark": {"type": "rule", "strokeWidth": style.font / 12, "opacity": 0.7, "xOffset": style.font / 3},
+            "encoding": {
+                "x2": {"value": "width"},
+                "y": y,
+                "y2": {"field": "label_y"},
+                "color": colour,
+            },
+        },
+        {
+            "transform": there,
+            "mark": {"type": "text", "align": "left", "dx": style.font / 2},
+            "encoding": {
+                "x": {"value": "width"},
+                "y": {**y, "field": "label_y"},
+                "text": {"field": "series", "type": "nominal"},
+            },
+        },
+    ]

@@ -1,0 +1,7 @@
+"""The sections of the page: one file each, with its template beside it."""
+
+from sonde.core.plugins import Kind
+from sonde.report.page.section import Section
+
+SECTIONS = Kind("section", __name__, Section)
+"""All sections, also those that other packages offer as entry points of the group ``sonde.sections``."""

@@ -1,0 +1,26 @@
+"""Checks: what may mislead a reader of the results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sonde.report.checks import CHECKS
+from sonde.report.page.section import PageData, Section, file_beside
+from sonde.report.page.text import checks_of
+
+
+def data(page: PageData) -> Mapping[str, object]:
+    """The results of the checks by level, and what to do about each."""
+    return {"checks": checks_of(page.summary), "advice": {c.name: c.advice for c in CHECKS.parts().values()}}
+
+
+section = Section(
+    name="checks",
+    order=10,
+    title="Checks",
+    intro="What a careful reviewer would ask, checked by rule: an issue can mislead, a tip is good to know.",
+    template=file_beside(__package__, "checks.html"),
+    data=data,
+    absent=lambda page: None if page.summary.checks else "",
+    needs_results=False,
+)

@@ -1,0 +1,32 @@
+"""Controls and measures: what a score has to be compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sonde.report.page.section import PageData, Section, file_beside
+from sonde.report.variant_tables import variant_tables
+
+
+def data(page: PageData) -> Mapping[str, object]:
+    """A table of controls and one of measures per encoder."""
+    return {"tables": list(variant_tables(page.brief))}
+
+
+def absent(page: PageData) -> str | None:
+    """Nothing was requested, or nothing could be done."""
+    if any(column for own in page.summary.sets for column in own.variants):
+        return None
+    return "No controls or measures were requested: sonde run --controls all --measures all."
+
+
+section = Section(
+    name="controls",
+    order=40,
+    title="Controls and measures",
+    intro="What a score has to be compared with: controls remove one source of information and probe what is left; "
+    "measures ask another question about the same vectors.",
+    template=file_beside(__package__, "controls.html"),
+    data=data,
+    absent=absent,
+)

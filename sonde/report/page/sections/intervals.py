@@ -1,0 +1,12 @@
+"""Confidence intervals: every score with its interval, beside baselines and published results."""
+
+from sonde.report.page.section import Section, unless_charts
+
+section = Section(
+    name="intervals",
+    order=30,
+    title="Confidence intervals",
+    intro="Where two intervals overlap widely, the order of the two encoders may be due to chance. † marks scores that "
+    "are not significantly better than the best baseline.",
+    absent=unless_charts("intervals", "No score has an interval."),
+)

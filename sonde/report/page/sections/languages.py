@@ -1,0 +1,28 @@
+"""Languages: the same tasks in several languages."""
+
+from __future__ import annotations
+
+from sonde.report.page.section import PageData, Section, file_beside
+from sonde.report.page.text import join_words, languages_of
+
+
+def absent(page: PageData) -> str | None:
+    """No task is there in two languages."""
+    if page.figures.get("languages"):
+        return None
+    found = languages_of(page.summary)
+    if len(found) < 2:
+        return f"There is only one language: {found[0]}." if found else "The language of the sets is not known."
+    return f"No task is available in two of the languages ({join_words(found)})."
+
+
+section = Section(
+    name="languages",
+    order=90,
+    title="Languages",
+    intro="The same tasks in several languages: profiles of the same shape say that one language is harder, not that "
+    "it is different.",
+    template=file_beside(__package__, "languages.html"),
+    data=lambda page: {"columns": page.brief.columns},
+    absent=absent,
+)

@@ -1,0 +1,26 @@
+"""Data quality: the sets, their sizes and sources, and their audits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from sonde.report.page.section import PageData, Section, file_beside
+from sonde.report.page.text import not_audited
+
+
+def data(page: PageData) -> Mapping[str, object]:
+    """How many findings of each severity a set's audit has."""
+    counts = [Counter(finding.severity for finding in own.audit or ()) for own in page.summary.sets]
+    return {"counts": counts, "not_audited": not_audited(page.summary)}
+
+
+section = Section(
+    name="quality",
+    order=70,
+    title="Data quality",
+    intro="A score is worth as much as its set: how large the set is, where it comes from, and what an audit found in "
+    "it.",
+    template=file_beside(__package__, "quality.html"),
+    data=data,
+)

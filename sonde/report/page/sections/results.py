@@ -1,0 +1,38 @@
+"""Results: the table of sets and encoders, and the heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sonde.report.legend import failures, legend
+from sonde.report.page.section import PageData, Section, file_beside
+from sonde.report.page.table import table, table_csv
+from sonde.report.tables import latex, markdown
+
+
+def data(page: PageData) -> Mapping[str, object]:
+    """The table and what stands below it; how to read controls stands in their own section."""
+    alone = replace(page.brief, interpretations={})
+    return {"table": table(page.brief), "legend": legend(alone), "failures": failures(page.brief)}
+
+
+def script_data(page: PageData) -> object:
+    """The table in the formats that it can be copied in."""
+    summary = page.summary
+    return {"copies": {"markdown": markdown(summary), "latex": latex(summary), "csv": table_csv(summary)}}
+
+
+section = Section(
+    name="results",
+    order=20,
+    title="Results",
+    intro="Rows are sets, columns are encoders; ± is half the width of a 95\u00a0% interval, for the encoder where "
+    "probes were retrained and otherwise for the trained probe. Encoders that share a letter on a set are not "
+    "significantly different on it. † marks scores that are not significantly better than the best baseline. Click a "
+    "heading to sort.",
+    template=file_beside(__package__, "results.html"),
+    data=data,
+    script=file_beside(__package__, "results.js"),
+    script_data=script_data,
+)

@@ -1,0 +1,14 @@
+"""Labels in random order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sonde.core.hashing import hash_64
+from sonde.run.parts import Part
+
+
+def shuffled_part(part: Part, stream: str) -> Part:
+    return replace(part, labels=np.random.default_rng(hash_64(stream)).permutation(part.labels))

@@ -1,0 +1,33 @@
+"""All vectors scaled to the same norm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sonde.run.control import Control, Table
+from sonde.run.controls._vectors import Floats, blocks, norms_of
+from sonde.run.parts import any_set
+
+
+def to_direction(table: Table, texts: Sequence[str], seed: int) -> Floats:
+    """Each vector divided by its norm, (n, d); a zero vector stays what it is."""
+    made = np.empty(table.shape, np.float32)
+    norms = norms_of(table)
+    by = np.where(norms > 0, norms, 1)
+    for rows in blocks(len(table)):
+        made[rows] = table[rows] / by[rows, None]
+    return made
+
+
+control = Control(
+    name="direction",
+    order=80,
+    interpretation=(
+        "The score when all vectors are scaled to the same norm: the score minus this one is what only the norm told."
+    ),
+    encodes=False,
+    applies_to=any_set,
+    table=to_direction,
+)

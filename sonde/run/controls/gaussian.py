@@ -1,0 +1,32 @@
+"""Random vectors in place of those of the encoder: one for each text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sonde.run.control import Control, Table
+from sonde.run.controls._vectors import Floats
+from sonde.run.parts import any_set
+
+
+def to_gaussian(table: Table, texts: Sequence[str], seed: int) -> Floats:
+    """A Gaussian vector for each text, (n, d), drawn by its hash: equal for equal texts and otherwise unrelated."""
+    from sonde.encoders.schemes.baseline import Random
+
+    made: Floats = Random(table.shape[1], seed)(texts)
+    return made
+
+
+control = Control(
+    name="gaussian",
+    order=90,
+    interpretation=(
+        "The score from random vectors of the same dimension, one per text: above the majority class only by chance, "
+        "or "
+        "because texts occur in both train and test."
+    ),
+    encodes=False,
+    applies_to=any_set,
+    table=to_gaussian,
+    probe="used",
+)

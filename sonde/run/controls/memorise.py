@@ -1,0 +1,34 @@
+"""How much a probe can learn by heart: labels in random order, tested on the very rows they were learned from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sonde.run.control import Control
+from sonde.run.controls._labels import shuffled_part
+from sonde.run.parts import Parts, has_train_test_split
+
+
+def memorise_labels(parts: Parts, seed: int) -> Parts:
+    """The training rows with labels in random order, to be learned from, chosen on and tested on.
+
+    With the penalty that the plain probe chose, the score is what the probe *as it was used* can learn by heart; where
+    there is none, the most that it can, as the best point of the grid is chosen on the training rows, too.
+    """
+    rows = shuffled_part(parts.train, f"memorise\t{seed}")
+    return replace(parts, train=rows, dev=rows, test=rows, chosen_on=parts.trained_on)
+
+
+control = Control(
+    name="memorise",
+    order=30,
+    interpretation=(
+        "Accuracy on the training rows themselves, with shuffled labels: what exceeds the majority class is what the "
+        "probe can memorise from vectors of this kind."
+    ),
+    encodes=False,
+    applies_to=has_train_test_split,
+    parts=memorise_labels,
+    probe="used",
+    same_test=False,
+)

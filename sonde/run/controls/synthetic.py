@@ -1,0 +1,51 @@
+"""A random word in the place of every token (Adi et al. 2017, section 7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from sonde.encoders.schemes.baseline import draw, tokens
+from sonde.errors import DataError
+from sonde.run.control import Control
+from sonde.run.controls._texts import changed, cut, sentences
+from sonde.run.parts import Parts
+
+
+def replace_words(parts: Parts, seed: int) -> Parts:
+    """The set with a random word in the place of every token."""
+    split = cache(tokens)
+    words = {word for text in sentences(parts, [parts.train]) for word in text.split()}
+    known = {token for word in words for token in split(word)}
+    dictionary = sorted(token for token in known if any(map(str.isalnum, token)))
+    if len(dictionary) < 2:
+        raise DataError(f"The training texts of {parts.name} have {len(dictionary)} different words; expected two.")
+    three = (parts.train, parts.dev, parts.test)
+    texts = list(sentences(parts, three))
+    told = {text: size for part in three for text, size in zip(part.texts, part.sizes, strict=False)}
+    counts = np.array([told.get(text) or sum([len(split(word)) for word in text.split()]) for text in texts], np.int64)
+    drawn = draw(texts, counts, f"synthetic {seed}") % np.uint64(len(dictionary))
+    found = cut([dictionary[i] for i in drawn.tolist()], counts)
+    made = {text: " ".join(new) for text, new in zip(texts, found, strict=True)}
+    train, dev, test = (changed(parts, part, made.__getitem__) for part in three)
+    return replace(parts, train=train, dev=dev, test=test)
+
+
+def _has_training(parts: Parts) -> bool:
+    return len(parts.train) > 0
+
+
+control = Control(
+    name="synthetic",
+    order=60,
+    interpretation=(
+        "Trained and tested on random words, as many as each text has tokens: what is left of the score comes from "
+        "text "
+        "length, not from words."
+    ),
+    encodes=True,
+    applies_to=_has_training,
+    parts=replace_words,
+)

@@ -1,0 +1,103 @@
+"""What a measure is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from sonde.core.plugins import Kind
+from sonde.probes import Features, fit
+from sonde.probes.convex import MAX_CACHED_BYTES, Linear
+from sonde.probes.erase import Moments
+from sonde.probes.saved import from_arrays
+from sonde.probes.standardised_rows import Rows
+from sonde.result import Cell, Result
+from sonde.run.cells import saved_arrays
+from sonde.run.folder import Arrays
+from sonde.run.parts import Parts
+from sonde.run.scoring import versions
+from sonde.run.unit import Unit, shared
+from sonde.run.variant import VariantColumn, points
+
+GIVEN, ERASED = "given:", "erased:"
+"""How names of cells begin that take an encoder for given, and of those from whose vectors a property was erased."""
+
+Finished = tuple[Result, Arrays, Arrays | None]
+
+
+def plain_probe(unit: Unit, train: Features, dev: Features) -> tuple[float, Linear]:
+    """The plain linear probe, and its penalty; where there is none, the one that there would be, to the last bit."""
+
+    def make() -> tuple[float, Linear]:
+        parts, plain = unit.parts, unit.plain
+        model = plain.model() if plain is not None else None
+        if plain is not None and plain.l2 is not None and isinstance(model, Linear):
+            return plain.l2, model
+        (found,) = fit(
+            unit.probe, train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), device=unit.cells[0].device
+        )
+        kept = from_arrays(saved_arrays(found.model, train))
+        assert isinstance(kept, Linear)
+        return float(found.chosen["l2"]), kept
+
+    return shared(unit, "plain", 8 * train.shape[1] * len(unit.parts.labels), make)
+
+
+def moments_of(unit: Unit, train: Features) -> Moments:
+    """Mean and covariances of a set's training vectors; with the maps that are made of them."""
+    return shared(unit, "moments", 24 * train.shape[1] ** 2, partial(Moments.of, train))
+
+
+def rows_of(unit: Unit, train: Features) -> Rows:
+    """A set's training rows, as probes on erased vectors read them."""
+    labels, classes = unit.parts.train.labels, len(unit.parts.labels)
+    size = 4 * math.prod(train.shape)
+    size = size if size <= MAX_CACHED_BYTES else 0  # such rows are read again and again
+    return shared(unit, "rows", size, lambda: Rows.of(train, labels, classes, moments_of(unit, train)))
+
+
+def empty_result(cell: Cell, parts: Parts) -> Result:
+    """A result without its numbers, which are no share of test rows that are right."""
+    return Result(
+        key=cell.key, cell=cell, language=parts.language, labels=parts.labels,
+        n={"tr": len(parts.train), "va": len(parts.dev), "te": len(parts.test)}, trained_on=parts.trained_on,
+        chosen_on=parts.chosen_on, score=0.0, interval=(0.0, 0.0), versions=versions(), synthetic=parts.synthetic,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """One measure."""
+
+    name: str
+    interpretation: str
+    """How to read its number, in one sentence."""
+    order: int = 1000
+    """Its place among the measures."""
+    columns: tuple[VariantColumn, ...] = (VariantColumn(("{name}",), points),)
+    """What tables show of it."""
+    applies_to: Callable[[Parts], bool]
+    """Whether it can be asked of a set."""
+    compute: Callable[[Unit], list[Finished]]
+    """Its results, one per cell of the unit."""
+    given: str | None = None
+    """The encoder whose vectors are taken for given."""
+    erases: bool = False
+    """Whether there is a cell for every set whose property is erased."""
+    all_layers: bool = False
+    """Whether it is about all layers together."""
+
+
+MEASURES = Kind("measure", "sonde.run.measures", Measure)
+"""All measures by name; other packages offer theirs as entry points of the group ``sonde.measures``."""
+
+
+def measure_of(name: str) -> Measure:
+    """The measure of this name: one of these, or ``given:`` and an encoder."""
+    if name in MEASURES or not name.startswith(GIVEN):
+        return MEASURES.get(name)
+    from sonde.run.measures.given import conditional_on
+
+    return conditional_on(name.removeprefix(GIVEN))
