@@ -123,7 +123,7 @@ def test_a_figure_of_a_run(figure, runs, tmp_path):
     assert [row["encoder_name"] for row in rows if not row["mark"]] == ["st:a", "st:a"]
     assert {row["mark"] for row in rows} == {"", "majority", "length", "naive Bayes", "other baseline"}
     said = figure(runs[0], "--kind", "intervals", "-o", tmp_path / "fig.csv", "--published")
-    assert "printed by conneau2018 for another set of the same task, which is no yardstick for this one." in said.err
+    assert "printed by conneau2018 for another set of the same task, and not comparable with this one." in said.err
     assert {"human", "published"} < {row["mark"] for row in table(tmp_path / "fig.csv")}
 
 

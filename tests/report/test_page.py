@@ -434,7 +434,7 @@ def test_the_ending_says_what_is_written(run, tmp_path, ending):
 
 
 def test_an_ending_that_says_nothing(run, tmp_path):
-    with pytest.raises(UsageError, match=r"expected one of \.html"):
+    with pytest.raises(UsageError, match=r"expected one of the suffixes \.html"):
         Report.of(run).save(tmp_path / "out.docx")
     assert list(tmp_path.iterdir()) == []
 
