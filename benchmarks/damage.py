@@ -155,10 +155,10 @@ class World:
             kept = [r for r in run.results if "probe" in r.files]
             yield from _each(f"{name} probe", kept, lambda r, run=run: _plain(vars(run.model(r))))
             summary = full_summary(run)
-            for said in summary["sets"]:
-                for column, cell in zip(summary["columns"], said["cells"], strict=True):
+            for own in summary.sets:
+                for column, cell in zip(summary.columns, own.cells, strict=True):
                     if cell is not None:
-                        yield f"{name} {said['name']} {column['label']}", [cell["score"], cell["letters"]]
+                        yield f"{name} {own.name} {column.name}", [cell.score, cell.letters]
             rows = _answer(lambda run=run: compare(run, "good", "fair"))
             yield f"{name} compare", rows if isinstance(rows, SondeError) or len(rows) == len(TASKS) else Gone()
 

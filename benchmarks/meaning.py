@@ -28,8 +28,8 @@ from threadpoolctl import threadpool_limits
 from sonde.data.dataset import Dataset
 from sonde.encoders import Identity
 from sonde.run import Run, encoder, evaluate
-from sonde.run.cells import Unit
 from sonde.run.control import CONTROLS
+from sonde.run.unit import Unit
 from sonde.task import Example
 
 DIMENSIONS, WORDS, DEV, TEST = 384, 5_000, 1_000, 1_000

@@ -123,7 +123,7 @@ def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...]
             f"{path} has no set of {', '.join(task)}; it has {', '.join(f.name for f in find_set_folders(path))}."
         )
     if baselines:
-        from sonde.baselines import print_baselines
+        from sonde.baselines.table import print_baselines
 
         print_baselines(read(Dataset.load), published=published)
         return _code(folders, unread)

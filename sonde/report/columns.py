@@ -33,7 +33,7 @@ class CellText(NamedTuple):
 
 @dataclass(frozen=True)
 class Column:
-    """A heading, in parts that may stand in lines of their own, and a cell per row."""
+    """A heading, in parts that may be on lines of their own, and a cell per row."""
 
     head: Sequence[str]
     cells: Sequence[CellText]

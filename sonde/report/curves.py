@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sonde.report.types import Cell, Column, CurvePoint, Curves, SetSummary, Summary
-from sonde.run.cells import PAIRS
+from sonde.run.unit import PAIRS
 from sonde.transfer.pairs import compare
 
 SIZE_OPTIONS = ("dim", "dimensions")

@@ -1,4 +1,4 @@
-"""The interval that stands beside a number, and how it is written: used by every table, page and figure."""
+"""The interval of a number, and how it is written: used by every table, page and figure."""
 
 from __future__ import annotations
 

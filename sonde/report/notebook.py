@@ -39,19 +39,21 @@ class Report:
 
     Examples
     --------
-    >>> import sonde, tempfile
-    >>> rows = {split: [("a cat sat", "one"), ("cats sat", "many")] * 20 for split in ("tr", "va", "te")}
-    >>> data = sonde.Dataset.of(rows, name="number")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     run = sonde.evaluate("baseline:words", [data], folder, baselines=(), resample=0)
-    ...     report = sonde.Report.of(run, title="Number")
-    ...     page = report.html()
+    >>> import tempfile
+    >>> from sonde import Dataset, Example, Report, evaluate
+    >>> texts = [("one", "a cat sat"), ("many", "cats sat")] * 20
+    >>> rows = [Example(label, tuple(text.split()), text) for label, text in texts]
+    >>> data = Dataset("number", "number", 1, "en", ("many", "one"), {"tr": rows, "va": rows, "te": rows})
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = evaluate("baseline:words", data, folder.name, baselines=(), resample=0)
+    >>> report = Report.of(run, title="Number")
     >>> report
     <Report 'Number': 1 encoder on 1 set>
     >>> report.summary.sets[0].cells[0].accuracy
     1.0
-    >>> page.startswith("<!doctype html>")
-    True
+    >>> report.save(f"{folder.name}/report.md").name
+    'report.md'
+    >>> folder.cleanup()
     """
 
     run: Run

@@ -19,7 +19,7 @@ MAX_PUBLISHED_ROWS = 30
 MLP_TABLE, LOGISTIC_TABLE = "2", "4"
 """The tables of Conneau et al. (2018) with the same models under a probe with a hidden layer, and without one."""
 EXTENT_NOTES: Mapping[Extent, str] = {"this set": "", "the whole set": "(whole set)", "another set": "(another set)"}
-"""What stands beside a printed number."""
+"""The note after a printed number."""
 EXTENT_PHRASES: Mapping[Extent, str] = {
     "this set": "for this very set",
     "the whole set": "for the whole released set, of which this is a part",

@@ -36,7 +36,7 @@ Way = tuple[str, int | None, str | None, bool]
 
 
 def _commands(run: Run) -> Iterator[str]:
-    """Commands that request what a run holds, in a line each; what no command can request stands in a comment."""
+    """Commands that request what a run holds, in a line each; what no command can request is in a comment."""
     requested = [name for name in run.info.get("encoders", ()) if name not in BASELINE_NAMES]
     datasets = run.info.get("datasets", ())
     own = [name for name in requested if ":" not in name or name.partition(":")[0] not in scheme_names()]

@@ -5,15 +5,21 @@ python -m sonde.report.schema > docs/summary.schema.json
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
-import re
 import sys
-from typing import Any
+from itertools import pairwise
+from types import ModuleType
+from typing import Any, TypeGuard
 
 import msgspec
 
-from sonde.report.types import VERSION, Summary
+from sonde.report.types import VERSION, Summary, analyses, cell, errors, sets, summary
+from sonde.run import variant
 
+MODULES = (summary, sets, cell, errors, analyses, variant)
+"""Where the types are."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -26,14 +32,30 @@ def summary_schema() -> dict[str, Any]:
         JSON Schema, draft 2020-12. ``version`` is fixed: readers of another version need another schema.
     """
     found = msgspec.json.schema(Summary)
-    types = found["$defs"]
-    types["Summary"]["properties"]["version"] = {"const": VERSION}
-    # fields with a default are always written, so readers may rely on them
-    for each in types.values():
-        each["required"] = list(each["properties"])
-        if "description" in each:
-            each["description"] = re.sub(r"\s+", " ", each["description"])
+    defined = found["$defs"]
+    defined["Summary"]["properties"]["version"] = {"const": VERSION}
+    documented = {name: docs for module in MODULES for name, docs in _field_docs(module).items()}
+    for name, each in defined.items():
+        each["required"] = list(each["properties"])  # those with a default are always written, too
+        for field, text in documented.get(name, {}).items():
+            each["properties"][field]["description"] = text
     return {"$schema": DIALECT, "title": f"Summary of a sonde run, version {VERSION}", **found}
+
+
+def _field_docs(module: ModuleType) -> dict[str, dict[str, str]]:
+    """The docstrings below the fields of a module's classes, by class and field."""
+    found: dict[str, dict[str, str]] = {}
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, ast.ClassDef):
+            own = found.setdefault(node.name, {})
+            for field, text in pairwise(node.body):
+                if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and _is_text(text):
+                    own[field.target.id] = " ".join(ast.literal_eval(text.value).split())
+    return found
+
+
+def _is_text(node: ast.stmt) -> TypeGuard[ast.Expr]:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def schema_text() -> str:

@@ -174,8 +174,8 @@ def _main_blocks(main: MainTable, width: int) -> tuple[list[list[Column]], bool]
     """Tables that fit, and whether they have everything."""
     bare = [column.without_margin() for column in main.baselines]
     few = ([*main.baselines, *main.human], main.baselines, bare, [*main.best_baseline, *main.human], main.best_baseline)
-    for i, beside in enumerate(few):
-        columns = [main.names, main.test_size, *main.encoders, *beside]
+    for i, baselines in enumerate(few):
+        columns = [main.names, main.test_size, *main.encoders, *baselines]
         if sum(_widths(columns)) <= width:
             return [columns], i == 0
     apart = any(_folded_width([main.names, column, *main.best_baseline], width) > width for column in main.encoders)

@@ -20,7 +20,7 @@ from sonde.run.variant import VariantSummary
 from sonde.run.variants import base_variant
 
 GIVEN_SEPARATOR = " given "
-"""What stands between the identities of two encoders; neither has spaces."""
+"""Separates the identities of two encoders; neither has spaces."""
 LINEAR = "linear"
 """The probe that measures are about."""
 NO_INTERVAL = "none"
@@ -48,11 +48,11 @@ def variant_results(run: Run, grid: Grid, labels: Sequence[str]) -> list[tuple[t
 def interpret_variants(run: Run) -> dict[str, str]:
     """How to read each control and measure of a run, in a sentence, by name."""
     there = dict.fromkeys(base_variant(r.cell.variant or "") for r in run.extras)
-    parts = {name: part_of(name) for name in sorted(there, key=_order)}
+    parts = {name: part_of(name) for name in sorted(there, key=variant_order)}
     return {name: UNKNOWN if part is None else part.interpretation for name, part in parts.items()}
 
 
-def _order(of: str) -> tuple[int, int]:
+def variant_order(of: str) -> tuple[int, int]:
     """Controls, then measures, each in their own order; then the others."""
     for kind, names in enumerate((list(CONTROLS), list(MEASURES))):
         if of in names:
@@ -94,7 +94,7 @@ def _of_cell(
     order = list(erased)
 
     def key(name: str) -> tuple[int, int, int]:
-        return *_order(base_variant(name)), order.index(name) if name in erased else len(order)
+        return *variant_order(base_variant(name)), order.index(name) if name in erased else len(order)
 
     return tuple(_summary(extras, plain, found[name], erased.get(name, name)) for name in sorted(found, key=key))
 

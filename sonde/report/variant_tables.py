@@ -6,10 +6,12 @@ The columns come from the objects: each control and measure has ``columns`` that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
+from sonde.report.attempt import attempt
 from sonde.report.columns import ABSENT, CellText, Column
 from sonde.report.types import Cell, Summary
-from sonde.report.variant_results import part_of
+from sonde.report.variant_results import part_of, variant_order
 from sonde.run.measure import Measure
 from sonde.run.variant import CellText as VariantText
 from sonde.run.variant import VariantColumn, VariantSummary, margin
@@ -52,12 +54,14 @@ def _columns(rows: Sequence[Variants], belongs: Callable[[VariantSummary], bool]
     """The columns of those variants that belong to a table, without empty ones."""
     found = []
     by_name = [{v.name: v for v in row if belongs(v)} for row in rows]
-    for name, of in dict.fromkeys((v.name, v.of) for row in by_name for v in row.values()):
+    there = dict.fromkeys((v.name, v.of) for row in by_name for v in row.values())
+    for name, of in sorted(there, key=lambda pair: variant_order(pair[1])):
         part = part_of(of)
         for column in (GENERIC,) if part is None else part.columns:
-            texts = [column.text(row[name]) if name in row else None for row in by_name]
+            heading = [line.replace("{name}", name) for line in column.heading]
+            what = f"The column {' '.join(heading)!r}"
+            texts = [attempt(what, partial(column.text, row[name])) if name in row else None for row in by_name]
             if any(texts):
-                heading = [line.replace("{name}", name) for line in column.heading]
                 found.append(Column(heading, [CellText(ABSENT) if t is None else _cell(t) for t in texts]))
     return found
 

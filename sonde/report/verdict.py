@@ -1,10 +1,11 @@
-"""Whether a number is better than the best baseline: the one rule that every table, page, figure and file shows.
+"""Whether a number is better than the best baseline: the one rule that every table, page, figure and file follows.
 
 The best baseline is the one with the best score on the same test rows, of all that were run: majority, length, nb-uni,
 nb-bi, baseline:random and baseline:hash. The two are compared on the same rows as ``sonde.compare`` compares encoders,
-and for losses by exchanging rows, or target forms or sentences that rows share; over several seeds by the mean of each
-row. What other training rows would do to the encoder counts where it is known; a baseline that learns is taken to vary
-as much.
+and for losses by a permutation test over rows, or over target forms or sentences that rows share; over several seeds by
+the mean of each row. The test covers other samples of training rows where the encoder was retrained; a trained baseline
+is assumed to vary as much.
+
 p-values are two-sided, adjusted by Holm over the encoders that were tested on the same rows of a set, and significant
 up to 5 %. That the baseline is picked as the best of several needs no adjustment: it only raises the bar.
 
@@ -13,7 +14,7 @@ up to 5 %. That the baseline is picked as the best of several needs no adjustmen
     below            not better at all
     untested         better, but there is no test: for macro-averaged F1, and where predictions cannot be read
 
-The mark † stands at the second and the third. Only what is above is ever bold.
+The mark † is shown with the second and the third. Only what is above is ever bold.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ FILLED_NOTE = (
     "baseline."
 )
 NOT_SIGNIFICANT = "not significantly better than the best baseline"
-"""What the mark says, where there is little room."""
+"""What the mark means, where there is little room."""
 MARK_NOTE = (
-    f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test, as sonde compare makes it, with the baseline taken to "
+    f"{MARK} {NOT_SIGNIFICANT} on the same rows (paired test, as sonde compare makes it, with the baseline assumed to "
     "vary as much with training rows as the encoder; Holm over the encoders of a set, 5 %)."
 )
 

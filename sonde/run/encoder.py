@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -12,61 +12,18 @@ from sonde.core.third_party import third_party_code
 from sonde.core.threads import single_threaded
 from sonde.encoders import load
 from sonde.encoders.embed import EncoderInfo, check_vectors, embed, facts
-from sonde.encoders.store import Store
-from sonde.errors import DataError, UsageError, describe_error
+from sonde.errors import DataError, UsageError
 from sonde.probes import Probe, parse
-from sonde.result import Cell, Failure
-from sonde.run.cells import Plain, Table, Unit, Vectors
+from sonde.result import Cell
+from sonde.run.config import PreparedSet, RunConfig
 from sonde.run.diagnoses import write_diagnosis
-from sonde.run.log import Log
 from sonde.run.parts import Parts
 from sonde.run.resample import has_enough_resamples
 from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
-from sonde.run.variants import Variant, worker_for
+from sonde.run.unit import Plain, Table, Unit, Vectors
+from sonde.run.variants import worker_for
 
 Progress = Callable[[str, int, int | None], None]
-
-
-@dataclass(frozen=True)
-class RunConfig:
-    """What does not change over the loop."""
-
-    log: Log
-    probes: Mapping[str, Probe]
-    seeds: Sequence[int]
-    limit: int | None
-    device: str | None
-    store: Store | None
-    half: bool
-    batch_size: int | None
-    jobs: int
-    resample: int | None
-    progress: Progress | None
-    failed: list[Failure] = field(default_factory=list)
-
-    def fail(self, cell: Cell, error: BaseException) -> None:
-        """Write down that something could not be done, and go on."""
-        said = str(error) if isinstance(error, Exception) else ""
-        said = (said or describe_error(error)).encode(errors="backslashreplace").decode()
-        failure = Failure(key=cell.key, cell=cell, error=said, kind=type(error).__name__)
-        self.failed.append(failure)
-        self.log.add(failure)
-
-
-@dataclass(frozen=True)
-class PreparedSet:
-    """A set, ready to be probed; or a variant of it."""
-
-    parts: Parts
-    baselines: Mapping[str, float]
-    plain: Parts | None = None
-    """Of a control or a measure, the set as it is."""
-    variant: Variant | None = None
-
-    def columns(self) -> list[Sequence[str]]:
-        """What it needs vectors of; properties of other sets are erased by the vectors of these."""
-        others = self.variant.others if self.variant is not None else ()
-        return [*self.parts.columns(), *(other.train.texts for other in others)]
 
 
 def probe_encoder(

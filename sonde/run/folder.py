@@ -162,7 +162,8 @@ def to_row(result: Result) -> dict[str, Any]:
     low, high = result.encoder_interval or (probe_low, probe_high)
     return {
         "dataset": cell.dataset, "task": cell.task, "language": result.language, "encoder": cell.encoder,
-        "layer": cell.layer, "variant": cell.variant, "probe": cell.probe, "seed": cell.seed, "metric": result.metric, "score": result.score,
+        "layer": cell.layer, "variant": cell.variant, "probe": cell.probe, "seed": cell.seed,
+        "metric": result.metric, "score": result.score,
         "low": low, "high": high, "about": about, "probe_low": probe_low, "probe_high": probe_high,
         "interval": result.interval_kind, "clusters": result.clusters, "training_sd": result.training_sd,
         "resamples": result.resamples,

@@ -23,7 +23,8 @@ from sonde.probes import parse
 from sonde.published.content import content_digests
 from sonde.result import Cell, Failure
 from sonde.run.cells import baseline_result
-from sonde.run.encoder import PreparedSet, Progress, RunConfig, probe_encoder
+from sonde.run.config import PreparedSet, RunConfig
+from sonde.run.encoder import Progress, probe_encoder
 from sonde.run.folder import Run, dataset_failure_cell
 from sonde.run.log import open_log
 from sonde.run.measures import learning

@@ -14,9 +14,11 @@ from sonde.probes.erase import Moments
 from sonde.probes.saved import from_arrays
 from sonde.probes.warm_start import Rows
 from sonde.result import Cell, Result
-from sonde.run.cells import Unit, saved_arrays, shared, versions
+from sonde.run.cells import saved_arrays
 from sonde.run.folder import Arrays
 from sonde.run.parts import Parts
+from sonde.run.scoring import versions
+from sonde.run.unit import Unit, shared
 from sonde.run.variant import VariantColumn, points
 
 GIVEN, ERASED = "given:", "erased:"

@@ -19,11 +19,12 @@ import numpy.typing as npt
 
 from sonde.errors import DataError
 from sonde.result import Result
-from sonde.run.cells import Unit, probe_unit
+from sonde.run.cells import probe_unit
 from sonde.run.control import with_chosen_settings
 from sonde.run.folder import Arrays
 from sonde.run.parts import Parts
 from sonde.run.shared import SharedCache
+from sonde.run.unit import Unit
 from sonde.stats.means import mean
 from sonde.stats.paired import mcnemar
 

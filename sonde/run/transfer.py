@@ -17,9 +17,10 @@ from sonde.data.dataset import Dataset
 from sonde.errors import UsageError
 from sonde.probes import Features
 from sonde.result import Cell, Result
-from sonde.run.cells import Unit, classification_result, features_of, saved_predictions, versions, without_interval
 from sonde.run.folder import Arrays
 from sonde.run.parts import Parts, sampled
+from sonde.run.scoring import classification_result, saved_predictions, versions, without_interval
+from sonde.run.unit import Unit, features_of
 from sonde.stats import corrected_t, log2_loss, wilson
 from sonde.transfer.classify import OUTER_SEED, Outcome, kfold, nested
 from sonde.transfer.folds import folds

@@ -18,7 +18,7 @@ from sonde.errors import DataError, EncoderError, SondeError, UsageError, descri
 from sonde.probes import Fit
 from sonde.probes.probe import AS_INPUT
 from sonde.result import Result
-from sonde.run.cells import Plain, Unit, Vectors, probe_unit
+from sonde.run.cells import probe_unit
 from sonde.run.control import CONTROLS, with_chosen_settings
 from sonde.run.controls.untrained import untrained
 from sonde.run.folder import Arrays
@@ -27,6 +27,7 @@ from sonde.run.parts import Parts
 from sonde.run.selectivity import selectivity_unit
 from sonde.run.shared import TextIndex
 from sonde.run.transfer import transfer_unit
+from sonde.run.unit import Plain, Unit, Vectors
 
 __all__ = ["Variant", "Variants", "base_variant", "make_variants", "select_variants", "untrained", "worker_for"]
 

@@ -12,7 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 
 from sonde.audit import bayes
-from sonde.baselines import ALPHAS, BASELINES, L2_STRENGTHS, baseline, top_features
+from sonde.baselines import BASELINES, baseline
+from sonde.baselines.length import L2_STRENGTHS
+from sonde.baselines.naive_bayes import ALPHAS, top_features
 from sonde.data.dataset import Dataset
 from sonde.errors import DataError, UsageError
 from sonde.task import LENGTH_BINS, Example
@@ -123,7 +125,7 @@ def test_length_predicts_what_scikit_learns_logistic_regression_predicts(strengt
         return [row(label, ["w"] * max(1, round(rng.gauss(centre[label], 4)))) for label in drawn]
 
     data = dataset(tr=rows(400), te=rows(200))
-    monkeypatch.setattr("sonde.baselines.L2_STRENGTHS", (strength,))
+    monkeypatch.setattr("sonde.baselines.length.L2_STRENGTHS", (strength,))
     sizes = {split: np.array([[len(r.tokens)] for r in data.rows[split]], float) for split in ("tr", "te")}
     mean, deviation = sizes["tr"].mean(), sizes["tr"].std()
     model = LogisticRegression(C=strength, tol=1e-8, max_iter=10_000)

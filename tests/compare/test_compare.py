@@ -72,6 +72,47 @@ def test_letters_for_more_than_two(run):
         assert not set(row.letters["py:good"]) & set(row.letters["majority"])
 
 
+@pytest.mark.parametrize(("keys", "wrong"), [(40, 6), (0, 5)], ids=["target forms", "rows"])
+def test_letters_are_adjusted_over_the_pairs(tmp_path, keys, wrong):
+    """Two encoders are each significantly worse than a third before the adjustment over three pairs, and not after it.
+
+    Exchanging six target forms that all differ one way has a p-value of 2 / 2 ** 6, and McNemar's test of five rows a
+    mid-p of 1 / 2 ** 5: both are 0.031, and 0.094 when adjusted.
+    """
+    own = dataset("own/pairs", n=(120, 40, 200), keys=keys)
+    unit = {row.text: row.key or row.text for row in own.rows["te"]}
+    units = list(dict.fromkeys(unit.values()))
+
+    class Wrong(Knowing):
+        """Has the other label on the test rows of some units."""
+
+        def __init__(self, name, units):
+            super().__init__(name=name)
+            self.units = set(units)
+
+        def __call__(self, texts):
+            known = super().__call__(texts)
+            other = np.array([unit.get(text) in self.units for text in texts])
+            known[other, :2] = known[other, 1::-1]
+            return known
+
+    encoders = {"py:best": [], "py:one": units[:wrong], "py:two": units[wrong : 2 * wrong]}
+    run = evaluate(
+        {name: Wrong(name, found) for name, found in encoders.items()},
+        [own],
+        tmp_path / "run",
+        baselines=[],
+        resample=0,
+    )
+    for other in ("py:one", "py:two"):
+        (found,) = compare(run, "py:best", other)
+        assert found.p == pytest.approx(2 / 64)
+        assert found.verdict() == "first"
+    (row,) = ties(run, list(encoders))
+    assert row.letters == {"py:best": "a", "py:one": "a", "py:two": "a"}
+    assert ties(run, ["py:best", "py:one"])[0].letters == {"py:best": "a", "py:one": "b"}
+
+
 def test_an_encoder_is_named_by_a_part_of_its_name(run):
     assert select_side(run, "good").results.keys() == select_side(run, "py:good").results.keys()
     assert non_baseline_encoders(run) == ("py:good", "py:fair", "py:poor", "py:layered")

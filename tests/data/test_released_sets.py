@@ -130,12 +130,12 @@ def test_a_run_knows_the_released_set_wherever_it_lies(tmp_path, monkeypatch):
     stand_in = replace(known, by="te", digest=digest, train=len(SPLITS["tr"]))
     monkeypatch.setattr("sonde.published.sets._releases", lambda: {("te", digest): stand_in})
     run = evaluate([], find_sets([str(path)]), tmp_path / "run", baselines=("majority",))
-    (said,) = summarise(run)["sets"]
-    assert (said["name"], said["printed_for"], said["human"]["accuracy"]) == ("thing", "this set", 0.85)
+    (own,) = summarise(run).sets
+    assert (own.name, own.printed_for, own.human.accuracy) == ("thing", "this set", 0.85)
     named = senteval(tmp_path / "conneau2018" / "past_present.txt", {**SPLITS, "te": SPLITS["te"][2:]})
     run = evaluate([], find_sets([str(named)]), tmp_path / "other", baselines=("majority",))
-    (said,) = summarise(run)["sets"]
-    assert (said["task"], said["printed_for"], said["human"], said["printed"]) == ("past_present", None, None, [])
+    (own,) = summarise(run).sets
+    assert (own.task, own.printed_for, own.human, own.published) == ("past_present", None, None, ())
 
 
 def test_the_majority_of_a_run_has_no_interval(tmp_path):

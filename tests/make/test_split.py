@@ -1,3 +1,4 @@
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -86,6 +87,39 @@ def test_a_remainder_goes_to_the_largest_pools_or_nowhere():
     assert table(dropped)["tr"] == {"A": 33, "B": 33, "C": 33}
 
 
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Policy(sizes=(200, 40, 40)),
+        Policy(sizes=(200, 40, 40), disjoint=True, cap=0.1),
+        Policy(sizes=(200, 40, 40), balance="natural"),
+        Policy(sizes=(200, 40, 40), strata="exact", decorrelate="gaussian"),
+    ],
+    ids=["classes", "forms", "natural", "gaussian"],
+)
+def test_the_order_of_cells_does_not_matter(policy):
+    keys = {label: [f"{label}{i}" for i in range(30)] for label in ("03", "04")}
+    cells = pool({("04", "/07"): 90, ("03", "/08"): 70, ("03", "/07"): 80, ("04", "/08"): 100, ("04", "/09"): 30}, keys)
+    found, turned = (select(each, task(labels=("03", "04")), policy) for each in (cells, dict(reversed(cells.items()))))
+    assert {s: [c[1] for c in items] for s, items in found.splits.items()} == {
+        s: [c[1] for c in items] for s, items in turned.splits.items()
+    }
+
+
+@pytest.mark.parametrize("disjoint", [False, True])
+def test_every_split_has_its_own_remainder(disjoint):
+    keys = {label: [f"{label}{i}" for i in range(60)] for label in "AB"}
+    cells = pool({("A", ""): 190, ("B", ""): 180}, keys)
+    found = select(cells, task(), Policy(sizes=(100, 21, 21), disjoint=disjoint))
+    assert {split: len(items) for split, items in found.splits.items()} == {"tr": 100, "va": 21, "te": 21}
+    assert len({c[1] for items in found.splits.values() for c in items}) == 142
+    # the class with more rows to spare has the odd one
+    assert table(found)["va"] == table(found)["te"] == {"A": 11, "B": 10}
+    if disjoint:
+        home = {(c[3].key, split) for split, items in found.splits.items() for c in items}
+        assert len(home) == len({key for key, _ in home})
+
+
 def test_a_small_corpus_keeps_validation_and_test_useful():
     policy = Policy(sizes=(100_000, 10_000, 10_000))
     assert quotas(policy, 2, 60_000) == (50_000, 5_000, 5_000)
@@ -133,13 +167,50 @@ def test_dealing_forms_largest_first_fills_every_split():
             assert abs(rows[split, label] - target) <= 3
 
 
+def test_large_forms_go_where_the_larger_share_is_missing():
+    """Of three forms of ten rows each split gets one, though train lacks more rows than the others have room for."""
+    counts = {**{f"large{i}": {"A": 10} for i in range(3)}, **{f"small{i:02d}": {"A": 1} for i in range(70)}}
+    home = deal_keys(counts, {"A": 100}, (80, 10, 10))
+    assert [home[f"large{i}"] for i in range(3)] == ["tr", "va", "te"]
+    assert {home[f"small{i:02d}"] for i in range(70)} == {"tr"}
+
+
+def test_depths_of_just_enough_rows_are_classes():
+    counts = {(f"{d:02d}", "/07"): 24 for d in range(3, 8)}
+    policy = Policy(sizes=(300, 30, 30), strata="exact", min_classes=5, min_class=24)
+    assert select(pool(counts), task(labels="depth"), policy).labels == ("03", "04", "05", "06", "07")
+
+
 def test_one_form_is_capped():
     keys = {"A": ["x"], "B": [f"y{i}" for i in range(300)]}
     cells = pool({("A", ""): 300, ("B", ""): 300}, keys)
     cells["A", ""] += pool({("A", ""): 300}, {"A": [f"z{i}" for i in range(300)]})["A", ""]
     found = select(cells, task(), Policy(sizes=(300, 30, 30), disjoint=True, cap=0.1))
     assert found.cap == 18
-    assert Counter(c[3].key for items in found.splits.values() for c in items)["x"] <= 18
+    # the rows of this form have the lowest priorities: as many as the cap allows are chosen, and in one split
+    assert Counter((split, c[3].key) for split, items in found.splits.items() for c in items)["tr", "x"] == 18
+    assert Counter(c[3].key for items in found.splits.values() for c in items)["x"] == 18
+
+
+@pytest.mark.parametrize(
+    ("rows", "share", "cap"),
+    [
+        (300, 0.1, 18),  # of the 180 rows that a class is to have
+        (300, 0.101, 19),  # rounded up
+        (101, 0.1, 11),  # of the 101 rows that a class can have
+        (300, 0.001, 5),  # never fewer than SMALLEST_CAP
+    ],
+)
+def test_the_cap_is_a_share_of_the_rows_of_a_class(rows, share, cap):
+    """Each class has one form that is met in all lower priorities, and enough others."""
+    cells = pool({("A", ""): rows, ("B", ""): rows}, {"A": ["x"], "B": ["y"]})
+    others = pool(
+        {("A", ""): 300, ("B", ""): 300}, {"A": [f"a{i}" for i in range(300)], "B": list(map(str, range(300)))}
+    )
+    cells = {cell: [*items, *(others[cell] if rows == 300 else [])] for cell, items in cells.items()}
+    found = select(cells, task(), Policy(sizes=(300, 30, 30), cap=share))
+    assert found.cap == cap
+    assert [sum(c[3].key == form for items in found.splits.values() for c in items) for form in "xy"] == [cap, cap]
 
 
 def test_depth_classes_are_the_widest_run_with_equal_lengths():
@@ -176,6 +247,40 @@ def test_gaussian_decorrelation_leaves_little_correlation():
     assert abs(cov / (var_d * var_l) ** 0.5) < 0.05
 
 
+def test_gaussian_decorrelation_has_the_means_and_deviations_of_the_pool():
+    """A pool with ten times the rows that are needed in each cell gives independent normals of its own moments."""
+    cells = {
+        (f"{d:02d}", f"/{n:02d}"): 100 + 400 * (n > 16) + 300 * (d > 6) for d in range(1, 12) for n in range(1, 28)
+    }
+    drawn = gaussian(cells, 9000)
+    assert 0.95 * 9000 < sum(drawn.values()) <= 9000
+
+    def moments(counts, place):
+        values = {cell: int(str(cell[place]).strip("/")) for cell in counts}
+        total = sum(counts.values())
+        mean = sum(values[cell] * n for cell, n in counts.items()) / total
+        return mean, (sum(n * (values[cell] - mean) ** 2 for cell, n in counts.items()) / total) ** 0.5
+
+    def normal(mean, deviation, size):
+        """Moments of a normal that is cut off at the ends of the pool."""
+        return moments({(x, x): math.exp(-(((x - mean) / deviation) ** 2) / 2) for x in range(1, size + 1)}, 0)
+
+    assert moments(drawn, 0) == pytest.approx(normal(*moments(cells, 0), 11), abs=0.1)
+    mean, deviation = moments(cells, 1)
+    found = [normal(mean, deviation * narrow, 27) for narrow in (1.0, 0.8, 0.65, 0.5, 0.4, 0.3)]
+    assert min(math.dist(moments(drawn, 1), each) for each in found) < 0.1
+
+
+def test_gaussian_decorrelation_narrows_the_lengths_where_cells_run_short():
+    """Long and short sentences are scarce: fewer lengths with more rows each are better than many with a few."""
+    cells = {(f"{d:02d}", f"/{n:02d}"): 1000 if 8 <= n <= 12 else 1 for d in (3, 4, 5) for n in range(1, 20)}
+    drawn = gaussian(cells, 100_000)
+    assert all(0 <= n <= cells[cell] for cell, n in drawn.items())
+    middle = sum(n for (_, s), n in drawn.items() if 8 <= int(s[1:]) <= 12)
+    assert middle > 0.97 * sum(drawn.values())
+    assert sum(drawn.values()) > 4000
+
+
 def test_natural_balance_keeps_the_distribution():
     found = select(pool({("A", ""): 900, ("B", ""): 100}), task(), Policy(sizes=(500, 50, 50), balance="natural"))
     assert sum(map(len, found.splits.values())) == 600
@@ -188,8 +293,20 @@ def test_natural_balance_keeps_the_distribution():
 def test_too_few_says_what_there_is_and_what_is_needed():
     with pytest.raises(TooFewError, match=r"A 30, B 3; expected at least 24 of each of A, B"):
         select(pool({("A", ""): 30, ("B", ""): 3}), task(), Policy())
-    with pytest.raises(TooFewError, match="expected at least 24 of each of 5 classes"):
+    with pytest.raises(TooFewError, match=r"expected at least 24 of each of 5 classes\. Give a larger corpus"):
         select(pool({("x", ""): 30, ("y", ""): 30}), task(labels="words"), Policy(min_classes=5))
+    with pytest.raises(TooFewError, match=r"has too few candidates: 07 30; .* each of 2 classes with the same lengths"):
+        select(pool({("07", "/05"): 30}), task(labels="depth"), Policy(strata="exact"))
+    with pytest.raises(TooFewError, match="has too few candidates: none at all; expected at least 24 of each of A, B"):
+        select({}, task(), Policy())
+
+
+@pytest.mark.parametrize("labels", [("A", "B"), "words"])
+def test_a_class_of_just_enough_candidates_is_enough(labels):
+    found = select(pool({("A", ""): 30, ("B", ""): 24}), task(labels=labels), Policy(sizes=(16, 8, 8), min_class=24))
+    assert found.labels == ("A", "B")
+    with pytest.raises(TooFewError, match="B 23; expected at least 24"):
+        select(pool({("A", ""): 30, ("B", ""): 23}), task(labels=labels), Policy(sizes=(16, 8, 8), min_class=24))
 
 
 def test_open_classes_are_the_largest():

@@ -151,6 +151,20 @@ def test_labels_that_were_never_met_are_wrong_and_cost_nothing():
         assert second.test == pytest.approx(first.test * 200 / 300)
 
 
+def test_the_temperature_is_that_of_dev_whatever_the_test_labels():
+    """What a test row costs does not depend on the labels of the other ones."""
+    x, y = draw(400, 12, 3)
+    y[300:] = (y[300:] + 1) % 3  # wrong in the second half of the test rows
+    learned = (Features.of(x[:60]), y[:60], Features.of(x[60:200]), y[60:200])
+    first, second, whole = (
+        capacity(*learned, Features.of(x[part]), y[part], 3, l2=1e-3)
+        for part in (slice(200, 300), slice(300, 400), slice(200, 400))
+    )
+    for one, two, both in zip(first, second, whole, strict=True):
+        assert two.bits > one.bits + 0.2
+        assert both.bits == pytest.approx((one.bits + two.bits) / 2, abs=1e-6)
+
+
 def test_a_class_without_rows_does_not_count_for_the_rank():
     x, y = draw(900, 6, 3)
     found, _ = points(x, y, 5, penalties=())

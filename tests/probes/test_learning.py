@@ -97,6 +97,20 @@ def test_the_last_point_is_the_plain_probe_and_the_curve_rises():
     assert all(point.right.shape == (SUBSAMPLES, 2000) for point in points[:-1])
 
 
+def test_the_order_of_the_grid_does_not_matter():
+    (x, y), (xd, yd), (xt, yt) = [drawn(n) for n in (320, 200, 200)]
+    train, dev, test = map(Features.of, (x, xd, xt))
+    (plain,) = fit(LINEAR, train, y, dev, yd, 2)
+    found = [
+        learning(train, y, dev, yd, test, yt, 2, l2=grid, plain=(plain.chosen["l2"], plain.model), seed=3, subsamples=2)
+        for grid in (LINEAR.l2, LINEAR.l2[::-1], LINEAR.l2[1::2] + LINEAR.l2[::2])
+    ]
+    for other in found[1:]:
+        for one, two in zip(found[0], other, strict=True):
+            assert one.l2 == two.l2
+            assert np.array_equal(one.right, two.right)
+
+
 def test_a_subsample_has_the_probe_that_it_would_have_alone():
     """With the same penalties and the ground of all rows, to the rows that are nearly undecided."""
     parts = [drawn(n) for n in (640, 400, 1000)]

@@ -44,6 +44,15 @@ def test_the_layer_that_was_planted_is_found(classes):
         assert right > best.dev - 0.03
 
 
+def test_rows_are_standardised_by_all_of_them_however_few_are_read_at_a_time(monkeypatch):
+    monkeypatch.setattr(mix, "CELLS", 1)  # 64 rows at a time for the moments
+    rows = np.random.default_rng(3).normal(size=(300, 4)) + np.arange(300)[:, None] / 10  # later ones are larger
+    rows = (1000 + rows * [1, 2, 3, 0]).astype(np.float32)
+    mean, deviation = mix._moments(Features.of(rows))
+    assert mean == pytest.approx(rows.mean(axis=0, dtype=np.float64))
+    assert deviation == pytest.approx([*rows.std(axis=0, dtype=np.float64)[:3], 1.0])
+
+
 @pytest.mark.parametrize("classes", [1, 2, 3])
 def test_one_layer_is_the_linear_probe(classes):
     (layer,), y = draw(1, 700, 6, classes, 0)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sonde.errors import UsageError
 from sonde.probes import PROBES, Probe, parse
+from sonde.probes.probe import differences
 
 
 @pytest.mark.parametrize("name", PROBES)
@@ -72,3 +73,23 @@ def test_every_field_says_what_it_is():
     assert {f.name for f in fields(Probe)} >= {"kind", "hidden", "dropout", "l2", "watch"}
     with pytest.raises(UsageError, match="at least one value"):
         Probe(l2=())
+
+
+def test_the_settings_are_those_of_the_papers():
+    """SentEval's ``classifier.py`` and ``validation.py`` as released, with its ``regs`` for torch; the appendices."""
+    senteval = {
+        "kind": "network", "hidden": (0,), "dropout": (0.0,), "l2": (1e-5, 1e-4, 1e-3, 1e-2),
+        "activation": "sigmoid", "drop": "before", "optimiser": "adam", "rate": 0.001, "batch": 64, "every": 4,
+        "patience": 5, "reset": False, "passes": 200, "watch": "accuracy", "standardise": False, "reduction": "mean",
+        "flat": ("word_content",),
+    }  # fmt: skip
+    assert {f.name: getattr(PROBES["senteval"], f.name) for f in fields(Probe)} == senteval
+    assert {name: differences(probe, PROBES["senteval"]) for name, probe in PROBES.items()} == {
+        "linear": "flat=&kind=convex&l2=1e-05,0.0001,0.001,0.01,0.1,1&standardise=true",
+        "mlp": "dropout=0,0.1,0.2&every=2&hidden=50,100,200",
+        "senteval": "",
+        "conneau2018": "dropout=0,0.1,0.2&hidden=50,100,200",
+        "adi2017": "activation=relu&drop=after&dropout=0.8&every=1&flat=&hidden=-1&l2=0&optimiser=adagrad&passes=100"
+        "&rate=0.01&reset=true&watch=loss",
+        "xprobe2019": "batch=10&every=1&flat=&hidden=150&l2=0&passes=100&reset=true",
+    }

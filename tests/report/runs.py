@@ -6,9 +6,9 @@ import numpy as np
 
 from sonde.data.dataset import Dataset
 from sonde.result import Cell, Failure, Result
-from sonde.run.cells import without_interval
 from sonde.run.folder import Run
 from sonde.run.log import open_log
+from sonde.run.scoring import without_interval
 from sonde.stats.intervals import cluster_bootstrap, wilson
 from sonde.task import Example
 

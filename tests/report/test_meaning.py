@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from sonde.errors import SondeWarning
 from sonde.report.charts import chart
 from sonde.report.columns import ABSENT
 from sonde.report.error_analysis import error_analysis
@@ -350,6 +351,24 @@ def test_an_empty_column_is_left_out_and_an_empty_cell_is_a_dash(summary):
     assert "gaussian" not in by
     assert by["norm"][0] == by["selectivity"][0] == ABSENT
     assert ABSENT not in (by["norm"][1], by["selectivity"][1], *by["key"])
+
+
+def test_a_column_that_fails_is_left_out_with_a_warning(summary):
+    """As one of another package may, or one that was recorded by an older version of it."""
+    broken = summary
+    for name in ("own/verbs", "own/nouns"):
+        broken = changed(broken, lambda v: replace(v, scores={}) if v.name == "inlp" else v, name)
+    with pytest.warns(SondeWarning, match="The column 'after INLP .directions.' is left out of the report: KeyError"):
+        tables = dict(variant_tables(broken))
+    heads = [column.head[0] for column in tables["Measures of k"]]
+    assert heads == [c.head[0] for c in dict(variant_tables(summary))["Measures of k"] if c.head[0] != "after INLP"]
+
+
+def test_columns_are_in_the_order_of_their_objects_whatever_the_first_set_has(summary):
+    one = changed(summary, lambda v: None if v.name == "online" else v)
+    assert [c.head for c in dict(variant_tables(one))["Measures of k"]] == [
+        c.head for c in dict(variant_tables(summary))["Measures of k"]
+    ]
 
 
 @pytest.mark.parametrize("rows", [0, 60])

@@ -8,7 +8,7 @@ import pytest
 
 from sonde.data.sources import find_sets
 from sonde.data.tables import Columns
-from sonde.report import summarise
+from sonde.report import Report, summarise
 from sonde.report.full_summary import full_summary
 from sonde.report.reproduction import reproduction
 from sonde.report.types import VERSION, CheckResult, Curves, Reproduction, Summary
@@ -151,3 +151,9 @@ def test_a_comment_is_one_line(tmp_path):
     (line,) = reproduction(asked(tmp_path / "run", [], encoders=["mine\nrm x"]), {}).commands
     assert line.startswith("#")
     assert len(line.splitlines()) == 1
+
+
+def test_a_report_prints_itself_on_one_line(tmp_path):
+    run = written(tmp_path / "run", result("st:a"), result("st:b"), *beside([SUBJ]))
+    assert repr(Report.of(run)) == "<Report 'run': 2 encoders on 1 set>"
+    assert repr(Report.of(run, title="Two\nlines \x1b")) == "<Report 'Two lines \\\\u001b': 2 encoders on 1 set>"

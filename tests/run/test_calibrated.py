@@ -81,6 +81,21 @@ def test_test_labels_have_no_part_in_the_temperature(run, tmp_path):
     assert turned("va")["temperature"] > 10 * r.scores["temperature"]  # the probe is worse than a coin there
 
 
+def test_what_a_row_adds_to_another_encoder_is_at_the_temperature_of_dev(tmp_path):
+    """With other labels of half the test rows, the other half are given what they were given, to the last bit."""
+
+    def pointwise(rows, name):
+        found = replace(ROWS, rows={**ROWS.rows, "te": rows})
+        told = evaluate({"k": weak()}, [found], tmp_path / name, measures=["given:length"], baselines=())
+        return told.predictions(told.extras[0])["pointwise"]
+
+    rows = list(ROWS.rows["te"])
+    turned = [*rows[:200], *(row._replace(label=f"c{1 - int(row.label[1])}") for row in rows[200:])]
+    one, two = pointwise(rows, "plain"), pointwise(turned, "turned")
+    assert (one[:200] == two[:200]).all()
+    assert (one[200:] != two[200:]).all()
+
+
 def test_what_is_kept_of_each_row_agrees_with_the_mean(run):
     (r,) = run
     kept = run.predictions(r)

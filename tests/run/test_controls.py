@@ -17,7 +17,6 @@ from sonde.encoders.schemes.baseline import tokens
 from sonde.encoders.wordvectors import WordVectors
 from sonde.errors import DataError, TooFewError
 from sonde.probes import Features, fit, parse
-from sonde.run.cells import Vectors
 from sonde.run.control import CONTROLS
 from sonde.run.controls.direction import to_direction
 from sonde.run.controls.gaussian import to_gaussian
@@ -27,6 +26,7 @@ from sonde.run.controls.words import to_empty
 from sonde.run.parts import parts_of
 from sonde.run.selectivity import selectivity
 from sonde.run.shared import TextIndex
+from sonde.run.unit import Vectors
 from sonde.stats.intervals import wilson
 from sonde.task import Example
 from tests.run.sets import WORDS, Knowing, dataset
@@ -134,6 +134,15 @@ def test_the_task_is_dealt_as_the_control_is():
         assert (one.texts, one.keys, one.inputs) == (two.texts, two.keys, two.inputs)
         assert one.labels.tolist() == [own[text] for text in one.texts]
         assert one.labels.tolist() != two.labels.tolist()
+
+
+def test_another_seed_deals_other_rows_and_draws_other_labels():
+    parts = keyed()
+    one, two = (CONTROLS["key"].parts(parts, seed) for seed in (5, 6))
+    for first, second in zip(three(one), three(two), strict=True):
+        assert set(first.texts) != set(second.texts)
+    labels = [{key: part.labels[i] for part in three(made) for i, key in enumerate(part.keys)} for made in (one, two)]
+    assert any(labels[0][key] != labels[1][key] for key in labels[0].keys() & labels[1].keys())
 
 
 def test_selectivity_is_high_of_a_label_and_below_zero_of_a_word_that_says_nothing_of_it():
@@ -290,6 +299,13 @@ def test_the_interval_covers_what_it_should():
         found = selectivity(task, control, np.repeat([f"k{k}" for k in range(40)], sizes).tolist())
         covered += found.low <= 0.15 <= found.high
     assert 180 <= covered <= 198  # of 190, give or take three deviations
+
+
+@pytest.mark.parametrize("keys", [["a"] * 40, [f"k{i // 2}" for i in range(40)]], ids=["one key", "many keys"])
+def test_a_higher_level_has_a_wider_interval(keys):
+    task, control = [1, 1, 1, 0] * 10, [1, 0, 0, 0] * 10
+    wide, narrow = (selectivity(task, control, keys, level=level) for level in (0.99, 0.8))
+    assert wide.low < narrow.low < 0.5 < narrow.high < wide.high
 
 
 def test_all_right_and_all_wrong_still_leave_a_doubt():
@@ -591,3 +607,10 @@ def test_labels_are_changed_only_where_they_are_learned_in_one_go():
         assert CONTROLS[name].applies_to(parts)
         assert not CONTROLS[name].applies_to(folds)
     assert CONTROLS["permuted"].applies_to(folds)
+
+
+def test_keys_are_words_of_a_sentence_and_not_of_two():
+    assert CONTROLS["key"].applies_to(ordered(n=(20, 10, 10)))
+    found = parts_of(dataset())
+    train, dev, test = (replace(part, inputs={"sentence2": list(part.texts)}) for part in three(found))
+    assert not CONTROLS["key"].applies_to(replace(found, train=train, dev=dev, test=test))

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from sonde.compare import compare
 from sonde.core.checksum import digest, seal_document
 from sonde.errors import CorruptionWarning, RunError, UsageError
 from sonde.report.summary import summarise
-from sonde.result import Failure
+from sonde.result import Failure, to_line
 from sonde.run import Run, evaluate, join
 from sonde.run.log import open_log
 from tests.run.sets import Knowing, dataset, same
@@ -49,7 +50,7 @@ def damaged(folder, *told):
     assert len(found.damaged) == len(told)
     for note, text in zip(found.damaged, told, strict=True):
         assert re.search(text, note)
-    assert set(found.damaged) <= set(summarise(found)["notes"])
+    assert set(found.damaged) <= set(summarise(found).notes)
     return found
 
 
@@ -60,6 +61,7 @@ def put_right(made, folder, redone):
         warnings.simplefilter("always")
         again, named = command(folder)
     assert told
+    assert all(str(warning.message).endswith(".") for warning in told)  # what happened and what is done, not a path
     assert {name for name, encoder in named.items() if encoder.asked} == {r.cell.encoder for r in redone} - {"majority"}
     assert before <= {r.key for r in again}
     assert same(made, again)
@@ -72,6 +74,18 @@ def of(run, encoder, dataset="own/one"):
 
 
 # lines
+
+
+def test_lines_of_another_run_leave_a_damaged_file(run):
+    """A result without predictions here is not this run's own; of a file that is as it was written all lines stay."""
+    path = run.folder / "results.jsonl"
+    whole, cell = path.read_bytes(), replace(run.results[0].cell, seed=99)
+    line = to_line(replace(run.results[0], key=cell.key, cell=cell), whole.count(b"\n")) + b"\n"
+    for more, stays in ((line, True), (line + b"{}\n", False)):
+        path.write_bytes(whole + more)
+        with warnings.catch_warnings(action="ignore"), open_log(run.folder) as log:
+            assert set(log.done) == {r.key for r in run}
+        assert (cell.key in path.read_text("utf-8")) == stays
 
 
 @pytest.mark.parametrize(
@@ -95,7 +109,7 @@ def test_an_edited_record_is_told_left_out_and_done_again(made, run, old, new):
     path.write_bytes(b"".join(lines))
     found = damaged(run.folder, rf"results\.jsonl:{i + 1}: .*`sonde run` command")
     assert {r.key for r in found} == {r.key for r in run} - {victim.key}
-    cells = {said["name"]: said["cells"] for said in summarise(found)["sets"]}
+    cells = {s.name: s.cells for s in summarise(found).sets}
     assert cells["own/one"][0] is None
     put_right(made, run.folder, [victim])
 
@@ -298,9 +312,9 @@ def test_a_failure_that_is_no_longer_asked_for_is_none(tmp_path):
     correct, _ = command(tmp_path / "run", {"good": Knowing()}, SETS[:1])
     for found in (correct, Run.load(tmp_path / "run"), join([correct, correct])):
         assert found.failures == ()
-        assert summarise(found)["failures"] == []
-        assert summarise(found)["notes"] == []
-        assert [column["encoder"] for column in summarise(found)["columns"]] == ["good"]
+        assert summarise(found).failures == ()
+        assert summarise(found).notes == ()
+        assert [column.encoder for column in summarise(found).columns] == ["good"]
     again, _ = command(tmp_path / "run", {"goood": Broken()}, SETS[:1])
     assert {f.cell.encoder for f in again.failures} == {"goood"}
 

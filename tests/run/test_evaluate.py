@@ -364,3 +364,13 @@ def test_the_commands_that_wrote_a_run_are_kept(tmp_path):
     assert run.info["commands"] == ["sonde run -e k", "sonde run 'caf\\udce9'"]
     silent = evaluate({"k": Knowing()}, [dataset()], tmp_path / "silent", baselines=[])
     assert "commands" not in silent.info
+
+
+def test_baselines_say_what_they_were_trained_and_chosen_on(tmp_path):
+    whole, without = dataset(), replace(dataset("own/without"), rows={**dataset("own/without").rows, "va": []})
+    run = evaluate({"k": Knowing()}, [whole, without], tmp_path / "run", baselines=["majority", "length"])
+    found = {(r.cell.dataset, r.cell.encoder): (r.trained_on, r.chosen_on, r.n["tr"], r.n["va"]) for r in run}
+    assert found["own/task", "majority"] == ("tr", None, 120, 0)
+    assert found["own/task", "length"] == ("tr", "va", 120, 40)
+    assert found["own/without", "majority"] == ("tr", None, 120, 0)
+    assert found["own/without", "length"] == ("tr", None, 120, 0)

@@ -174,7 +174,7 @@ def test_a_run_of_another_format(run):
 
 
 def test_one_process_at_a_time(run):
-    code = f"from sonde.run.log import writing\nwith writing({str(run.folder)!r}): pass"
+    code = f"from sonde.run.log import open_log\nwith open_log({str(run.folder)!r}): pass"
     with open_log(run.folder):
         other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "Another process is writing" in other.stderr

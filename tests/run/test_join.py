@@ -36,6 +36,7 @@ def test_every_result_is_there_once(runs):
     assert [d["name"] for d in joined.info["datasets"]] == ["own/task", "own/other"]
     assert joined.info["seeds"] == [1111, 7]
     assert joined.info["commands"] == ["sonde run a"]
+    assert joined.info["format"] == runs[0].info["format"]
     assert joined.folder == runs[0].folder
     assert joined.folders == [run.folder for run in runs]
 
@@ -86,8 +87,8 @@ def test_joining_is_associative_and_one_run_is_itself(runs):
 
 def test_a_joined_run_can_be_shown(runs):
     summary = summarise(join(runs))
-    assert [c["encoder"] for c in summary["columns"]] == ["one", "two"]
-    assert summary["notes"] == []
+    assert [c.encoder for c in summary.columns] == ["one", "two"]
+    assert summary.notes == ()
 
 
 def test_nothing_is_changed(runs):

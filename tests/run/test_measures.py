@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 
 from sonde.data.dataset import Dataset
-from sonde.run import evaluate
+from sonde.run import encoder as encoder_module
+from sonde.run import evaluate, variants
 from sonde.run.measure import MEASURES, measure_of
 from sonde.task import Example
 from tests.run.test_variants import Reading, keyed, label, named, noise, of_label
@@ -112,6 +115,7 @@ def test_a_curve_ends_at_the_score_and_says_whether_it_rises(learned):
 def test_what_is_kept_of_a_curve_agrees_with_its_points(learned):
     r = named(learned, "hint")["learning"]
     kept = learned.predictions(r)
+    assert (r.metric, r.interval_kind) == ("gain", "crossed")
     assert kept["other_right"].shape == (17, 1600)
     for point in r.tried:
         own = kept["other_right"][kept["other_rows"] == point["rows"]]
@@ -205,6 +209,32 @@ def test_a_label_adds_its_entropy_to_the_length_and_random_vectors_nothing(told)
     assert told.predictions(sure)["pointwise"].mean() == pytest.approx(sure.score, abs=1e-5)
     # words have the label among them: what they told is not told again
     assert named(told, "label")["given:words"].score < 0.2
+
+
+def test_what_is_given_is_learned_and_standardised_on_train(tmp_path, monkeypatch):
+    """Dev vectors of another scale choose a penalty, and have no other part in the probe."""
+    sets = keyed("own/scale", n=(200, 80, 400))
+
+    def read(words):
+        drawn = noise(words, 5)
+        size = [1.0, 10.0, 0.1, 1.0, 5.0]
+        return (
+            (1000.0 if "scale1x" in words[-1] else 1.0) * np.array(size) * (drawn + of_label(words)[0] * np.eye(5)[1])
+        )
+
+    other = Reading("other", read)
+    monkeypatch.setattr(variants, "load", lambda name: other)
+    monkeypatch.setattr(encoder_module, "load", lambda name: other)
+    run = evaluate({"k": label()}, [sets], tmp_path / "run", measures=["given:py:other"], baselines=())
+    (r,) = run.extras
+    x, y, xt, yt = (
+        np.array([what(row) for row in sets.rows[split]])
+        for split in ("tr", "te")
+        for what in (lambda row: read(row.tokens), lambda row: row.label)
+    )
+    scaler = StandardScaler().fit(x)
+    model = LogisticRegression(C=1 / (len(y) * r.chosen["l2"]), tol=1e-9).fit(scaler.transform(x), y)
+    assert r.scores["accuracy_without"] == pytest.approx(model.score(scaler.transform(xt), yt), abs=0.006)
 
 
 def lengths():

@@ -1,4 +1,5 @@
-"""A control and a measure of another package: one file each, found by its entry point, and shown like the built-in ones."""
+"""A control and a measure of another package: one file each, found by its entry point, and shown like the built-in "
+"ones."""
 
 import sys
 
@@ -10,7 +11,6 @@ from sonde.report import Report
 from sonde.run import Run, evaluate
 from sonde.run.control import CONTROLS
 from sonde.run.measure import MEASURES
-from sonde.run.repeat import repeat
 from tests.run.sets import Knowing, dataset
 
 CONTROL = '''
@@ -18,7 +18,8 @@ CONTROL = '''
 from sonde.run.control import Control
 
 control = Control(
-    name="first", interpretation="The score from the first dimension alone.", table=lambda table, texts, seed: table[:, :1],
+    name="first", interpretation="The score from the first dimension alone.", table=lambda table, texts,
+    seed: table[:, :1],
 )
 '''
 MEASURE = '''
@@ -36,14 +37,17 @@ def compute(unit):
     labels = unit.parts.train.labels
     share = float(np.bincount(labels).max() / len(labels))
     return [
-        (replace(empty_result(cell, unit.parts), score=share, interval=(share, share), scores={"labels": 2.0}), {}, None)
+        (replace(empty_result(cell, unit.parts), score=share, interval=(share, share), scores={"labels": 2.0}), {},
+        None)
         for cell in unit.cells
     ]
 
 
 measure = Measure(
-    name="modal", interpretation="The share of the most frequent label.", applies_to=has_train_test_split, compute=compute,
-    columns=(VariantColumn(("modal", "label"), lambda v: CellText(f"{v.value:.4f}", note=f"of {v.scores['labels']:.0f}")),),
+    name="modal", interpretation="The share of the most frequent label.", applies_to=has_train_test_split,
+    compute=compute,
+    columns=(VariantColumn(("modal", "label"), lambda v: CellText(f"{v.value:.4f}", note=f"of "
+    f"{v.scores['labels']:.0f}")),),
 )
 '''
 ENTRIES = """[sonde.controls]
@@ -112,8 +116,6 @@ def test_without_the_package_its_results_are_still_shown(package, tmp_path, monk
     assert "modal" in Report.of(run).html()
     with pytest.raises(UsageError, match="There is no measure 'modal'"):
         evaluate({"py:fair": Knowing(noise=1.5, name="fair")}, dataset(), tmp_path / "run", measures="modal")
-    with pytest.raises(UsageError, match="modal"):
-        repeat(run.extras[0].signature, paths=[])
 
 
 def test_built_in_ones_are_in_order_and_say_how_to_be_read():

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonde.errors import DataError, UsageError
@@ -54,6 +54,24 @@ def test_what_is_held_out_shares_no_sentence_with_the_rest_whatever_its_target_f
     assert set(found.train.texts).isdisjoint(found.dev.texts)
     assert set(found.train.keys).isdisjoint(found.dev.keys)
     assert len(found.dev) > 0
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.integers(0, 25), st.integers(0, 25)), min_size=30, max_size=60))
+def test_what_is_held_out_shares_nothing_with_the_rest_by_way_of_others_either(found):
+    """Sentences that share forms that share sentences …"""
+    words = [f"{a}{b} stands alone" for a in "abcdefgh" for b in "lmnop"]
+    made = [
+        Example(f"c{i % 2}", tuple(words[text].split()), words[text], key=f"k{key}")
+        for i, (text, key) in enumerate(found)
+    ]
+    given = dataset()
+    try:
+        parts = parts_of(replace(given, rows={**given.rows, "tr": made, "va": []}))
+    except DataError:  # all rows hang together
+        return
+    assert set(parts.train.texts).isdisjoint(parts.dev.texts)
+    assert set(parts.train.keys).isdisjoint(parts.dev.keys)
 
 
 @pytest.mark.parametrize(

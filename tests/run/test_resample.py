@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 from sonde.errors import UsageError
-from sonde.probes import parse
+from sonde.probes import Features, parse
 from sonde.run import Run, evaluate
-from sonde.run.parts import parts_of
+from sonde.run.parts import Part, parts_of
 from sonde.run.resample import (
     DEV_DRAWS,
     LINEAR_RESAMPLES,
     MAX_DEFAULT_COST,
     NETWORK_RESAMPLES,
     assign_groups,
+    bootstrap_choices,
     checked_resamples,
     read_resamples,
     resample_count,
@@ -151,3 +152,34 @@ def test_a_number_that_makes_no_whole_rounds_is_refused():
     assert checked_resamples(None) is None
     with pytest.raises(UsageError, match="--resample 7: expected 0, 10, 20"):
         checked_resamples(7)
+
+
+class Fixed:
+    """A probe that answers as it was told, with as much certainty."""
+
+    def __init__(self, answers, sure=0.9):
+        self.logs = np.log(np.where(np.eye(2)[answers] > 0, sure, 1 - sure))
+
+    def scores(self, features):
+        return self.logs
+
+
+def test_drawn_dev_rows_choose_the_probe_that_is_right_on_them():
+    labels = np.arange(40) % 2
+    part = Part([f"text {i}" for i in range(40)], {}, labels, [None] * 40)
+    rows = Features.of(np.zeros((40, 1), np.float32))
+    probe = parse("linear")[1]
+    right, wrong = Fixed(labels), Fixed(1 - labels)
+    assert bootstrap_choices(probe, [right, wrong], rows, part) == [0] * DEV_DRAWS
+    assert bootstrap_choices(probe, [wrong, right], rows, part) == [1] * DEV_DRAWS
+    early = np.arange(40) < 20
+    halves = [Fixed(np.where(half, labels, 1 - labels)) for half in (early, ~early)]
+    found = bootstrap_choices(probe, halves, rows, part)
+    assert {0, 1} == set(found)
+    assert found == bootstrap_choices(probe, halves, rows, part)
+    # where all rows are of one target form, every draw is of all of them
+    third = Fixed(np.where(np.arange(40) < 13, labels, 1 - labels))
+    whole = bootstrap_choices(
+        probe, [third, Fixed(np.where(early, labels, 1 - labels))], rows, replace(part, keys=["k"] * 40)
+    )
+    assert whole == [1] * DEV_DRAWS

@@ -8,9 +8,9 @@ import pytest
 
 from sonde.encoders.embed import Embeddings
 from sonde.errors import ShapeError
-from sonde.run.cells import Vectors
 from sonde.run.parts import Part
 from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
+from sonde.run.unit import Vectors
 
 
 def table(texts, start, seconds=0.0, layers=()):

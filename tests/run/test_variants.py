@@ -11,12 +11,13 @@ import pytest
 
 from sonde.data.dataset import Dataset
 from sonde.encoders import Identity
+from sonde.encoders.store import Store
 from sonde.errors import UsageError
 from sonde.probes import Features, parse
 from sonde.result import Cell, Signature
 from sonde.run import Run, evaluate, join, variants
 from sonde.run import encoder as encoder_module
-from sonde.run.cells import Unit, Vectors, probe_unit
+from sonde.run.cells import probe_unit
 from sonde.run.control import CONTROLS
 from sonde.run.log import Log
 from sonde.run.measure import MEASURES, measure_of
@@ -24,6 +25,7 @@ from sonde.run.parts import parts_of
 from sonde.run.resample import CHOSEN_ARRAY, RESAMPLED
 from sonde.run.selectivity import selectivity
 from sonde.run.shared import TextIndex
+from sonde.run.unit import Unit, Vectors
 from sonde.run.variants import Variants, select_variants
 from sonde.task import Example
 from tests.run.sets import WORDS, dataset, same
@@ -345,6 +347,15 @@ def test_erasures_of_a_set_can_be_had_again_alone(tmp_path):
     assert facts(again) == facts(Run.load(run.folder))
 
 
+def test_two_states_of_a_set_are_erased_from_each_other(tmp_path):
+    """Only what erases the labels of the very same rows is checked by giving them back."""
+    sets = [keyed("own/twice", n=(120, 40, 40)), keyed("own/twice", n=(120, 40, 48))]
+    run = evaluate({"k": label()}, sets, tmp_path / "run", measures=["erasure"], baselines=())
+    found = {(r.cell.data, r.cell.variant.rpartition("#")[2]): "reinjected" in r.scores for r in run.extras}
+    one, two = (each.digest for each in sets)
+    assert found == {(one, one): True, (one, two): False, (two, one): False, (two, two): True}
+
+
 def test_a_given_encoder_that_fails_is_a_failure_of_its_measure(tmp_path):
     run = evaluate(
         {"k": label()}, SETS[:1], tmp_path / "run", measures=["given:baseline:lenght", "capacity"], baselines=()
@@ -370,6 +381,31 @@ def test_a_given_encoder_with_several_layers_is_told_to_have_one(tmp_path, monke
     assert failure.cell.variant == "given:py:layered"
     assert "the layers low, high; to be taken for given it must have one" in failure.error
     assert {r.cell.variant for r in run.extras} == {"capacity"}
+
+
+def test_every_measure_says_what_its_probes_were_trained_on(tmp_path):
+    """A set without train is learned from dev, of which a part is held out."""
+    given = keyed("own/held", n=(0, 240, 60))
+    measures = ["online", "learning", "given:length", "capacity", "erasure", "inlp"]
+    run = evaluate({"k": label()}, [given], tmp_path / "run", measures=measures, baselines=())
+    assert run.failures == ()
+    (plain,) = run
+    assert (plain.trained_on, plain.chosen_on) == ("va", "15% of va")
+    found = {r.cell.variant: (r.trained_on, r.chosen_on, r.n, r.labels, r.language) for r in run.extras}
+    assert len(found) == len(measures)
+    assert found == dict.fromkeys(found, ("va", "15% of va", plain.n, plain.labels, "en"))
+
+
+def test_vectors_of_a_given_encoder_are_taken_from_the_store(tmp_path, monkeypatch):
+    given = Reading("given", of_label)
+    monkeypatch.setattr(variants, "load", lambda name: given)
+    monkeypatch.setattr(encoder_module, "load", lambda name: given)
+    more = {"measures": ["given:py:given"], "baselines": (), "store": Store(tmp_path / "store")}
+    one = evaluate({"k": label()}, SETS[:1], tmp_path / "one", **more)
+    assert sorted(given.asked) == sorted({row.text for rows in SETS[0].rows.values() for row in rows})
+    given.asked.clear()
+    assert facts(evaluate({"k": label()}, SETS[:1], tmp_path / "two", **more)) == facts(one)
+    assert given.asked == []
 
 
 def test_a_failure_of_a_sample_says_so_and_is_mended_by_itself(tmp_path):

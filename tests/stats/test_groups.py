@@ -76,3 +76,21 @@ def test_many_systems_get_letters():
     found = tie_groups(systems(np.linspace(0, 2, 60), n=1000))
     assert len(found) == 60
     assert next(iter(found.values()))[0] == "a"
+
+
+def test_the_mid_p_is_taken_unless_exact_is_asked_for():
+    """Five rows that only one has right: the exact p-value is 2 / 2 ** 5, and the mid-p half of it."""
+    right = {"one": [True] * 20, "two": [False] * 5 + [True] * 15}
+    assert tie_groups(right) == {"one": "a", "two": "b"}
+    assert tie_groups(right, exact=True) == {"one": "a", "two": "a"}
+
+
+def test_a_letter_that_tells_nothing_new_is_left_out():
+    """Three systems tied with each other, and each two of them with another one: the first three need no letter."""
+    names = list("uvwxyz")
+    tied = [set("uvw"), set("uvx"), set("vwy"), set("uwz")]
+    pairs = {(a, b): 0.5 if any({a, b} <= group for group in tied) else 0.001 for a, b in combinations(names, 2)}
+    found = letters(names, pairs)
+    assert len(set("".join(found.values()))) == 3
+    for (a, b), p in pairs.items():
+        assert bool(set(found[a]) & set(found[b])) == (p > 0.05)

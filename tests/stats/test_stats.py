@@ -1,5 +1,6 @@
 """What importing costs, and what wrong arrays are told."""
 
+import inspect
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 
 from sonde import stats
 from sonde.errors import DataError, TooFewError, UsageError
+from sonde.stats import inputs
 
 
 def test_importing_loads_numpy_only():
@@ -62,3 +64,20 @@ def test_every_public_name_is_there_and_explained():
 def test_what_cannot_be_meant_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_there_is_one_zero():
+    """A zero of its own would be a value of its own where alike values are counted by their bits."""
+    assert not np.signbit(inputs.numbers([-0.0, 0.0], "x")).any()
+
+
+def test_levels_are_the_usual_ones_everywhere():
+    """95 % intervals, tests at 5 % and a power of 80 %; a number of draws is part of a number that was published."""
+    functions = [found for name in stats.__all__ if inspect.isfunction(found := getattr(stats, name))]
+    defaults = [(f.__name__, p.name, p.default) for f in functions for p in inspect.signature(f).parameters.values()]
+    usual = {"level": 0.95, "alpha": 0.05, "power": 0.8}
+    assert {(name, value) for _, name, value in defaults if name in usual} == set(usual.items())
+    assert {function: value for function, name, value in defaults if name == "draws"} == {
+        "bootstrap": 2000, "cluster_bootstrap": 2000, "paired_bootstrap": 10_000, "permutation": 10_000,
+        "hierarchical_bootstrap": 2000, "correlate": 10_000,
+    }  # fmt: skip

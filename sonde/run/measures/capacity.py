@@ -8,10 +8,10 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from sonde.probes.capacity import capacity, frontier, hypervolume
-from sonde.run.cells import Unit, features_of, statistics_of
 from sonde.run.folder import AUXILIARY_PREFIX
 from sonde.run.measure import Finished, Measure, empty_result, plain_probe
 from sonde.run.parts import has_train_test_split
+from sonde.run.unit import Unit, features_of, statistics_of
 from sonde.run.variant import CellText, VariantColumn
 
 ACCURACY_MARGIN = 0.01

@@ -15,9 +15,10 @@ import numpy as np
 from sonde.probes.erase import Eraser, leace, random_directions
 from sonde.probes.warm_start import measure as measure_erased
 from sonde.probes.warm_start import measure_reinjected
-from sonde.run.cells import Unit, classification_result, features_of, saved_predictions, shared
 from sonde.run.measure import ERASED, Finished, Measure, moments_of, plain_probe, rows_of
 from sonde.run.parts import Parts, has_train_test_split
+from sonde.run.scoring import classification_result, saved_predictions
+from sonde.run.unit import Unit, features_of, shared
 from sonde.run.variant import VariantColumn, points
 from sonde.stats.classification import accuracy, log2_loss
 

@@ -21,17 +21,10 @@ import numpy.typing as npt
 from sonde.probes import Features
 from sonde.probes.calibrate import fit_temperature, scaled
 from sonde.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics, optima
-from sonde.run.cells import (
-    LogProbs,
-    Unit,
-    classification_result,
-    clusters_of,
-    features_of,
-    log2_of_true,
-    saved_predictions,
-)
 from sonde.run.measure import GIVEN, Finished, Measure
 from sonde.run.parts import Part, has_train_test_split
+from sonde.run.scoring import LogProbs, classification_result, log2_of_true, saved_predictions
+from sonde.run.unit import Unit, clusters_of, features_of
 from sonde.run.variant import VariantColumn, bits
 from sonde.stats.classification import log2_loss
 from sonde.stats.information import conditional

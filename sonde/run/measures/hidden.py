@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes import Probe, fit
-from sonde.run.cells import Unit, classification_result, clusters_of, features_of, saved_predictions
 from sonde.run.measure import Finished, Measure, plain_probe
 from sonde.run.parts import has_train_test_split
+from sonde.run.scoring import classification_result, saved_predictions
+from sonde.run.unit import Unit, clusters_of, features_of
 from sonde.run.variant import VariantColumn, points
 from sonde.stats.classification import accuracy
 from sonde.stats.means import mean

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from sonde.probes.nullspace import inlp
 from sonde.probes.warm_start import measure as measured
-from sonde.run.cells import Unit, classification_result, features_of, saved_predictions
 from sonde.run.measure import Finished, Measure, plain_probe, rows_of
 from sonde.run.parts import has_train_test_split
+from sonde.run.scoring import classification_result, saved_predictions
+from sonde.run.unit import Unit, features_of
 from sonde.run.variant import VariantColumn, points
 from sonde.stats.classification import log2_loss
 

@@ -12,14 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from sonde.baselines import bayes_curve
+from sonde.baselines.naive_bayes import bayes_curve
 from sonde.data.dataset import Dataset
 from sonde.probes.learning import CurvePoint, learning, majority, subsets
 from sonde.result import Cell, Result
-from sonde.run.cells import Unit, clusters_of, features_of, statistics_of
 from sonde.run.folder import AUXILIARY_PREFIX, Arrays
 from sonde.run.measure import Finished, Measure, empty_result, plain_probe
 from sonde.run.parts import Parts, has_train_test_split, sampled
+from sonde.run.unit import Unit, clusters_of, features_of, statistics_of
 from sonde.run.variant import VariantColumn, points
 from sonde.stats.crossed import crossed
 from sonde.stats.intervals import Z, wilson

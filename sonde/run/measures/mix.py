@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes.mix import expected_layer, fit
-from sonde.run.cells import Unit, classification_result, features_of, saved_predictions
 from sonde.run.measure import Finished, Measure
 from sonde.run.parts import has_train_test_split
+from sonde.run.scoring import classification_result, saved_predictions
+from sonde.run.unit import Unit, features_of
 from sonde.run.variant import CellText, VariantColumn, VariantSummary
 from sonde.stats.classification import accuracy, log2_loss
 

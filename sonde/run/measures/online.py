@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes.online import online
-from sonde.run.cells import Unit, clusters_of, features_of, statistics_of
 from sonde.run.folder import AUXILIARY_PREFIX, Arrays
 from sonde.run.measure import Finished, Measure, empty_result
 from sonde.run.parts import has_train_test_split
+from sonde.run.unit import Unit, clusters_of, features_of, statistics_of
 from sonde.run.variant import CellText, VariantColumn, VariantSummary, margin
 from sonde.stats.description_length import sample_complexity, surplus_description_length
 

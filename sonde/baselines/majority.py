@@ -1,0 +1,16 @@
+"""The most frequent label of the training rows; of several, the first by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from sonde.baselines.parts import Parts
+
+
+def predict_majority(parts: Parts) -> tuple[np.ndarray, dict[str, object]]:
+    """The majority label for every test row, and what was seen of it."""
+    seen = Counter(row.label for row in parts.train)
+    most = min(parts.labels, key=lambda label: (-seen[label], label))
+    return np.full(len(parts.test), parts.labels.index(most)), {"label": most, "share": seen[most] / seen.total()}

@@ -1,0 +1,138 @@
+"""Encoders compared two by two on every set, and all at once by letters."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TypeVar
+
+from sonde.compare.inference import detectable_by, probe_p, row_clusters, system_p, systems_of, target_of
+from sonde.compare.sides import select_side
+from sonde.compare.types import SIGNIFICANCE_LEVEL, Comparison, InferenceTarget, TieGroups
+from sonde.core.arguments import StringsOrPaths, as_strings
+from sonde.errors import CorruptionWarning, RunError, UsageError
+from sonde.result import Result
+from sonde.run.folder import Run
+from sonde.stats import holm, letters, mcnemar
+from sonde.stats.means import mean
+
+T = TypeVar("T")
+
+
+def compare(run: Run, one: str, two: str) -> list[Comparison]:
+    """Compare two encoders on every set that both have results for."""
+    first, second = select_side(run, one), select_side(run, two)
+    shared = [place for place in first.results if place in second.results]
+    if not shared:
+        raise UsageError(f"{one} and {two} have no set in common in {run.folder}.")
+    found = _readable(shared, lambda place: _pair(run, first.results[place], second.results[place]))
+    adjusted = holm([c.p for c in found]).tolist()
+    named = _apart([c.dataset for c in found], [first.results[place][0] for place in shared])
+    return [replace(c, p_holm=p, dataset=name) for c, p, name in zip(found, adjusted, named, strict=True)]
+
+
+def _readable(places: list[str], look: Callable[[str], T]) -> list[T]:
+    """What is found at places; those with a file that is lost or damaged are told and taken off the list."""
+    found, lost = [], []
+    for place in places:
+        try:
+            found.append(look(place))
+        except RunError as e:
+            lost.append((place, e))
+    if not found:
+        raise lost[0][1]
+    for place, error in lost:
+        warnings.warn(f"{place.partition('#')[0]} is not compared: {error}", CorruptionWarning, stacklevel=3)
+        places.remove(place)
+    return found
+
+
+def _apart(names: Sequence[str], results: Sequence[Result]) -> list[str]:
+    """Names of sets, with the digest of their rows where two have one name."""
+    return [
+        f"{name} #{result.cell.data[:8]}" if names.count(name) > 1 else name
+        for name, result in zip(names, results, strict=True)
+    ]
+
+
+def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
+    clusters = row_clusters(run, one[0])
+    sides = systems_of(run, (one, two), clusters)
+    first, second = sides.correct
+    found, apart = sides.difference(0, 1), first - second
+    single = len(one) == len(two) == 1
+    test, narrow = (
+        mcnemar(first > 0.5, second > 0.5, level=level)
+        for level in (1 - SIGNIFICANCE_LEVEL, 1 - 2 * SIGNIFICANCE_LEVEL)
+    )
+    # which has a width even if the two are right on the same rows
+    low, high = min(found.interval()[0], test.low), max(found.interval()[1], test.high)
+    equivalence_margin = max(map(abs, (*found.interval(1 - 2 * SIGNIFICANCE_LEVEL), narrow.low, narrow.high)))
+    by_rows = mean(apart)
+    return Comparison(
+        dataset=one[0].cell.dataset,
+        n=len(first),
+        one=float(first.mean()),
+        two=float(second.mean()),
+        difference=found.value,
+        about=target_of(sides, 0, 1),
+        low=max(-1.0, low),
+        high=min(1.0, high),
+        p=system_p(sides, 0, 1),
+        p_holm=1.0,
+        equivalence_margin=min(1.0, equivalence_margin),
+        clusters=len(set(clusters)) if clusters else None,
+        only_first=float(apart.clip(min=0).sum()),
+        only_second=float((-apart).clip(min=0).sum()),
+        p_exact=test.p_exact if single else None,
+        p_mid=test.p_mid if single else None,
+        p_t=by_rows.p if by_rows.variance > 0 else None,
+        p_probe=probe_p(sides, 0, 1),
+        detectable=detectable_by(found) if found.variance > 0 else None,
+        seeds=min(len(one), len(two)),
+        partial=one[0].partial,
+    )
+
+
+def tie_letters(run: Run, results: Mapping[str, Sequence[Result]]) -> tuple[dict[str, str], InferenceTarget]:
+    """Letters of encoders on the same test rows, the best first, and what they are about.
+
+    Those that share a letter do not differ significantly. Each has its results of all seeds.
+    """
+    given = list(results)
+    clusters = row_clusters(run, results[given[0]][0])
+    found = systems_of(run, list(results.values()), clusters)
+    order = sorted(range(len(given)), key=lambda i: (-float(found.correct[i].sum()), given[i]))
+    pairs = list(combinations(order, 2))
+    adjusted = holm([system_p(found, one, two) for one, two in pairs]).tolist()
+    values = {(given[one], given[two]): value for (one, two), value in zip(pairs, adjusted, strict=True)}
+    return letters([given[i] for i in order], values), target_of(found, *order)
+
+
+def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
+    """Letters for several encoders on every set that all of them have results for."""
+    columns = [select_side(run, name) for name in dict.fromkeys(as_strings(names, "an encoder"))]
+    if len(columns) < 2:
+        raise UsageError("A comparison needs two encoders or more.")
+    shared = [place for place in columns[0].results if all(place in c.results for c in columns)]
+    if not shared:
+        raise UsageError(f"{', '.join(c.name for c in columns)} have no set in common in {run.folder}.")
+
+    def look(place: str) -> TieGroups:
+        of_set = {c.name: c.results[place] for c in columns}
+        found_letters, about = tie_letters(run, of_set)
+        first = of_set[columns[0].name][0]
+        return TieGroups(
+            dataset=first.cell.dataset,
+            n=first.n["te"],
+            accuracy={name: sum(r.score for r in of_set[name]) / len(of_set[name]) for name in found_letters},
+            letters=found_letters,
+            about=about,
+            partial=first.partial,
+        )
+
+    found = _readable(shared, look)
+    names = _apart([t.dataset for t in found], [columns[0].results[place][0] for place in shared])
+    return [replace(t, dataset=name) for t, name in zip(found, names, strict=True)]

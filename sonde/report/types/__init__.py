@@ -1,0 +1,67 @@
+"""What is shown of a run, typed: everything that page, tables, figures, notebooks and JSON are written from.
+
+``sonde.report.summary.summarise`` makes a ``Summary`` of a ``Run``; ``full_summary`` adds what only the page and the
+figures need. ``docs/summary.schema.json`` is derived from these types.
+"""
+
+from sonde.report.types.analyses import (
+    CorrelationCell,
+    CorrelationMatrix,
+    CurvePoint,
+    Curves,
+    LanguageComparison,
+    LanguageCorrelation,
+    ProfilePoint,
+    SetRef,
+)
+from sonde.report.types.cell import BaselineComparison, Cell, Information, Score, Verdict
+from sonde.report.types.errors import Bin, ColumnErrors, Confusion, SetErrors, ShownRow
+from sonde.report.types.sets import AuditFinding, PublishedResult, SetSummary
+from sonde.report.types.summary import (
+    VERSION,
+    CheckResult,
+    Column,
+    Diagnosis,
+    FailureSummary,
+    LayerTable,
+    Reproduction,
+    Seconds,
+    Summary,
+    Symptom,
+    TransferMean,
+)
+
+__all__ = [
+    "VERSION",
+    "AuditFinding",
+    "BaselineComparison",
+    "Bin",
+    "Cell",
+    "CheckResult",
+    "Column",
+    "ColumnErrors",
+    "Confusion",
+    "CorrelationCell",
+    "CorrelationMatrix",
+    "CurvePoint",
+    "Curves",
+    "Diagnosis",
+    "FailureSummary",
+    "Information",
+    "LanguageComparison",
+    "LanguageCorrelation",
+    "LayerTable",
+    "ProfilePoint",
+    "PublishedResult",
+    "Reproduction",
+    "Score",
+    "Seconds",
+    "SetErrors",
+    "SetRef",
+    "SetSummary",
+    "ShownRow",
+    "Summary",
+    "Symptom",
+    "TransferMean",
+    "Verdict",
+]

@@ -1,0 +1,72 @@
+"""A set, and every column on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sonde.published.sets import Extent
+from sonde.report.types.cell import Cell
+from sonde.run.variant import VariantSummary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFinding:
+    """A finding of a set's audit."""
+
+    code: str
+    severity: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedResult:
+    """An accuracy that a paper printed."""
+
+    model: str
+    kind: str
+    accuracy: float
+    paper: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetSummary:
+    """A set, and every column on it."""
+
+    name: str
+    label: str
+    """Its name, and where two sets share one the start of the digest."""
+    data: str
+    """Its digest."""
+    task: str
+    version: int
+    language: str | None
+    classes: int
+    n: Mapping[str, int]
+    """Rows by split."""
+    scored_by: str
+    synthetic: bool
+    question: str | None
+    corpus: str | None
+    """The name of the corpus it was made from."""
+    source: str | None
+    """Where it came from, in a few words."""
+    inputs: tuple[str, ...]
+    """What the probe is given besides the sentence."""
+    audit: tuple[AuditFinding, ...] | None
+    """None: no audit was made."""
+    printed_for: Extent | None
+    """What published numbers are about: this set, the whole set, another set; None: there are none."""
+    human: PublishedResult | None
+    published: tuple[PublishedResult, ...]
+    cells: tuple[Cell | None, ...] = ()
+    """Per column; None where nothing was run, or all failed."""
+    baselines: tuple[Cell | None, ...] = ()
+    failed: Mapping[int, str] = field(default_factory=dict)
+    """Errors, by column."""
+    failed_baselines: Mapping[int, str] = field(default_factory=dict)
+    letters_about: str | None = None
+    """What the letters are about; None where there are none."""
+    variants: tuple[tuple[VariantSummary, ...], ...] = ()
+    """Controls and measures, per column."""

@@ -1,0 +1,149 @@
+"""Everything that is shown of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sonde.report.types.analyses import CorrelationMatrix, Curves, LanguageComparison
+from sonde.report.types.cell import Cell
+from sonde.report.types.errors import SetErrors
+from sonde.report.types.sets import SetSummary
+
+VERSION = 4
+"""Of the summary as JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """An encoder, or a baseline, with the probe and sample it was run with."""
+
+    encoder: str
+    label: tuple[str, ...]
+    """The encoder, and what sets the column apart from others."""
+    probe: str | None = None
+    limit: int | None = None
+    device: str | None = None
+    sonde: str = ""
+    identity: str | None = None
+    """The digest of the encoder's identity."""
+
+    @property
+    def name(self) -> str:
+        """The label on one line."""
+        return ", ".join(self.label)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferMean:
+    """The mean over transfer tasks of a column."""
+
+    tasks: tuple[str, ...]
+    macro: float
+    micro: float
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerTable:
+    """Every layer of one column on every set."""
+
+    column: int
+    names: tuple[str | None, ...]
+    cells: tuple[tuple[Cell | None, ...], ...]
+    """By layer and set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symptom:
+    """A sign that an encoder is dead or broken, or taken on trust."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What was seen of an encoder when it was run."""
+
+    name: str
+    symptoms: tuple[Symptom, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureSummary:
+    """A cell that failed."""
+
+    encoder: str | None
+    dataset: str | None
+    variant: str | None
+    layer: str | None
+    probe: str | None
+    seed: int | None
+    kind: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """What a methodological check found."""
+
+    code: str
+    level: Literal["issue", "tip", "passed"]
+    title: str
+    text: str
+    where: tuple[str, ...] = ()
+    docs: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction:
+    """How to have the numbers again."""
+
+    commands: tuple[str, ...]
+    signatures: int
+    versions: Mapping[str, tuple[str, ...]]
+    folders: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seconds:
+    """Time by stage, all cells together."""
+
+    encode: float
+    fit: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Everything that is shown of a run."""
+
+    version: int = VERSION
+    folder: str
+    metric: str
+    columns: tuple[Column, ...]
+    baselines: tuple[Column, ...]
+    sets: tuple[SetSummary, ...]
+    transfer: tuple[TransferMean | None, ...]
+    """Per column."""
+    layers: tuple[LayerTable, ...]
+    """Of columns with several layers."""
+    interpretations: Mapping[str, str]
+    """How to read each control and measure, in a sentence, by name."""
+    diagnoses: tuple[Diagnosis, ...]
+    failures: tuple[FailureSummary, ...]
+    notes: tuple[str, ...]
+    """What should be here and is not."""
+    versions: Mapping[str, tuple[str, ...]]
+    """By program, all that were used."""
+    seconds: Seconds
+    # what full_summary adds
+    errors: tuple[SetErrors | None, ...] = ()
+    """Per set."""
+    curves: Curves = field(default_factory=Curves)
+    correlations: CorrelationMatrix | None = None
+    languages: LanguageComparison | None = None
+    reproduction: Reproduction | None = None
+    checks: tuple[CheckResult, ...] = ()

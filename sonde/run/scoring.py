@@ -1,0 +1,121 @@
+"""From predictions to a result: scores, intervals and information."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde import __version__
+from sonde.baselines import CONSTANT_BASELINES
+from sonde.probes.calibrate import fit_temperature, scaled
+from sonde.result import CONSTANT_INTERVAL, Cell, Result
+from sonde.run.folder import MAX_SAVED_CLASSES
+from sonde.run.parts import Parts
+from sonde.run.unit import clusters_of
+from sonde.stats.classification import accuracy, macro_f1
+from sonde.stats.information import Information, information, prior
+from sonde.stats.intervals import proportion_interval, wilson
+from sonde.stats.means import Rows
+
+LogProbs = npt.NDArray[np.float32]
+"""Log-probabilities, (n, classes)."""
+
+
+Bools = npt.NDArray[np.bool_]
+
+
+def calibrate(logs: LogProbs, dev_logs: LogProbs, dev_labels: npt.NDArray[np.int64]) -> tuple[LogProbs, float]:
+    """Log-probabilities of test rows (n, classes) at the temperature that is best on dev, and that temperature.
+
+    Test labels have no part in it. Where dev has no label that train has, the temperature is 1.
+    """
+    t = fit_temperature(dev_logs, dev_labels) if (dev_labels >= 0).any() else 1.0
+    return scaled(logs, t), t
+
+
+def information_of(logs: LogProbs, parts: Parts) -> Information:
+    """What calibrated log-probabilities of the test rows (n, classes) tell about their labels."""
+    labels = parts.test.labels
+    return information(
+        log2_of_true(logs, labels), labels, prior(parts.train.labels, len(parts.labels)),
+        clusters=clusters_of(parts.test),
+    )  # fmt: skip
+
+
+def log2_of_true(logs: LogProbs, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """The logarithms, to the base of 2, of the probabilities of the true labels (n,); minus infinity for one unmet."""
+    found: npt.NDArray[np.float64] = np.where(labels >= 0, logs[np.arange(len(logs)), labels] / np.log(2), -np.inf)
+    return found
+
+
+def without_interval(result: Result) -> Result:
+    """The same where a baseline looks at no row: its score is a fact of the set, and not an estimate of anything.
+
+    Another sample of a natural distribution would have other shares of labels; what that does to a difference from the
+    baseline is in the paired test, which draws both on the same rows.
+    """
+    if result.cell.encoder not in CONSTANT_BASELINES:
+        return result
+    return replace(result, interval=(result.score,) * 2, cluster_interval=None, interval_kind=CONSTANT_INTERVAL)
+
+
+def saved_predictions(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
+    """What is kept of the log-probabilities (n, classes)."""
+    predicted = logs.argmax(axis=1)
+    rows = np.arange(len(logs))
+    found = {
+        "predicted": predicted.astype(np.int32),
+        "truth": truth.astype(np.int32),
+        "log2": log2_of_true(logs, truth).astype(np.float32),
+        "confidence": np.exp(logs[rows, predicted]).astype(np.float16),
+    }
+    return {**found, "probabilities": np.exp(logs).astype(np.float16)} if logs.shape[1] <= MAX_SAVED_CLASSES else found
+
+
+def classification_result(
+    cell: Cell, parts: Parts, predicted: npt.NDArray[Any], truth: npt.NDArray[Any], baselines: Mapping[str, float]
+) -> Result:
+    """The result of a classifier that gave the test rows (n) these labels."""
+    n = len(truth)
+    correct = predicted == truth
+    low, high = wilson(float(correct.sum()), n)
+    clusters = clusters_of(parts.test) or []
+    several = len(set(clusters))
+    return Result(
+        key=cell.key,
+        cell=cell,
+        language=parts.language,
+        labels=parts.labels,
+        n={"tr": len(parts.train), "va": len(parts.dev), "te": n},
+        trained_on=parts.trained_on,
+        chosen_on=parts.chosen_on,
+        score=accuracy(predicted, truth),
+        scores={"macro_f1": macro_f1(predicted, truth)},
+        interval=(low, high),
+        cluster_interval=_of_clusters(correct, clusters) if several > 1 else None,
+        clusters=several or None,
+        baselines=baselines,
+        versions=versions(),
+        synthetic=parts.synthetic,
+    )
+
+
+def _of_clusters(correct: Bools, clusters: Sequence[str]) -> tuple[float, float]:
+    rows = Rows.of(len(correct), clusters)
+    return proportion_interval(rows.mean(correct), rows)
+
+
+def versions() -> dict[str, str]:
+    """The versions of what a number may depend on, of modules that are loaded."""
+    found = {"sonde": __version__, "python": platform.python_version()}
+    for name in ("numpy", "scipy", "numba", "torch", "transformers", "sentence_transformers"):
+        module = sys.modules.get(name)
+        if module is not None and isinstance(getattr(module, "__version__", None), str):
+            found[name] = str(module.__version__)  # torch's is a kind of string of its own
+    return found
