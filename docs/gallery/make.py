@@ -1,11 +1,12 @@
 """Makes the figures of docs/figure.md: `python docs/gallery/make.py FOLDER`, with the extra `test` installed.
 
-Most are of sets made from the built-in corpus, whose sentences are synthetic. Three show numbers that papers printed,
-from ``sonde.published``, and draw figures of these papers again.
+Most are of sets made from the built-in corpus, whose sentences are synthetic. Three show published results,
+from ``sonde.published``, and redraw figures of these papers.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from sonde import Corpus, Dataset, evaluate, find_sets, load_encoder, make_sets, wanted
-from sonde.published import published
+from sonde import Corpus, Dataset, evaluate, find_sets, load_encoder, make_sets, select_tasks
+from sonde.published import Row, published
 from sonde.report.correlations import correlations
 from sonde.report.figure import write
 from sonde.report.full_summary import full_summary
 from sonde.report.languages import languages
+from sonde.report.scores import Score
+from sonde.report.types import Cell, Column, Seconds, SetSummary, Summary
 from sonde.tasks import SUITES
 
 SIZED = ["static:?dim=64", "static:?dim=128", "static:", "baseline:words?dim=256"]
@@ -34,21 +37,20 @@ def main(out: Path) -> None:
     with TemporaryDirectory() as scratch:
         made(Path(scratch), out)
     known = printed("conneau2018", ["en"], [*SUITES["conneau2018"], *TRANSFER], ("2", "5"))
-    known["correlations"] = correlations(known)
-    write(known, "correlation", out / "correlation.svg")
+    write(replace(known, correlations=correlations(known)), "correlation", out / "correlation.svg")
     tasks = [*SUITES["universal2019"], "SICKEntailment", "CDSEntailment", "SICKRelatedness", "CDSRelatedness"]
     two = printed("universal2019", ["en", "pl"], tasks, ("1",), relatedness="spearman")
-    two["languages"] = languages(two)
+    two = replace(two, languages=languages(two))
     write(two, "profiles", out / "profiles.svg", columns=2, encoders=["BERT_mean", "Sent2Vec_NS", "LASER"])
     five = printed("xprobe2019", ["en", "fr", "es", "de", "ru"], SUITES["xprobe2019"], ("4",))
-    five["languages"] = languages(five)
+    five = replace(five, languages=languages(five))
     write(five, "profiles", out / "ratios.svg", columns=2, mode="relative", relative_to="en")
 
 
 def made(scratch: Path, out: Path) -> None:
     """Figures of sets made from the built-in corpus."""
-    asked = wanted(["conneau2018"], [], sizes="800/200/400")
-    for found in make_sets(Corpus.synthetic(12_000), asked):
+    request = select_tasks(["conneau2018"], [], sizes="800/200/400")
+    for found in make_sets(Corpus.synthetic(12_000), request):
         if isinstance(found, Dataset):
             found.save(scratch / "sets" / found.name)
     sets = find_sets([str(scratch / "sets")])
@@ -76,7 +78,7 @@ def made(scratch: Path, out: Path) -> None:
 
 
 def toy(epoch: int, dimension: int) -> Callable[[list[str]], Any]:
-    """An encoder as if in training: the built-in one below noise that becomes less."""
+    """An encoder as if in training: the built-in one with less and less noise added."""
     encoder = load_encoder(f"static:?dim={dimension}")
 
     def encode(texts: list[str]) -> Any:
@@ -88,9 +90,9 @@ def toy(epoch: int, dimension: int) -> Callable[[list[str]], Any]:
 
 
 def printed(
-    suite: str, spoken: list[str], tasks: Any, tables: tuple[str, ...], relatedness: str = "pearson"
-) -> dict[str, Any]:
-    """A summary whose cells are what a paper printed of its models."""
+    suite: str, spoken: list[str], tasks: Sequence[str], tables: tuple[str, ...], relatedness: str = "pearson"
+) -> Summary:
+    """A summary whose cells are what a paper reports for its models."""
     rows = [
         row
         for task in tasks
@@ -101,25 +103,33 @@ def printed(
     models = list(dict.fromkeys(row.model for row in rows))
     values = {(row.task, row.language, row.model): row for row in rows}
     sets = [
-        {
-            "name": f"{suite}/{task}", "label": f"{suite}/{task}", "task": task, "language": language,
-            "scored_by": values[here].metric, "human": None, "printed": [], "printed_for": None, "baselines": [],
-            "cells": [_cell(values.get((task, language, model))) for model in models],
-        }
+        SetSummary(
+            name=f"{suite}/{task}", label=f"{suite}/{task}", data="", task=task, version=1, language=language,
+            classes=2, n={}, scored_by=values[here].metric, synthetic=False, question=None, corpus=None, source=None,
+            inputs=(), audit=None, printed_for=None, human=None, published=(),
+            cells=tuple(_cell(values.get((task, language, model))) for model in models),
+        )
         for task in tasks
         for language in spoken
         if (here := next((key for key in values if key[:2] == (task, language)), None))
     ]  # fmt: skip
-    blank = dict.fromkeys(("probe", "limit", "sonde", "device", "identity"))
-    columns = [{"encoder": model, "label": [model], **blank} for model in models]
-    return {"metric": "accuracy", "columns": columns, "baselines": [], "sets": sets, "layers": []}
+    return Summary(
+        folder="", metric="accuracy", columns=tuple(Column(encoder=model, label=(model,)) for model in models),
+        baselines=(), sets=tuple(sets), transfer=(None,) * len(models), layers=(), interpretations={}, diagnoses=(),
+        failures=(), notes=(), versions={}, seconds=Seconds(encode=0, fit=0, score=0),
+    )  # fmt: skip
 
 
-def _cell(row: Any) -> dict[str, Any] | None:
+def _cell(row: Row | None) -> Cell | None:
+    """The score alone: papers print neither intervals nor anything else."""
     if row is None:
         return None
-    score = {"value": row.value, "low": None, "high": None, "sd": None}
-    return {"score": score, "partial": False, "letters": None, "best": False, "against": None}
+    return Cell(
+        score=Score(row.value), accuracy=row.value, low=None, high=None, interval="", about="probe", probe_low=None,
+        probe_high=None, training_sd=None, clusters=None, sd=None, seeds=1, n=0, macro_f1=None, log2_loss=None,
+        log2_loss_calibrated=None, temperature=None, dev_score=None, layer=None, information=None, dimension=None,
+        train_n=0, edge=None, chosen=(), partial=False, signatures=(),
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

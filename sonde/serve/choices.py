@@ -72,8 +72,9 @@ class ProbeCatalogue:
                 raise UsageError(f"There is no stored probe of {name!r}; expected one of {', '.join(there) or 'none'}.")
         for name, layer in layers.items():
             if layer not in there[name].layers:
-                own = ", ".join(there[name].layers) or "none"
-                raise UsageError(f"{name} has no layer {layer!r}; expected one of {own}.")
+                own = ", ".join(there[name].layers)
+                expected = f"expected one of {own}" if own else "it has no layers to choose from"
+                raise UsageError(f"{name} has no layer {layer!r}; {expected}.")
         return [replace(there[name], layer=layers.get(name)) for name in dict.fromkeys(names)]
 
 

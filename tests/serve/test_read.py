@@ -191,7 +191,7 @@ def test_a_run_without_probes_offers_nothing(predictor, tmp_path):
     assert catalogue.choices == []
     assert [left["set"] for left in catalogue.excluded] == ["word_content"]
     assert "not stored" in catalogue.excluded[0]["why"]
-    with pytest.raises(UsageError, match="No encoder is chosen"):
+    with pytest.raises(UsageError, match="No encoder was selected"):
         answer(predictor, own, "the boats")
 
 
@@ -231,7 +231,7 @@ def test_an_encoder_elsewhere_is_asked_only_if_it_is_named(served):
 def test_unknown_encoders_are_named(served):
     with pytest.raises(UsageError, match=r"no stored probe of 'st:x'; expected one of static:, static:\?dim=64"):
         probe_catalogue(served).selected(["st:x"], {})
-    with pytest.raises(UsageError, match="none to choose from"):
+    with pytest.raises(UsageError, match="no layers to choose from"):
         probe_catalogue(served).selected(["static:"], {"static:": "3"})
 
 
