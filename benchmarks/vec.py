@@ -21,7 +21,7 @@ import numpy as np
 from gensim.models import KeyedVectors
 
 from sonde.corpus import Corpus
-from sonde.encoders.schemes.vec import Pooled
+from sonde.encoders.wordvectors.pooled import Pooled
 from sonde.encoders.wordvectors import read_vectors
 
 

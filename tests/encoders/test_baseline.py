@@ -13,7 +13,9 @@ from scipy.special import ndtri
 
 from sonde.core.hashing import hash_64, mix
 from sonde.encoders import load
-from sonde.encoders.schemes.baseline import MAX_COUNT, Hash, Length, Random, Words, quantiles, tokens
+from sonde.encoders.draw import quantiles
+from sonde.encoders.schemes.baseline import MAX_COUNT, Hash, Length, Random, Words
+from sonde.encoders.words import split_punctuation as tokens
 from sonde.errors import UsageError
 
 

@@ -11,7 +11,7 @@ import pytest
 from sonde.encoders import Identity, load
 from sonde.encoders.diagnosis import diagnose
 from sonde.encoders.embed import embed
-from sonde.encoders.schemes.vec import Pooled
+from sonde.encoders.wordvectors.pooled import Pooled
 from sonde.encoders.store import Store
 from sonde.encoders.wordvectors import WordVectors
 

@@ -16,7 +16,8 @@ from sonde.core.cache import cache_folder
 from sonde.encoders.embed import embed
 from sonde.encoders.identity import Spec
 from sonde.encoders.schemes import vec
-from sonde.encoders.schemes.vec import Pooled, split_punctuation
+from sonde.encoders.wordvectors.pooled import Pooled
+from sonde.encoders.words import split_punctuation
 from sonde.encoders.store import Store
 from sonde.encoders.wordvectors import CacheWarning, WordVectors, read_frequencies, read_vectors
 from sonde.errors import CorpusError, DataError, EncoderError, UsageError
@@ -170,9 +171,9 @@ def test_unknown_words_are_skipped_or_counted():
 
 
 def test_case_falls_back_from_exact_to_lower_to_capitalised():
-    assert made().known(["THE", "paris", "PARIS", "nasa", "NASA", "Nasa"]).tolist() == [1, 1, 1, 0, 1, 0]
-    assert made(case="lower").known(["THE", "paris", "Paris", "NASA"]).tolist() == [1, 0, 0, 0]
-    assert made(case="as-is").known(["THE", "the", "paris", "Paris"]).tolist() == [0, 1, 0, 1]
+    assert made().has_vector(["THE", "paris", "PARIS", "nasa", "NASA", "Nasa"]).tolist() == [1, 1, 1, 0, 1, 0]
+    assert made(case="lower").has_vector(["THE", "paris", "Paris", "NASA"]).tolist() == [1, 0, 0, 0]
+    assert made(case="as-is").has_vector(["THE", "the", "paris", "Paris"]).tolist() == [0, 1, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -296,7 +297,7 @@ def test_words_are_the_input_vectors_and_known_says_which_there_are():
     encoder = made()
     words = ["cat", "CAT", "what", "Paris", ""]
     np.testing.assert_array_equal(encoder.words(words), [MATRIX[1], MATRIX[1], np.zeros(8), MATRIX[3], np.zeros(8)])
-    assert encoder.known(words).tolist() == [True, True, False, True, False]
+    assert encoder.has_vector(words).tolist() == [True, True, False, True, False]
     assert encoder.words([]).shape == (0, 8)
     assert encoder.words(words).dtype == np.float32
 
@@ -447,7 +448,7 @@ def test_unknown_words_have_vectors_of_their_ngrams(fasttext, tmp_path, monkeypa
             expected = np.mean([model.wv[w] for w in text.split()], axis=0) if text else np.zeros(6)
             np.testing.assert_allclose(vector, expected, atol=1e-6)
             np.testing.assert_array_equal(encoder([text])[0], vector)
-    assert encoder.known(["cats", "猫", ""]).tolist() == [True, True, False]
+    assert encoder.has_vector(["cats", "猫", ""]).tolist() == [True, True, False]
     np.testing.assert_allclose(encoder.words(["cats"])[0], model.wv["cats"], atol=1e-6)
     small = encoder.restrict(encoder.tokens(texts))
     np.testing.assert_array_equal(small(texts), encoder(texts))
@@ -504,7 +505,7 @@ def test_one_string_is_one_text():
     np.testing.assert_array_equal(encoder("the cat"), encoder(["the cat"]))
     np.testing.assert_array_equal(encoder.words("cat"), encoder.words(["cat"]))
     assert encoder.tokens("the cat") == ["the", "cat"]
-    assert encoder.known("cat").tolist() == [True]
+    assert encoder.has_vector("cat").tolist() == [True]
     assert Pooled(ALL, "v", "idf").fit("the cat").identity == Pooled(ALL, "v", "idf").fit(["the cat"]).identity
 
 
