@@ -92,8 +92,8 @@ def test_loading_touches_no_network(monkeypatch):
 @pytest.mark.parametrize(
     ("spec", "error", "message"),
     [
-        ("static:?dim=100", UsageError, "expected 256, 128, 64"),
-        ("static:?dims=64", UsageError, "knows dim"),
+        ("static:?dim=100", UsageError, "expected 256, 128 or 64"),
+        ("static:?dims=64", UsageError, "takes dim"),
         ("static:l2_supercat@main", UsageError, "no revisions"),
         ("static:l3_supercat", EncoderError, "it has l2_supercat"),
         ("static:../x", EncoderError, "without a model"),

@@ -16,10 +16,10 @@ from sonde.core.cache import cache_folder
 from sonde.encoders.embed import embed
 from sonde.encoders.identity import Spec
 from sonde.encoders.schemes import vec
-from sonde.encoders.wordvectors.pooled import Pooled
-from sonde.encoders.words import split_punctuation
 from sonde.encoders.store import Store
+from sonde.encoders.words import split_punctuation
 from sonde.encoders.wordvectors import CacheWarning, WordVectors, read_frequencies, read_vectors
+from sonde.encoders.wordvectors.pooled import Pooled
 from sonde.errors import CorpusError, DataError, EncoderError, UsageError
 
 WORDS = ["the", "cat", "sat", "Paris", "on", "mat", ".", "a", "NASA", "don't"]
@@ -231,7 +231,7 @@ def test_what_needs_a_fit_says_so(encoder):
     assert encoder.needs_fit
     with pytest.raises(EncoderError, match="call fit"):
         encoder(["cat"])
-    with pytest.raises(UsageError, match="no text"):
+    with pytest.raises(UsageError, match="zero texts"):
         encoder.fit([])
     fitted = encoder.fit(TEXTS)
     assert not fitted.needs_fit
@@ -392,16 +392,16 @@ def test_a_path_may_have_an_at_sign(file, tmp_path):
     [
         ("vec:", "names no file"),
         ("vec:{}?pool=men", "Did you mean mean"),
-        ("vec:{}?case=upper", "expected fallback, lower, as-is"),
+        ("vec:{}?case=upper", "expected fallback, lower or as-is"),
         ("vec:{}?oov=subword", "fastText .bin"),
-        ("vec:{}?oov=guess", "expected skip, zero, subword"),
-        ("vec:{}?tokenise=moses", "expected space, simple"),
-        ("vec:{}?limit=0", "above 0"),
-        ("vec:{}?limit=many", "above 0"),
+        ("vec:{}?oov=guess", "expected skip, zero or subword"),
+        ("vec:{}?tokenise=moses", "expected space or simple"),
+        ("vec:{}?limit=0", "an integer, 1 or more"),
+        ("vec:{}?limit=many", "an integer, 1 or more"),
         ("vec:{}?component=1", "for pool=sif"),
-        ("vec:{}?pool=sif&component=2", "expected 0, 1"),
+        ("vec:{}?pool=sif&component=2", "expected 0 or 1"),
         ("vec:{}?pool=idf&freq=x", "for pool=sif"),
-        ("vec:{}?pol=max", "knows case, component"),
+        ("vec:{}?pol=max", "takes case, component"),
     ],
 )
 def test_a_wrong_spec_is_refused_with_what_was_expected(file, spec, message):

@@ -156,7 +156,7 @@ def test_a_malformed_text_is_refused_with_its_line(tmp_path, content, line, met)
         with pytest.raises(CorpusError) as caught:
             read_vectors(put(tmp_path, content), cache)
         assert caught.value.line == line
-        assert met in caught.value.met
+        assert met in caught.value.got
     assert not list((tmp_path / "cache").glob("*"))
     assert not list((tmp_path / "cache").glob(".*"))
 

@@ -7,8 +7,8 @@ import pytest
 
 from sonde.encoders import load
 from sonde.encoders.schemes.npy import write_vectors
-from sonde.encoders.wordvectors.pooled import Pooled
 from sonde.encoders.wordvectors import WordVectors
+from sonde.encoders.wordvectors.pooled import Pooled
 from sonde.testing import examine_encoder
 from sonde.testing.encoders import TEXTS_BY_LANGUAGE
 

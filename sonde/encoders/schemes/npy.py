@@ -58,7 +58,7 @@ def _meaning(found: re.Match[str]) -> str:
     if found[1]:
         return chr(int(found[1], 16))
     if found[2] not in _MEANINGS:
-        raise DataError(f"the invalid escape {found[0]!r}; expected \\\\, \\n, \\t, \\r or \\u and four digits")
+        raise DataError(f"{found[0]!r}, which is not an escape (\\\\, \\n, \\t, \\r or \\u and four digits)")
     return _MEANINGS[found[2]]
 
 
