@@ -63,7 +63,7 @@ def seen(encoder, texts=TEXTS, **options):
         (lambda texts: np.zeros((len(texts), 3)), "zero-vectors", "have a zero vector, such as"),
         (gaps, "zero-vectors", r"\d+ of 300 texts"),
         (lambda texts: np.hstack([bag(texts), np.ones((len(texts), 2))]), "constant-columns", "^2 of 14 columns"),
-        (lambda texts: bag(texts) + RNG.normal(size=(len(texts), 12)), "random-vectors", "The same texts give other"),
+        (lambda texts: bag(texts) + RNG.normal(size=(len(texts), 12)), "random-vectors", "The same texts have different vectors"),
         (lambda texts: bag(texts) + next(counter), "random-vectors", "differ by"),
         (lambda texts: bag(texts) - bag(texts).mean(axis=0), "batch-dependent", "A vector depends on its batch"),
         (lambda texts: bag(texts) * max(map(len, texts)), "batch-dependent", "of their length"),
@@ -166,7 +166,7 @@ VECTORS = WordVectors([*WORDS, "."], MATRIX, "0" * 32, len(MATRIX))
 def test_unknown_tokens_name_the_way_out():
     found = seen(Pooled(VECTORS, "v"))["unknown-tokens"]
     share = sum(1 for _ in TEXTS) / sum(len(t.split()) for t in TEXTS)
-    assert found.startswith(f"{share:.1%} of the running tokens have no word vector, most of all '")
+    assert found.startswith(f"{share:.1%} of the running tokens have no word vector, most frequently '")
     assert "add tokenise=simple, which splits punctuation off words: 0.0% with it" in found
     assert "unknown-tokens" not in seen(Pooled(VECTORS, "v", tokenise="simple"))
     foreign = seen(Pooled(VECTORS, "v", tokenise="simple"), [f"слово номер {i} river" for i in range(30)])

@@ -487,7 +487,7 @@ def test_another_machine_needs_a_key_and_encryption(monkeypatch):
         "0.0.0.0",
     ):
         monkeypatch.setenv("OPENAI_BASE_URL", f"http://{host}/v1")
-        with pytest.raises(UsageError, match="in the clear"):
+        with pytest.raises(UsageError, match="unencrypted"):
             load("openai:small")
         assert load("openai:small?insecure=1").url == f"http://{host}/v1/embeddings"
 

@@ -262,7 +262,7 @@ def test_what_is_taken_on_trust_is_said(written):
     assert load("py:mine.py").caveat is None
     told = load("py:mine.py?version=3").caveat
     assert "stored under version=3 and the source of mine.py; imports" in told
-    assert "That nothing else moves them" in told
+    assert "Whether anything else changes them" in told
     assert "cannot be verified" in load("py:mine.py:other").caveat
 
 
@@ -321,10 +321,10 @@ def test_a_factory_that_fails_or_makes_no_function_is_named(written):
     written("def failing():\n    raise OSError('no weights')\ndef seven():\n    return 7\nnumber = 7\n")
     with pytest.raises(EncoderError, match=r"failing\(\) failed \(.*mine\.py:2\): OSError: no weights"):
         load("py:mine.py:failing?call=1")
-    with pytest.raises(EncoderError, match="seven gives something of type int; expected a function"):
+    with pytest.raises(EncoderError, match="seven returns something of type int; expected a function"):
         load("py:mine.py:seven?call=1")
     for query in ("", "?call=1"):
-        with pytest.raises(EncoderError, match=r"number (is|gives something) of type int; expected a function"):
+        with pytest.raises(EncoderError, match=r"number (is|returns something) of type int; expected a function"):
             load(f"py:mine.py:number{query}")
 
 

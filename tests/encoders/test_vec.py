@@ -131,7 +131,7 @@ def test_a_vector_depends_on_its_text_alone(texts, pool, oov, tokenise, seed):
     order = list(range(len(texts)))
     seed.shuffle(order)
     np.testing.assert_array_equal(encoder([texts[i] for i in order]), together[order])
-    np.testing.assert_array_equal(replace(encoder, batch=3)(texts), together)
+    np.testing.assert_array_equal(replace(encoder, batch_size=3)(texts), together)
 
 
 @pytest.mark.parametrize("component", [False, True])
@@ -257,7 +257,7 @@ def test_other_pools_need_no_fit(pool):
 
 def test_idf_and_the_component_do_not_depend_on_the_batch():
     for encoder in (Pooled(ALL, "v", "idf"), Pooled(ALL, "v", "sif", component=True)):
-        np.testing.assert_allclose(replace(encoder, batch=2).fit(TEXTS)(TEXTS), encoder.fit(TEXTS)(TEXTS), atol=1e-6)
+        np.testing.assert_allclose(replace(encoder, batch_size=2).fit(TEXTS)(TEXTS), encoder.fit(TEXTS)(TEXTS), atol=1e-6)
 
 
 def test_frequencies_from_a_file(tmp_path):
