@@ -61,4 +61,4 @@ def _columns(path: Path, wanted: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 RESHAPE_STEPS: dict[str, Callable[[Path], None]] = {"trec": _trec, "snli": _snli, "sick": _sick}
-"""What a step is called in places.toml."""
+"""What a step is called in remote_sets.toml."""

@@ -575,7 +575,7 @@ def test_code_that_comes_with_a_model_is_not_run(copy, tmp_path):
     own = {"AutoConfig": "own.Config", "AutoModel": "own.Model"}
     (copy / "config.json").write_text(json.dumps({**config, "model_type": "own", "auto_map": own}))
     (copy / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
-    with pytest.raises(EncoderError, match="comes with code of its own, which sonde failed"):
+    with pytest.raises(EncoderError, match="comes with code of its own, which sonde does not run"):
         load(f"hf:{copy}")
     assert not (tmp_path / "ran").exists()
 

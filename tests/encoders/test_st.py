@@ -195,7 +195,7 @@ def test_code_that_comes_with_a_model_is_not_run(spoilt, tmp_path):
     listed[2]["type"] = "own.Dense"
     (spoilt / "modules.json").write_text(json.dumps(listed))
     (spoilt / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
-    with pytest.raises(EncoderError, match="comes with code of its own, which sonde failed"):
+    with pytest.raises(EncoderError, match="comes with code of its own, which sonde does not run"):
         load(f"st:{spoilt}")
     assert not (tmp_path / "ran").exists()
 
@@ -203,7 +203,7 @@ def test_code_that_comes_with_a_model_is_not_run(spoilt, tmp_path):
 def test_an_activation_of_ones_own_is_not_replaced_by_another(spoilt):
     config = json.loads((spoilt / "2_Dense" / "config.json").read_text())
     (spoilt / "2_Dense" / "config.json").write_text(json.dumps({**config, "activation_function": "own.Swish"}))
-    with pytest.raises(EncoderError, match="comes with code of its own, which sonde failed"):
+    with pytest.raises(EncoderError, match="comes with code of its own, which sonde does not run"):
         load(f"st:{spoilt}")
 
 

@@ -423,7 +423,7 @@ def test_a_row_altered_after_the_index_was_made_is_noticed(small):
     content = bytearray(path.read_bytes())
     content[200] ^= 4
     path.write_bytes(content)
-    with pytest.warns(StoreWarning, match="1 of 5 vectors that were looked for do not match their checksums"):
+    with pytest.warns(StoreWarning, match="1 of 5 vectors that were read do not match their checksums"):
         assert check(store, FIVE, dimension=4).tolist() == [False, True, True, True, True]
 
 
@@ -536,7 +536,7 @@ def check_full(said, wanted):
     assert said["parts"] == 0
     assert len(said["warnings"]) == 1
     assert said["warnings"][0].startswith("StoreWarning: ")
-    assert said["warnings"][0].endswith(f"cannot be written to: {wanted}. Vectors are not kept from here on.")
+    assert said["warnings"][0].endswith(f"cannot be written to: {wanted}. Vectors are not stored from here on.")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
@@ -685,7 +685,7 @@ def test_more_than_the_limit_at_once_is_not_kept_and_displaces_nothing(tmp_path)
     with noting() as noted:
         assert not store.write(ONE, FIVE * 2, vectors(FIVE * 2))
         assert not store.write(ONE, FIVE * 2, vectors(FIVE * 2))
-    assert ["may hold 2000 bytes, and more were to be kept at once" in message for message in noted] == [True]
+    assert ["is limited to 2000 bytes, and one write was larger" in message for message in noted] == [True]
     assert store.write(ONE, ["b"], vectors(["b"]))
     assert check(store, ["a", "b", "c"]).tolist() == [True, True, False]
 
