@@ -21,8 +21,8 @@ import numpy as np
 from gensim.models import KeyedVectors
 
 from sonde.corpus import Corpus
-from sonde.encoders.wordvectors.pooled import Pooled
 from sonde.encoders.wordvectors import read_vectors
+from sonde.encoders.wordvectors.pooled import Pooled
 
 
 def vectors(texts: list[str]) -> tuple[str, KeyedVectors]:

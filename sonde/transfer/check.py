@@ -162,7 +162,7 @@ def _files(layout: Layout, folder: Path) -> Iterator[str]:
                 content.decode()
             except UnicodeDecodeError as error:
                 line = encoding_error(str(path), 1, error).line
-                yield f"{path} is not UTF-8 and read as Latin-1, as SentEval does; the first such byte is in line {line}"
+                yield f"{path} is not UTF-8 and read as Latin-1, as by SentEval; the first such byte is in line {line}"
         lines = content.removesuffix(b"\n").split(b"\n")
         blank = [number for number, line in enumerate(lines, 1) if not line.strip()]
         if blank and file.startswith("STS.gs."):

@@ -1,8 +1,8 @@
 """SentEval's three ways to train and test a classifier: on given splits, by folds and a test set, and by nested folds.
 
 With a probe of the kind ``network`` these are SentEval's own protocols, rounding included; early stopping inside a fold
-uses the same rows that the fold is scored on, as SentEval's does. With ``linear`` the same folds choose the penalty, and
-nothing is stopped.
+uses the same rows that the fold is scored on, as SentEval's does. With ``linear`` the same folds choose the penalty,
+and nothing is stopped.
 """
 
 from __future__ import annotations

@@ -83,7 +83,11 @@ def download(
     if reached:
         raise DataError(f"A file could not be downloaded: {why}.")
     part = _part(path)
-    kept = f" {part.stat().st_size:,} bytes are kept; run the same command to continue from there." if part.exists() else ""
+    kept = (
+        f" {part.stat().st_size:,} bytes are kept; run the same command to continue from there."
+        if part.exists()
+        else ""
+    )
     raise Offline(f"A file could not be downloaded: {why}.{kept}")
 
 
@@ -167,7 +171,9 @@ def _total(answer: Any, have: int, limit: int, url: str) -> int | None:
     else:
         total = length
     if total is not None and total > limit:
-        raise DataError(f"{url} has {total:,} bytes; expected at most {limit:,}. The file has changed, and was not downloaded.")
+        raise DataError(
+            f"{url} has {total:,} bytes; expected at most {limit:,}. The file has changed, and was not downloaded."
+        )
     return total
 
 

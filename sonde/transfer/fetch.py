@@ -50,7 +50,9 @@ def fetch_sets(
     trusted: dict[str, str] = {}
     for place in missing:
         if place.manual_steps:
-            raise UsageError(f"{place.key} must be downloaded by hand: {place.manual_steps.strip()} {place.folder(data)}")
+            raise UsageError(
+                f"{place.key} must be downloaded by hand: {place.manual_steps.strip()} {place.folder(data)}"
+            )
         fetched = [(file, data / DOWNLOADS / _name(file)) for file in place.files]
         for file, path in fetched:
             make_folder(path.parent)

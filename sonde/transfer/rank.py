@@ -1,7 +1,7 @@
 """Retrieval of captions by image and of images by caption, as in SentEval's ranking of images and sentences.
 
-Images and captions are projected to one space by a linear layer each and normalised to length 1. A caption and its image
-are to be nearer, by a margin, than the image is to captions drawn at random, and the caption to images so drawn.
+Images and captions are projected to one space by a linear layer each and normalised to length 1. A caption and its
+image are to be nearer, by a margin, than the image is to random captions, and the caption to random images.
 
 Weights start as torch's would. One ``numpy.random.RandomState(seed)`` draws, pass by pass, the order of the captions
 and, batch by batch, the other images and then the other captions, with replacement from all that are not in the batch:
@@ -41,7 +41,8 @@ class Gallery:
         """Reject captions that do not match the images."""
         if not len(self.images) or not len(self.captions) or len(self.captions) % len(self.images):
             raise ShapeError(
-                f"There are {len(self.images)} images and {len(self.captions)} captions; expected the same number of captions for each image."
+                f"There are {len(self.images)} images and {len(self.captions)} captions; expected the same "
+                "number of captions for each image."
             )
 
     @property
@@ -191,7 +192,7 @@ def _start(seed: int, image_width: int, caption_width: int, dim: int) -> list[Fl
 
 
 def _others(draws: np.random.RandomState, order: Ints, first: int, m: int, negatives: int) -> Ints:
-    """For each of the m rows of the batch that begins at ``first``, ``negatives`` rows from outside it, (m * negatives,)."""
+    """For each of the m rows of the batch at ``first``, ``negatives`` rows from outside it, (m * negatives,)."""
     drawn = draws.randint(0, len(order) - m, size=m * negatives)
     return order[drawn + m * (drawn >= first)]
 
@@ -201,7 +202,9 @@ def _folds(weights: Sequence[Floats], gallery: Gallery, fold: int) -> list[tuple
     found = []
     for first in range(0, len(gallery.images), fold):
         images = gallery.images.take(slice(first, first + fold))
-        captions = gallery.captions.take(slice(first * gallery.captions_per_image, (first + fold) * gallery.captions_per_image))
+        captions = gallery.captions.take(
+            slice(first * gallery.captions_per_image, (first + fold) * gallery.captions_per_image)
+        )
         found.append(ranks(_project(weights[:2], images)[0], _project(weights[2:], captions)[0]))
     return found
 
@@ -242,7 +245,9 @@ def _check(train: Gallery, dev: Gallery, test: Gallery, seed: int, batch: int, f
                 f"Training images and captions have {widths[0]} dimensions and those of {name} {widths[1]}."
             )
         if len(gallery.images) % fold:
-            raise DataError(f"There are {len(gallery.images)} {name} images; expected a multiple of the fold size, {fold}.")
+            raise DataError(
+                f"There are {len(gallery.images)} {name} images; expected a multiple of the fold size, {fold}."
+            )
     if len(train.captions) <= batch:
         raise TooFewError(f"There are {len(train.captions)} training captions; expected more than a batch of {batch}.")
     if not 0 <= seed < SEEDS:

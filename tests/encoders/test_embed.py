@@ -201,13 +201,13 @@ def test_arrays_tensors_and_lists_are_vectors(form):
         (lambda t: np.zeros((len(t) - 1, 3)), ShapeError, "returned 1 vectors for 2 texts, the first of which is"),
         (lambda t: np.zeros(3), ShapeError, r"array of shape \(3,\) for 2 texts; expected \(texts, dimension\)"),
         (lambda t: np.zeros((len(t), 0)), ShapeError, "dimension 0"),
-        (lambda t: [[1.0, 2.0], [1.0]], ShapeError, r"returned shape \(1,\) for 'short', and \(2,\) for 'a longer text'"),
+        (lambda t: [[1.0, 2.0], [1.0]], ShapeError, r"shape \(1,\) for 'short', and \(2,\) for 'a longer text'"),
         (lambda t: [["x"], ["y"]], ShapeError, "expected vectors of one length"),
         (lambda t: np.array([["x"], ["y"]]), ShapeError, "expected numbers"),
         (lambda t: [[[1.0, 2.0], [3.0]] for _ in t], ShapeError, "returned no vector for 'a longer text'"),
         (lambda t: np.array([[1.0], [1.0, 2.0]], object), ShapeError, r"returned shape \(2,\) for 'short'"),
         (lambda t: None, ShapeError, "returned NoneType for a batch that begins with 'a longer text'"),
-        (lambda t: np.array([[1.0], [np.nan]]), EncoderError, "NaN or infinite numbers for 1 of 2 texts, the first of which is 'short'"),
+        (lambda t: np.array([[1.0], [np.nan]]), EncoderError, "for 1 of 2 texts, the first of which is 'short'"),
         (lambda t: np.array([[np.inf], [1.0]]), EncoderError, "which is 'a longer text'"),
         (lambda t: np.array([[1e300], [1.0]]), EncoderError, "infinite numbers for 1 of 2 texts"),  # not in float32
         (lambda t: [[1.0], [1e300]], EncoderError, "which is 'short'"),
@@ -314,7 +314,7 @@ def test_layers_without_names_are_numbered(tmp_path):
 def test_a_cost_that_fails_is_told_with_a_text():
     encoder = Counting()
     encoder.cost = lambda texts: 1 / 0
-    with pytest.raises(EncoderError, match="cost.. failed on texts that begin with"):
+    with pytest.raises(EncoderError, match=r"cost\(\) failed on texts that begin with"):
         embed(encoder, TEXTS)
 
 

@@ -240,7 +240,9 @@ def test_parts_cover_every_text_once_and_stay_below_the_bound():
     parts = [*hf.spans(lengths)]
     assert [i for part in parts for i in range(len(lengths))[part]] == list(range(len(lengths)))
     assert all(
-        max(lengths[part]) * len(lengths[part]) <= transformer.MAX_BATCH_TOKENS for part in parts if len(lengths[part]) > 1
+        max(lengths[part]) * len(lengths[part]) <= transformer.MAX_BATCH_TOKENS
+        for part in parts
+        if len(lengths[part]) > 1
     )
     assert [*hf.spans([])] == []
 

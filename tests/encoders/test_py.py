@@ -74,7 +74,9 @@ def test_a_class_is_made_when_asked_to(written):
 
 
 def test_attributes_that_mean_something_else_are_left_alone(written):
-    written(ENCODE + "encode.layers = [1, 2]\nencode.batch_size = True\nencode.words = 'ten'\nencode.identity = print\n")
+    written(
+        ENCODE + "encode.layers = [1, 2]\nencode.batch_size = True\nencode.words = 'ten'\nencode.identity = print\n"
+    )
     encoder = load("py:mine.py")
     assert (encoder.layers, encoder.batch_size, encoder.words, encoder.identity) == (None, None, None, None)
 

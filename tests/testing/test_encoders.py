@@ -45,7 +45,7 @@ def test_an_encoder_of_one_language_is_alive():
 
 def test_unknown_words_and_constant_columns_are_warned_of():
     (constant,) = warned(good).values()  # its third number is 1
-    assert constant == "1 of 3 columns of the vectors are the same for all texts."
+    assert constant == "1 of 3 columns of the vectors have the same value for all texts."
     own = [*{word for text in TEXTS_BY_LANGUAGE["English"] for word in text.split()}, "."]
     vectors = WordVectors(
         own, np.random.default_rng(1).normal(size=(len(own), 5)).astype(np.float32), "0" * 32, len(own)

@@ -85,7 +85,7 @@ def test_sets_that_are_not_there_are_listed(tmp_path, small):
         ("SICK/SICK_trial.txt", SICK + "1\ta\tb\t3,5\tNEUTRAL\n", "SICKRelatedness", ":2: met the score '3,5'"),
         ("SICK/SICK_trial.txt", SICK + "1\ta\tb\n", "SICKEntailment", "SICK_trial.txt:2: met 3 columns; expected 5"),
         ("STS/STS13-en-test/STS.gs.FNWN.txt", "1\n", "STS13", "differ in their number of lines"),
-        ("XNLI/xnli.dev.tsv", "language\tgold_label\tsentence1\tsentence2\nen\tx\ta\tb\n", "XNLI", "got the label 'x'"),
+        ("XNLI/xnli.dev.tsv", "language\tgold_label\tsentence1\tsentence2\nen\tx\ta\tb\n", "XNLI", "the label 'x'"),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_line(data, file, text, name, message):
@@ -114,7 +114,7 @@ def test_empty_lines_and_rows_are_noted(data):
     (data / "downstream/SST/binary/sentiment-dev").write_text("\na dull film .\t0\n", "utf-8")
     assert any("empty lines, which are skipped: 1, the first is line 1" in n for n in told(data, "SST2").notes)
     (note,) = told(data, "CR").notes
-    assert note.startswith("rows without a word in a sentence: 1, the first at ")
+    assert note.startswith("rows with a sentence without words: 1, the first at ")
     assert note.endswith("custrev.pos:2")
     assert any("pairs without a score, which are skipped: 1" in note for note in told(data, "STS14").notes)
 

@@ -64,7 +64,7 @@ def test_a_set_is_fetched_and_checked_once_its_licence_is_accepted(sonde, films,
     code, out, _ = sonde("data", "check", tmp_path)
     assert code == 0
     assert "downstream/MR" in out
-    assert "not there: CR, SUBJ" in out
+    assert "not found: CR, SUBJ" in out
 
 
 def test_on_a_terminal_one_is_asked(sonde, films, server, tmp_path):

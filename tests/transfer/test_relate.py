@@ -60,7 +60,11 @@ def plain(train, scores, dev, dev_scores, test, seed, watch, levels, reduction, 
     ],
 )
 def test_it_learns_as_a_plain_loop_of_torch_does(watch, reduction, lowest, levels, monkeypatch):
-    for name, value in (("EPOCHS_PER_EVALUATION", 10), ("MAX_EPOCHS", 100), ("LEARNING_RATE", 0.01)):  # torch takes its time
+    for name, value in (
+        ("EPOCHS_PER_EVALUATION", 10),
+        ("MAX_EPOCHS", 100),
+        ("LEARNING_RATE", 0.01),
+    ):  # torch takes its time
         monkeypatch.setattr(module, name, value)
     given_rows = data(lowest=lowest)
     found = relate(*given_rows, seed=1111, watch=watch, levels=levels, reduction=reduction)

@@ -108,7 +108,7 @@ class Precomputed:
         if missing := [text for text in texts if text not in self.rows]:
             raise EncoderError(
                 f"{self.path} has no vector for {len(missing)} of {len(texts)} texts, the first of which is "
-                f"{preview(missing[0])}. `sonde sentences` prints the texts to encode: compute vectors of all these lines, "
+                f"{preview(missing[0])}. `sonde sentences` prints the texts to encode: compute vectors of all lines, "
                 "exactly as they are."
             )
         if isinstance(self.vectors, np.memmap) and _stamp(self.path) != self.stamp:

@@ -3,8 +3,8 @@
     st:NAME_OR_FOLDER[@revision][?normalize=…&prompt=…&max=…&dtype=…&device=…]
 
 A name without an owner is one of sentence-transformers' own: ``st:all-MiniLM-L6-v2``. A model without the modules of
-that library is rejected, since the library would silently add mean pooling; with ``hf:`` the pooling is explicit. Code that
-comes with a model is never run.
+that library is rejected, since the library would silently add mean pooling; with ``hf:`` the pooling is explicit.
+Code that comes with a model is never run.
 """
 
 from __future__ import annotations
