@@ -91,5 +91,5 @@ def test_features_that_were_altered_since_are_noticed(pickles, tmp_path):
 def test_features_that_are_no_numbers_are_refused(pickles, tmp_path):
     list(convert(pickles, tmp_path))
     numpy.save(tmp_path / "test.npy", numpy.full((2, 2), numpy.inf, numpy.float32))
-    with pytest.raises(DataError, match="no finite numbers"):
+    with pytest.raises(DataError, match="not finite numbers"):
         images(read_layout("ImageCaptionRetrieval", tmp_path), "te")

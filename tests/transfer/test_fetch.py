@@ -107,7 +107,7 @@ def test_an_archive_without_the_wanted_members_leaves_no_set(server, tmp_path):
     evil = archive({"data/mr/pos": POS, "../../evil": b"x"})
     server.serve("/all.zip", evil)
     file = File(place.files[0].urls, 100_000, hashlib.sha256(evil).hexdigest(), unpacked=9999, members={"x": "y"})
-    with pytest.raises(DataError, match="leads out of it"):
+    with pytest.raises(DataError, match="leads outside the folder"):
         fetch_sets([RemoteSet("MR", ("MR",), "downstream/MR", "", "", (file,))], tmp_path, retries=LINE)
     assert not (tmp_path / "downstream").exists()
     assert not (tmp_path.parent / "evil").exists()

@@ -1,4 +1,4 @@
-"""Any model of the sentence-transformers library, as its own ``encode`` computes it.
+"""Any model of the sentence-transformers library, encoded by its own method.
 
     st:NAME_OR_FOLDER[@revision][?normalize=…&prompt=…&max=…&dtype=…&device=…]
 
