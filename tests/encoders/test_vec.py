@@ -481,7 +481,7 @@ def test_signs_that_flip_in_the_cache_reach_neither_vectors_nor_store(file, tmp_
     spoiled *= -1
     spoiled.flush()
     encoder, store = encoders.load(f"vec:{file}"), Store(tmp_path / "store")
-    with pytest.warns(CacheWarning, match="made again from"):
+    with pytest.warns(CacheWarning, match="rebuilt from"):
         during = embed(encoder, TEXTS, store=store)
     np.testing.assert_array_equal(during.vectors, before)
     there, stored = store.read(encoder.identity, TEXTS)

@@ -301,7 +301,7 @@ def test_a_broken_cache_is_told_and_made_anew(tmp_path, damage):
     }[damage]
     assert broken != whole
     kept.write_bytes(broken)
-    with pytest.warns(CacheWarning, match=rf"{kept.name} is damaged: .* made again from .*{path.name}"):
+    with pytest.warns(CacheWarning, match=rf"{kept.name} is damaged: .* rebuilt from .*{path.name}"):
         found = read_vectors(path, cache)
     assert list(found.words) == WORDS
     np.testing.assert_array_equal(found.matrix, MATRIX)
