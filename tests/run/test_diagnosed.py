@@ -119,7 +119,7 @@ def test_run_encode_and_check_say_it(files):
     for _ in range(2):  # and again, when nothing is left to do
         _, err, _ = said("run", "set.txt", *command, "-o", "run")
         assert "warning: py:dead.py?version=1: 144 of 144 distinct texts have the same vector" in err
-        assert "note: py:dead.py?version=1: Its vectors are kept by version=1 and the source of dead.py; " in err
+        assert "note: py:dead.py?version=1: Its vectors are stored under version=1 and the source of dead.py; " in err
         assert "warning: vec:v.txt: 20.0% of the running tokens have no word vector" in err
         assert "add tokenise=simple" in err
         assert "static:" not in err

@@ -61,7 +61,7 @@ def test_vectors_of_own_texts_are_looked_at(tmp_path):
     texts = [f"text number {word}" for word in "abcdefghijklmnopqrstuvwxyz"]
     write_vectors(tmp_path, texts, np.ones((26, 2), np.float32))
     encoder = load(f"npy:{tmp_path}/vectors.npy?texts={tmp_path}/texts.txt")
-    assert "26 of 26 different texts" in failed(encoder)["different texts have different vectors"]
+    assert "26 of 26 distinct texts" in failed(encoder)["different texts have different vectors"]
 
 
 counter = itertools.count()
