@@ -44,7 +44,7 @@ class Turns:
 
     def __init__(self, encoder: Any, library: Callable[[Sequence[str]], object], order: Sequence[str]) -> None:
         self.encoder, self.library, self.order = encoder, library, order
-        self.batch, self.cost = encoder.batch, encoder.cost
+        self.batch_size, self.cost = encoder.batch_size, encoder.cost
         self.done = self.followed = 0
         self.seconds = np.zeros(2)
 

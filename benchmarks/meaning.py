@@ -51,7 +51,7 @@ class MadeUp:
     """Vectors of texts: those of words, whose k-th principal deviation is k ** -0.5, by place in the sentence."""
 
     identity = Identity.of("py", "made up", dimensions=DIMENSIONS)
-    batch = 1024
+    batch_size = 1024
 
     def __init__(self) -> None:
         rng = np.random.default_rng(0)

@@ -21,8 +21,8 @@ import numpy as np
 from gensim.models import KeyedVectors
 
 from sonde.corpus import Corpus
-from sonde.encoders.schemes.vec import Pooled
 from sonde.encoders.wordvectors import read_vectors
+from sonde.encoders.wordvectors.pooled import Pooled
 
 SHORT = "--sentences 5000 --words 20000 --rounds 1"
 

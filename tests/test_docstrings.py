@@ -59,7 +59,9 @@ def test_no_repr_dumps_data():
     corpus = Corpus.synthetic(200)
     sentence = next(iter(corpus))
     embeddings = embed_texts(lambda texts: [[len(t)] for t in texts], [f"text {i}" for i in range(500)])
-    (made,) = sonde.make_sets(Corpus.synthetic(800), sonde.select_tasks("conneau2018", "bigram_shift", sizes="100/20/20"))
+    (made,) = sonde.make_sets(
+        Corpus.synthetic(800), sonde.select_tasks("conneau2018", "bigram_shift", sizes="100/20/20")
+    )
     assert isinstance(made, Dataset)
     for value in (
         corpus, sentence, sentence.tree, embeddings, made, made.rows["te"][0], load_task("passive"), Probe(),

@@ -44,8 +44,7 @@ def get(
     from sonde.transfer import remote_sets as known
     from sonde.transfer.check import check
     from sonde.transfer.download import offline as is_offline
-    from sonde.transfer.fetch import get as fetch
-    from sonde.transfer.fetch import is_downloaded
+    from sonde.transfer.fetch import fetch_sets, is_downloaded
     from sonde.transfer.show import print_licence, print_manual_steps, print_remote_sets, print_reports
 
     table = known.remote_sets()
@@ -67,7 +66,7 @@ def get(
             print_licence(place)
         _accept(fetched, yes)
     with progress_bar() as progress:
-        trusted = fetch(requested, out, trust=trust, no_network=offline, progress=progress)
+        trusted = fetch_sets(requested, out, trust=trust, no_network=offline, progress=progress)
     for url, found in trusted.items():
         err().print(f"taken on trust: {url} has the SHA-256 {found}", markup=False, soft_wrap=True)
     for place in fetched:

@@ -70,6 +70,7 @@ def ls(what: Literal["tasks", "suites", "encoders", "probes", "controls", "measu
     what: str
         tasks, suites, encoders (the schemes), probes, controls, measures, or store (the vectors kept on this machine).
     """
+    from rich.markup import escape
     from rich.table import Table
 
     from sonde.console import out
@@ -77,16 +78,12 @@ def ls(what: Literal["tasks", "suites", "encoders", "probes", "controls", "measu
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     if what == "encoders":
-        import importlib
-
-        from sonde.encoders import scheme_names
+        from sonde.encoders import describe_scheme, scheme_names
 
         for column in ("scheme", "what"):
             table.add_column(column)
         for scheme in scheme_names():
-            table.add_row(
-                f"{scheme}:", (importlib.import_module(f"sonde.encoders.schemes.{scheme}").__doc__ or "").split("\n")[0]
-            )
+            table.add_row(f"{scheme}:", escape(describe_scheme(scheme)))
     elif what == "probes":
         from sonde.probes.spec import differences, presets
 

@@ -1,17 +1,17 @@
-"""Whether an encoder is dead or broken, seen from its vectors and a handful of texts that are encoded once more.
+"""Whether an encoder is broken, judged by its vectors and a handful of texts that are encoded once more.
 
-    equal-vectors      more than 5 % of texts have the vector of another text, as with a tokenizer that knows no word
+    equal-vectors      more than 5 % of texts have the same vector as another text, e.g. if the tokenizer knows no words
     zero-vectors       more than 5 % of vectors are all zeros
-    dead-layers        one of these two in some layers of several, as where the first token is pooled before any block
-    constant-columns   dimensions that are the same for all texts
-    random-vectors     the same texts give other vectors the next time
-    batch-dependent    a text alone has another vector than among others, or than the store has
-    order-dependent    a text has another vector at another place of the batch
+    dead-layers        one of these two in some of several layers, as where the first token is pooled before any block
+    constant-columns   dimensions that have the same value for all texts
+    random-vectors     the same texts have different vectors in a second call
+    batch-dependent    a text has a different vector alone, in a batch, or in the store
+    order-dependent    a text has a different vector at another position in the batch
     unknown-tokens     more than 5 % of the running tokens have no word vector
-    trust              what of its identity is taken on somebody's word
+    trust              what in its identity cannot be verified
 
 Two texts with the same letters and digits, whatever their order, case, accents and punctuation, may have equal vectors:
-bags of words do not see a bigram shift, and many models lower-case. Every two other texts should differ. Vectors are
+bags of words do not see a bigram shift, and many models lower-case. Any two other texts should differ. Vectors count as
 equal if they differ by less than 1e-5 of their length, since padding changes the last digits of a sum.
 """
 
@@ -25,7 +25,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sonde.encoders.embed import Embeddings, call_encoder, facts, preview
+from sonde.encoders.call import call_encoder, preview
+from sonde.encoders.embed import Embeddings
+from sonde.encoders.encoder import encoder_info
+from sonde.encoders.scheme import sends_texts
+from sonde.encoders.wordvectors.pooled import Pooled
 from sonde.errors import SondeError
 
 Code = Literal[
@@ -35,28 +39,28 @@ Code = Literal[
 Array = npt.NDArray[Any]
 
 MAX_ODD_SHARE = 0.05
-"""Of texts or tokens, from which on something is wrong with the encoder and not with the texts."""
+"""Share of texts or tokens above which the encoder is to blame and not the texts."""
 MAX_ODD_TEXTS = 3
-"""Texts that may share a vector whatever the share: of a few texts, two may be odd."""
+"""Texts that may share a vector whatever the share: among a few texts, two may be odd."""
 SAMPLED_TEXTS = 2000
-"""Texts that are looked at, spread evenly."""
+"""Texts that are examined, evenly spaced."""
 MIN_COLUMN_TEXTS = 20
-"""Texts from which on a column that is the same for all of them says something."""
+"""Minimum number of texts for which a constant column means something."""
 REENCODED_TEXTS = 5
 """Texts that are encoded once more."""
 EQUAL_TOLERANCE = 1e-5
 TOLERANCES = {"float32": 1e-3, "half": 2e-3, "coarse": 3e-2}
-"""Vectors are the same if they differ by less than this share of their length: in single precision, rounded to half of
-it, or made in it; of a server, nobody knows."""
+"""Vectors are the same if they differ by less than this share of their length: in single precision, rounded to half
+precision, or computed in it. How a server computes them is unknown."""
 REENCODING_CODES: tuple[Code, ...] = ("random-vectors", "batch-dependent", "order-dependent")
-"""What is seen from texts that are encoded once more."""
+"""What can be seen only by encoding texts once more."""
 EXEMPT_SCHEME = "baseline"
-"""The scheme of encoders that know nothing by design."""
+"""The scheme of encoders that have learned nothing by design."""
 
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
-    """One thing that is wrong, or taken on trust."""
+    """One thing that is wrong, or that cannot be verified."""
 
     code: Code
     message: str
@@ -64,35 +68,35 @@ class Symptom:
 
 def diagnose(
     encoder: Callable[[Sequence[str]], Any],
-    found: Embeddings,
+    embeddings: Embeddings,
     texts: Sequence[str] | None = None,
     *,
     half: bool = False,
-    calls: Sequence[Symptom] | None = None,
+    call_symptoms: Sequence[Symptom] | None = None,
 ) -> list[Symptom]:
-    """What is wrong with an encoder, seen from vectors that it gave; ``texts`` are those of them to look at.
+    """What is wrong with an encoder, judged by vectors that it returned; ``texts`` are those of them to examine.
 
-    The encoder is the one that made them, after its ``fit``. It is asked for a handful of texts again, unless ``calls``
-    says what came of that before, or it is a server and all vectors were in the store.
+    The encoder is the one that computed them, after its ``fit``. It encodes a handful of texts again, unless
+    ``call_symptoms`` says what that showed before, or it may be a server and all vectors were in the store.
     """
-    about = facts(encoder)
-    if about.identity is not None and about.identity.scheme == EXEMPT_SCHEME:
+    info = encoder_info(encoder)
+    if info.identity is not None and info.identity.scheme == EXEMPT_SCHEME:
         return []
-    place = {text: i for i, text in enumerate(found.texts)}
-    rows = np.array([place[text] for text in dict.fromkeys(found.texts if texts is None else texts)], np.int64)
+    place = {text: i for i, text in enumerate(embeddings.texts)}
+    rows = np.array([place[text] for text in dict.fromkeys(embeddings.texts if texts is None else texts)], np.int64)
     if not len(rows):
         return []
     some = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), SAMPLED_TEXTS)).astype(np.int64))]
-    layers = found.vectors if found.layers else found.vectors[None]
-    seen = [*_diagnose_vectors([found.texts[i] for i in some], layers, some, found.layers)]
-    remote = about.identity is not None and about.identity.scheme == "openai"
-    if calls is not None:
-        seen += calls
-    elif found.encoded or not remote:
-        seen += _diagnose_calls(encoder, found, some, layers, half=half)
-    seen += unknown_tokens(encoder, [found.texts[i] for i in some])
-    if isinstance(caveat := getattr(encoder, "trust", None), str):
-        seen.append(Symptom("trust", caveat))
+    layers = embeddings.vectors if embeddings.layers else embeddings.vectors[None]
+    seen = [*_diagnose_vectors([embeddings.texts[i] for i in some], layers, some, embeddings.layers)]
+    remote = info.identity is not None and sends_texts(str(info.identity))
+    if call_symptoms is not None:
+        seen += call_symptoms
+    elif embeddings.encoded or not remote:
+        seen += _diagnose_calls(encoder, embeddings, some, layers, half=half)
+    seen += unknown_tokens(encoder, [embeddings.texts[i] for i in some])
+    if info.caveat is not None:
+        seen.append(Symptom("trust", info.caveat))
     return seen
 
 
@@ -100,18 +104,18 @@ def diagnose(
 
 
 def diagnose_vectors(texts: Sequence[str], vectors: Array, layers: Sequence[str] = ()) -> Iterator[Symptom]:
-    """What is wrong with the vectors (layers, n, d) of different texts."""
+    """What is wrong with the vectors (layers, n, d) of distinct texts."""
     yield from _diagnose_vectors(texts, vectors, np.arange(len(texts)), layers)
 
 
 def _diagnose_vectors(texts: Sequence[str], vectors: Array, rows: Array, layers: Sequence[str]) -> Iterator[Symptom]:
-    """The same of some rows; one layer is copied at a time."""
+    """The same for some rows; one layer is copied at a time."""
     bags = [_letters(text) for text in texts]
-    told: dict[Code, dict[str, list[str]]] = {}
+    messages_by_code: dict[Code, dict[str, list[str]]] = {}
     for i, layer in enumerate(vectors):
-        for code, what in _of_layer(texts, bags, np.asarray(layer[rows], np.float32), layer):
-            told.setdefault(code, {}).setdefault(what, []).append(layers[i] if layers else "")
-    for code, messages in told.items():
+        for code, what in _diagnose_layer(texts, bags, np.asarray(layer[rows], np.float32), layer):
+            messages_by_code.setdefault(code, {}).setdefault(what, []).append(layers[i] if layers else "")
+    for code, messages in messages_by_code.items():
         what, where = next(iter(messages.items()))
         names = [name for some in messages.values() for name in some if name]
         some = 0 < len(names) < len(layers)
@@ -120,12 +124,14 @@ def _diagnose_vectors(texts: Sequence[str], vectors: Array, rows: Array, layers:
         yield Symptom("dead-layers" if some and code != "constant-columns" else code, f"{at}{what}{first}.")
 
 
-def _of_layer(texts: Sequence[str], bags: Sequence[str], vectors: Array, whole: Array) -> Iterator[tuple[Code, str]]:
+def _diagnose_layer(
+    texts: Sequence[str], bags: Sequence[str], vectors: Array, whole: Array
+) -> Iterator[tuple[Code, str]]:
     n = len(texts)
     zero = ~vectors.any(axis=1)
     if _many(int(zero.sum()), n):
         first = preview(texts[int(np.argmax(zero))])
-        yield "zero-vectors", f"{zero.sum():,} of {n:,} texts have a vector of zeros, such as {first}"
+        yield "zero-vectors", f"{zero.sum():,} of {n:,} texts have a zero vector, such as {first}"
     left = np.flatnonzero(~zero)
     if not len(left):
         return
@@ -142,13 +148,13 @@ def _of_layer(texts: Sequence[str], bags: Sequence[str], vectors: Array, whole: 
         yield (
             "equal-vectors",
             (
-                f"{len(shared):,} of {n:,} different texts have the same vector as another one, such as "
+                f"{len(shared):,} of {n:,} distinct texts have the same vector as another one, such as "
                 f"{preview(example[0])} and {preview(example[1])}; its tokenizer may not know the words"
             ),
         )
     elif n >= MIN_COLUMN_TEXTS and (constant := _constant(vectors, whole)):
         of = f"{constant:,} of {vectors.shape[1]:,}"
-        yield "constant-columns", f"{of} columns of the vectors are the same for all texts"
+        yield "constant-columns", f"{of} columns of the vectors have the same value for all texts"
 
 
 def _many(count: int, n: int) -> bool:
@@ -156,12 +162,12 @@ def _many(count: int, n: int) -> bool:
 
 
 def _letters(text: str) -> str:
-    """What two texts share that may have equal vectors: letters and digits, sorted, without case and accents."""
+    """The letters and digits of a text, sorted, without case and accents."""
     return "".join(sorted(c for c in unicodedata.normalize("NFKD", text.casefold()) if c.isalnum()))
 
 
 def _equal(vectors: Array) -> Iterator[npt.NDArray[np.int64]]:
-    """Groups of rows (n, d) that are equal, found side by side once rows are sorted by any one projection."""
+    """Groups of equal rows (n, d), which are neighbours once rows are sorted by any projection."""
     length = np.linalg.norm(vectors, axis=1)
     direction = np.random.default_rng(0).standard_normal(vectors.shape[1], np.float32)
     order = np.argsort(vectors @ direction, kind="stable")
@@ -171,7 +177,7 @@ def _equal(vectors: Array) -> Iterator[npt.NDArray[np.int64]]:
 
 
 def _constant(sample: Array, whole: Array) -> int:
-    """How many columns have one value: looked for in a sample, and made sure of in all rows."""
+    """How many columns have a single value: found in a sample, and verified in all rows."""
     columns = np.flatnonzero(np.ptp(sample, axis=0) <= 1e-6 * np.abs(sample).max(axis=0))
     if len(columns):
         every = np.asarray(whole[:, columns], np.float32)
@@ -183,52 +189,58 @@ def _constant(sample: Array, whole: Array) -> int:
 
 
 def _diagnose_calls(
-    encoder: Callable[[Sequence[str]], Any], found: Embeddings, some: Array, layers: Array, *, half: bool
+    encoder: Callable[[Sequence[str]], Any], embeddings: Embeddings, some: Array, layers: Array, *, half: bool
 ) -> list[Symptom]:
-    """Encode a few texts of all lengths alone, together and in another order, and compare."""
-    by_length = sorted(some.tolist(), key=lambda i: (len(found.texts[i]), i))
+    """Encode a few texts of all lengths alone, together and in another order, and compare their vectors."""
+    by_length = sorted(some.tolist(), key=lambda i: (len(embeddings.texts[i]), i))
     rows = [by_length[i] for i in np.unique(np.linspace(0, len(by_length) - 1, REENCODED_TEXTS).astype(int))]
-    texts = [found.texts[i] for i in rows]
-    same, kept = _same(encoder, half), np.asarray(layers[:, rows], np.float64)
+    texts = [embeddings.texts[i] for i in rows]
+    tolerance, stored_vectors = _tolerance(encoder, half), np.asarray(layers[:, rows], np.float64)
 
     def vectors(some: Sequence[str]) -> Array:
-        return np.asarray(call_encoder(encoder, some, found.layers), np.float64)
+        return np.asarray(call_encoder(encoder, some, embeddings.layers), np.float64)
 
     try:
         together, again = vectors(texts), vectors(texts)
         alone = np.concatenate([vectors([text]) for text in texts], axis=1)
         backwards = vectors(texts[::-1])[:, ::-1]
     except SondeError:
-        return []  # it was asked for these texts before, and answered: it is the network's fault, or says so itself
-    if far := apart(together, again, texts, same):
-        return [Symptom("random-vectors", f"The same texts give other vectors the next time: {far}.")]
-    if far := apart(together, backwards, texts, same):
-        return [Symptom("order-dependent", f"A vector depends on the order of the texts in a batch: {far}.")]
-    if far := apart(together, alone, texts, same) or apart(kept, alone, texts, same):
-        # what agrees with itself in small batches, and not with what was kept, may have changed since
-        stored = found.encoded < len(set(found.texts)) and not apart(together, alone, texts, same)
-        what = "Vectors in the store are not those that it gives now" if stored else "A vector depends on its batch"
+        return []  # it has encoded these texts before: the network is to blame, or the error says what is
+    if difference := describe_difference(together, again, texts, tolerance):
+        return [Symptom("random-vectors", f"The same texts have different vectors in a second call: {difference}.")]
+    if difference := describe_difference(together, backwards, texts, tolerance):
+        return [Symptom("order-dependent", f"A vector depends on the order of the texts in the batch: {difference}.")]
+    if difference := describe_difference(together, alone, texts, tolerance) or describe_difference(
+        stored_vectors, alone, texts, tolerance
+    ):
+        # what agrees with itself in small batches, but not with the store, may have changed since
+        stored = embeddings.encoded < len(set(embeddings.texts)) and not describe_difference(
+            together, alone, texts, tolerance
+        )
+        what = (
+            "Vectors in the store differ from those that it returns now" if stored else "A vector depends on its batch"
+        )
         then = "; encode again with --no-store, and change its version" if stored else ""
-        return [Symptom("batch-dependent", f"{what}: {far}{then}.")]
+        return [Symptom("batch-dependent", f"{what}: {difference}{then}.")]
     return []
 
 
-def apart(one: Array, two: Array, texts: Sequence[str], same: float = TOLERANCES["float32"]) -> str:
-    """What differs between vectors (layers, n, d) of the same texts; nothing if they are the same."""
+def describe_difference(one: Array, two: Array, texts: Sequence[str], tolerance: float = TOLERANCES["float32"]) -> str:
+    """How vectors (layers, n, d) of the same texts differ; empty if they are the same."""
     if one.shape != two.shape:
         return f"expected an array of shape {one.shape}, got {two.shape}"
     length = np.maximum(np.linalg.norm(one, axis=2), 1e-6)
     distance = (np.linalg.norm(one - two, axis=2) / length).max(axis=0)
-    if distance.max() < same:
+    if distance.max() < tolerance:
         return ""
     return f"the vectors of {preview(texts[int(distance.argmax())])} differ by {distance.max():.2g} of their length"
 
 
-def _same(encoder: Any, half: bool) -> float:
-    """How much vectors of the same text may differ."""
-    identity = facts(encoder).identity
-    told: Mapping[str, str] = dict(identity.facts) if identity is not None else {}
-    if told.get("dtype") in ("float16", "bfloat16") or (identity is not None and identity.scheme == "openai"):
+def _tolerance(encoder: Any, half: bool) -> float:
+    """By how much vectors of the same text may differ."""
+    identity = encoder_info(encoder).identity
+    known: Mapping[str, str] = dict(identity.facts) if identity is not None else {}
+    if known.get("dtype") in ("float16", "bfloat16") or (identity is not None and sends_texts(str(identity))):
         return TOLERANCES["coarse"]
     return TOLERANCES["half" if half else "float32"]
 
@@ -237,12 +249,10 @@ def _same(encoder: Any, half: bool) -> float:
 
 
 def unknown_tokens(encoder: Any, texts: Sequence[str]) -> list[Symptom]:
-    """Whether word vectors lack more than a few of the running tokens, and how other tokens would do."""
-    from sonde.encoders.schemes.vec import Pooled
-
+    """Whether word vectors lack more than a few of the running tokens, and whether another tokenisation would help."""
     if not isinstance(encoder, Pooled):
         return []
-    if encoder.rows is not None:  # it was restricted to the tokens of some texts, and refuses others
+    if encoder.rows is not None:  # it was restricted to the tokens of some texts, and rejects others
         return []
     missing = encoder.missing(texts)
     if missing.share <= MAX_ODD_SHARE:
@@ -251,6 +261,6 @@ def unknown_tokens(encoder: Any, texts: Sequence[str]) -> list[Symptom]:
     if encoder.tokenise == "space" and other.share < missing.share:
         then = f"add tokenise=simple, which splits punctuation off words: {other.share:.1%} with it"
     else:
-        then = "the vectors may be for another language, or for words written in another way"
-    what = f"{missing.share:.1%} of the running tokens have no word vector, most of all"
+        then = "the vectors may be for another language, or for another spelling"
+    what = f"{missing.share:.1%} of the running tokens have no word vector, most frequently"
     return [Symptom("unknown-tokens", f"{what} {', '.join(map(repr, missing.most_frequent))}; {then}.")]

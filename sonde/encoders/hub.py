@@ -1,7 +1,7 @@
-"""Where the models of ``hf:`` and ``st:`` are: in a folder or on the hub; what of them is read; and what loads them.
+"""Where the models of ``hf:`` and ``st:`` are, in a folder or on the hub; which of their files are read; and by what.
 
-A folder is known by the content of its files, a model of the hub by its commit: whatever may move a vector is in the
-revision of a ``Place``. The options that both schemes have are read here as well.
+A folder is identified by the content of its files, a model on the hub by its commit: whatever may change a vector is in
+the revision of a ``ModelLocation``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import importlib
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from sonde.errors import EncoderError, NotInstalled, Offline, UsageError
 
 MODEL_DTYPES = ("float32", "float16", "bfloat16")
 HUB_TIMEOUT_SECONDS = 5.0
-"""How long the model hub may take to answer before it counts as out of reach."""
+"""How long the model hub may take to answer before it counts as unreachable."""
 
 WEIGHTS = re.compile(r"(?:pytorch_)?model(?:-\d+-of-\d+)?\.(safetensors|bin)")
 _UNREAD = re.compile(
@@ -31,32 +31,18 @@ _UNREAD_FOLDERS = re.compile(r"\..*|checkpoint.*|onnx|openvino|original|runs|__p
 
 
 def import_optional(package: str) -> Any:
-    """An optional package."""
+    """Import an optional package."""
     try:
         return importlib.import_module(package)
     except ImportError as why:
         raise NotInstalled(
-            f"hf: and st: need {package}, which cannot be imported ({summarise_error(why)}); pip install "
-            f"'sonde[transformers]'"
+            f"hf: and st: need {package}, which cannot be imported ({summarise_error(why)}): "
+            "pip install 'sonde[transformers]'"
         ) from why
 
 
-def choice_option(spec: Spec, given: Mapping[str, str], key: str, values: Sequence[str]) -> str:
-    """The value of an option that must be one of ``values``; the first is the default."""
-    if (value := given.get(key, values[0])) not in values:
-        raise UsageError(f"{spec} has {key}={value}; expected {', '.join(values[:-1])} or {values[-1]}.")
-    return value
-
-
-def positive_option(spec: Spec, given: Mapping[str, str], key: str) -> int | None:
-    """The value of an option that must be a whole number above 0, or None."""
-    if (value := given.get(key)) is not None and not re.fullmatch(r"0*[1-9]\d{0,8}", value):
-        raise UsageError(f"{spec} has {key}={value}; expected a whole number above 0.")
-    return int(value) if value else None
-
-
 def find_device(spec: Spec, name: str | None) -> Any:
-    """The device of that name, tried out; the default is cuda if there is one, else cpu."""
+    """The device of this name, tried out; the default is cuda if there is one, otherwise cpu."""
     torch = import_optional("torch")
     if name is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -70,10 +56,10 @@ def find_device(spec: Spec, name: str | None) -> Any:
 
 @contextmanager
 def loading(spec: Spec) -> Iterator[None]:
-    """Load something without progress bars and chatter; whatever fails is an EncoderError."""
-    # submodules by their full names: a package may load them only when they are asked for by name
+    """Load something without progress bars and log messages; whatever fails is an EncoderError."""
+    # submodules by their full names: a package may load them only when they are imported by name
     bars, utils = import_optional("transformers.utils.logging"), import_optional("huggingface_hub.utils")
-    # where the environment decides about bars, nobody else can
+    # where the environment decides about progress bars, nothing else can
     mute = (
         bars.is_progress_bar_enabled()
         and import_optional("huggingface_hub.constants").HF_HUB_DISABLE_PROGRESS_BARS is None
@@ -101,9 +87,11 @@ def loading(spec: Spec) -> Iterator[None]:
 
 
 def summarise_error(why: BaseException) -> str:
-    """The kind of an error and what it says, on one line and not too long."""
-    said = " ".join(str(why).split()).rstrip(".")
-    return f"{type(why).__name__}: {said[:300]}{'…' if len(said) > 300 else ''}" if said else type(why).__name__
+    """The type and message of an error, on one line and not too long."""
+    message = " ".join(str(why).split()).rstrip(".")
+    return (
+        f"{type(why).__name__}: {message[:300]}{'…' if len(message) > 300 else ''}" if message else type(why).__name__
+    )
 
 
 class ModelLocation(NamedTuple):
@@ -112,15 +100,15 @@ class ModelLocation(NamedTuple):
     folder: Path
     name: str
     revision: str
-    """The commit, or ``blake2b:`` and a hash of all files that are read."""
+    """The commit, or ``blake2b:`` and a hash of all files that may affect vectors."""
     stamp: tuple[tuple[str, int, int, int], ...]
-    """Of these files before they were hashed: names, sizes and times."""
+    """Names, sizes and times of these files before they were hashed."""
 
 
 def check_unchanged(spec: Spec, place: ModelLocation) -> None:
-    """Refuse a model whose files changed between the hash and the end of loading: it is not what its name says."""
+    """Reject a model whose files changed between the hash and the end of loading: it is not the one that was hashed."""
     if _stamp(spec, place.folder) != place.stamp:
-        raise EncoderError(f"{spec} changed while it was loaded. Give the same command again.")
+        raise EncoderError(f"{spec} changed while it was loaded. Run the same command again.")
 
 
 def _stamp(spec: Spec, folder: Path) -> tuple[tuple[str, int, int, int], ...]:
@@ -132,9 +120,10 @@ def _stamp(spec: Spec, folder: Path) -> tuple[tuple[str, int, int, int], ...]:
 
 
 def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "") -> ModelLocation:
-    """The folder of a model: the one that was named, or the hub's, fetched if need be.
+    """The folder of a model: the one that was named, or the hub's, downloaded if need be.
 
-    ``marker`` is a file it must have; ``deep`` takes in folders within; ``owner`` goes before hub names without one.
+    ``marker`` is a file that it must have; ``recursive`` includes subfolders; ``owner`` is put before hub names without
+    one.
     """
     folder, name = Path(spec.name).expanduser(), spec.name
     if name and folder.is_dir():
@@ -143,7 +132,7 @@ def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "")
                 f"{spec} is a folder, which has no revisions; write %40 for an @ that is part of its name."
             )
         if not (folder / marker).is_file():
-            raise EncoderError(f"{spec} is no model folder: expected {marker} in it, met {listed(folder)}.")
+            raise EncoderError(f"{spec} is not a model folder: expected {marker} in it, got {list_contents(folder)}.")
         stamp = _stamp(spec, folder)
         inside = (
             path.relative_to(folder).as_posix() for path in folder.glob("**/*" if recursive else "*") if path.is_file()
@@ -157,9 +146,9 @@ def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "")
             raise EncoderError(f"{spec} cannot be read: {summarise_error(why)}.") from why
         return ModelLocation(folder, folder.resolve().name, f"blake2b:{total.hexdigest()}", stamp)
     if not re.fullmatch(r"[\w-][\w.-]*(/[\w.-]+)?", name) or folder.exists():
-        raise UsageError(f"{spec} names neither a folder that is there nor a model of the hub (owner/name).")
+        raise UsageError(f"{spec} names neither an existing folder nor a model on the hub (owner/name).")
     name = name if "/" in name else owner + name
-    with _known_client(spec, name):
+    with _supported_client(spec, name):
         folder = _from_hub(spec, name, marker, recursive=recursive)
     stamp = _stamp(spec, folder)
     _check_blobs(spec, folder, recursive=recursive)
@@ -167,14 +156,14 @@ def locate(spec: Spec, marker: str, *, recursive: bool = False, owner: str = "")
 
 
 def may_affect_vectors(path: str) -> bool:
-    """Whether a file of a local folder may move a vector: all but hidden files, pictures and what is to be read."""
+    """Whether a file of a local folder may change a vector: all but hidden files, pictures and documents."""
     *folders, name = path.split("/")
     hidden = any(part.startswith(".") or part == "__pycache__" for part in (*folders, name))
     return not hidden and not re.fullmatch(r".*\.(gif|jpe?g|md|pdf|png|svg)", name)
 
 
 def loadable_files(paths: Iterable[str], *, recursive: bool) -> list[str]:
-    """Those files that loading a model may read, sorted; pickled weights only where there are no others."""
+    """The files that loading a model may read, sorted; pickled weights only where there are no others."""
     kept: dict[str, str] = {}
     for path in sorted(paths):
         *folders, name = path.split("/")
@@ -188,32 +177,32 @@ def loadable_files(paths: Iterable[str], *, recursive: bool) -> list[str]:
 
 
 def check_vocabulary(spec: Spec, tokenizer: Any, folder: Path) -> None:
-    """Refuse a folder without a vocabulary, of which transformers makes a tokenizer that knows no word."""
-    names = set(tokenizer.vocab_files_names.values())  # none for those that read bytes
+    """Reject a folder without a vocabulary, from which transformers makes a tokenizer that knows no words."""
+    names = set(tokenizer.vocab_files_names.values())  # none for tokenizers of bytes
     if names and not any([*folder.rglob(name)] for name in (*names, "tekken.json")):
-        raise EncoderError(f"{spec} has no tokenizer: expected {' or '.join(sorted(names))}, met {listed(folder)}.")
+        raise EncoderError(
+            f"{spec} has no tokenizer: expected {' or '.join(sorted(names))}, got {list_contents(folder)}."
+        )
 
 
 @contextmanager
-def _known_client(spec: Spec, name: str) -> Iterator[None]:
-    """Name the version of the hub's client where it lacks something that is asked of it."""
+def _supported_client(spec: Spec, name: str) -> Iterator[None]:
+    """Name the version of the hub's client if it lacks something that is used here."""
     try:
         yield
     except (AttributeError, TypeError) as why:
         raise EncoderError(
-            f"{spec}: huggingface_hub {import_optional('huggingface_hub').__version__} is not the version that sonde "
-            f"knows "
-            f"({summarise_error(why)}); pip install 'sonde[transformers]', or `hf download {name} --local-dir "
-            f"FOLDER` and give "
-            f"{spec.scheme}:FOLDER."
+            f"{spec}: huggingface_hub {import_optional('huggingface_hub').__version__} is not a supported version "
+            f"({summarise_error(why)}): pip install 'sonde[transformers]', or `hf download {name} --local-dir FOLDER` "
+            f"and use {spec.scheme}:FOLDER."
         ) from why
 
 
 def _check_blobs(spec: Spec, folder: Path, *, recursive: bool) -> None:
-    """Refuse files of the hub's cache whose content is not what they are named by, where they are named by it.
+    """Reject files of the hub's cache whose content does not match their names, where these are hashes.
 
-    The cache keeps a file under its hash, SHA-256 of large ones and git's SHA-1 of others, and links to it. A model of
-    the hub is known by its commit, so a file that was damaged since would give wrong vectors under the right name.
+    The cache keeps a file under its hash, SHA-256 of large ones and git's SHA-1 of others, and links to it. A model on
+    the hub is identified by its commit, so a file that was damaged since would give wrong vectors under the right name.
     """
     inside = (
         path.relative_to(folder).as_posix() for path in folder.glob("**/*" if recursive else "*") if path.is_symlink()
@@ -229,7 +218,7 @@ def _check_blobs(spec: Spec, folder: Path, *, recursive: bool) -> None:
         if not fits:
             raise EncoderError(
                 f"{spec}: {name} in the local cache is damaged: its content does not match its hash. Delete "
-                f"{folder / name} and {blob}, and give the same command again where there is a network."
+                f"{folder / name} and {blob}, and run the same command again with a network connection."
             )
 
 
@@ -244,53 +233,57 @@ def _hashes(path: Path, *, large: bool) -> set[str]:
 
 
 def _from_hub(spec: Spec, name: str, marker: str, *, recursive: bool) -> Path:
-    """The folder of the hub's model in the local cache; the hub is asked once, and the cache serves if it is silent."""
+    """The folder of the hub's model in the local cache; if the hub does not answer, what is in the cache."""
     hub, errors = import_optional("huggingface_hub"), import_optional("huggingface_hub.errors")
     constants, why = import_optional("huggingface_hub.constants"), "HF_HUB_OFFLINE is set"
     try:
         import_optional("huggingface_hub.utils").validate_repo_id(name)
-    except errors.HFValidationError as met:
+    except errors.HFValidationError as error:
         raise UsageError(
-            f"{spec} names neither a folder that is there nor a model of the hub: {summarise_error(met)}."
-        ) from met
+            f"{spec} names neither an existing folder nor a model on the hub: {summarise_error(error)}."
+        ) from error
     if not constants.HF_HUB_OFFLINE:
         try:
             there = hub.HfApi().model_info(name, revision=spec.revision, timeout=HUB_TIMEOUT_SECONDS)
             files = loadable_files((file.rfilename for file in there.siblings), recursive=recursive)
             if marker not in files:
-                raise EncoderError(f"{spec} is no such model: the hub's {name} has no {marker}.")
+                raise EncoderError(f"{spec} is not such a model: {name} on the hub has no {marker}.")
             patterns = [glob.escape(path) for path in files]
-            # by the name that was asked for, so that it is found again without the hub
+            # by the name that was given, so that it is found again without the hub
             return Path(
                 hub.snapshot_download(
                     name, revision=spec.revision, allow_patterns=patterns, etag_timeout=HUB_TIMEOUT_SECONDS
                 )
             )
-        except (EncoderError, AttributeError, TypeError):  # the last two are no answer of a hub: see `_known_client`
+        except (
+            EncoderError,
+            AttributeError,
+            TypeError,
+        ):  # the last two do not come from the hub: see `_supported_client`
             raise
-        except errors.GatedRepoError as met:
+        except errors.GatedRepoError as error:
             place = f"{constants.ENDPOINT}/{name}"
-            raise EncoderError(f"{spec} must be asked for at {place}; then `hf auth login`.") from met
-        except errors.RevisionNotFoundError as met:
-            raise UsageError(f"{spec}: {name} has no revision {spec.revision}.") from met
-        except errors.RepositoryNotFoundError as met:
+            raise EncoderError(f"{spec} is gated: request access at {place}, then `hf auth login`.") from error
+        except errors.RevisionNotFoundError as error:
+            raise UsageError(f"{spec}: {name} has no revision {spec.revision}.") from error
+        except errors.RepositoryNotFoundError as error:
             raise UsageError(
                 f"{spec}: there is no folder {spec.name} here and no model {name} on the hub; "
-                "if it is a private one, `hf auth login` first."
-            ) from met
-        except Exception as met:  # of whatever HTTP library the hub's client uses this year
-            why = summarise_error(met)
+                "if it is private, `hf auth login` first."
+            ) from error
+        except Exception as error:  # of whatever HTTP library the hub's client uses
+            why = summarise_error(error)
     cached = hub.try_to_load_from_cache(name, marker, revision=spec.revision)
     if not isinstance(cached, str):
         at = f" --revision {spec.revision}" if spec.revision else ""
         raise Offline(
             f"{spec}: the model hub cannot be reached ({why}) and {name} is not in the local cache. Where there is "
-            f"a network, `hf download {name}{at} --local-dir FOLDER`; then give {spec.scheme}:FOLDER."
+            f"a network, `hf download {name}{at} --local-dir FOLDER`; then use {spec.scheme}:FOLDER."
         )
     return Path(cached).parent
 
 
-def listed(folder: Path) -> str:
-    """What a folder has, in short."""
+def list_contents(folder: Path) -> str:
+    """The first few names in a folder."""
     names = sorted(path.name for path in folder.iterdir())
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "") or "nothing"

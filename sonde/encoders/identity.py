@@ -1,33 +1,34 @@
-"""What names an encoder: the text a user types, and everything that can move a vector."""
+"""What names an encoder: the text that a user types, and everything that can change a vector."""
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import overload
 from urllib.parse import quote as _quote
 from urllib.parse import unquote as _unquote
 
 from sonde.errors import UsageError
 
+SCHEME_NAME = re.compile(r"[a-z][a-z0-9]*")
+
 
 def quote(text: str, safe: str) -> str:
-    """Percent-encoded, file names that are no UTF-8 included."""
+    """Percent-encoded text; file names that are not UTF-8 are quoted, too."""
     return _quote(text, safe=safe, errors="surrogatepass")
 
 
 def unquote(text: str) -> str:
-    """The text again."""
+    """The text that was percent-encoded."""
     return _unquote(text, errors="surrogatepass")
-
-
-_SCHEME = re.compile(r"[a-z][a-z0-9]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """``scheme:name[@revision][?key=value&…]``, taken apart; values are percent-decoded."""
+    """``scheme:name[@revision][?key=value&…]``, parsed; values are percent-decoded."""
 
     scheme: str
     name: str = ""
@@ -36,10 +37,10 @@ class Spec:
 
     @classmethod
     def parse(cls, text: str) -> Spec:
-        """Take a text apart, or say what is wrong with it."""
+        """Parse a text. UsageError, with what is wrong, if it names no encoder."""
         head, mark, query = text.partition("?")
         scheme, colon, rest = head.partition(":")
-        if not colon or not _SCHEME.fullmatch(scheme):
+        if not colon or not SCHEME_NAME.fullmatch(scheme):
             raise UsageError(
                 f"{text!r} names no encoder: expected scheme:name, such as static: or st:all-MiniLM-L6-v2. "
                 "`sonde ls encoders` lists the schemes."
@@ -54,25 +55,51 @@ class Spec:
         return cls(scheme, unquote(name), unquote(revision) if at else None, tuple(options.items()))
 
     def __str__(self) -> str:
-        """The text again; parsing it gives an equal value."""
+        """The text; parsing it gives an equal Spec."""
         revision = f"@{quote(self.revision, safe='/:')}" if self.revision is not None else ""
         query = "&".join(f"{quote(k, safe='')}={quote(v, safe='/:,*.')}" for k, v in self.options)
         return f"{self.scheme}:{quote(self.name, safe='/:')}{revision}{'?' if query else ''}{query}"
 
-    def known(self, allowed: Mapping[str, str] | Collection[str]) -> dict[str, str]:
-        """The options, none of which may be other than ``allowed``."""
+    @property
+    def path(self) -> str:
+        """The name of an encoder that is a file, or has no revisions: an @ is part of it."""
+        return self.name if self.revision is None else f"{self.name}@{self.revision}"
+
+    def check_options(self, allowed: Mapping[str, str] | Collection[str]) -> dict[str, str]:
+        """The options by key. UsageError if one of them is not ``allowed``."""
         found = dict(self.options)
-        if strange := sorted(set(found) - set(allowed)):
-            what = ", ".join(sorted(allowed)) or "none"
-            raise UsageError(f"{self} has the option {strange[0]!r}; {self.scheme}: knows {what}.")
+        if unknown := sorted(set(found) - set(allowed)):
+            what = ", ".join(sorted(allowed)) or "no options"
+            raise UsageError(f"{self} has the option {unknown[0]!r}; {self.scheme}: takes {what}.")
         return found
 
+    def choice(self, key: str, values: Sequence[str]) -> str:
+        """The value of an option that must be one of ``values``; the first is the default."""
+        if (value := dict(self.options).get(key, values[0])) not in values:
+            near = difflib.get_close_matches(value, values, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise UsageError(f"{self} has {key}={value}; expected {', '.join(values[:-1])} or {values[-1]}.{hint}")
+        return value
 
-@dataclass(frozen=True, slots=True)
+    @overload
+    def integer(self, key: str, default: int, *, low: int = 1, high: int | None = None) -> int: ...
+    @overload
+    def integer(self, key: str, default: None = None, *, low: int = 1, high: int | None = None) -> int | None: ...
+    def integer(self, key: str, default: int | None = None, *, low: int = 1, high: int | None = None) -> int | None:
+        """The value of an option that must be an integer from ``low`` to ``high``."""
+        if (value := dict(self.options).get(key)) is None:
+            return default
+        if re.fullmatch(r"[0-9]{1,19}", value) and low <= int(value) <= (int(value) if high is None else high):
+            return int(value)
+        expected = f"an integer from {low} to {high}" if high is not None else f"an integer, {low} or more"
+        raise UsageError(f"{self} has {key}={value}; expected {expected}.")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Identity:
-    """Everything that can move a vector: scheme, name, revision or content hash, layer, pooling, dtype, length, …
+    """Everything that can change a vector: scheme, name, revision or content hash, layer, pooling, dtype, length, …
 
-    Two encoders with the same identity give the same vector for the same text, or the store would lie.
+    Two encoders with the same identity give the same vector for the same text; the store relies on it.
     """
 
     scheme: str
@@ -82,16 +109,19 @@ class Identity:
 
     @classmethod
     def of(cls, scheme: str, name: str, **facts: object) -> Identity:
-        """Facts that are None are left out."""
+        """An identity with these facts; those that are None are left out."""
         return cls(scheme, name, tuple(sorted((k, str(v)) for k, v in facts.items() if v is not None)))
 
     def with_facts(self, **facts: object) -> Identity:
-        """The same with other or further facts: one layer of several, another dtype."""
+        """The same identity with changed or further facts: one layer of several, another dtype."""
         return Identity.of(self.scheme, self.name, **{**dict(self.facts), **facts})
 
     def __str__(self) -> str:
         query = "&".join(f"{quote(k, safe='')}={quote(v, safe='/:,*.')}" for k, v in self.facts)
         return f"{self.scheme}:{quote(self.name, safe='/:@')}{'?' if query else ''}{query}"
+
+    def __repr__(self) -> str:
+        return f"<Identity {self}>"
 
     @property
     def digest(self) -> str:

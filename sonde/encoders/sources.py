@@ -1,9 +1,8 @@
-"""The source files that a module is made of: its own, and those it imports that are not of installed packages.
+"""The source files that make up a module: its own, and those it imports, except installed packages.
 
-They are found by reading, without running anything: ``import`` statements wherever they stand, be it within functions,
-and ``importlib.import_module`` with the name written out. After the module ran, what it holds that comes from other
-modules is added. A name that is put together at run time, data that a program reads, and installed packages are not
-seen, and nobody should say that they were.
+They are found by parsing, without running anything: ``import`` statements anywhere, also within functions, and
+``importlib.import_module`` with the name written out. After the module has run, the modules that its objects come from
+are added. A name that is put together at run time, data that a program reads, and installed packages are not seen.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from weakref import WeakKeyDictionary
 from sonde.errors import EncoderError
 
 MAX_SOURCE_FILES = 2000
-"""Files that are looked at."""
+"""Maximum number of files that are followed."""
 MTIME_TOLERANCE_NS = 2_000_000_000
 """Nanoseconds within which two changes of a file may look like one."""
 Sources = Mapping[str, Path]
-"""By the name of the module; that of the first is empty, since the same file may be run under several names."""
+"""Files by module name; that of the first is empty, since the same file may be run under several names."""
 
 _seen: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()
-"""The hash of the source of each module when it was first met here: a module is imported once, its file may change."""
+"""The hash of the source of each module when it was first seen: a module is imported once, its file may change."""
 
 
 def find_sources(start: Path, name: str | None) -> dict[str, Path]:
-    """The file of a module and those it imports, whatever these import included; ``name`` if it is imported by one."""
+    """The file of a module and those it imports, directly or not; ``name`` if it is imported by name."""
     found = {"": start}
     root = _root(start, name)
     queue = [(start, name)]
@@ -49,7 +48,7 @@ def find_sources(start: Path, name: str | None) -> dict[str, Path]:
 
 
 def add_loaded_modules(found: Mapping[str, Path], module: ModuleType, name: str | None) -> dict[str, Path]:
-    """The same with what modules hold that have run by now: whatever they are, they came from somewhere."""
+    """The same with the modules that the objects of loaded modules come from."""
     start = found[""]
     root = _root(start, name)
     more = dict(found)
@@ -80,13 +79,13 @@ def hash_sources(found: Sources) -> dict[str, str]:
 
 
 def digest(hashes: Mapping[str, str]) -> str:
-    """One hash of all."""
+    """One hash of all files."""
     lines = "".join(f"{name}\0{value}\n" for name, value in sorted(hashes.items()))
     return hashlib.blake2b(lines.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
 def drop_stale_bytecode(found: Sources) -> None:
-    """Delete compiled copies that may be of the source as it was: Python compares size and whole seconds only."""
+    """Delete bytecode that may be of an older source: Python compares size and whole seconds only."""
     for path in found.values():
         if path.suffix == ".py":
             with suppress(OSError, NotImplementedError):
@@ -96,7 +95,7 @@ def drop_stale_bytecode(found: Sources) -> None:
 
 
 def check_loaded(found: Sources, hashes: Mapping[str, str], first: str | None) -> None:
-    """Refuse a module that was imported before its file changed: it would run the old code under the new name."""
+    """Reject a module that was imported before its file changed: it would run the old code under the new hash."""
     for name, path in found.items():
         module = sys.modules.get(name or first or "")
         if module is not None and _seen.setdefault(module, hashes[name]) != hashes[name]:
@@ -110,7 +109,7 @@ def _imports(path: Path, name: str | None) -> Iterator[str]:
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return  # it will not run either
+        return  # it cannot be run either
     package = (name or "").split(".")
     if path.name != "__init__.py":
         package = package[:-1]
@@ -131,13 +130,13 @@ def _imports(path: Path, name: str | None) -> Iterator[str]:
 
 
 def _parents(name: str) -> Iterator[str]:
-    """The packages that a module is in, which are run before it: of a.b.c, a and a.b."""
+    """The packages that contain a module and are run before it: for a.b.c, a and a.b."""
     parts = name.split(".")
     yield from (".".join(parts[:i]) for i in range(1, len(parts)) if all(parts))
 
 
 def locate(name: str, folder: Path) -> Path | None:
-    """The file of a module, without importing it; what lies beside the first file counts, on the path or not."""
+    """The file of a module, without importing it; files beside the first one count, whether on the path or not."""
     if name.partition(".")[0] in sys.builtin_module_names or name.partition(".")[0] in sys.stdlib_module_names:
         return None
     file = getattr(sys.modules.get(name), "__file__", None)
@@ -160,13 +159,13 @@ def locate(name: str, folder: Path) -> Path | None:
 
 
 def _root(start: Path, name: str | None) -> Path | None:
-    """The folder of the package that a module is of, if it is of one."""
+    """The folder of the package that contains a module, if there is one."""
     depth = name.count(".") + (start.name == "__init__.py") if name else 0
     return start.resolve().parents[depth - 1] if depth else None
 
 
 def _is_user_code(path: Path, root: Path | None) -> bool:
-    """Whether a file is the user's own: neither Python's, nor of an installed package, nor this program's."""
+    """Whether a file is the user's own: neither Python's, nor of an installed package, nor sonde's."""
     path = path.resolve()
     if root is not None and path.is_relative_to(root):
         return True

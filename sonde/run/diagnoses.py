@@ -50,7 +50,7 @@ def write_diagnosis(
     texts = [text for parts in sets for part in (parts.train, parts.dev, parts.test) for text in part.texts]
     kept = _Kept(store, identity)
     calls = None if found.encoded else kept.read()
-    symptoms = diagnose(encoder, found, [text for text in texts if text in there], half=half, calls=calls)
+    symptoms = diagnose(encoder, found, [text for text in texts if text in there], half=half, call_symptoms=calls)
     if calls is None:
         kept.write(symptoms)
     if before is not None and before.symptoms == symptoms:

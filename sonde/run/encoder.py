@@ -10,8 +10,9 @@ from typing import Any
 from sonde import __version__
 from sonde.core.third_party import third_party_code
 from sonde.core.threads import single_threaded
-from sonde.encoders import load
-from sonde.encoders.embed import EncoderInfo, check_vectors, embed, facts
+from sonde.encoders import EncoderInfo, encoder_info, load
+from sonde.encoders.call import check_vectors
+from sonde.encoders.embed import embed
 from sonde.errors import DataError, UsageError
 from sonde.probes import Probe, parse
 from sonde.result import Cell
@@ -44,7 +45,7 @@ def probe_encoder(
             encoder: Any = given if given is not None else load(other or name)
             if getattr(encoder, "needs_fit", False):  # on all sets, or a resumed run would have other vectors
                 encoder = encoder.fit(list(dict.fromkeys(text for s in sets or extra for text in s.parts.texts())))
-            about = facts(encoder)
+            about = encoder_info(encoder)
     except KeyboardInterrupt:
         raise
     except BaseException as e:  # whatever an encoder does, the others are still to be asked
@@ -261,7 +262,7 @@ def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
         return None
     name = s.variant.given
     encoder = one.shared.get(name, 0, partial(load, name))
-    layers = facts(encoder).layers
+    layers = encoder_info(encoder).layers
     if not layers:
         found = embed(encoder, s.parts.texts(), store=config.store, batch_size=config.batch_size)
         if not found.layers:

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from sonde.core.arguments import StringsOrPaths, as_strings
-from sonde.encoders import load, scheme_names
-from sonde.encoders.embed import facts
+from sonde.encoders import encoder_info, load, scheme_names
 from sonde.errors import DataError, EncoderError, SondeError, UsageError, describe_error
 from sonde.probes import Fit
 from sonde.probes.probe import AS_INPUT
@@ -126,7 +125,7 @@ def make_variants(parts: Parts, variants: Variants, others: Sequence[Parts], see
 
 def _identity(name: str) -> str:
     """What an encoder is; of one that does not say, its name."""
-    found = facts(load(name)).identity
+    found = encoder_info(load(name)).identity
     return str(found) if found is not None else name
 
 

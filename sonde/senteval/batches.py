@@ -1,4 +1,4 @@
-"""Sentences → vectors: the client's ``batcher`` is given batches, and what it returns is looked at."""
+"""Sentences → vectors: batches are passed to the client's ``batcher``, and what it returns is checked."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def encode(params: dotdict, batcher: Batcher, *sides: Sequence[Any]) -> Array:
 
 
 def place(params: dotdict, start: int) -> str:
-    """How messages call the batch that begins with this sentence."""
+    """The batch that begins with this sentence, as messages name it."""
     return f"{params.current_task}, batch {start // params.batch_size + 1} (sentences {start} …)"
 
 
@@ -78,7 +78,7 @@ def matrix(params: dotdict, returned: Any, batch: Sequence[Any], start: int) -> 
 
 
 def check_finite(params: dotdict, found: Array, start: int) -> None:
-    """Refuse vectors that no classifier can learn from."""
+    """Reject vectors that no classifier can be trained on."""
     sound = np.isfinite(found).all(axis=1)
     if not sound.all():
         row = int(np.flatnonzero(~sound)[0])
@@ -90,7 +90,7 @@ def check_finite(params: dotdict, found: Array, start: int) -> None:
 
 
 def _array(returned: Any) -> Array:
-    """An array of numpy's from one, from a list of vectors, or from a tensor on whatever device."""
+    """A numpy array from an array, a list of vectors, or a tensor on any device."""
     if isinstance(returned, list | tuple):
         return np.array([_array(each) for each in returned])
     if hasattr(returned, "detach"):

@@ -20,7 +20,7 @@ log = logging.getLogger("senteval")
 
 
 class BinaryClassifierEval:
-    """Sentences of the label 1 and sentences of the label 0."""
+    """Sentences with label 1 and sentences with label 0."""
 
     def __init__(self, pos: list[Sentence], neg: list[Sentence], seed: int = 1111) -> None:
         self.seed = seed
@@ -28,7 +28,7 @@ class BinaryClassifierEval:
         self.n_samples = len(self.samples)
 
     def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
-        """Show all sentences to the client."""
+        """Pass all sentences to the client."""
         return prepare(params, self.samples)
 
     def loadFile(self, fpath: str | Path) -> list[Sentence]:  # noqa: N802 - SentEval's name
@@ -70,7 +70,7 @@ class MREval(BinaryClassifierEval):
 
 
 class SUBJEval(BinaryClassifierEval):
-    """Objective sentences, which have the label 1, and subjective ones."""
+    """Objective sentences, which have label 1, and subjective ones."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
         log.debug("***** Transfer task : SUBJ *****")

@@ -14,10 +14,10 @@ from sonde.senteval.utils import parse_optimiser
 L2_GRID = (1e-5, 1e-4, 1e-3, 1e-2)
 """SentEval's weights of the L2 penalty."""
 UNREGULARISED = 1e-9
-"""What there is in place of the grid for SNLI."""
+"""Used instead of the grid for SNLI."""
 FAST = f"senteval, l2 {L2_GRID[0]:g} only"
-"""What the fast mode is called in a result. A classifier that is stopped early hardly feels the weaker three penalties,
-and which of them is best on dev is much of a draw: benchmarks/senteval.py shows how far off it is without a choice."""
+"""What the fast mode is called in a result. The weaker three penalties hardly affect a classifier that is stopped
+early, and which of them is best on dev is mostly chance: benchmarks/senteval.py shows the difference."""
 RATES = {"adam": 1e-3, "adagrad": 1e-2, "rmsprop": 1e-2, "sgd": 0.0}
 """The optimisers that need no torch, and torch's rates for them; that of sgd must always be given."""
 _KEYS = (
@@ -33,7 +33,7 @@ def probe_of(classifier: Mapping[str, Any], *, unregularised: bool = False) -> P
     ``free`` stands for no regularisation.
     """
     name, options = parse_optimiser(classifier.get("optim", "adam"))
-    options.pop("weight_decay", None)  # SentEval writes its own over it
+    options.pop("weight_decay", None)  # SentEval overwrites it
     if name not in RATES or not set(options) <= {"lr"}:
         return None
     hidden = int(classifier["nhid"])
@@ -52,7 +52,7 @@ def probe_of(classifier: Mapping[str, Any], *, unregularised: bool = False) -> P
 
 
 def grid_of(classifier: Mapping[str, Any], *, unregularised: bool = False) -> tuple[float, ...]:
-    """The penalties that dev chooses from."""
+    """The penalties of which the best on dev is chosen."""
     if unregularised:
         return (UNREGULARISED,)
     return L2_GRID[:1] if is_fast(classifier) else L2_GRID
@@ -67,19 +67,19 @@ def reduction_of(classifier: Mapping[str, Any]) -> Any:
 
 
 def is_fast(classifier: Mapping[str, Any]) -> bool:
-    """Whether one penalty will do."""
+    """Whether only one penalty is tried."""
     return bool(classifier.get("fast", False))
 
 
 def protocol_of(classifier: Mapping[str, Any]) -> dict[str, str]:
-    """What a result says of how it was come by, if not by SentEval's rule."""
+    """How a result was obtained, if not by SentEval's protocol."""
     return {"protocol": FAST} if is_fast(classifier) else {}
 
 
 def warn_unknown_keys(classifier: Mapping[str, Any]) -> None:
-    """Say which keys mean nothing. SentEval passes over them without a word, and so does a slip of the pen."""
+    """Warn about unknown keys, which may be typing errors; SentEval ignores them silently."""
     for key in classifier:
         if key not in _KEYS:
             near = difflib.get_close_matches(str(key), _KEYS, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_KEYS)}"
-            log.warning("params['classifier'] has %r, which means nothing here; %s", key, hint)
+            log.warning("params['classifier'] has %r, which is unknown here; %s", key, hint)

@@ -1,4 +1,4 @@
-"""SentEval's front door: ``SE(params, batcher, prepare).eval(tasks)``."""
+"""SentEval's entry point: ``SE(params, batcher, prepare).eval(tasks)``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sonde.senteval.utils import dotdict
 __all__ = ["SE", "register_task"]
 
 TaskFactory = Callable[..., Any]
-"""A class, or anything else that is called with a path and ``seed``, and makes what has do_prepare and run."""
+"""A class, or any callable of a path and ``seed`` that returns an object with do_prepare and run."""
 
 DOWNSTREAM: Mapping[str, tuple[str, TaskFactory]] = {
     "CR": ("CR", binary.CREval),
@@ -39,7 +39,7 @@ DOWNSTREAM: Mapping[str, tuple[str, TaskFactory]] = {
     "STS15": ("STS/STS15-en-test", sts.STS15Eval),
     "STS16": ("STS/STS16-en-test", sts.STS16Eval),
 }
-"""The transfer tasks: where each stands below ``downstream``, and what runs it."""
+"""The transfer tasks: the folder of each below ``downstream``, and what runs it."""
 PROBING_EVALS: Mapping[str, tuple[str, TaskFactory]] = {
     "Length": ("sentence_length", probing.LengthEval),
     "WordContent": ("word_content", probing.WordContentEval),
@@ -58,13 +58,13 @@ SIMCSE: Mapping[str, tuple[str, TaskFactory]] = {
     "STSBenchmark-finetune": ("STS/STSBenchmark", sts.STSBenchmarkFinetune),
     "STSBenchmark-fix": ("STS/STSBenchmark-fix", sts.STSBenchmarkEval),
 }
-"""What SimCSE's copy of SentEval has besides."""
+"""What SimCSE's copy of SentEval adds."""
 
 _registered: dict[str, TaskFactory | Path] = {}
 
 
 def register_task(name: str, factory: TaskFactory | str | Path) -> None:
-    """Add a task under a name, or put it in the place of one.
+    """Register a task under a name, or replace one.
 
     ``made`` is a file in the format of the probing tasks; or a class such as those of ``senteval.binary``, or any
     function, that is called as ``made(task_path, seed=…)`` with ``params['task_path']``.
@@ -81,7 +81,7 @@ class SE:
         if not self.params.classifier:
             self.params.classifier = {"nhid": 0}
         if "nhid" not in self.params.classifier:
-            raise AssertionError("params['classifier'] must say nhid, the number of hidden units: 0 for none.")
+            raise AssertionError("params['classifier'] must have nhid, the number of hidden units: 0 for none.")
         self.batcher = batcher
         self.prepare: Prepare = prepare or (lambda params, samples: None)
         self.evaluation: Any = None
@@ -120,7 +120,7 @@ class SE:
 
 
 def _folder(name: str, data: Path, home: str) -> Path:
-    """The folder of a transfer task; folders of 2017 have no ``downstream``."""
+    """The folder of a transfer task; folders from 2017 have no ``downstream``."""
     tried = (data / "downstream" / home, data / home)
     for folder in tried:
         if folder.is_dir():
@@ -132,7 +132,7 @@ def _folder(name: str, data: Path, home: str) -> Path:
 
 
 def _probing(data: Path, file: str) -> Path:
-    """The file of a probing task, which need not be there, without its compression suffix."""
+    """The file of a probing task, which need not exist, without its compression suffix."""
     tried = [folder / f"{file}.txt" for folder in (data / "probing", data)]
     return next((path for path in tried if find_file(path)), tried[0])
 

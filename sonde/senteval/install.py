@@ -1,4 +1,4 @@
-"""A package ``senteval`` in a folder, for scripts that put that folder before all others and import it from there."""
+"""A package ``senteval`` in a folder, for scripts that put this folder first on their path and import it from there."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ MODULES = (
 )  # fmt: skip
 """What may be imported from the package."""
 GENERATED_MARK = "written by `sonde senteval install`"
-"""By this in its first line a file is known to be ours."""
+"""In the first line of files that we wrote."""
 
 
 def install(folder: Path, *, force: bool = False) -> Path:
-    """Write ``senteval`` into a folder; over a package that is not ours only by force."""
+    """Write ``senteval`` into a folder; a package that is not ours is overwritten only with ``force``."""
     home = folder / "senteval"
     files = {home / "__init__.py": _package()}
     for name in MODULES:

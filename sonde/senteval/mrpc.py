@@ -1,4 +1,4 @@
-"""MRPC: whether two sentences say the same."""
+"""MRPC: whether two sentences are paraphrases."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["MRPCEval"]
 log = logging.getLogger("senteval")
 
 PAIR_ROWS = 256
-"""Pairs that are put together at a time."""
+"""Pairs that are combined at a time."""
 
 
 class MRPCEval:
-    """Pairs to learn from, and pairs to test on."""
+    """Training pairs and test pairs."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
         log.info("***** Transfer task : MRPC *****")
@@ -33,7 +33,7 @@ class MRPCEval:
         }
 
     def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
-        """Show all sentences to the client."""
+        """Pass all sentences to the client."""
         return prepare(params, [s for data in self.mrpc_data.values() for side in ("X_A", "X_B") for s in data[side]])
 
     def loadFile(self, fpath: str | Path) -> dict[str, list[Any]]:  # noqa: N802 - SentEval's name
@@ -67,7 +67,7 @@ class MRPCEval:
 
 
 def compared(pairs: Array) -> Array:
-    """Vectors u and v side by side, (n, 2d), turned in place into what is learnt from: |u − v| and u · v."""
+    """Vectors u and v side by side, (n, 2d), replaced in place by the features |u − v| and u · v."""
     width = pairs.shape[1] // 2
     for start in range(0, len(pairs), PAIR_ROWS):
         u, v = pairs[start : start + PAIR_ROWS, :width], pairs[start : start + PAIR_ROWS, width:]
@@ -78,7 +78,7 @@ def compared(pairs: Array) -> Array:
 
 
 def _f1(labels: Array, found: Array) -> float:
-    """F1 of the label 1; 0 if there is none, neither meant nor found."""
+    """F1 of label 1; 0 if it occurs neither as gold nor as predicted label."""
     meant, seen = labels == 1, found.ravel() == 1
     both, either = int((meant & seen).sum()), int(meant.sum() + seen.sum())
     return 2 * both / either if either else 0.0

@@ -24,7 +24,7 @@ __all__ = [
 log = logging.getLogger("senteval")
 
 UNSEEN = -1
-"""The number of a label that no training row has: whatever is found for such a row is wrong."""
+"""The number of a label that no training row has: any prediction for such a row is wrong."""
 
 
 class PROBINGEval:
@@ -39,11 +39,11 @@ class PROBINGEval:
         log.info("Loaded %s train - %s dev - %s test for %s", *counts, task)
 
     def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
-        """Show all sentences to the client."""
+        """Pass all sentences to the client."""
         return prepare(params, [sentence for data in self.task_data.values() for sentence in data["X"]])
 
     def loadFile(self, fpath: str | Path) -> None:  # noqa: N802 - SentEval's name
-        """Read the file. Labels are numbered as they sort, as texts, those of the training rows only."""
+        """Read the file. Labels of the training rows are numbered in sorted order, as texts."""
         self.tok2split = {"tr": "train", "va": "dev", "te": "test"}
         check_against_manifest(Path(fpath))
         for number, line in lines_of(fpath):
@@ -55,7 +55,7 @@ class PROBINGEval:
             data["X"].append(cells[-1].split())
             data["y"].append(cells[1])
         if missing := [part for part, split in self.tok2split.items() if not self.task_data[split]["y"]]:
-            raise DataError(f"{fpath} has no rows of the part {', '.join(missing)}; expected tr, va and te.")
+            raise DataError(f"{fpath} has no rows of the split {', '.join(missing)}; expected tr, va and te.")
         self.tok2label = {label: i for i, label in enumerate(sorted(set(self.task_data["train"]["y"])))}
         self.nclasses = len(self.tok2label)
         for split, data in self.task_data.items():
@@ -87,21 +87,21 @@ class PROBINGEval:
 
 
 class LengthEval(PROBINGEval):
-    """How many words there are, in bins."""
+    """The number of words, in bins."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
         PROBINGEval.__init__(self, "Length", Path(task_path) / "sentence_length.txt", seed)
 
 
 class WordContentEval(PROBINGEval):
-    """Which of many words there is."""
+    """Which of many words the sentence contains."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
         PROBINGEval.__init__(self, "WordContent", Path(task_path) / "word_content.txt", seed)
 
 
 class DepthEval(PROBINGEval):
-    """How deep the tree is, in bins."""
+    """The depth of the tree, in bins."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
         PROBINGEval.__init__(self, "Depth", Path(task_path) / "tree_depth.txt", seed)
@@ -115,7 +115,7 @@ class TopConstituentsEval(PROBINGEval):
 
 
 class BigramShiftEval(PROBINGEval):
-    """Whether two words have changed places."""
+    """Whether two words were swapped."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
         PROBINGEval.__init__(self, "BigramShift", Path(task_path) / "bigram_shift.txt", seed)
@@ -150,7 +150,7 @@ class OddManOutEval(PROBINGEval):
 
 
 class CoordinationInversionEval(PROBINGEval):
-    """Whether two clauses have changed places."""
+    """Whether two clauses were swapped."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
         PROBINGEval.__init__(self, "CoordinationInversion", Path(task_path) / "coordination_inversion.txt", seed)

@@ -21,7 +21,7 @@ log = logging.getLogger("senteval")
 
 
 class ImageCaptionRetrievalEval:
-    """Images and five captions of each, in three parts. The words of captions are bytes."""
+    """Images with five captions each, in three splits. The words of captions are bytes."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
         log.debug("***** Transfer task: Image Caption Retrieval *****")
@@ -29,11 +29,11 @@ class ImageCaptionRetrievalEval:
         self.coco_data = dict(zip(("train", "dev", "test"), self.loadFile(task_path), strict=True))
 
     def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
-        """Show all captions to the client."""
+        """Pass all captions to the client."""
         return prepare(params, [sentence for data in self.coco_data.values() for sentence in data["sent"]])
 
     def loadFile(self, fpath: str | Path) -> tuple[dict[str, Any], ...]:  # noqa: N802 - SentEval's name
-        """Captions and image features of the three parts, as ``sonde data convert-coco`` writes them."""
+        """Captions and image features of the three splits, as ``sonde data convert-coco`` writes them."""
         found: dict[str, dict[str, Any]] = {split: {"sent": []} for split in ("tr", "va", "te")}
         for split, path, row in scan("ImageCaptionRetrieval", Path(fpath)):
             found[split]["sent"].append([word.encode() for word in row.text.split()])

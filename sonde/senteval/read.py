@@ -1,4 +1,4 @@
-"""The lines of SentEval's files, as SentEval reads them: what stands in them is not looked at before it is split."""
+"""The lines of SentEval's files, as SentEval reads them: they are not interpreted before they are split."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ log = logging.getLogger("senteval")
 
 
 def text_of(path: str | Path, encoding: str = "utf-8") -> str:
-    """The text of a file, or of a compressed one in its place."""
+    """The text of a file, or of a compressed version of it."""
     found = find_file(Path(path))
     if found is None:
-        raise DataError(f"There is no file {path}, compressed or not. `sonde data get` fetches sets, or says where.")
+        raise DataError(
+            f"There is no file {path}, compressed or not. `sonde data get` downloads sets, or says where they are."
+        )
     content = b"".join(open_bytes(str(found)))
     try:
         return content.decode(encoding)
@@ -34,16 +36,16 @@ def lines_of(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, s
 
 
 def cells_of(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each line of a UTF-8 file, at least so many, set off by tabs."""
+    """The cells of each line of a UTF-8 file, at least ``columns`` of them, separated by tabs."""
     for number, line in lines_of(path):
         cells = line.split("\t")
         if len(cells) < columns:
-            raise CorpusError(str(path), number, f"{len(cells)} columns", f"at least {columns}, set off by tabs")
+            raise CorpusError(str(path), number, f"{len(cells)} columns", f"at least {columns}, separated by tabs")
         yield number, cells
 
 
 def sentences_of(path: str | Path) -> list[Sentence]:
-    """The words of each line of a file, empty lines included, that is taken for Latin-1 whatever it is.
+    """The words of each line of a file, empty lines included, which is always read as Latin-1.
 
     So a byte may end a line that does not in UTF-8; there are then more sentences than lines, as in SentEval.
     """
@@ -68,4 +70,4 @@ def label_of(path: str | Path, number: int, text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise CorpusError(str(path), number, f"the label {text[:20]!r}", "a whole number") from None
+        raise CorpusError(str(path), number, f"the label {text[:20]!r}", "an integer") from None

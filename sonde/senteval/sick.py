@@ -1,4 +1,4 @@
-"""SICK: how related two sentences are, and whether one follows from the other.
+"""SICK: how related two sentences are, and whether one entails the other.
 
 SentEval learns relatedness from the vectors; SimCSE's copy takes their cosine. The keys of the two results differ, so
 that one result has both. ``params['sts_mode']`` may ask for one of them only: ``supervised`` or ``cosine``.
@@ -34,11 +34,11 @@ Pairs = dict[str, list[Any]]
 
 
 class SICKRelatednessEval:
-    """Pairs with a score from 1 to 5 in three parts."""
+    """Pairs with a score from 1 to 5 in three splits."""
 
     similarity: Similarity
     watch = "pearson"
-    """What must gain on dev."""
+    """The metric that must improve on dev."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
         log.debug("***** Transfer task : SICK *****")
@@ -46,7 +46,7 @@ class SICKRelatednessEval:
         self.sick_data = {split: self.loadFile(Path(task_path) / file) for split, file in FILES.items()}
 
     def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
-        """Show all sentences to the client."""
+        """Pass all sentences to the client."""
         self.similarity = similarity_of(params)
         return prepare(params, [s for data in self.sick_data.values() for side in ("X_A", "X_B") for s in data[side]])
 
@@ -61,7 +61,7 @@ class SICKRelatednessEval:
         return found
 
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
-        """Encode and compare; learn, and test."""
+        """Encode and compare; train and test."""
         mode = params.sts_mode or "both"
         if mode not in MODES:
             raise UsageError(f"params['sts_mode'] must be one of {', '.join(MODES)}; got {mode!r}.")
@@ -84,7 +84,7 @@ class SICKRelatednessEval:
         return distributions(labels, nclass)
 
     def _encode(self, params: dotdict, batcher: Batcher) -> dict[str, Array]:
-        """The vectors of both sides of each part in line, (n, 2d); the part is sorted, and kept in that order."""
+        """The vectors of both sides of each split side by side, (n, 2d); the split is sorted and stays so."""
         vectors = {}
         for split, data in self.sick_data.items():
             log.info("Computing embedding for %s", split)
@@ -93,7 +93,7 @@ class SICKRelatednessEval:
         return vectors
 
     def _learn(self, params: dotdict, vectors: dict[str, Array]) -> dict[str, Any]:
-        """Learn from the vectors, which are used up, and test."""
+        """Train on the vectors, which are overwritten, and test."""
         from scipy.stats import pearsonr, spearmanr
 
         parts = {
@@ -122,17 +122,17 @@ class SICKRelatednessEval:
 
 
 class SICKEval(SICKRelatednessEval):
-    """Relatedness that is learnt, with Spearman's correlation on dev: SimCSE's ``SICKRelatedness-finetune``."""
+    """Relatedness that is learned, with Spearman's correlation on dev: SimCSE's ``SICKRelatedness-finetune``."""
 
     watch = "spearman"
 
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
-        """Encode, learn and test."""
+        """Encode, train and test."""
         return self._learn(params, self._encode(params, batcher))
 
 
 class SICKEntailmentEval(SICKRelatednessEval):
-    """Whether the second sentence follows from the first."""
+    """Whether the first sentence entails the second."""
 
     def loadFile(self, fpath: str | Path) -> Pairs:  # noqa: N802 - SentEval's name
         """The pairs and labels of a table with a header."""

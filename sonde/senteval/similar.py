@@ -1,4 +1,4 @@
-"""How like each other two sentences are, and how well that agrees with people."""
+"""How similar two sentences are, and how well that agrees with human scores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def similarity_of(params: dotdict) -> Similarity:
 def similarities(
     params: dotdict, batcher: Batcher, similarity: Similarity, one: Sequence[Any], two: Sequence[Any]
 ) -> list[Any]:
-    """How like each other sentence i of one and sentence i of two are, batch by batch, first one's and then two's.
+    """The similarity of sentence i of one and sentence i of two, batch by batch, first those of one and then of two.
 
     A similarity of the client's own is given what the batcher returned, row by row, whatever that is.
     """

@@ -23,11 +23,11 @@ log = logging.getLogger("senteval")
 
 SNLI_LABELS = {"entailment": 0, "neutral": 1, "contradiction": 2}
 SNLI_MAX_EPOCHS = 15
-"""Passes over the training rows at most, with a look at dev after each."""
+"""Maximum number of epochs, with an evaluation on dev after each."""
 
 
 class SNLIEval:
-    """Pairs of premise and hypothesis in three parts, which are sorted by length, the hypothesis first."""
+    """Pairs of premise and hypothesis in three splits, which are sorted by length, the hypothesis first."""
 
     def __init__(self, taskpath: str | Path, seed: int = 1111) -> None:
         log.debug("***** Transfer task : SNLI Entailment*****")
@@ -40,7 +40,7 @@ class SNLIEval:
             labels = [line.strip() for line in _lines(text_of(file))]
             if not len(one) == len(two) == len(labels):
                 met = f"{len(one)}, {len(two)} and {len(labels)}"
-                raise DataError(f"{file} and the sentences beside it have {met} lines; expected as many.")
+                raise DataError(f"{file} and the sentences beside it have {met} lines; expected the same number.")
             if strange := sorted(set(labels) - {*SNLI_LABELS, NO_GOLD}):
                 raise DataError(f"{file} has the labels {strange[:3]}; expected {', '.join(SNLI_LABELS)}.")
             kept = [row for row in zip(two, one, labels, strict=True) if row[2] != NO_GOLD]
@@ -49,11 +49,11 @@ class SNLIEval:
             self.samples += one + two
 
     def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
-        """Show all sentences to the client."""
+        """Pass all sentences to the client."""
         return prepare(params, self.samples)
 
     def loadFile(self, fpath: str | Path) -> list[Sentence]:  # noqa: N802 - SentEval's name
-        """The sentences of a file, which SentEval takes for Latin-1 whatever it is."""
+        """The sentences of a file, which SentEval always reads as Latin-1."""
         return [line.split() for line in _lines(text_of(fpath, "latin-1"))]
 
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
@@ -89,5 +89,5 @@ def _juxtaposed(u: Array, v: Array) -> Array:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines end at line feeds only: Latin-1 has a letter that ends a line for Python."""
+    """Lines end at line feeds only: Latin-1 has a character that ends a line in Python."""
     return text.removesuffix("\n").split("\n") if text else []

@@ -1,4 +1,4 @@
-"""SST: sentiment in two classes or five."""
+"""SST: sentiment in two or five classes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger("senteval")
 
 
 class SSTEval:
-    """Sentences with their labels in three parts."""
+    """Sentences with their labels in three splits."""
 
     def __init__(self, task_path: str | Path, nclasses: int = 2, seed: int = 1111) -> None:
         if nclasses not in (2, 5):
@@ -31,7 +31,7 @@ class SSTEval:
         self.sst_data = {split: self.loadFile(Path(task_path) / f"sentiment-{split}") for split in _SPLITS}
 
     def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
-        """Show all sentences to the client."""
+        """Pass all sentences to the client."""
         return prepare(params, [sentence for split in _SPLITS for sentence in self.sst_data[split]["X"]])
 
     def loadFile(self, fpath: str | Path) -> dict[str, list[Any]]:  # noqa: N802 - SentEval's name

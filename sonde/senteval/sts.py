@@ -1,4 +1,4 @@
-"""STS12 to STS16, where nothing is learnt, and the STS benchmark."""
+"""STS12 to STS16, which need no training, and the STS benchmark."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class STSEval:
     similarity: Similarity
 
     def loadFile(self, fpath: str | Path) -> None:  # noqa: N802 - SentEval's name
-        """Read the sets from a folder and sort them by length. Pairs without a score are left out."""
+        """Read the sets from a folder and sort them by length. Pairs without a score are skipped."""
         self.data: dict[str, tuple[list[Sentence], list[Sentence], list[float]]] = {}
         self.samples: list[Sentence] = []
         for name in self.datasets:
@@ -38,7 +38,7 @@ class STSEval:
             self.samples += one + two
 
     def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
-        """Show all sentences to the client."""
+        """Pass all sentences to the client."""
         self.similarity = similarity_of(params)
         return prepare(params, self.samples)
 
@@ -78,7 +78,7 @@ class STS12Eval(_Year):
 
 
 class STS13Eval(_Year):
-    """SemEval 2013, without SMT, which may not be passed on."""
+    """SemEval 2013, without SMT, which may not be redistributed."""
 
     name = "STS13 (-SMT)"
     sets = ("FNWN", "headlines", "OnWN")
@@ -106,7 +106,7 @@ class STS16Eval(_Year):
 
 
 class STSBenchmarkEval(SICKRelatednessEval):
-    """The STS benchmark, learnt and compared like SICK."""
+    """The STS benchmark, trained and compared like SICK."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
         log.debug("***** Transfer task : STSBenchmark*****")
@@ -119,7 +119,7 @@ class STSBenchmarkEval(SICKRelatednessEval):
 
 
 class STSBenchmarkFinetune(SICKEval):
-    """The STS benchmark, learnt, with Spearman's correlation on dev: SimCSE's ``STSBenchmark-finetune``."""
+    """The STS benchmark, trained, with Spearman's correlation on dev: SimCSE's ``STSBenchmark-finetune``."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
         log.debug("***** Transfer task : STSBenchmark*****")
@@ -140,14 +140,16 @@ def _pairs(folder: Path, name: str) -> tuple[list[Sentence], list[Sentence], lis
     files = [folder / f"STS.{kind}.{name}.txt" for kind in ("input", "gs")]
     pairs, scores = (text_of(file).removesuffix("\n").split("\n") for file in files)
     if len(pairs) != len(scores):
-        raise DataError(f"{files[0]} has {len(pairs)} lines, and {files[1].name} {len(scores)}; expected as many.")
+        raise DataError(
+            f"{files[0]} has {len(pairs)} lines, and {files[1].name} {len(scores)}; expected the same number."
+        )
     found: tuple[list[Sentence], list[Sentence], list[float]] = ([], [], [])
     for number, (pair, score) in enumerate(zip(pairs, scores, strict=True), 1):
         if not score.strip():
             continue
         cells = pair.split("\t")
         if len(cells) < 2:
-            raise CorpusError(str(files[0]), number, "one column", "two sentences, set off by a tab")
+            raise CorpusError(str(files[0]), number, "one column", "two sentences, separated by a tab")
         found[0].append(cells[0].split())
         found[1].append(cells[1].split())
         found[2].append(score_of(files[1], number, score))

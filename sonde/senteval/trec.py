@@ -1,4 +1,4 @@
-"""TREC: the kind of thing a question asks for."""
+"""TREC: the type of a question."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TREC_LABELS = {"ABBR": 0, "DESC": 1, "ENTY": 2, "HUM": 3, "LOC": 4, "NUM": 5}
 
 
 class TRECEval:
-    """Questions to learn from, and questions to test on."""
+    """Training questions and test questions."""
 
     def __init__(self, task_path: str | Path, seed: int = 1111) -> None:
         log.info("***** Transfer task : TREC *****")
@@ -32,7 +32,7 @@ class TRECEval:
         self.test = self.loadFile(Path(task_path) / "TREC_10.label")
 
     def do_prepare(self, params: dotdict, prepare: Prepare) -> Any:
-        """Show all sentences to the client."""
+        """Pass all sentences to the client."""
         return prepare(params, self.train["X"] + self.test["X"])
 
     def loadFile(self, fpath: str | Path) -> dict[str, list[Any]]:  # noqa: N802 - SentEval's name

@@ -1,4 +1,4 @@
-"""What SentEval's clients take from ``senteval.utils``; the name is SentEval's."""
+"""What SentEval's clients import from ``senteval.utils``; the name is SentEval's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)")
 
 
 class dotdict(dict[str, Any]):  # noqa: N801 - SentEval's name
-    """A dictionary whose items are attributes too; one that is missing is None."""
+    """A dictionary whose items are also attributes; one that is missing is None."""
 
     def __getattr__(self, name: str) -> Any:
         return self.get(name)
@@ -35,7 +35,7 @@ class dotdict(dict[str, Any]):  # noqa: N801 - SentEval's name
 
 
 def cosine(u: Any, v: Any) -> Any:
-    """The cosine of two vectors (d,); not a number if one is zero."""
+    """The cosine of two vectors (d,); NaN if one is zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.dot(u, v) / (np.linalg.norm(u) * np.linalg.norm(v))
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sonde.compare import best_layer
-from sonde.encoders import REMOTE_SCHEME, Spec
-from sonde.errors import SondeError, UsageError
+from sonde.encoders import sends_texts
+from sonde.errors import UsageError
 from sonde.report.grid import ColumnKey, Grid, Layers, SetKey, grid_of, label_columns
 from sonde.report.names import set_names, short_names
 from sonde.report.sets import describe_set
@@ -39,10 +39,7 @@ class Choice:
     @property
     def remote(self) -> bool:
         """Whether sentences leave this machine to be encoded."""
-        try:
-            return Spec.parse(self.column.encoder).scheme == REMOTE_SCHEME
-        except SondeError:
-            return False
+        return sends_texts(self.column.encoder)
 
     def result_for(self, place: SetKey) -> Result | None:
         """The result whose probe is used for a set, if there is one."""

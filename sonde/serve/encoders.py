@@ -7,8 +7,8 @@ from threading import Lock
 from typing import Any
 
 from sonde.core.arguments import StringsOrPaths, as_strings
-from sonde.encoders import Spec, load, refuse_untrusted, scheme_names
-from sonde.encoders.embed import Embeddings, embed, facts
+from sonde.encoders import Spec, encoder_info, load, refuse_untrusted, scheme_names
+from sonde.encoders.embed import Embeddings, embed
 from sonde.errors import EncoderError, SondeError, UsageError, describe_error
 from sonde.result import FLOAT16_FACT
 
@@ -58,7 +58,7 @@ class Encoders:
 
 def _check(name: str, encoder: Any, identity: str | None, *, half: bool) -> None:
     """Refuse an encoder that is not the one whose vectors the probes were trained on."""
-    now = facts(encoder).identity
+    now = encoder_info(encoder).identity
     if identity is None or now is None:
         raise EncoderError(
             f"{name} has no identity, and may not be the one of the run. Give it one, as in ?version=1, and run again."

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from sonde.core.third_party import third_party_code
+from sonde.encoders import encoder_info
+from sonde.encoders.call import call_encoder
 from sonde.encoders.diagnosis import (
     EQUAL_TOLERANCE,
     EXEMPT_SCHEME,
     SAMPLED_TEXTS,
-    apart,
+    describe_difference,
     diagnose_vectors,
     unknown_tokens,
 )
-from sonde.encoders.embed import call_encoder, facts
-from sonde.encoders.schemes.vec import Pooled
+from sonde.encoders.wordvectors.pooled import Pooled
 from sonde.errors import SondeError, describe_error
 from sonde.testing.verdict import Verdict
 
@@ -62,7 +63,7 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
     if getattr(encoder, "needs_fit", False):
         with third_party_code:
             encoder = encoder.fit(texts)  # type: ignore[attr-defined]
-    layers = facts(encoder).layers
+    layers = encoder_info(encoder).layers
 
     def vectors(texts: Sequence[str]) -> np.ndarray:
         return np.array(call_encoder(encoder, texts, layers), np.float64)
@@ -75,14 +76,17 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
     what = f"{whole.shape[2]} numbers" + (f", {len(layers)} layers" if layers else "")
     yield Verdict("it gives one vector of finite numbers per text", True, what)
     rules: tuple[tuple[str, Callable[[], str]], ...] = (
-        ("the same texts give the same vectors again", lambda: apart(whole, vectors(texts), texts, REPEAT_TOLERANCE)),
+        (
+            "the same texts give the same vectors again",
+            lambda: describe_difference(whole, vectors(texts), texts, REPEAT_TOLERANCE),
+        ),
         (
             "a vector does not depend on the other texts of the batch",
-            lambda: apart(whole, np.concatenate([vectors([t]) for t in texts], axis=1), texts),
+            lambda: describe_difference(whole, np.concatenate([vectors([t]) for t in texts], axis=1), texts),
         ),
         (
             "a vector does not depend on the order of the batch",
-            lambda: apart(whole, vectors(texts[::-1])[:, ::-1], texts),
+            lambda: describe_difference(whole, vectors(texts[::-1])[:, ::-1], texts),
         ),
         ("a text that stands twice gets one vector twice", lambda: _twice(vectors([texts[0], texts[-1], texts[0]]))),
         *(
@@ -105,8 +109,8 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
             wrong = str(e)
         yield Verdict(rule, not wrong, wrong)
     yield from _alive(encoder, own if isinstance(own, list | tuple) else (), layers, vectors)
-    caveat = getattr(encoder, "trust", None)
-    if isinstance(caveat, str):
+    caveat = encoder_info(encoder).caveat
+    if caveat is not None:
         yield Verdict("its identity covers all that can move a vector", True, caveat, warning=True)
 
 
@@ -114,7 +118,7 @@ def _alive(
     encoder: Any, own: Sequence[str], layers: Sequence[str], vectors: Callable[[Sequence[str]], np.ndarray]
 ) -> Iterator[Verdict]:
     """Whether it tells texts apart, and reads their words."""
-    identity = facts(encoder).identity
+    identity = encoder_info(encoder).identity
     if identity is not None and identity.scheme == EXEMPT_SCHEME:
         return
     texts = tuple(own[:SAMPLED_TEXTS]) or tuple(text for some in TEXTS_BY_LANGUAGE.values() for text in some)
@@ -156,7 +160,7 @@ def _unknown(encoder: Pooled) -> str:
 
 
 def _twice(found: np.ndarray) -> str:
-    return apart(found[:, :1], found[:, 2:], ["the same text"])
+    return describe_difference(found[:, :1], found[:, 2:], ["the same text"])
 
 
 def _survives(found: np.ndarray) -> str:

@@ -1,4 +1,4 @@
-"""Adam as torch does it, on one line of numbers in which all weights of a model stand one after the other."""
+"""Adam as in torch, on one flat array that holds all weights of a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sonde.probes.network.steps_numpy import BLOCK
 
 @dataclass(frozen=True, eq=False)
 class Adam:
-    """Weights, their gradient, and what is remembered, (n,) each. A step changes all of them.
+    """Weights, their gradient, and the moments, (n,) each. A step changes all of them.
 
     Both memories are kept without the factors 1 - beta, which are made up for at the end; so each step goes over the
     numbers two times less.
@@ -26,17 +26,17 @@ class Adam:
     first: Floats
     second: Floats
     spare: Floats
-    """Room for a block."""
+    """A buffer for a block."""
 
     @classmethod
     def of(cls, arrays: Sequence[Floats]) -> Adam:
-        """Start from these arrays, in line."""
+        """Start from these arrays, flattened."""
         weights = np.concatenate([array.ravel() for array in arrays])
         gradient, first, second = (np.zeros_like(weights) for _ in range(3))
         return cls(weights, gradient, first, second, np.empty(BLOCK, np.float32))
 
     def step(self, number: int, rate: float) -> None:
-        """Take the ``number``-th step, from 1, by the gradient, which is used up."""
+        """Take the ``number``-th step, from 1, by the gradient, which is overwritten."""
         root = math.sqrt((1 - BETAS[1] ** number) / (1 - BETAS[1]))
         length = np.float32(rate * root * (1 - BETAS[0]) / (1 - BETAS[0] ** number))
         epsilon = np.float32(EPSILON["adam"] * root)
@@ -59,6 +59,6 @@ class Adam:
 
 
 def parts(line: Floats, shapes: Sequence[tuple[int, ...]]) -> list[Floats]:
-    """The arrays of these shapes that stand in line, as views of it."""
+    """The arrays of these shapes, as views of the flat array."""
     ends = list(accumulate(math.prod(shape) for shape in shapes))
     return [line[end - math.prod(shape) : end].reshape(shape) for end, shape in zip(ends, shapes, strict=True)]

@@ -1,4 +1,4 @@
-"""Whether the sets of a folder are what was published: rows, labels, broken and empty lines, encodings."""
+"""Whether the sets in a folder are as published: rows, labels, malformed and empty lines, encodings."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ PROBING_TASKS = {
     "OddManOut": "odd_man_out",
     "CoordinationInversion": "coordination_inversion",
 }
-"""SentEval's names of the probing sets, and their files."""
+"""SentEval's names for the probing sets, and their files."""
 _PROBING_SIZES = {"tr": 100_000, "va": 10_000, "te": 10_000}
-"""Conneau et al. 2018, section 2, of every one of them."""
+"""Of every one of them: Conneau et al. 2018, section 2."""
 _MAX_REMARKS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class SetReport:
-    """What is in a set, what should be, and what is wrong."""
+    """What a set contains, what it should contain, and what is wrong."""
 
     name: str
     task: str
     folder: str
     language: str | None
     rows: Mapping[str, int]
-    """By sub-dataset, or else by split."""
+    """By sub-dataset, or otherwise by split."""
     published: Mapping[str, int]
-    """The same of the release that this is, or of the usual one."""
+    """The same for the release that this is, or for the usual one."""
     labels: int
-    """How many different labels there are; scores count as labels."""
+    """How many distinct labels there are; scores count as labels."""
     errors: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -59,15 +59,15 @@ def check(path: str) -> tuple[list[SetReport], list[str]]:
     """Reports on the transfer sets and SentEval's probing sets in and below a folder, and the names of those absent."""
     sources = [source for source in find_sets([path]) if source.kind in LAYOUTS or _is_probing(source)]
     if not sources:
-        raise UsageError(f"{path} has none of SentEval's sets, XNLI or CDS in it; `sonde audit` is for any other set.")
-    met = {source.kind if source.kind in LAYOUTS else source.task for source in sources}
-    absent = [name for name in LAYOUTS if name not in met and name != "STSBenchmark-fix"]
-    absent += [name for name, file in PROBING_TASKS.items() if file not in met]
+        raise UsageError(f"{path} contains none of SentEval's sets, XNLI or CDS; for any other set use `sonde audit`.")
+    present = {source.kind if source.kind in LAYOUTS else source.task for source in sources}
+    absent = [name for name in LAYOUTS if name not in present and name != "STSBenchmark-fix"]
+    absent += [name for name, file in PROBING_TASKS.items() if file not in present]
     return [check_set(source) for source in sources], absent
 
 
 def check_set(source: Source) -> SetReport:
-    """Read a set to its end and say what is wrong with it."""
+    """Read a whole set and report what is wrong with it."""
     found = SetReport(source.name, source.task, source.paths[0], source.language, {}, {}, 0, (), ())
     if source.kind not in LAYOUTS:
         return _probing(source, found)
@@ -82,13 +82,13 @@ def check_set(source: Source) -> SetReport:
             seen.add(split, path, row.source, row.label, row.stratum, (row.text, *(v for _, v in row.extra)))
     except SondeError as error:
         errors.append(str(error))
-    errors += _first([str(error) for error in broken], "broken lines")
+    errors += _first([str(error) for error in broken], "malformed lines")
     release, notes = _release(layout, seen.rows)
     if not errors or seen.rows:
         errors += [*_sizes(seen.rows, release, layout.source), *seen.faults()]
     notes += [*seen.notes(), *_files(layout, folder)]
     if layout.read == "nli" and "tr" not in nli_files(folder, source.part, source.train):
-        notes.append("no English pairs to train on stand beside it; `sonde data get MultiNLI` fetches some")
+        notes.append("there are no English training pairs beside it; `sonde data get MultiNLI` downloads some")
     return replace(
         found,
         rows=dict(seen.rows),
@@ -100,7 +100,7 @@ def check_set(source: Source) -> SetReport:
 
 
 class _Seen:
-    """What has been met in the rows of a set, with the place of the first of each kind."""
+    """What occurs in the rows of a set, with the place of the first occurrence."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -116,29 +116,29 @@ class _Seen:
             self.empty.append(place)
 
     def faults(self) -> Iterator[str]:
-        """Labels that should not be there, and those that should."""
+        """Unexpected labels, and missing ones."""
         layout = self.layout
         if layout.scale:
             low, high = layout.scale
-            outside = [f"{at}: met {y}" for y, at in self.labels.items() if not low <= float(y) <= high]
-            yield from _first(outside, f"scores outside of {low:g} to {high:g}")
+            outside = [f"{at}: got {y}" for y, at in self.labels.items() if not low <= float(y) <= high]
+            yield from _first(outside, f"scores outside {low:g} to {high:g}")
         elif layout.labels:
-            strange = [f"{at}: met the label {y[:20]!r}" for y, at in self.labels.items() if y not in layout.labels]
-            yield from _first(strange, f"labels other than {', '.join(layout.labels)}")
+            unexpected = [f"{at}: got the label {y[:20]!r}" for y, at in self.labels.items() if y not in layout.labels]
+            yield from _first(unexpected, f"labels other than {', '.join(layout.labels)}")
             if missing := [label for label in layout.labels if label not in self.labels]:
                 yield f"no row has the label {', '.join(missing)}"
 
     def notes(self) -> Iterator[str]:
-        """Rows that say nothing."""
+        """Rows without words."""
         if self.empty:
-            yield f"rows without a word in a sentence: {len(self.empty)}, the first at {self.empty[0]}"
+            yield f"rows with a sentence without words: {len(self.empty)}, the first at {self.empty[0]}"
 
 
 def _release(layout: Layout, rows: Mapping[str, int]) -> tuple[Mapping[str, int], list[str]]:
-    """The published sizes that these are, and a note if they are not the usual ones; else the usual ones."""
+    """The published sizes that match, and a note if they are not the usual ones; otherwise the usual ones."""
     for i, sizes in enumerate(layout.sizes):
         if all(rows.get(part, 0) == n for part, n in sizes.items()):
-            return sizes, [f"not the usual release but another that is known: {layout.source}"] if i else []
+            return sizes, [f"another known release than the usual one: {layout.source}"] if i else []
     return layout.sizes[0], []
 
 
@@ -162,13 +162,13 @@ def _files(layout: Layout, folder: Path) -> Iterator[str]:
                 content.decode()
             except UnicodeDecodeError as error:
                 line = encoding_error(str(path), 1, error).line
-                yield f"{path} is no UTF-8 and read as Latin-1, as by SentEval; the first such byte is in line {line}"
+                yield f"{path} is not UTF-8 and read as Latin-1, as by SentEval; the first such byte is in line {line}"
         lines = content.removesuffix(b"\n").split(b"\n")
         blank = [number for number, line in enumerate(lines, 1) if not line.strip()]
         if blank and file.startswith("STS.gs."):
-            yield f"{path}: pairs without a score, which are left out: {len(blank):,}"
+            yield f"{path}: pairs without a score, which are skipped: {len(blank):,}"
         elif blank and layout.read != "sentence":
-            yield f"{path}: empty lines, which are passed over: {len(blank)}, the first is line {blank[0]}"
+            yield f"{path}: empty lines, which are skipped: {len(blank)}, the first is line {blank[0]}"
 
 
 def _is_probing(source: Source) -> bool:
@@ -184,11 +184,11 @@ def _probing(source: Source, found: SetReport) -> SetReport:
     rows = {split: len(kept) for split, kept in dataset.rows.items()}
     errors = tuple(_sizes(rows, _PROBING_SIZES, "Conneau et al. 2018"))
     empty = sum(not row.tokens for _, row in dataset)
-    notes = (f"rows without a word: {empty}",) if empty else ()
+    notes = (f"rows without words: {empty}",) if empty else ()
     return replace(found, rows=rows, labels=len(dataset.labels), errors=errors, notes=notes)
 
 
-def _first(said: Sequence[str], what: str) -> list[str]:
+def _first(remarks: Sequence[str], what: str) -> list[str]:
     """A few of many remarks, and how many there are."""
-    more = [f"{what}: {len(said):,} in all"] if len(said) > _MAX_REMARKS else []
-    return [*said[:_MAX_REMARKS], *more]
+    more = [f"{what}: {len(remarks):,} in all"] if len(remarks) > _MAX_REMARKS else []
+    return [*remarks[:_MAX_REMARKS], *more]

@@ -1,8 +1,8 @@
 """SentEval's three ways to train and test a classifier: on given splits, by folds and a test set, and by nested folds.
 
 With a probe of the kind ``network`` these are SentEval's own protocols, rounding included; early stopping inside a fold
-looks at the very rows the fold is scored on, as SentEval's does. With ``linear`` the same folds choose the penalty, and
-nothing is stopped.
+uses the same rows that the fold is scored on, as SentEval's does. With ``linear`` the same folds choose the penalty,
+and nothing is stopped.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ OUTER_SEED = 1111
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a protocol gave."""
+    """The result of a protocol."""
 
     dev: float
-    """Accuracy that the choice was made by, in per cent, rounded as in SentEval."""
+    """Accuracy by which the grid point was chosen, in per cent, rounded as in SentEval."""
     test: float
     """Accuracy on the test rows, in per cent, rounded as in SentEval."""
     scores: npt.NDArray[np.float32]
     """Log-probabilities of the classes for each test row, (n, classes)."""
     chosen: tuple[Mapping[str, Any], ...]
-    """The point of the grid that was chosen, per outer fold."""
+    """The grid point that was chosen, per outer fold."""
     parts: tuple[float, ...] = ()
     """Accuracy of each outer fold, a share of one."""
     devs: tuple[float, ...] = ()
-    """Accuracy that the choice was made by in each outer fold, in per cent."""
+    """The same for each outer fold, in per cent."""
 
 
 def split(
     probe: Probe, train: Features, labels: Ints, dev: Features, dev_labels: Ints, test: Features, test_labels: Ints,
     classes: int, *, seed: int, device: str | None = None,
 ) -> Outcome:  # fmt: skip
-    """Learn, choose and test on parts that are given."""
+    """Train, choose and test on given splits."""
     found = fit(probe, train, labels, dev, dev_labels, classes, seeds=(seed,), device=device)[0]
     scores = found.model.scores(test)
     return Outcome(_points(found.dev), _accuracy(scores, test_labels), scores, (found.chosen,))
@@ -54,7 +54,7 @@ def kfold(
     probe: Probe, train: Features, labels: Ints, test: Features, test_labels: Ints, classes: int, *, k: int, seed: int,
     device: str | None = None,
 ) -> Outcome:  # fmt: skip
-    """Choose by folds of the training rows, learn from all of them, test."""
+    """Choose by cross-validation on the training rows, train on all of them, and test."""
     dev, point = _choose(probe, train, labels, classes, list(folds(labels, k, seed)), seed, device)
     scores = _refit(probe, point, train, labels, classes, seed, device).scores(test)
     return Outcome(dev, _accuracy(scores, test_labels), scores, (point,))
@@ -63,7 +63,7 @@ def kfold(
 def nested(
     probe: Probe, rows: Features, labels: Ints, classes: int, *, k: int, seed: int, device: str | None = None
 ) -> Outcome:
-    """Test on each of k folds; choose by folds of the others, and learn from these."""
+    """Test on each of k folds; choose by cross-validation on the others, and train on these."""
     scores = np.empty((len(rows), classes), np.float32)
     devs, tests, chosen, parts = [], [], [], []
     for outer, held in folds(labels, k, OUTER_SEED):
@@ -74,7 +74,7 @@ def nested(
         tests.append(_accuracy(scores[held], labels[held]))
         parts.append(float((scores[held].argmax(axis=1) == labels[held]).mean()))
         chosen.append(point)
-    # numpy's rounding and not Python's, as in SentEval: of means that end in 5 they make different numbers
+    # numpy's rounding and not Python's, as in SentEval: they differ for means that end in 5
     return Outcome(
         float(np.round(np.mean(devs), 2)), float(np.round(np.mean(tests), 2)), scores, tuple(chosen), tuple(parts),
         tuple(devs),
@@ -85,7 +85,7 @@ def _choose(
     probe: Probe, train: Features, labels: Ints, classes: int, parts: Sequence[tuple[Ints, Ints]], seed: int,
     device: str | None,
 ) -> tuple[float, Mapping[str, Any]]:  # fmt: skip
-    """The best mean accuracy over folds, in per cent, and the first point of the grid that has it."""
+    """The best mean accuracy over folds, in per cent, and the first grid point that has it."""
     tried: list[Sequence[Mapping[str, Any]]] = []
     for inner, held in parts:
         given = (train.select(inner), labels[inner], train.select(held), labels[held], classes)

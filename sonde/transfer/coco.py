@@ -29,15 +29,15 @@ def images(dataset: Dataset, split: str) -> npt.NDArray[np.float32]:
     found = load_features(path)
     rows = dataset.rows[split]
     if not rows or dict(rows[0].extra).get("features") != features_digest(found):
-        raise DataError(f"{path} was altered after {dataset.name} was read. Read the set again.")
+        raise DataError(f"{path} was changed after {dataset.name} was read. Read the set again.")
     numbers = np.asarray(found, np.float32)
     if not np.isfinite(numbers).all():
-        raise DataError(f"{path} has features that are no finite numbers. Convert or fetch it again.")
+        raise DataError(f"{path} has features that are not finite numbers. Convert or download it again.")
     return numbers
 
 
 def convert(pickles: Sequence[Path], folder: Path) -> Iterator[tuple[Path, int, int]]:
-    """Write what SentEval's train.pkl, valid.pkl and test.pkl hold in our format, and tell path, images and d of each.
+    """Convert SentEval's train.pkl, valid.pkl and test.pkl to our format; path, images and d of each.
 
     As in SentEval, " ." is put after every caption, and features become 32-bit floats.
     """
@@ -46,7 +46,7 @@ def convert(pickles: Sequence[Path], folder: Path) -> Iterator[tuple[Path, int, 
         make_folder(folder)
         _save(features, folder / f"{word}.npy")
         lines = b",\n".join(map(msgspec.json.encode, captions))
-        # the captions are written last: without them the features are no set
+        # captions are written last: without them the features do not count as a set
         write_atomically(
             folder / f"{word}.json", b'{"format": "%s", "captions": [\n%s\n]}\n' % (CAPTIONS_FORMAT.encode(), lines)
         )
@@ -65,10 +65,10 @@ def _content(path: Path) -> tuple[npt.NDArray[np.float32], list[list[str]]]:
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         expected = "`features`, `image_to_caption_ids` and `captions` with a `cleaned_caption` each"
         raise DataError(
-            f"{path} does not hold what SentEval's pickles do: {type(error).__name__}: {error}; expected {expected}."
+            f"{path} is not one of SentEval's pickles: {type(error).__name__}: {error}; expected {expected}."
         ) from None
     if features.ndim != 2 or not np.isfinite(features).all():
-        raise DataError(f"{path} has features of the shape {features.shape}; expected finite numbers (images, d).")
+        raise DataError(f"{path} has features of shape {features.shape}; expected finite numbers (images, d).")
     few = next((i for i, said in enumerate(captions) if len(said) < CAPTIONS_PER_IMAGE), None)
     if few is not None:
         raise DataError(

@@ -1,4 +1,4 @@
-"""One file from the network: resumed where it broke off, never larger than allowed, from the host that was named."""
+"""One file from the network: resumed where it was interrupted, limited in size, from the named host only."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DOWNLOAD_RETRY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 def offline() -> bool:
-    """Whether ``$SONDE_OFFLINE`` forbids the network; nothing else here reads the environment but for proxies."""
+    """Whether ``$SONDE_OFFLINE`` forbids the network; apart from proxies, nothing else here reads the environment."""
     return os.environ.get("SONDE_OFFLINE", "") not in ("", "0")
 
 
@@ -38,21 +38,21 @@ class RetryPolicy:
     """How patient to be with a server."""
 
     timeout: float = 60.0
-    """Seconds without a byte."""
+    """Seconds without data."""
     tries: int = 5
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
 
 
 class _Broken(Exception):
-    """The connection or the server failed in a way that may be over soon."""
+    """The connection or the server failed in a way that may be temporary."""
 
 
 class _Unknown(_Broken):
-    """There is no such host, or no network to ask."""
+    """There is no such host, or no network."""
 
 
 class _Refused(Exception):
-    """This address does not serve; another may."""
+    """This address does not serve the file; another may."""
 
 
 def download(
@@ -64,9 +64,9 @@ def download(
     retries: RetryPolicy | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Fetch a file from the first of these addresses that has it. What has come is kept in a .part file.
+    """Download a file from the first of these addresses that has it; an incomplete download is kept in a .part file.
 
-    ``safe`` says that a checksum will be compared, so that parts of two versions cannot be mixed unnoticed.
+    ``has_checksum`` says that a checksum will be compared, so that parts of two versions cannot be mixed unnoticed.
     """
     reasons: list[str] = []
     reached = False
@@ -79,12 +79,16 @@ def download(
         except _Refused as error:
             reached = True
             reasons.append(f"{url}: {error}")
-    met = "; ".join(reasons)
+    why = "; ".join(reasons)
     if reached:
-        raise DataError(f"A file could not be fetched: {met}.")
+        raise DataError(f"A file could not be downloaded: {why}.")
     part = _part(path)
-    kept = f" {part.stat().st_size:,} bytes are kept; the same command goes on from there." if part.exists() else ""
-    raise Offline(f"A file could not be fetched: {met}.{kept}")
+    kept = (
+        f" {part.stat().st_size:,} bytes are kept; run the same command to continue from there."
+        if part.exists()
+        else ""
+    )
+    raise Offline(f"A file could not be downloaded: {why}.{kept}")
 
 
 def sha256(path: Path) -> str:
@@ -107,13 +111,13 @@ def _from(
 
 
 def _attempt(url: str, path: Path, limit: int, has_checksum: bool, timeout: float, progress: Progress | None) -> None:
-    """Ask for what is missing, write it, and rename the file when it is whole."""
+    """Request what is missing, write it, and rename the file when it is complete."""
     part, tag = _part(path), path.with_name(f"{path.name}.tag")
     have = part.stat().st_size if part.exists() else 0
     whose, _, validator = tag.read_text("utf-8").partition("\n") if tag.exists() else ("", "", "")
     validator = validator if whose == url else ""
     if not validator and not has_checksum:
-        have = 0  # nothing would tell if the rest were another file's
+        have = 0  # the rest could be of another file, and nobody would notice
     request = _request(url, have, validator)
     try:
         with _opener(url).open(request, timeout=timeout) as answer:
@@ -130,7 +134,7 @@ def _attempt(url: str, path: Path, limit: int, has_checksum: bool, timeout: floa
                     got = total = have
                 else:
                     part.unlink()
-                    raise _Broken("the server has another file now") from None
+                    raise _Broken("the file on the server has changed") from None
             elif error.code in _DOWNLOAD_RETRY_STATUSES:
                 raise _Broken(f"the server answered {error.code}") from None
             else:
@@ -152,29 +156,31 @@ def _request(url: str, have: int, validator: str) -> urllib.request.Request:
         headers["Range"] = f"bytes={have}-"
         if validator:
             headers["If-Range"] = validator
-    return urllib.request.Request(url, headers=headers)  # noqa: S310 - places.toml has http and https only
+    return urllib.request.Request(url, headers=headers)  # noqa: S310 - remote_sets.toml has http and https only
 
 
 def _total(answer: Any, have: int, limit: int, url: str) -> int | None:
-    """How many bytes the whole file has, if the server says so."""
-    told = answer.headers.get("Content-Length", "")
-    length = int(told) if re.fullmatch(r"\d{1,15}", told) else None
+    """The size of the whole file in bytes, if the server says so."""
+    header = answer.headers.get("Content-Length", "")
+    length = int(header) if re.fullmatch(r"\d{1,15}", header) else None
     if answer.status == 206:
         span = re.fullmatch(r"bytes (\d{1,15})-\d{1,15}/(\d{1,15}|\*)", answer.headers.get("Content-Range", ""))
         if not span or int(span[1]) != have:
-            raise _Broken("the server sent another part than was asked for")
+            raise _Broken("the server sent another part than the one requested")
         total = int(span[2]) if span[2] != "*" else None if length is None else have + length
     else:
         total = length
     if total is not None and total > limit:
-        raise DataError(f"{url} has {total:,} bytes; expected at most {limit:,}. It is not what it was; not fetched.")
+        raise DataError(
+            f"{url} has {total:,} bytes; expected at most {limit:,}. The file has changed, and was not downloaded."
+        )
     return total
 
 
 def _write(
     answer: IO[bytes], part: Path, have: int, total: int | None, limit: int, url: str, progress: Progress | None
 ) -> int:
-    """Put what comes after the first ``have`` bytes; how many there are then."""
+    """Write what comes after the first ``have`` bytes; the total number of bytes."""
     with _on_disk(part):
         out = part.open("r+b" if have else "wb")
         out.seek(have)
@@ -190,13 +196,13 @@ def _write(
             os.fsync(out.fileno())
     if have > limit:
         part.unlink()
-        raise DataError(f"{url} sends more than {limit:,} bytes; it is not what it was, and was thrown away.")
+        raise DataError(f"{url} sends more than {limit:,} bytes; the file has changed, and the download was deleted.")
     return have
 
 
 @contextmanager
 def _on_disk(path: Path) -> Iterator[None]:
-    """An error here is the disk's, not the network's."""
+    """Report an error as one of the disk, not of the network."""
     try:
         yield
     except OSError as error:
@@ -206,7 +212,7 @@ def _on_disk(path: Path) -> Iterator[None]:
 
 
 def _validator(answer: Any) -> str:
-    """What tells this version of a file from another: a strong tag, or else the date."""
+    """What identifies this version of a file: a strong ETag, or otherwise the date."""
     etag = str(answer.headers.get("ETag", ""))
     return etag if etag.startswith('"') else str(answer.headers.get("Last-Modified", ""))
 
@@ -216,7 +222,7 @@ def _network(error: OSError | http.client.HTTPException, timeout: float) -> Exce
     if isinstance(reason, TimeoutError):
         return _Broken(f"no answer within {timeout:g} seconds")
     if isinstance(reason, socket.gaierror):
-        return _Unknown(f"the host is not known here ({reason.strerror})")
+        return _Unknown(f"unknown host ({reason.strerror})")
     if isinstance(reason, ssl.SSLCertVerificationError):
         return _Refused(f"its certificate is not valid ({reason.verify_message})")
     return _Broken(f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__)
@@ -227,7 +233,7 @@ def _part(path: Path) -> Path:
 
 
 def _opener(url: str) -> urllib.request.OpenerDirector:
-    """Speaks HTTP and HTTPS, through the proxies of the environment, and nothing else: no files, no FTP."""
+    """An opener for HTTP and HTTPS, through the proxies of the environment, and for nothing else: no files, no FTP."""
     found = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
@@ -242,16 +248,16 @@ def _opener(url: str) -> urllib.request.OpenerDirector:
 
 
 class _SameHost(urllib.request.HTTPRedirectHandler):
-    """Follows a redirect within the host that was named, and never from HTTPS back to HTTP."""
+    """Follows redirects within the named host only, and never from HTTPS back to HTTP."""
 
     def __init__(self, url: str) -> None:
-        self.asked = urlsplit(url)
+        self.requested = urlsplit(url)
 
     def redirect_request(
         self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
         to = urlsplit(newurl)
-        schemes = ("https",) if self.asked.scheme == "https" else ("http", "https")
-        if to.scheme not in schemes or to.hostname != self.asked.hostname:
-            raise _Refused(f"it points to {newurl[:200]}, which is not followed")
+        schemes = ("https",) if self.requested.scheme == "https" else ("http", "https")
+        if to.scheme not in schemes or to.hostname != self.requested.hostname:
+            raise _Refused(f"it redirects to {newurl[:200]}, which is not followed")
         return super().redirect_request(req, fp, code, msg, headers, newurl)

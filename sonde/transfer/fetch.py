@@ -1,4 +1,4 @@
-"""A set from its place on the network into SentEval's folders."""
+"""Downloads of sets into SentEval's folders."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from sonde.transfer.reshape import reshape
 from sonde.transfer.unpack import unpack
 
 DOWNLOADS = ".downloads"
-"""Where files are kept until the sets made of them are in place."""
+"""Where files are kept until the sets made from them are in place."""
 
 
 def is_downloaded(place: RemoteSet, data: Path) -> bool:
     """Whether all files of a set are in place."""
     layout = next((LAYOUTS[name] for name in place.sets if name in LAYOUTS), None)
-    wanted = (layout.files if layout else ()) or tuple(target for file in place.files for target in file.targets)
-    return all(find_file(place.folder(data) / file) for file in wanted)
+    expected = (layout.files if layout else ()) or tuple(target for file in place.files for target in file.targets)
+    return all(find_file(place.folder(data) / file) for file in expected)
 
 
-def get(
+def fetch_sets(
     remote_sets: Sequence[RemoteSet],
     data: Path,
     *,
@@ -37,11 +37,11 @@ def get(
     retries: RetryPolicy | None = None,
     progress: Progress | None = None,
 ) -> dict[str, str]:
-    """Fetch sets into ``data``; those that are there are left alone. Licences must have been accepted before.
+    """Download sets into ``data``; those that are already there are skipped. Licences must have been accepted before.
 
-    A file whose checksum nobody has published is only used with ``trust``; the sums of such files are what comes back,
-    by address. ``forbid`` keeps off the network. A set appears in its folder whole or not at all, and what was
-    downloaded is kept until it does.
+    A file without a published checksum is used only with ``trust``; the checksums of such files are returned, by
+    address. ``no_network`` forbids downloads. A set appears in its folder completely or not at all, and downloaded
+    files are kept until it does.
     """
     missing = [place for place in remote_sets if not is_downloaded(place, data)]
     if missing and (no_network or offline()):
@@ -50,7 +50,9 @@ def get(
     trusted: dict[str, str] = {}
     for place in missing:
         if place.manual_steps:
-            raise UsageError(f"{place.key} must be fetched by hand: {place.manual_steps.strip()} {place.folder(data)}")
+            raise UsageError(
+                f"{place.key} must be downloaded by hand: {place.manual_steps.strip()} {place.folder(data)}"
+            )
         fetched = [(file, data / DOWNLOADS / _name(file)) for file in place.files]
         for file, path in fetched:
             make_folder(path.parent)
@@ -75,7 +77,7 @@ def get(
 
 
 def _put(place: RemoteSet, fetched: Sequence[tuple[File, Path]], data: Path) -> None:
-    """Make the files of a set from what was fetched, beside their place, and then move them there."""
+    """Make the files of a set from the downloads in a temporary folder, and then move them into place."""
     stage = data / DOWNLOADS / f"{place.key}.new"
     shutil.rmtree(stage, ignore_errors=True)
     make_folder(stage)
@@ -95,30 +97,30 @@ def _put(place: RemoteSet, fetched: Sequence[tuple[File, Path]], data: Path) -> 
 
 
 def _name(file: File) -> str:
-    """A name for the downloaded file that no other address has."""
+    """A name for the downloaded file that is unique to its address."""
     last = urlsplit(file.urls[0]).path.rpartition("/")[2]
     return f"{hash_64(file.urls[0]):016x}-{last}"
 
 
 def _verify(place: RemoteSet, file: File, path: Path, trust: bool) -> str:
-    """The checksum of a file where none is known and it is taken on trust."""
+    """Compare the checksum of a file; if none is known and it is trusted, return the one it has."""
     found = sha256(path)
     if file.sha256 and found != file.sha256:
         path.unlink()
         raise DataError(
-            f"{file.urls[0]} is not what it was: met SHA-256 {found}, expected {file.sha256}. It was thrown away; "
+            f"{file.urls[0]} has changed: expected SHA-256 {file.sha256}, got {found}. The download was deleted; "
             f"try again later, or look at {place.page}."
         )
     if not file.sha256 and not trust:
         raise DataError(
-            f"{file.urls[0]} was fetched, but its checksum is not known to us. Its SHA-256 is {found}. If you trust "
-            "it, the same command with --trust goes on from here."
+            f"{file.urls[0]} was downloaded, but no checksum is known for it. Its SHA-256 is {found}. If you trust "
+            "it, run the same command with --trust to continue from here."
         )
     return "" if file.sha256 else found
 
 
 def _move(stage: Path, home: Path) -> None:
-    """Put a folder of finished files in place: by one rename, or file by file into a folder that is there."""
+    """Move finished files into place: by one rename, or file by file into an existing folder."""
     home.parent.mkdir(parents=True, exist_ok=True)
     if not home.exists():
         stage.rename(home)

@@ -13,9 +13,9 @@ Ints = npt.NDArray[np.int64]
 
 
 def folds(labels: Ints, k: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
-    """(rows to learn from, rows to test on), k times, each in ascending order; every row is tested on once."""
+    """(training rows, test rows), k times, each in ascending order; every row is tested once."""
     _, first, number = np.unique(labels, return_index=True, return_inverse=True)
-    number = np.argsort(np.argsort(first))[number]  # classes in the order in which they are met
+    number = np.argsort(np.argsort(first))[number]  # classes in order of first occurrence
     counts = np.bincount(number)
     if k < 2 or counts.max(initial=0) < k:
         raise TooFewError(

@@ -1,4 +1,4 @@
-"""What a probe reads of two sentences: their vectors u and v put together, row by row, only when they are needed."""
+"""The features of two sentences: their vectors u and v combined, row by row, only when they are needed."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from sonde.probes.features import Features, Floats
 
 
 def compare(one: Features, two: Features) -> Features:
-    """[|u − v|, u · v] of each row, (n, 2d): what SentEval makes of MRPC, SICK and the STS benchmark."""
+    """[|u − v|, u · v] of each row, (n, 2d): as SentEval does for MRPC, SICK and the STS benchmark."""
     return _pair(one, two, _compared)
 
 
 def juxtapose(one: Features, two: Features) -> Features:
-    """[u, v, u · v, |u − v|] of each row, (n, 4d): what SentEval makes of SNLI."""
+    """[u, v, u · v, |u − v|] of each row, (n, 4d): as SentEval does for SNLI."""
     return _pair(one, two, _juxtaposed)
 
 
 def _pair(one: Features, two: Features, combine: Callable[[Sequence[Floats]], Floats]) -> Features:
     widths = [[table.shape[1] for table in side.tables] for side in (one, two)]
     if one.combine is not None or two.combine is not None:
-        raise ShapeError("A pair is made of the vectors of two sentences, got what is a pair already.")
+        raise ShapeError("Expected the vectors of two sentences, got features that are a pair already.")
     if len(one) != len(two) or widths[0] != widths[1]:
         raise ShapeError(
             f"The sides of a pair have {len(one)} and {len(two)} rows, and the dimensions {widths[0]} and {widths[1]}; "
@@ -50,7 +50,7 @@ def _juxtaposed(parts: Sequence[Floats]) -> Floats:
 
 
 def _sides(parts: Sequence[Floats]) -> tuple[Floats, Floats]:
-    """The first half of the parts is one sentence's, the second the other's."""
+    """The first half of the parts belongs to one sentence, the second to the other."""
     half = len(parts) // 2
     if half == 1:
         return parts[0], parts[1]
@@ -58,7 +58,7 @@ def _sides(parts: Sequence[Floats]) -> tuple[Floats, Floats]:
 
 
 def _differ(u: Floats, v: Floats, out: Floats) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is seen by whoever learns from it
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is reported in training
         np.abs(np.subtract(u, v, out=out), out=out)
 
 

@@ -1,7 +1,7 @@
-"""Finding the captions of an image and the image of a caption, after SentEval's ranking of images and sentences.
+"""Retrieval of captions by image and of images by caption, as in SentEval's ranking of images and sentences.
 
-Images and captions are projected to one space by a linear layer each and brought to length 1. A caption and its image
-are to be nearer, by a margin, than the image is to captions drawn at random, and the caption to images so drawn.
+Images and captions are projected to one space by a linear layer each and normalised to length 1. A caption and its
+image are to be nearer, by a margin, than the image is to random captions, and the caption to random images.
 
 Weights start as torch's would. One ``numpy.random.RandomState(seed)`` draws, pass by pass, the order of the captions
 and, batch by batch, the other images and then the other captions, with replacement from all that are not in the batch:
@@ -27,7 +27,7 @@ from sonde.transfer.adam import Adam, parts
 Ints = npt.NDArray[np.int64]
 
 LEARNING_RATE = 1e-3
-"""Of Adam: torch's default, which SentEval takes."""
+"""Of Adam: torch's default, which SentEval uses."""
 
 
 @dataclass(frozen=True)
@@ -38,20 +38,21 @@ class Gallery:
     captions: Features
 
     def __post_init__(self) -> None:
-        """Refuse captions that do not belong to the images."""
+        """Reject captions that do not match the images."""
         if not len(self.images) or not len(self.captions) or len(self.captions) % len(self.images):
             raise ShapeError(
-                f"There are {len(self.images)} images and {len(self.captions)} captions; expected as many of each."
+                f"There are {len(self.images)} images and {len(self.captions)} captions; expected the same "
+                "number of captions for each image."
             )
 
     @property
-    def each(self) -> int:
-        """Captions of an image."""
+    def captions_per_image(self) -> int:
+        """How many captions each image has."""
         return len(self.captions) // len(self.images)
 
 
 class Recalls(NamedTuple):
-    """How often what is looked for is among the first 1, 5 and 10, in per cent, and its median rank, from 1."""
+    """How often the target is among the first 1, 5 and 10, in per cent, and its median rank, from 1."""
 
     r1: float
     r5: float
@@ -61,14 +62,14 @@ class Recalls(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RankingResult:
-    """What was found on test, with the weights that were best on dev."""
+    """Results on test, with the weights that were best on dev."""
 
     dev: float
-    """The six recalls, added up: 0 … 600."""
+    """The sum of the six recalls: 0 … 600."""
     captions: Recalls
-    """An image is given, and one of its captions looked for; means over folds."""
+    """Given an image, one of its captions is retrieved; means over folds."""
     images: Recalls
-    """A caption is given, and its image looked for; means over folds."""
+    """Given a caption, its image is retrieved; means over folds."""
     folds: tuple[tuple[Recalls, Recalls], ...]
     """Captions and images, in each fold."""
     caption_ranks: Ints
@@ -82,14 +83,14 @@ def rank(
     train: Gallery, dev: Gallery, test: Gallery, *, seed: int, dim: int = 1000, batch: int = 128, negatives: int = 30,
     margin: float = 0.2, passes: int = 21, patience: int = 3, fold: int = 1000,
 ) -> RankingResult:  # fmt: skip
-    """Learn from train, keep what is best on dev, rank test in folds of so many images.
+    """Train, keep the weights that are best on dev, and rank test in folds of ``fold`` images.
 
-    Training ends after so many passes, or when in all more than ``patience`` looks at dev were no better than before.
+    Training ends after ``passes`` epochs, or when more than ``patience`` evaluations on dev in all were no better.
     """
     if min(dim, batch, negatives, passes, fold) < 1:
-        raise UsageError("dim, batch, contrasts, passes and fold must be 1 or more each.")
+        raise UsageError("dim, batch, negatives, passes and fold must each be 1 or more.")
     _check(train, dev, test, seed, batch, fold)
-    # one thread, so that a result does not depend on how many there are; what overflows ranks last
+    # one thread, so that results do not depend on the number of threads; what overflows ranks last
     with single_threaded(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         start = _start(seed, train.images.shape[1], train.captions.shape[1], dim)
         adam, shapes = Adam.of(start), [each.shape for each in start]
@@ -101,7 +102,7 @@ def rank(
             for first in range(0, len(order), batch):
                 rows = [order[first : first + batch]]
                 rows += [_others(draws, order, first, len(rows[0]), negatives) for _ in range(2)]
-                images = train.images.take(np.concatenate(rows[:2]) // train.each)
+                images = train.images.take(np.concatenate(rows[:2]) // train.captions_per_image)
                 captions = train.captions.take(np.concatenate([rows[0], rows[2]]))
                 loss_and_gradient(weights, images, captions, negatives, margin, gradients)
                 number += 1
@@ -127,10 +128,10 @@ def loss_and_gradient(
     margin: float,
     gradients: Sequence[Floats],
 ) -> float:
-    """The loss of a batch; its gradient is written to ``slopes``.
+    """The loss of a batch; its gradient is written to ``gradients``.
 
-    ``weights`` and ``slopes`` are weight and bias for images, then for captions. ``images`` (m + m * contrasts, d) are
-    those of the batch and then the contrasts of its first caption, of its second, …; so are the captions.
+    ``weights`` and ``gradients`` are weight and bias for images, then for captions. ``images`` (m + m * negatives, d)
+    are those of the batch and then the negatives of its first caption, of its second, …; likewise the captions.
     """
     m = len(images) // (1 + negatives)
     (a, a_sizes), (b, b_sizes) = _project(weights[:2], images), _project(weights[2:], captions)
@@ -156,7 +157,7 @@ def _along(own: Floats, others: Floats) -> Floats:
 
 
 def _total(violating: npt.NDArray[np.bool_], others: Floats) -> Floats:
-    """The sum (m, d) of those of k others (m, k, d) that are dear."""
+    """The sum (m, d) of those of k others (m, k, d) that violate the margin."""
     found: Floats = np.matmul(violating[:, None].astype(np.float32), others)[:, 0]
     return found
 
@@ -165,10 +166,10 @@ def _write(
     gradients: Sequence[Floats], x: Floats, made: Floats, sizes: Floats, pull: Floats, violating: npt.NDArray[np.bool_],
     opposite: Floats,
 ) -> None:  # fmt: skip
-    """The gradient of one side, from that of what it made of the batch, ``pull``, and of the contrasts that cost."""
+    """The gradient of one side, from that of its projections of the batch, ``pull``, and of the violating negatives."""
     used = np.concatenate([np.arange(len(pull)), len(pull) + np.flatnonzero(violating)])
     gradient, made = np.concatenate([pull, opposite[np.nonzero(violating)[0]]]), made[used]
-    gradient -= made * np.einsum("ij,ij->i", made, gradient)[:, None]  # only a turn changes what has length 1
+    gradient -= made * np.einsum("ij,ij->i", made, gradient)[:, None]  # vectors of length 1 can only be rotated
     gradient /= sizes[used, None]
     np.matmul(gradient.T, x[used], out=gradients[0])
     gradient.sum(axis=0, out=gradients[1])
@@ -184,14 +185,14 @@ def _project(layer: Sequence[Floats], x: Floats) -> tuple[Floats, Floats]:
 
 
 def _start(seed: int, image_width: int, caption_width: int, dim: int) -> list[Floats]:
-    """The first weights: layers that torch would make one after the other, from one generator."""
-    bits: Any = np.random.MT19937()  # in place of a seed this goes on where the layer before it ended
+    """The initial weights: layers as torch would make them one after the other, from one generator."""
+    bits: Any = np.random.MT19937()  # instead of a seed, this continues where the layer before it ended
     bits.state = np.random.RandomState(seed).get_state(legacy=False)
     return [*layers(bits, [image_width, dim]), *layers(bits, [caption_width, dim])]
 
 
 def _others(draws: np.random.RandomState, order: Ints, first: int, m: int, negatives: int) -> Ints:
-    """For each of the m rows of the batch that begins at ``first``, so many from outside it, (m * contrasts,)."""
+    """For each of the m rows of the batch at ``first``, ``negatives`` rows from outside it, (m * negatives,)."""
     drawn = draws.randint(0, len(order) - m, size=m * negatives)
     return order[drawn + m * (drawn >= first)]
 
@@ -201,7 +202,9 @@ def _folds(weights: Sequence[Floats], gallery: Gallery, fold: int) -> list[tuple
     found = []
     for first in range(0, len(gallery.images), fold):
         images = gallery.images.take(slice(first, first + fold))
-        captions = gallery.captions.take(slice(first * gallery.each, (first + fold) * gallery.each))
+        captions = gallery.captions.take(
+            slice(first * gallery.captions_per_image, (first + fold) * gallery.captions_per_image)
+        )
         found.append(ranks(_project(weights[:2], images)[0], _project(weights[2:], captions)[0]))
     return found
 
@@ -209,8 +212,7 @@ def _folds(weights: Sequence[Floats], gallery: Gallery, fold: int) -> list[tuple
 def ranks(images: Floats, captions: Floats) -> tuple[Ints, Ints]:
     """The rank, from 0, of the first of its captions for each image (n,), and of its image for each caption (n * c,).
 
-    Of what is equally near the later row comes first: so vectors that are all the same are at chance. What has no
-    cosine comes last.
+    Ties are broken in favour of the later row, so that constant vectors are at chance. What has no cosine comes last.
     """
     n, c = len(images), len(captions) // len(images)
     near = images @ captions.T
@@ -231,7 +233,7 @@ def _recalls(found: Ints) -> Recalls:
 
 
 def _score(found: Sequence[tuple[Ints, Ints]]) -> float:
-    """The six recalls, added up in SentEval's order, as the next look must be greater."""
+    """The sum of the six recalls in SentEval's order, since the next evaluation must be greater."""
     return sum(sum(_recalls(captions)[:3] + _recalls(images)[:3]) / len(found) for captions, images in found)
 
 
@@ -243,7 +245,9 @@ def _check(train: Gallery, dev: Gallery, test: Gallery, seed: int, batch: int, f
                 f"Training images and captions have {widths[0]} dimensions and those of {name} {widths[1]}."
             )
         if len(gallery.images) % fold:
-            raise DataError(f"There are {len(gallery.images)} {name} images; expected folds of {fold} images.")
+            raise DataError(
+                f"There are {len(gallery.images)} {name} images; expected a multiple of the fold size, {fold}."
+            )
     if len(train.captions) <= batch:
         raise TooFewError(f"There are {len(train.captions)} training captions; expected more than a batch of {batch}.")
     if not 0 <= seed < SEEDS:

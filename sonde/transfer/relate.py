@@ -1,4 +1,4 @@
-"""How related two sentences are, a score from 1 to 5, learnt from their pair features by SentEval's rule.
+"""How related two sentences are, a score from 1 to 5, learned from pair features as in SentEval.
 
 A score is told as a distribution over the levels (Tai et al. 2015, section 4.2), a softmax is brought near it by the
 squared error, and what it predicts is the mean of its levels. Weights start as torch's would and each pass takes the
@@ -25,23 +25,23 @@ Ints = npt.NDArray[np.int64]
 
 BATCH, LEARNING_RATE = 64, 1e-3
 EPOCHS_PER_EVALUATION = 50
-"""Passes between two looks at dev."""
+"""Epochs between two evaluations on dev."""
 MAX_EPOCHS = 1000
-"""With more than so many behind it, training is not gone on with."""
+"""Training ends after more epochs than this."""
 EVALUATION_PATIENCE = 3
-"""Looks at dev, in all, that need not be better than the best before."""
+"""Evaluations on dev, in all, that may be no better than the best before."""
 MAX_GATHERED_BYTES = 2**28
-"""Bytes of training rows up to which these are gathered once, and not for each of the passes."""
+"""Training rows of up to this many bytes are gathered once, and not in every epoch."""
 SCORED_ROWS = 512
 """Rows that are scored at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class RelatednessResult:
-    """What was learnt, as far as it is asked for."""
+    """The result of training."""
 
     dev: float
-    """The correlation on dev that is watched, the best seen; 0 where it is not defined."""
+    """The best correlation on dev, of the kind that is monitored; 0 where it is not defined."""
     predicted: Doubles
     """The score of each test row, (n,)."""
     passes: int
@@ -60,7 +60,7 @@ def relate(
     reduction: Literal["mean", "sum"] = "mean",
     device: str | None = None,
 ) -> RelatednessResult:
-    """Learn scores (n,) from 0 to ``levels``, stop on those of dev, predict those of test.
+    """Learn scores (n,) from 0 to ``levels``, stop early on dev, and predict those of test.
 
     ``reduction`` is what the loss does with the squares of a batch: the sum is what SentEval did with torch before
     0.4.1. ``device`` is the classifiers' too, and changes nothing here: so few outputs are computed soonest where the
@@ -70,7 +70,7 @@ def relate(
     _check(train, scores, dev, dev_scores, test, seed, levels)
     if watch not in ("pearson", "spearman") or reduction not in ("mean", "sum"):
         raise UsageError(f"Got watch={watch!r} and reduction={reduction!r}; expected pearson or spearman, mean or sum.")
-    # one thread, so that a result does not depend on how many there are; what is not finite has no correlation
+    # one thread, so that results do not depend on the number of threads; what is not finite has no correlation
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
         model, orders = _Model.of(seed, train.shape[1], levels), np.random.RandomState(seed)
         wanted, gather = targets(scores, levels), _gatherer(train)
@@ -106,14 +106,14 @@ def _check(
 ) -> None:
     for name, rows, given in (("training", train, scores), ("dev", dev, dev_scores)):
         if given.shape != (len(rows),):
-            raise ShapeError(f"There are {len(rows)} {name} rows and scores {given.shape}; expected one for each.")
+            raise ShapeError(f"There are {len(rows)} {name} rows and scores {given.shape}; expected one per row.")
         if not len(rows):
-            raise TooFewError(f"There are no {name} rows; expected some to learn from and some to stop on.")
+            raise TooFewError(f"There are no {name} rows; expected some to train on and some to stop on.")
         if not (np.min(given) >= 0 and np.max(given) <= levels):
             raise DataError(f"The {name} scores are {np.min(given)} … {np.max(given)}; expected 0 … {levels}.")
     widths = [rows.shape[1] for rows in (train, dev, test)]
     if len(set(widths)) > 1:
-        raise ShapeError(f"Training, dev and test rows have {widths} dimensions; expected as many.")
+        raise ShapeError(f"Training, dev and test rows have {widths} dimensions; expected the same.")
     if levels < 2:
         raise UsageError(f"A score needs two levels or more, got {levels}.")
     if not 0 <= seed < SEEDS:
@@ -121,7 +121,7 @@ def _check(
 
 
 def _gatherer(train: Features) -> Callable[[Ints, Floats], None]:
-    """What puts these rows of the training set into a given array."""
+    """A function that copies rows of the training set into a given array."""
     n, d = train.shape
     if 4 * n * d > MAX_GATHERED_BYTES:
 
@@ -155,7 +155,7 @@ class _Model:
     gradient: Floats
     bias_gradient: Floats
     batch: Floats
-    """Room for the rows of a batch."""
+    """A buffer for the rows of a batch."""
     steps: int = field(default=0, init=False)
 
     @classmethod
@@ -182,7 +182,7 @@ class _Model:
         return found
 
     def train(self, gather: Callable[[Ints, Floats], None], wanted: Floats, order: Ints, reduction: str) -> None:
-        """Go through the rows once."""
+        """Train for one epoch."""
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
             x = self.batch[: len(rows)]

@@ -1,4 +1,4 @@
-"""Where the sets are to be had: places.toml, and what may be asked for."""
+"""Where sets can be downloaded: remote_sets.toml, and the sets that a user names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sonde.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file to fetch; what the fields mean is said at the top of places.toml."""
+    """One file to download; the fields are explained at the top of remote_sets.toml."""
 
     urls: tuple[str, ...]
     limit: int
@@ -30,13 +30,13 @@ class File:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """What is taken from it, under our names."""
+        """The files that are made from it, under our names."""
         return (self.to,) if self.to else tuple(self.members.values())
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteSet:
-    """Where one set is to be had, or several that have the same files."""
+    """Where one set can be downloaded, or several that share their files."""
 
     key: str
     sets: tuple[str, ...]
@@ -46,7 +46,7 @@ class RemoteSet:
     files: tuple[File, ...] = ()
     manual_steps: str = ""
     then: str = ""
-    """What to know afterwards."""
+    """What to know after the download."""
 
     def folder(self, data: Path) -> Path:
         """Where it goes, below the folder of all data."""
@@ -54,13 +54,13 @@ class RemoteSet:
 
 
 def remote_sets() -> dict[str, RemoteSet]:
-    """All places by their keys."""
-    found = tomllib.loads(files(__package__).joinpath("places.toml").read_text("utf-8"))
-    return msgspec.convert({key: {"key": key, **said} for key, said in found.items()}, dict[str, RemoteSet])
+    """All sets that can be downloaded, by key."""
+    found = tomllib.loads(files(__package__).joinpath("remote_sets.toml").read_text("utf-8"))
+    return msgspec.convert({key: {"key": key, **fields} for key, fields in found.items()}, dict[str, RemoteSet])
 
 
 def select_remote_sets(names: StringsOrPaths, known: Mapping[str, RemoteSet]) -> list[RemoteSet]:
-    """The places of these sets, each once; a name may be a key or the name of a set."""
+    """The sets of these names, each once; a name may be a key or the name of a set."""
     keys = {name: place.key for place in known.values() for name in (place.key, *place.sets)}
     folded = {name.lower(): key for name, key in keys.items()}
     found: dict[str, RemoteSet] = {}
@@ -69,6 +69,6 @@ def select_remote_sets(names: StringsOrPaths, known: Mapping[str, RemoteSet]) ->
         if key is None:
             near = difflib.get_close_matches(name, keys, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
-            raise UsageError(f"There is no set {name!r} to be fetched; there are {', '.join(known)}.{hint}")
+            raise UsageError(f"There is no set {name!r} to download.{hint} Expected one of {', '.join(known)}.")
         found[key] = known[key]
     return list(found.values())

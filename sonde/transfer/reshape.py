@@ -1,4 +1,4 @@
-"""From files as they are published to SentEval's files. Sentences are left as they are: nothing is tokenised."""
+"""Converts published files to SentEval's format. Sentences are left as they are: nothing is tokenised."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _SICK = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment
 
 
 def reshape(step: str, folder: Path) -> None:
-    """Apply the step of that name to the files that were put into a folder."""
+    """Apply the step of this name to the files in a folder."""
     RESHAPE_STEPS[step](folder)
 
 
 def _trec(folder: Path) -> None:
-    """Leave out quotation marks and backticks, as SentEval does."""
+    """Remove quotation marks and backticks, as SentEval does."""
     for path in folder.glob("*.label"):
         path.write_bytes(path.read_bytes().replace(b"`", b"").replace(b"'", b""))
 
 
 def _snli(folder: Path) -> None:
-    """Three files for each part, without the pairs that have no gold label."""
+    """Three files for each split, without the pairs that have no gold label."""
     for part in ("train", "dev", "test"):
         raw = folder / f"snli_1.0_{part}.txt"
         columns = [*zip(*_columns(raw, ("sentence1", "sentence2", "gold_label")), strict=True)] or [(), (), ()]
@@ -36,7 +36,7 @@ def _snli(folder: Path) -> None:
 
 
 def _sick(folder: Path) -> None:
-    """The three files of SemEval-2014, from the one file with everything."""
+    """The three files of SemEval-2014, from the single file with everything."""
     raw = folder / "SICK.txt"
     wanted = (*_SICK[:4], "entailment_label", "SemEval_set")
     rows = list(_columns(raw, wanted))
@@ -47,7 +47,7 @@ def _sick(folder: Path) -> None:
 
 
 def _columns(path: Path, wanted: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """These columns of a table with a header; lines may be longer or shorter than that."""
+    """These columns of a table with a header; lines may be longer or shorter than the header."""
     lines = enumerate(open_text(str(path)), 1)
     names = next(lines, (1, ""))[1].strip().split("\t")
     if missing := [name for name in wanted if name not in names]:
@@ -61,4 +61,4 @@ def _columns(path: Path, wanted: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 RESHAPE_STEPS: dict[str, Callable[[Path], None]] = {"trec": _trec, "snli": _snli, "sick": _sick}
-"""What a step is called in places.toml."""
+"""The steps by their names in remote_sets.toml."""

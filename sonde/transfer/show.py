@@ -1,4 +1,4 @@
-"""Checked sets and places on the console, and as JSON."""
+"""Checked sets and downloads on the console, and as JSON."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from sonde.transfer.remote_sets import RemoteSet
 
 
 def as_json(reports: Sequence[SetReport], absent: Sequence[str]) -> str:
-    """Everything that was found out."""
+    """All reports as JSON."""
     found = {
         "format": "sonde.data.v1",
-        "sets": [{**asdict(report), "sound": report.is_valid} for report in reports],
+        "sets": [{**asdict(report), "valid": report.is_valid} for report in reports],
         "absent": list(absent),
         "versions": {"sonde": __version__},
     }
@@ -26,7 +26,7 @@ def as_json(reports: Sequence[SetReport], absent: Sequence[str]) -> str:
 
 
 def print_reports(reports: Sequence[SetReport], absent: Sequence[str]) -> None:
-    """A table, then what is wrong or worth knowing of each set, then what is not there."""
+    """Print a table, then errors and notes of each set, then the sets that were not found."""
     from rich.table import Table
 
     console = out()
@@ -35,45 +35,45 @@ def print_reports(reports: Sequence[SetReport], absent: Sequence[str]) -> None:
         table.add_column(column, overflow="fold")
     table.add_column("labels", justify="right")
     for report in reports:
-        state = "[green]sound[/green]" if report.is_valid else "[red]not sound[/red]"
+        state = "[green]valid[/green]" if report.is_valid else "[red]invalid[/red]"
         same = report.is_valid and set(report.rows) <= set(report.published)
-        published = "the same" if same else _sizes(report.published)
+        published = "same" if same else _sizes(report.published)
         table.add_row(printable(report.name), state, _sizes(report.rows), published, f"{report.labels:,}")
     console.print(table)
     for report in reports:
-        remarks = [("error", said) for said in report.errors] + [("note ", said) for said in report.notes]
+        remarks = [("error", text) for text in report.errors] + [("note ", text) for text in report.notes]
         if remarks:
             console.print(f"\n{printable(report.name)}", style="bold", markup=False)
-        for severity, said in remarks:
-            console.print(f"  {severity}  {printable(said)}", markup=False, soft_wrap=True)
+        for severity, text in remarks:
+            console.print(f"  {severity}  {printable(text)}", markup=False, soft_wrap=True)
     if absent:
-        console.print(f"\nnot there: {', '.join(absent)}", markup=False, soft_wrap=True)
+        console.print(f"\nnot found: {', '.join(absent)}", markup=False, soft_wrap=True)
 
 
 def print_remote_sets(remote_sets: Iterable[RemoteSet], data: Path) -> None:
-    """What may be fetched, and whether it is there."""
+    """Print what can be downloaded, and whether it has been."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("set", "state", "checksum", "licence"):
         table.add_column(column, overflow="fold")
     for place in remote_sets:
-        state = "there" if is_downloaded(place, data) else "by hand" if place.manual_steps else "to be fetched"
-        known = "" if place.manual_steps else "known" if all(file.sha256 for file in place.files) else "not known"
+        state = "present" if is_downloaded(place, data) else "by hand" if place.manual_steps else "to download"
+        known = "" if place.manual_steps else "known" if all(file.sha256 for file in place.files) else "unknown"
         table.add_row(place.key, state, known, place.licence)
     out().print(table)
 
 
 def print_licence(place: RemoteSet) -> None:
-    """What one agrees to."""
+    """Print what one agrees to."""
     err().print(f"{place.key}: {place.licence}\n  {place.page}", markup=False, soft_wrap=True)
 
 
 def print_manual_steps(place: RemoteSet, data: Path) -> None:
-    """What to do where nothing can be fetched."""
+    """Print what to do for a set that cannot be downloaded."""
     lines = "".join(f"  {line}\n" for line in place.manual_steps.strip().splitlines())
     err().print(
-        f"{place.key} must be fetched by hand: {place.licence}\n  {place.page}\n{lines}  {place.folder(data)}",
+        f"{place.key} must be downloaded by hand: {place.licence}\n  {place.page}\n{lines}  {place.folder(data)}",
         markup=False, soft_wrap=True,
     )  # fmt: skip
 

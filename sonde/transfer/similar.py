@@ -1,4 +1,4 @@
-"""How like each other two sentences are by the cosine of their vectors, and how well that agrees with people."""
+"""How similar two sentences are by the cosine of their vectors, and how well that agrees with human scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Doubles = npt.NDArray[np.float64]
 COSINE_ROWS = 1024
 """Rows that are gathered at a time."""
 MIN_PAIRS = 3
-"""Rows of a group: two always correlate."""
+"""Minimum rows of a group: two always correlate."""
 
 
 @dataclass(frozen=True)
@@ -36,25 +36,25 @@ class Group:
 
 @dataclass(frozen=True)
 class Summary:
-    """One kind of correlation over all groups. Three ways to add up are in use, and give different numbers."""
+    """One kind of correlation over all groups. Three ways to average are in use, and they differ."""
 
     mean: float
-    """Over groups."""
+    """Mean over groups."""
     weighted: float
-    """Over groups, by their rows."""
+    """Mean over groups, weighted by their rows."""
     overall: float
     """Of all rows at once."""
     low: float
     high: float
-    """Between these the share ``level`` of draws of as many rows has the correlation of all rows at once."""
+    """The bootstrap interval of the correlation of all rows at once, at the level ``level``."""
 
 
 @dataclass(frozen=True)
 class Correlations:
-    """Agreement with gold scores. A correlation is NaN where a side does not vary, and so is the mean it goes into."""
+    """Agreement with gold scores. A correlation is NaN where a side does not vary, and so is a mean with it."""
 
     groups: Mapping[str, Group]
-    """In the order in which they are met."""
+    """In order of first occurrence."""
     pearson: Summary
     spearman: Summary
     n: int
@@ -135,7 +135,7 @@ def _redraw(x: Doubles, y: Doubles, rng: np.random.Generator, draws: int) -> tup
         counts = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
         plain[part] = _weighted(counts, *(side - (counts @ side)[:, None] / n for side in (x, y)))
         ranked[part] = _weighted(counts, _ranks(counts, x), _ranks(counts, y))
-    plain[np.isnan(ranked)] = np.nan  # values that are all the same have a deviation of 0 but for rounding; ranks, of 0
+    plain[np.isnan(ranked)] = np.nan  # constant values have a deviation of 0 up to rounding; their ranks have exactly 0
     return plain, ranked
 
 

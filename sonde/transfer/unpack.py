@@ -1,4 +1,4 @@
-"""What is wanted out of an archive, and nothing else of it."""
+"""Extracts the files that are needed from an archive, and nothing else."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _unzip(archive: Path, members: Mapping[str, str], into: Path, limit: int) ->
             if info.filename in members:
                 mode = info.external_attr >> 16
                 if info.is_dir() or (mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
-                    raise DataError(f"{archive}: {info.filename} is no plain file; it is not unpacked.")
+                    raise DataError(f"{archive}: {info.filename} is not a regular file; it is not unpacked.")
                 with opened.open(info) as source:
                     left = _copy(archive, source, into / members[info.filename], left)
 
@@ -46,7 +46,7 @@ def _untar(archive: Path, members: Mapping[str, str], into: Path, limit: int) ->
     with tarfile.open(archive) as opened:
         infos: list[tarfile.TarInfo] = []
         left = limit
-        for info in opened:  # to get past a member, all of it is unpacked
+        for info in opened:  # to skip a member, all of it is decompressed
             left -= info.size
             if left < 0:
                 raise DataError(f"{archive} unpacks to more than {limit:,} bytes; it is not what it should be.")
@@ -56,7 +56,7 @@ def _untar(archive: Path, members: Mapping[str, str], into: Path, limit: int) ->
             if info.name in members:
                 source = opened.extractfile(info) if info.isreg() else None
                 if source is None:
-                    raise DataError(f"{archive}: {info.name} is no plain file; it is not unpacked.")
+                    raise DataError(f"{archive}: {info.name} is not a regular file; it is not unpacked.")
                 with source:
                     _copy(archive, source, into / members[info.name], limit)
 
@@ -65,7 +65,9 @@ def _check_names(archive: Path, names: list[str], members: Mapping[str, str]) ->
     for name in names:
         path = PurePosixPath(name.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or name[1:2] == ":":
-            raise DataError(f"{archive} has a member {name[:200]!r}, which leads out of it; nothing is unpacked.")
+            raise DataError(
+                f"{archive} has a member {name[:200]!r}, which leads outside the folder; nothing is unpacked."
+            )
     if missing := [name for name in members if name not in names]:
         shown = ", ".join(repr(name) for name in names[:8]) or "nothing"
         raise DataError(f"{archive} lacks {missing[0]!r}; it has {shown}{', …' if len(names) > 8 else ''}.")
@@ -74,7 +76,7 @@ def _check_names(archive: Path, names: list[str], members: Mapping[str, str]) ->
 
 
 def _copy(archive: Path, source: IO[bytes], target: Path, left: int) -> int:
-    """Copy at most ``left`` bytes; how many more are allowed then."""
+    """Copy at most ``left`` bytes; how many more are allowed afterwards."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("wb") as out:
         while piece := source.read(_PIECE):
@@ -87,7 +89,7 @@ def _copy(archive: Path, source: IO[bytes], target: Path, left: int) -> int:
 
 @contextmanager
 def _readable(archive: Path) -> Iterator[None]:
-    """Whatever is wrong with an archive is an error about the data."""
+    """Report whatever is wrong with an archive as a DataError."""
     try:
         yield
     except DataError:

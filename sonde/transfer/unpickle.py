@@ -1,4 +1,4 @@
-"""Other people's pickles, without running anything of theirs.
+"""Reads other people's pickles without running any of their code.
 
 The image features of SentEval are published as pickles of Python 2 only. A pickle is a program; this reader knows
 containers, strings, numbers and the few names by which numpy's arrays are pickled, and stops at any other. Not even
@@ -20,7 +20,7 @@ from sonde.core.files import reject_special_file
 from sonde.errors import DataError
 
 _PLAIN = re.compile(r"[fiu][1248]")
-"""Types of arrays that are read: floats and whole numbers."""
+"""Types of arrays that are read: floats and integers."""
 
 
 class Type:
@@ -69,11 +69,13 @@ def load(path: Path) -> Any:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from None
     except Exception as error:  # a broken pickle may raise anything
         said = " ".join(str(error).split())[:200]
-        raise DataError(f"{path} is no pickle of plain data: {type(error).__name__}: {said}. Fetch it again.") from None
+        raise DataError(
+            f"{path} is not a pickle of plain data: {type(error).__name__}: {said}. Download it again."
+        ) from None
 
 
 class _Reader(pickle.Unpickler):
-    """A reader that finds nothing but the few names of ``_names``."""
+    """An unpickler that finds nothing but the few names of ``_names``."""
 
     def __init__(self, path: Path, file: Any) -> None:
         super().__init__(file, encoding="latin1")
@@ -84,13 +86,13 @@ class _Reader(pickle.Unpickler):
             return self._names[f"{module.replace('._core.', '.core.')}.{name}"]
         except KeyError:
             raise DataError(
-                f"{self._path} asks for {module}.{name}, which is no container, string, number or array: "
+                f"{self._path} asks for {module}.{name}, which is not a container, string, number or array: "
                 "expected image features as SentEval has them. It was not run."
             ) from None
 
 
 def _names() -> dict[str, Callable[..., Any] | str]:
-    """What the names in a pickled array stand for. New functions at every call: a pickle could alter them."""
+    """What the names in a pickled array stand for. New functions at every call, since a pickle could change them."""
 
     def reconstruct(*_: Any) -> Array:
         return Array()

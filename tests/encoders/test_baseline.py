@@ -13,7 +13,9 @@ from scipy.special import ndtri
 
 from sonde.core.hashing import hash_64, mix
 from sonde.encoders import load
-from sonde.encoders.schemes.baseline import MAX_COUNT, Hash, Length, Random, Words, quantiles, tokens
+from sonde.encoders.draw import quantiles
+from sonde.encoders.schemes.baseline import MAX_COUNT, Hash, Length, Random, Words
+from sonde.encoders.words import split_punctuation as tokens
 from sonde.errors import UsageError
 
 
@@ -255,13 +257,13 @@ def test_the_identity_holds_all_options():
         ("baseline:", "The baselines are length, random, hash, words"),
         ("baseline:randm", r"There is no baseline baseline:randm\. Did you mean baseline:random\?"),
         ("baseline:random@2", "There is no baseline baseline:random@2"),
-        ("baseline:length?dim=3", "baseline: knows none"),
-        ("baseline:random?ngrams=3", "baseline: knows dim, seed"),
-        ("baseline:random?dim=0", "has dim=0; expected a whole number from 1 to 65536"),
-        ("baseline:random?dim=65537", "expected a whole number from 1 to 65536"),
-        ("baseline:random?dim=٣", "expected a whole number"),
-        ("baseline:hash?ngrams=6", "expected a whole number from 1 to 5"),
-        ("baseline:words?seed=-1", "expected a whole number from 0"),
+        ("baseline:length?dim=3", "baseline: takes no options"),
+        ("baseline:random?ngrams=3", "baseline: takes dim, seed"),
+        ("baseline:random?dim=0", "has dim=0; expected an integer from 1 to 65536"),
+        ("baseline:random?dim=65537", "expected an integer from 1 to 65536"),
+        ("baseline:random?dim=٣", "expected an integer"),
+        ("baseline:hash?ngrams=6", "expected an integer from 1 to 5"),
+        ("baseline:words?seed=-1", "expected an integer from 0"),
     ],
 )
 def test_wrong_use_is_named(spec, message):

@@ -11,9 +11,9 @@ import pytest
 from sonde.encoders import Identity, load
 from sonde.encoders.diagnosis import diagnose
 from sonde.encoders.embed import embed
-from sonde.encoders.schemes.vec import Pooled
 from sonde.encoders.store import Store
 from sonde.encoders.wordvectors import WordVectors
+from sonde.encoders.wordvectors.pooled import Pooled
 
 WORDS = "river dog cat milk tea boat hill moon rain song bread stone lamp road bird tree hand door fish star".split()
 RNG = np.random.default_rng(11)
@@ -60,14 +60,14 @@ def seen(encoder, texts=TEXTS, **options):
     [
         (all_unknown, "equal-vectors", r"300 of 300 .* texts have the same vector as another one, such as '.*' and"),
         (lambda texts: np.ones((len(texts), 3)), "equal-vectors", "its tokenizer may not know the words"),
-        (lambda texts: np.zeros((len(texts), 3)), "zero-vectors", "have a vector of zeros, such as"),
+        (lambda texts: np.zeros((len(texts), 3)), "zero-vectors", "have a zero vector, such as"),
         (gaps, "zero-vectors", r"\d+ of 300 texts"),
         (lambda texts: np.hstack([bag(texts), np.ones((len(texts), 2))]), "constant-columns", "^2 of 14 columns"),
-        (lambda texts: bag(texts) + RNG.normal(size=(len(texts), 12)), "random-vectors", "The same texts give other"),
+        (lambda texts: bag(texts) + RNG.normal(size=(len(texts), 12)), "random-vectors", "texts have different"),
         (lambda texts: bag(texts) + next(counter), "random-vectors", "differ by"),
         (lambda texts: bag(texts) - bag(texts).mean(axis=0), "batch-dependent", "A vector depends on its batch"),
         (lambda texts: bag(texts) * max(map(len, texts)), "batch-dependent", "of their length"),
-        (placed, "order-dependent", "depends on the order of the texts in a batch"),
+        (placed, "order-dependent", "depends on the order of the texts in the batch"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_recognised(encoder, code, message):
@@ -128,7 +128,7 @@ def test_vectors_of_the_store_that_are_of_another_state_are_told(tmp_path):
     assert seen(Mine(1), store=store) == {}
     found = seen(Mine(-1), store=store)
     assert list(found) == ["batch-dependent"]
-    assert "Vectors in the store are not those that it gives now" in found["batch-dependent"]
+    assert "Vectors in the store differ from those that it returns now" in found["batch-dependent"]
 
 
 def test_a_server_is_not_asked_for_what_is_in_the_store(tmp_path):
@@ -166,7 +166,7 @@ VECTORS = WordVectors([*WORDS, "."], MATRIX, "0" * 32, len(MATRIX))
 def test_unknown_tokens_name_the_way_out():
     found = seen(Pooled(VECTORS, "v"))["unknown-tokens"]
     share = sum(1 for _ in TEXTS) / sum(len(t.split()) for t in TEXTS)
-    assert found.startswith(f"{share:.1%} of the running tokens have no word vector, most of all '")
+    assert found.startswith(f"{share:.1%} of the running tokens have no word vector, most frequently '")
     assert "add tokenise=simple, which splits punctuation off words: 0.0% with it" in found
     assert "unknown-tokens" not in seen(Pooled(VECTORS, "v", tokenise="simple"))
     foreign = seen(Pooled(VECTORS, "v", tokenise="simple"), [f"слово номер {i} river" for i in range(30)])

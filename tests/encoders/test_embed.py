@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.encoders import Identity, load
-from sonde.encoders import embed as module
+from sonde.encoders import Identity, load, table
 from sonde.encoders.embed import Embeddings, embed
 from sonde.encoders.store import Store
 from sonde.errors import EncoderError, ShapeError, UsageError
@@ -25,7 +24,7 @@ def code(text):
 class Counting:
     """An encoder that remembers what it was asked for."""
 
-    batch = 4
+    batch_size = 4
 
     def __init__(self, identity=None, layers=(), fail_at=None):
         self.identity, self.layers, self.fail_at = identity, layers, fail_at
@@ -97,7 +96,7 @@ def test_a_text_is_not_padded_to_one_far_longer():
 def test_whatever_texts_cost_each_is_asked_for_once_in_order_and_in_batches_not_too_large(rows, size):
     costs, encoder = dict(rows), Counting()
     encoder.cost = lambda texts: [costs[t] for t in texts]
-    embed(encoder, [text for text, _ in rows], batch=size)
+    embed(encoder, [text for text, _ in rows], batch_size=size)
     asked = [t for some in encoder.asked for t in some]
     assert sorted(asked) == sorted(costs)
     assert [costs[t] for t in asked] == sorted(costs.values(), reverse=True)
@@ -199,22 +198,22 @@ def test_arrays_tensors_and_lists_are_vectors(form):
 @pytest.mark.parametrize(
     ("answer", "error", "message"),
     [
-        (lambda t: np.zeros((len(t) - 1, 3)), ShapeError, "gave 1 vectors for 2 texts, the first of which is"),
+        (lambda t: np.zeros((len(t) - 1, 3)), ShapeError, "returned 1 vectors for 2 texts, the first of which is"),
         (lambda t: np.zeros(3), ShapeError, r"array of shape \(3,\) for 2 texts; expected \(texts, dimension\)"),
-        (lambda t: np.zeros((len(t), 0)), ShapeError, "without numbers"),
-        (lambda t: [[1.0, 2.0], [1.0]], ShapeError, r"gave shape \(1,\) for 'short', and \(2,\) for 'a longer text'"),
+        (lambda t: np.zeros((len(t), 0)), ShapeError, "dimension 0"),
+        (lambda t: [[1.0, 2.0], [1.0]], ShapeError, r"shape \(1,\) for 'short', and \(2,\) for 'a longer text'"),
         (lambda t: [["x"], ["y"]], ShapeError, "expected vectors of one length"),
         (lambda t: np.array([["x"], ["y"]]), ShapeError, "expected numbers"),
-        (lambda t: [[[1.0, 2.0], [3.0]] for _ in t], ShapeError, "gave no vector for 'a longer text'"),
-        (lambda t: np.array([[1.0], [1.0, 2.0]], object), ShapeError, r"gave shape \(2,\) for 'short'"),
-        (lambda t: None, ShapeError, "gave NoneType for a batch that begins with 'a longer text'"),
-        (lambda t: np.array([[1.0], [np.nan]]), EncoderError, "NaN or infinite numbers for 1 of 2 texts, for 'short'"),
-        (lambda t: np.array([[np.inf], [1.0]]), EncoderError, "for 'a longer text' first"),
+        (lambda t: [[[1.0, 2.0], [3.0]] for _ in t], ShapeError, "returned no vector for 'a longer text'"),
+        (lambda t: np.array([[1.0], [1.0, 2.0]], object), ShapeError, r"returned shape \(2,\) for 'short'"),
+        (lambda t: None, ShapeError, "returned NoneType for a batch that begins with 'a longer text'"),
+        (lambda t: np.array([[1.0], [np.nan]]), EncoderError, "for 1 of 2 texts, the first of which is 'short'"),
+        (lambda t: np.array([[np.inf], [1.0]]), EncoderError, "which is 'a longer text'"),
         (lambda t: np.array([[1e300], [1.0]]), EncoderError, "infinite numbers for 1 of 2 texts"),  # not in float32
-        (lambda t: [[1.0], [1e300]], EncoderError, "for 'short' first"),
-        (lambda t: np.ma.masked_array([[1.0], [2.0]], [[0], [1]]), EncoderError, "NaN .* for 'short' first"),
+        (lambda t: [[1.0], [1e300]], EncoderError, "which is 'short'"),
+        (lambda t: np.ma.masked_array([[1.0], [2.0]], [[0], [1]]), EncoderError, "NaN .* which is 'short'"),
         (lambda t: np.ones((2, 1), complex), ShapeError, "array of complex128; expected numbers"),
-        (lambda t: Unreadable(), ShapeError, "gave Unreadable .* cannot be read as vectors: TypeError: float8"),
+        (lambda t: Unreadable(), ShapeError, "returned Unreadable .* cannot be read as vectors: TypeError: float8"),
         (lambda t: 1 / 0, EncoderError, "2 texts that begins with 'a longer text': ZeroDivisionError"),
     ],
 )  # fmt: skip
@@ -228,7 +227,7 @@ def test_a_dimension_that_changes_is_told():
         return np.zeros((len(texts), len(texts[0])))
 
     with pytest.raises(ShapeError, match="vectors of 1 numbers for 'b' and of 3 before"):
-        embed(encoder, ["aaa", "b"], batch=1)
+        embed(encoder, ["aaa", "b"], batch_size=1)
 
 
 def test_one_string_is_one_text(tmp_path):
@@ -274,7 +273,7 @@ def test_an_encoder_that_looks_at_all_texts_once_is_fitted_on_them(tmp_path):
 
 def test_an_encoder_that_uses_its_array_again_is_kept_rightly(tmp_path):
     class Reusing:
-        identity, batch = IDENTITY, 4
+        identity, batch_size = IDENTITY, 4
         array = np.zeros((4, 4), np.float32)
 
         def __call__(self, texts):
@@ -304,7 +303,7 @@ def test_layers_without_names_are_numbered(tmp_path):
     def encoder(texts):
         return np.ones((3, len(texts), 2)) * np.arange(3)[:, None, None]
 
-    found = embed(encoder, TEXTS, batch=7)
+    found = embed(encoder, TEXTS, batch_size=7)
     assert found.layers == ("0", "1", "2")
     assert found.layer("2").tolist() == [[2.0, 2.0]] * 30
     encoder.identity = IDENTITY
@@ -315,7 +314,7 @@ def test_layers_without_names_are_numbered(tmp_path):
 def test_a_cost_that_fails_is_told_with_a_text():
     encoder = Counting()
     encoder.cost = lambda texts: 1 / 0
-    with pytest.raises(EncoderError, match="cannot say what texts cost, the first of which is"):
+    with pytest.raises(EncoderError, match=r"cost\(\) failed on texts that begin with"):
         embed(encoder, TEXTS)
 
 
@@ -345,7 +344,7 @@ def test_vectors_in_a_file_are_those_in_memory(tmp_path_factory, texts, spill, l
     store = Store(tmp_path_factory.mktemp("store"))
     wanted = embed(Counting(layers=layers), texts, half=half).vectors
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "READ", 64)  # a few vectors at a time
+        patch.setattr(table, "READ_BYTES", 64)  # a few vectors at a time
         cut = len(texts) // 2
         embed(Counting(IDENTITY, layers), texts[:cut], store=store, half=half, spill=spill)
         for kept in (None, store, store):
@@ -368,7 +367,7 @@ def test_a_file_of_vectors_has_no_name_and_can_be_written_to(tmp_path, monkeypat
 
 def test_without_fallocate_a_file_is_filled_beforehand(monkeypatch):
     monkeypatch.delattr(os, "posix_fallocate", raising=False)
-    monkeypatch.setattr(module, "READ", 100)  # which 480 bytes are no multiple of
+    monkeypatch.setattr(table, "READ_BYTES", 100)  # which 480 bytes are no multiple of
     found = embed(Counting(), TEXTS, spill=0)
     assert in_file(found.vectors)
     assert np.array_equal(found.vectors, embed(Counting(), TEXTS).vectors)
@@ -379,8 +378,8 @@ def test_a_full_disk_is_told_before_anything_is_lost(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
-    monkeypatch.setattr(module, "_reserve", full)
-    with pytest.raises(EncoderError, match=r"take 480 bytes, .* than the 100 that .* has no room for them: No space"):
+    monkeypatch.setattr(table, "_reserve", full)
+    with pytest.raises(EncoderError, match=r"take 480 bytes, .* than the 100 that .* has no space for them: No space"):
         embed(Counting(), TEXTS, spill=100)
     assert list(tmp_path.iterdir()) == []
     assert embed(Counting(), TEXTS, spill=480).vectors.shape == (30, 4)
@@ -389,7 +388,7 @@ def test_a_full_disk_is_told_before_anything_is_lost(tmp_path, monkeypatch):
 def test_a_cache_folder_that_is_none_is_told(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "file"))
-    with pytest.raises(EncoderError, match="set SONDE_CACHE to a folder of another disk"):
+    with pytest.raises(EncoderError, match="set SONDE_CACHE to a folder on another disk"):
         embed(Counting(), TEXTS, spill=0)
     with pytest.raises(UsageError, match="spill is -1 bytes; expected 0 or more"):
         embed(Counting(), TEXTS, spill=-1)
@@ -412,16 +411,16 @@ def peak(call):
 class Wide:
     """Vectors of 4,000 bytes."""
 
-    identity, batch = IDENTITY, 50
+    identity, batch_size = IDENTITY, 50
 
     def __call__(self, texts):
         return np.ones((len(texts), 1000), np.float32)
 
 
 def test_repeated_texts_and_a_file_take_no_second_copy_in_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "READ", 1 << 18)
-    monkeypatch.setattr(module, "COSTED", 100)
-    monkeypatch.setattr(module, "SHARD_ROWS", 100)
+    monkeypatch.setattr(table, "READ_BYTES", 1 << 18)
+    monkeypatch.setattr(table, "COPY_ROWS", 100)
+    monkeypatch.setattr(table, "SHARD_ROWS", 100)
     different, store = [f"text {i}" for i in range(2000)], Store(tmp_path)
     repeated, size = [*different[:1000], *different[:1000]], 8_000_000
     embed(Wide(), different[:1], store=store)

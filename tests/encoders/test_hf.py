@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sonde.encoders import Spec, load
+from sonde.encoders import Spec, load, transformer
 from sonde.encoders.schemes import hf
 from sonde.errors import EncoderError, NotInstalled, UsageError
 
@@ -230,7 +230,7 @@ def test_a_batch_of_one_is_a_batch_of_sixty_four_in_any_order(model, pool, reque
 def test_many_texts_are_taken_in_parts_and_stay_the_same(bert, monkeypatch):
     encoder = load(f"hf:{bert}?layer=*")
     together = encoder(TEXTS)
-    monkeypatch.setattr(hf, "MAX_BATCH_TOKENS", 30)
+    monkeypatch.setattr(transformer, "MAX_BATCH_TOKENS", 30)
     assert len([*hf.spans(encoder.cost(TEXTS))]) > 1
     assert_near(encoder(TEXTS), together)
 
@@ -240,7 +240,9 @@ def test_parts_cover_every_text_once_and_stay_below_the_bound():
     parts = [*hf.spans(lengths)]
     assert [i for part in parts for i in range(len(lengths))[part]] == list(range(len(lengths)))
     assert all(
-        max(lengths[part]) * len(lengths[part]) <= hf.MAX_BATCH_TOKENS for part in parts if len(lengths[part]) > 1
+        max(lengths[part]) * len(lengths[part]) <= transformer.MAX_BATCH_TOKENS
+        for part in parts
+        if len(lengths[part]) > 1
     )
     assert [*hf.spans([])] == []
 
@@ -301,7 +303,7 @@ def test_long_texts_are_cut_off_where_the_caller_says(bert):
 
 @pytest.mark.parametrize("asked", ["2", "49"])
 def test_a_length_that_the_model_cannot_take_is_refused(bert, asked):
-    with pytest.raises(UsageError, match=f"max={asked}; this model takes from 3 to 48 tokens"):
+    with pytest.raises(UsageError, match=f"max={asked}; this model takes 3 to 48 tokens"):
         load(f"hf:{bert}?max={asked}")
 
 
@@ -409,7 +411,7 @@ def test_a_word_is_the_mean_of_its_sub_tokens_in_the_embedding_table(model, requ
 def test_the_cost_of_a_text_is_its_number_of_tokens(model, request):
     folder = request.getfixturevalue(model)
     assert load(f"hf:{folder}?max=40").cost(TEXTS) == [hidden.shape[1] for hidden in states(folder)]
-    assert load(f"hf:{folder}").batch == 64
+    assert load(f"hf:{folder}").batch_size == 64
 
 
 # identity
@@ -466,19 +468,19 @@ def test_the_identity_changes_with_the_configuration_and_the_tokenizer(bert, cop
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("layer=3", r"has layer=3; this model has the layers 0\.\.2"),
-        ("layer=-4", r"has layer=-4; this model has the layers 0\.\.2"),
-        ("layer=2..1", r"has layer=2\.\.1; .* a range goes upwards"),
+        ("layer=3", r"has layer=3; this model has layers 0\.\.2"),
+        ("layer=-4", r"has layer=-4; this model has layers 0\.\.2"),
+        ("layer=2..1", r"has layer=2\.\.1; .* a range is ascending"),
         ("layer=all", r"has layer=all; expected a number"),
         ("layer=1,,2", r"has layer=1,,2; expected a number"),
         ("pool=median", "has pool=median; expected mean, max, cls, last or first-last"),
         ("special=none", "has special=none; expected keep or drop"),
-        ("special=drop&pool=cls", "pool=cls takes one token"),
+        ("special=drop&pool=cls", "pool=cls uses one token"),
         ("layer=1&pool=first-last", r"leave layer=… out"),
         ("dtype=int8", "has dtype=int8; expected float32, float16 or bfloat16"),
-        ("max=0", "has max=0; expected a whole number above 0"),
-        ("max=many", "has max=many; expected a whole number above 0"),
-        ("trust=true", "has the option 'trust'; hf: knows device, dtype, layer, max, pool, prompt, random, special"),
+        ("max=0", "has max=0; expected an integer"),
+        ("max=many", "has max=many; expected an integer"),
+        ("trust=true", "has the option 'trust'; hf: takes device, dtype, layer, max, pool, prompt, random, special"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(bert, options, message):
@@ -490,12 +492,12 @@ def test_options_that_make_no_sense_are_refused(bert, options, message):
     "name", ["", "./no-such-folder", "/no/such/folder", "a/b/c", "~nobody/model", "white space", "mill/grey--geese"]
 )
 def test_a_name_that_can_only_be_a_folder_must_be_there(name):
-    with pytest.raises(UsageError, match="names neither a folder that is there nor a model of the hub"):
+    with pytest.raises(UsageError, match="names neither an existing folder nor a model on the hub"):
         load(str(Spec("hf", name)))
 
 
 def test_a_file_is_no_folder(copy):
-    with pytest.raises(UsageError, match="names neither a folder"):
+    with pytest.raises(UsageError, match="names neither an existing folder"):
         load(f"hf:{copy}/config.json")
 
 
@@ -505,17 +507,17 @@ def test_a_folder_has_no_revisions(bert):
 
 
 def test_a_folder_without_a_model_is_named_with_what_it_has(tmp_path):
-    with pytest.raises(EncoderError, match=r"expected config\.json in it, met nothing"):
+    with pytest.raises(EncoderError, match=r"expected config\.json in it, got nothing"):
         load(f"hf:{tmp_path}")
     for name in "abcdefg":
         (tmp_path / f"{name}.txt").write_text("")
-    with pytest.raises(EncoderError, match=r"met a\.txt, b\.txt, c\.txt, d\.txt, e\.txt and 2 more"):
+    with pytest.raises(EncoderError, match=r"got a\.txt, b\.txt, c\.txt, d\.txt, e\.txt and 2 more"):
         load(f"hf:{tmp_path}")
 
 
 def test_a_folder_without_weights_is_refused(copy):
     (copy / "model.safetensors").unlink()
-    with pytest.raises(EncoderError, match=r"has no weights: expected model\.safetensors, met config\.json, tok"):
+    with pytest.raises(EncoderError, match=r"has no weights: expected model\.safetensors, got config\.json, tok"):
         load(f"hf:{copy}")
 
 
@@ -523,7 +525,7 @@ def test_a_folder_without_weights_is_refused(copy):
     ("lost", "message"),
     [
         ("tokenizer.json", "cannot be loaded"),
-        ("tokenizer*.json", r"has no tokenizer: expected .*tokenizer\.json.*, met config\.json, model\.safetensors"),
+        ("tokenizer*.json", r"has no tokenizer: expected .*tokenizer\.json.*, got config\.json, model\.safetensors"),
     ],
 )
 def test_a_folder_without_a_tokenizer_is_refused(copy, lost, message):
@@ -620,7 +622,7 @@ def test_importing_the_schemes_imports_nothing_heavy():
 @pytest.mark.parametrize("package", ["torch", "transformers"])
 def test_a_package_that_is_not_installed_is_named_with_how_to_get_it(bert, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(NotInstalled, match=rf"need {package}, .*; pip install 'sonde\[transformers\]'"):
+    with pytest.raises(NotInstalled, match=rf"need {package}, .*: pip install 'sonde\[transformers\]'"):
         load(f"hf:{bert}")
 
 

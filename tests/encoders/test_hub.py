@@ -143,7 +143,7 @@ def test_a_model_of_the_hub_is_fetched_once_and_serves_without_the_hub(bert, gee
     [
         ("mill/ducks", UsageError, "no folder mill/ducks here and no model mill/ducks on the hub"),
         ("mill/geese@v7", UsageError, "mill/geese has no revision v7"),
-        ("mill/closed", EncoderError, "must be asked for at .*/mill/closed; then `hf auth login`"),
+        ("mill/closed", EncoderError, "is gated: request access at .*/mill/closed, then `hf auth login`"),
         ("mill/broken", Offline, "the model hub cannot be reached .* and mill/broken is not in the local cache"),
     ],
 )
@@ -154,7 +154,7 @@ def test_what_the_hub_does_not_give_is_named(geese, name, error, message):
 
 def test_a_model_of_the_hub_without_a_configuration_is_refused(geese):
     (geese.folder / "config.json").unlink()
-    with pytest.raises(EncoderError, match=r"the hub's mill/geese has no config\.json"):
+    with pytest.raises(EncoderError, match=r"mill/geese on the hub has no config\.json"):
         load("hf:mill/geese")
 
 
@@ -227,7 +227,7 @@ def test_a_client_that_lacks_what_is_asked_of_it_is_named(cache, monkeypatch, la
     monkeypatch.setattr(
         hub, "import_optional", lambda name: other if name == "huggingface_hub" else import_optional(name)
     )
-    message = r"huggingface_hub 9\.1 is not the version that sonde knows \((Attribute|Type)Error: .*give hf:FOLDER"
+    message = r"huggingface_hub 9\.1 is not a supported version \((Attribute|Type)Error: .*use hf:FOLDER"
     with pytest.raises(EncoderError, match=message):
         load("hf:mill/geese")
 

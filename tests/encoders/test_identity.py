@@ -42,8 +42,8 @@ def test_what_names_no_encoder_is_told(text):
 def test_an_unknown_scheme_or_option_is_told_with_its_neighbours():
     with pytest.raises(UsageError, match=r"no encoder scheme 'stat'\. Did you mean static:"):
         load("stat:x")
-    with pytest.raises(UsageError, match="option 'colour'; hf: knows layer, pool"):
-        Spec.parse("hf:x?colour=red").known({"pool", "layer"})
+    with pytest.raises(UsageError, match="option 'colour'; hf: takes layer, pool"):
+        Spec.parse("hf:x?colour=red").check_options({"pool", "layer"})
 
 
 def test_every_scheme_has_a_loader_and_a_first_line():

@@ -90,7 +90,7 @@ def test_escapes_are_the_familiar_ones():
 
 @pytest.mark.parametrize("line", ["C:\\dir", "ends in \\", "\\u12", "\\u00e", "\\N"])
 def test_what_is_no_escape_is_refused(line):
-    with pytest.raises(DataError, match="is no escape"):
+    with pytest.raises(DataError, match="is not an escape"):
         from_line(line)
 
 
@@ -153,7 +153,7 @@ def test_one_file_may_hold_both():
     assert np.array_equal(load("npy:both.npz")(TEXTS[::-1]), VECTORS[::-1])
     np.savez_compressed("vectors.npz", vectors=VECTORS)
     assert np.array_equal(load(f"npy:vectors.npz?texts={jsonl(TEXTS)}")(TEXTS[::-1]), VECTORS[::-1])
-    with pytest.raises(UsageError, match=r"does not tell which texts its vectors are of: add \?texts=FILE"):
+    with pytest.raises(UsageError, match=r"does not say which texts its vectors are of: add \?texts=FILE"):
         load("npy:vectors.npz")
 
 
@@ -240,7 +240,7 @@ def test_an_array_that_does_not_fit_is_described(vectors, message):
         ("npy:vectors.npy", r"add \?texts=FILE"),
         ("npy:vectors.npy?texts=absent.txt", r"there is no file absent\.txt"),
         ("npy:vectors.npy?texts=-", "there is no file -"),
-        ("npy:vectors.npy?text=texts.txt", "has the option 'text'; npy: knows texts"),
+        ("npy:vectors.npy?text=texts.txt", "has the option 'text'; npy: takes texts"),
         ("npy:vectors.npy?texts=other.csv", r"other\.csv has no column 'text'"),
         ("npy:vectors.npy?texts=other.jsonl", r"other\.jsonl has no column 'text'"),
     ],
@@ -290,7 +290,7 @@ def test_arrays_of_other_names_are_named():
 
 def test_a_line_that_is_no_text_is_named_with_its_number():
     Path("texts.txt").write_bytes(b"fine\nC:\\dir\n")
-    with pytest.raises(CorpusError, match=r"texts\.txt:2: met .*'\\\\d' is no escape.*use JSON lines"):
+    with pytest.raises(CorpusError, match=r"texts\.txt:2: (met|got) '\\\\d', which is not an escape.*use JSON lines"):
         load(f"npy:{saved(VECTORS[:2])}?texts=texts.txt")
 
 

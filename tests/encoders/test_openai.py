@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.encoders import load
-from sonde.encoders.schemes.openai import MAX_ATTEMPTS, MAX_REQUEST_TOKENS
+from sonde.encoders.embedding_server import MAX_ATTEMPTS, MAX_REQUEST_TOKENS
 from sonde.errors import EncoderError, Offline, ShapeError, UsageError
 
 KEY = "sk-a-secret-that-nobody-may-see"
@@ -209,7 +209,7 @@ def test_rows_are_put_where_their_index_says(server, encoder):
 def test_texts_are_sent_in_batches(server, encoder):
     texts = [f"text {i}" for i in range(10)]
     made = encoder("openai:small?batch=4")
-    assert made.batch == 4
+    assert made.batch_size == 4
     assert np.array_equal(made(texts), right(texts))
     assert [len(body["input"]) for _, _, body in server.seen] == [4, 4, 2]
 
@@ -218,7 +218,7 @@ def test_texts_are_sent_in_batches(server, encoder):
     st.lists(st.sampled_from([1, 100, MAX_REQUEST_TOKENS, 3 * MAX_REQUEST_TOKENS, 4 * MAX_REQUEST_TOKENS]), max_size=8)
 )
 def test_a_request_stays_within_the_budget_of_tokens_unless_it_is_one_text(sizes):
-    from sonde.encoders.schemes.openai import _within_budget
+    from sonde.encoders.embedding_server import _within_budget
 
     texts = ["x" * size for size in sizes]
     while texts:
@@ -265,7 +265,7 @@ def test_retry_after_is_honoured(server, encoder, naps):
 
 def test_a_server_that_wants_to_be_left_alone_for_long_is_given_up_at_once(server, encoder, naps):
     server.plans = [says(429, b"daily limit", ("Retry-After", "86400"))]
-    with pytest.raises(EncoderError, match=r"429 .*'daily limit'\. It asks for 86400 seconds of patience"):
+    with pytest.raises(EncoderError, match=r"429 .*'daily limit'\. It asks to wait 86400 seconds"):
         encoder()(["a"])
     assert naps == []
 
@@ -280,7 +280,7 @@ def test_a_broken_or_stalled_connection_is_tried_again(server, encoder, naps, pl
 def test_giving_up_says_what_the_server_said_last(server, encoder, naps):
     server.always = says(503, json.dumps({"error": {"message": "the model is loading " + "." * 1000}}).encode())
     with pytest.raises(
-        EncoderError, match=rf"answered 503.*'the model is loading \.+…'\. Given up after {MAX_ATTEMPTS} tries"
+        EncoderError, match=rf"answered 503.*'the model is loading \.+…'\. Given up after {MAX_ATTEMPTS} attempts"
     ):
         encoder()(["a"])
     assert len(server.seen) == MAX_ATTEMPTS
@@ -289,7 +289,7 @@ def test_giving_up_says_what_the_server_said_last(server, encoder, naps):
 
 def test_giving_up_on_a_server_that_hangs_up_says_so(server, encoder):
     server.always = hangs_up
-    with pytest.raises(EncoderError, match=rf"broke the connection off\. Given up after {MAX_ATTEMPTS} tries"):
+    with pytest.raises(EncoderError, match=rf"broke the connection\. Given up after {MAX_ATTEMPTS} attempts"):
         encoder()(["a"])
 
 
@@ -325,7 +325,7 @@ def test_a_refusal_is_told_at_once(server, encoder, naps, status, hint):
     server.plans = [says(status, b'{"error": {"message": "no such thing"}}')]
     with pytest.raises(EncoderError) as caught:
         encoder()(["a"])
-    assert f"{server.base}/embeddings answered {status} when asked for 'small': 'no such thing'." in str(caught.value)
+    assert f"{server.base}/embeddings answered {status} to a request for 'small': 'no such thing'." in str(caught.value)
     assert hint in str(caught.value)
     assert len(server.seen) == 1
     assert naps == []
@@ -376,7 +376,7 @@ def test_a_redirect_is_not_followed_and_the_key_stays(server, servers, encoder, 
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     other = servers()
     server.plans = [says(status, b"", ("Location", f"{other.base}/embeddings"))]
-    with pytest.raises(EncoderError, match=rf"answered {status}.*It points to '{other.base}/embeddings'"):
+    with pytest.raises(EncoderError, match=rf"answered {status}.*It redirects to '{other.base}/embeddings'"):
         encoder()(["a"])
     assert other.seen == []
     assert len(server.seen) == 1
@@ -415,10 +415,10 @@ def test_an_answer_that_is_no_embeddings_is_shown(server, encoder, naps, answer)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows[:-1], r"gave 1 vectors for 2 texts\. None has the index 1, of the text 'second'"),
-        (lambda rows: [], r"gave 0 vectors for 2 texts\. None has the index 0, of the text 'first'"),
-        (lambda rows: [rows[0], rows[0]], r"gave 2 vectors for 2 texts\. None has the index 1"),
-        (lambda rows: [*rows, rows[0]], r"gave 3 vectors for 2 texts"),
+        (lambda rows: rows[:-1], r"returned 1 vectors for 2 texts\. None has the index 1, of the text 'second'"),
+        (lambda rows: [], r"returned 0 vectors for 2 texts\. None has the index 0, of the text 'first'"),
+        (lambda rows: [rows[0], rows[0]], r"returned 2 vectors for 2 texts\. None has the index 1"),
+        (lambda rows: [*rows, rows[0]], r"returned 3 vectors for 2 texts"),
         (lambda rows: [rows[0], {**rows[1], "index": 2}], r"None has the index 1"),
         (lambda rows: [rows[0], {**rows[1], "index": -1}], r"None has the index 1"),
         (
@@ -438,7 +438,7 @@ def test_vectors_must_be_as_long_in_every_batch_and_as_long_as_asked_for(server,
     with pytest.raises(ShapeError, match="a vector of 2 numbers for 'second'; expected 4, as for the first text"):
         encoder("openai:small?batch=1")(["first", "second"])
     server.plans = [rows(lambda right: right)]
-    with pytest.raises(ShapeError, match="4 numbers for 'first'; expected 3, which dimensions= asks for"):
+    with pytest.raises(ShapeError, match="4 numbers for 'first'; expected 3, as dimensions= says"):
         encoder("openai:small?dimensions=3")(["first"])
 
 
@@ -463,18 +463,18 @@ def test_what_speaks_no_http_is_told_at_once(server, encoder):
         handler.wfile.write(b"220 mail.example ESMTP\r\n")
 
     server.plans = [babble]
-    with pytest.raises(EncoderError, match="cannot be spoken to: BadStatusLine"):
+    with pytest.raises(EncoderError, match="cannot be used: BadStatusLine"):
         encoder()(["a"])
 
 
 def test_https_to_a_server_without_it_is_told_at_once(server, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", server.base.replace("http:", "https:"))
-    with pytest.raises(EncoderError, match="agree about http and https"):
+    with pytest.raises(EncoderError, match="agree on http or https"):
         load("openai:small")(["a"])
 
 
 def test_another_machine_needs_a_key_and_encryption(monkeypatch):
-    with pytest.raises(UsageError, match=r"asked of api\.openai\.com, which needs a key: set OPENAI_API_KEY"):
+    with pytest.raises(UsageError, match=r"model on api\.openai\.com, which needs a key: set OPENAI_API_KEY"):
         load("openai:small")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     assert load("openai:small").url == "https://api.openai.com/v1/embeddings"
@@ -487,7 +487,7 @@ def test_another_machine_needs_a_key_and_encryption(monkeypatch):
         "0.0.0.0",
     ):
         monkeypatch.setenv("OPENAI_BASE_URL", f"http://{host}/v1")
-        with pytest.raises(UsageError, match="in the clear"):
+        with pytest.raises(UsageError, match="unencrypted"):
             load("openai:small")
         assert load("openai:small?insecure=1").url == f"http://{host}/v1/embeddings"
 
@@ -529,7 +529,7 @@ def test_an_address_that_is_none_is_refused_without_its_secrets(monkeypatch, bas
 @pytest.mark.parametrize("key", ["two words", "sk-\nX-Evil: 1", "sk-ä", "sk-\x7f"])
 def test_a_key_that_is_none_is_refused_and_not_shown(monkeypatch, key):
     monkeypatch.setenv("OPENAI_API_KEY", key)
-    with pytest.raises(UsageError, match="OPENAI_API_KEY holds a space or a character that no key has") as caught:
+    with pytest.raises(UsageError, match="OPENAI_API_KEY contains a space or a character that no key has") as caught:
         load("openai:small")
     assert key not in str(caught.value)
 
@@ -538,17 +538,17 @@ def test_a_key_that_is_none_is_refused_and_not_shown(monkeypatch, key):
     ("spec", "message"),
     [
         ("openai:", "names no model"),
-        ("openai:m?batch=0", "has batch=0; expected a whole number above 0, at most 2048"),
-        ("openai:m?batch=2049", "at most 2048"),
-        ("openai:m?batch=1.5", "expected a whole number"),
-        ("openai:m?dimensions=-1", "dimensions=-1; expected a whole number"),
-        ("openai:m?dimensions=0", "dimensions=0; expected a whole number"),
-        ("openai:m?dimensions=٣", "expected a whole number"),
-        ("openai:m?timeout=0", "timeout=0; expected a number above 0"),
-        ("openai:m?timeout=nan", "timeout=nan; expected a number above 0"),
+        ("openai:m?batch=0", "has batch=0; expected an integer from 1 to 2048"),
+        ("openai:m?batch=2049", "from 1 to 2048"),
+        ("openai:m?batch=1.5", "expected an integer"),
+        ("openai:m?dimensions=-1", "dimensions=-1; expected an integer"),
+        ("openai:m?dimensions=0", "dimensions=0; expected an integer"),
+        ("openai:m?dimensions=٣", "expected an integer"),
+        ("openai:m?timeout=0", "timeout=0; expected a number of seconds above 0"),
+        ("openai:m?timeout=nan", "timeout=nan; expected a number of seconds above 0"),
         ("openai:m?encoding=int8", "encoding=int8; expected float or base64"),
         ("openai:m?insecure=yes", "insecure=yes; expected 0 or 1"),
-        ("openai:m?retries=3", "has the option 'retries'; openai: knows batch, dimensions"),
+        ("openai:m?retries=3", "has the option 'retries'; openai: takes batch, dimensions"),
     ],
 )
 def test_wrong_use_is_named(server, spec, message):

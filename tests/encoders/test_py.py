@@ -60,7 +60,7 @@ def test_a_class_is_made_when_asked_to(written):
     written(
         "class Model:\n"
         "    layers = ['low', 'high']\n"
-        "    batch = 7\n"
+        "    batch_size = 7\n"
         "    def __call__(self, texts):\n"
         "        return [[1.0]] * len(texts)\n"
         "    def words(self, words):\n"
@@ -68,15 +68,17 @@ def test_a_class_is_made_when_asked_to(written):
     )
     encoder = load("py:mine.py:Model?call=1")
     assert encoder(["a"]) == [[1.0]]
-    assert (encoder.layers, encoder.batch, encoder.words(["a"])) == (("low", "high"), 7, [[2.0]])
+    assert (encoder.layers, encoder.batch_size, encoder.words(["a"])) == (("low", "high"), 7, [[2.0]])
     with pytest.raises(UsageError, match=r"names a class; add \?call=1"):
         load("py:mine.py:Model")
 
 
 def test_attributes_that_mean_something_else_are_left_alone(written):
-    written(ENCODE + "encode.layers = [1, 2]\nencode.batch = True\nencode.words = 'ten'\nencode.identity = print\n")
+    written(
+        ENCODE + "encode.layers = [1, 2]\nencode.batch_size = True\nencode.words = 'ten'\nencode.identity = print\n"
+    )
     encoder = load("py:mine.py")
-    assert (encoder.layers, encoder.batch, encoder.words, encoder.identity) == (None, None, None, None)
+    assert (encoder.layers, encoder.batch_size, encoder.words, encoder.identity) == (None, None, None, None)
 
 
 def test_a_function_may_use_dataclasses_and_modules_of_its_own_name(written):
@@ -261,9 +263,9 @@ def test_what_is_taken_on_trust_is_said(written):
     )
     assert load("py:mine.py").caveat is None
     told = load("py:mine.py?version=3").caveat
-    assert "kept by version=3 and the source of mine.py; imports" in told
-    assert "That nothing else moves them" in told
-    assert "its author's word" in load("py:mine.py:other").caveat
+    assert "stored under version=3 and the source of mine.py; imports" in told
+    assert "Whether anything else changes them" in told
+    assert "cannot be verified" in load("py:mine.py:other").caveat
 
 
 # what is refused
@@ -277,11 +279,11 @@ def test_what_is_taken_on_trust_is_said(written):
         ("py:absent.py", r"there is no file absent\.py"),
         ("py:mine:encode", r"there is no module 'mine' to import\. Did you mean py:mine\.py:encode\?"),
         ("py:absent_module:encode", "there is no module 'absent_module' to import"),
-        ("py:.relative:encode", "'.relative' is no name of a module"),
+        ("py:.relative:encode", "'.relative' is not a module name"),
         ("py:mine.py:encoed", r"has no 'encoed'\. Did you mean encode\?"),
         ("py:mine.py:zzz", r"has no 'zzz'\. It has encode\."),
-        ("py:mine.py?speed=2", "has the option 'speed'; py: knows call, version"),
-        ("py:mine.py?call=yes", "has call=yes; expected 1"),
+        ("py:mine.py?speed=2", "has the option 'speed'; py: takes call, version"),
+        ("py:mine.py?call=yes", "has call=yes; expected 0 or 1"),
     ],
 )
 def test_what_is_not_there_is_named(written, spec, message):
@@ -302,7 +304,7 @@ def test_what_is_not_there_is_named(written, spec, message):
 )
 def test_a_file_or_module_that_does_not_run_is_named_with_the_line(importable, source, message):
     importable(source)
-    with pytest.raises(EncoderError, match=rf"the file mine\.py does not run \(.*{message}"):
+    with pytest.raises(EncoderError, match=rf"the file mine\.py failed \(.*{message}"):
         load("py:mine.py:encode")
     with pytest.raises(EncoderError, match=rf"the module mine cannot be imported \(.*{message}"):
         load("py:mine:encode")
@@ -312,19 +314,19 @@ def test_a_missing_package_of_the_file_is_named(importable):
     importable("import numpy\nimport absent_package.part\n")
     for spec in ("py:mine.py:encode", "py:mine:encode"):
         with pytest.raises(
-            NotInstalled, match=r"mine\.py:2\): it needs the module 'absent_package', which is not here"
+            NotInstalled, match=r"mine\.py:2\): it needs the module 'absent_package', which is not installed"
         ):
             load(spec)
 
 
 def test_a_factory_that_fails_or_makes_no_function_is_named(written):
     written("def failing():\n    raise OSError('no weights')\ndef seven():\n    return 7\nnumber = 7\n")
-    with pytest.raises(EncoderError, match=r"failing\(\) fails \(.*mine\.py:2\): OSError: no weights"):
+    with pytest.raises(EncoderError, match=r"failing\(\) failed \(.*mine\.py:2\): OSError: no weights"):
         load("py:mine.py:failing?call=1")
-    with pytest.raises(EncoderError, match="seven gives something of type int; expected a function"):
+    with pytest.raises(EncoderError, match="seven returns something of type int; expected a function"):
         load("py:mine.py:seven?call=1")
     for query in ("", "?call=1"):
-        with pytest.raises(EncoderError, match=r"number (is|gives something) of type int; expected a function"):
+        with pytest.raises(EncoderError, match=r"number (is|returns something) of type int; expected a function"):
             load(f"py:mine.py:number{query}")
 
 

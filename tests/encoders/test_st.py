@@ -160,11 +160,11 @@ def test_the_identity_changes_with_one_bit_of_a_weight(pooled, spoilt, name):
     ("options", "message"),
     [
         ("normalize=yes", "has normalize=yes; expected false or true"),
-        ("max=2", "has max=2; this model takes from 3 to 48 tokens"),
-        ("max=49", "has max=49; this model takes from 3 to 48 tokens"),
+        ("max=2", "has max=2; this model takes 3 to 48 tokens"),
+        ("max=49", "has max=49; this model takes 3 to 48 tokens"),
         ("dtype=int8", "has dtype=int8; expected float32, float16 or bfloat16"),
         ("device=toaster", "has device=toaster, which cannot be used here"),
-        ("layer=1", "has the option 'layer'; st: knows device, dtype, max, normalize, prompt"),
+        ("layer=1", "has the option 'layer'; st: takes device, dtype, max, normalize, prompt"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(pooled, options, message):
@@ -173,7 +173,7 @@ def test_options_that_make_no_sense_are_refused(pooled, options, message):
 
 
 def test_a_transformer_without_modules_is_refused(bert):
-    with pytest.raises(EncoderError, match=r"is no model folder: expected modules\.json in it, met config\.json"):
+    with pytest.raises(EncoderError, match=r"is not a model folder: expected modules\.json in it, got config\.json"):
         load(f"st:{bert}")
 
 
@@ -209,7 +209,7 @@ def test_an_activation_of_ones_own_is_not_replaced_by_another(spoilt):
 
 def test_a_package_that_is_not_installed_is_named_with_how_to_get_it(pooled, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(NotInstalled, match=r"need sentence_transformers, .*; pip install 'sonde\[transformers\]'"):
+    with pytest.raises(NotInstalled, match=r"need sentence_transformers, .*: pip install 'sonde\[transformers\]'"):
         load(f"st:{pooled}")
 
 

@@ -69,7 +69,7 @@ def test_very_long_and_broken_texts_survive_in_any_company(encoder):
 
 def test_words_are_texts_of_one_word(encoder):
     np.testing.assert_array_equal(encoder.words(["cat", "zyxwv", ""]), encoder(["cat", "zyxwv", ""]))
-    assert encoder.known(["cat", "zyxwv", ""]).tolist() == [True, True, False]
+    assert encoder.has_vector(["cat", "zyxwv", ""]).tolist() == [True, True, False]
 
 
 def test_the_identity_has_the_package_and_the_content(encoder):
@@ -92,8 +92,8 @@ def test_loading_touches_no_network(monkeypatch):
 @pytest.mark.parametrize(
     ("spec", "error", "message"),
     [
-        ("static:?dim=100", UsageError, "expected 256, 128, 64"),
-        ("static:?dims=64", UsageError, "knows dim"),
+        ("static:?dim=100", UsageError, "expected 256, 128 or 64"),
+        ("static:?dims=64", UsageError, "takes dim"),
         ("static:l2_supercat@main", UsageError, "no revisions"),
         ("static:l3_supercat", EncoderError, "it has l2_supercat"),
         ("static:../x", EncoderError, "without a model"),

@@ -26,9 +26,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sonde.encoders.store
 from sonde.encoders.identity import Identity
-from sonde.encoders.store import HEADER, Store, StoreWarning, default_root
+from sonde.encoders.store import Store, StoreWarning, default_root, shard
+from sonde.encoders.store import store as module
+from sonde.encoders.store.shard import HEADER
 from sonde.errors import ShapeError, UsageError
 
 ONE = Identity.of("st", "one", layer=6)
@@ -49,8 +50,8 @@ def child(code, *arguments, before=(), **more):
     """A process that knows Store, ONE, vectors and batch."""
     head = (
         "import hashlib, json, os, signal, subprocess, sys, warnings\nimport numpy as np\nfrom pathlib import Path\n"
-        "import sonde.encoders.store\nfrom sonde.encoders.identity import Identity\n"
-        "from sonde.encoders.store import Store\n"
+        "from sonde.encoders.identity import Identity\nfrom sonde.encoders.store import Store, files\n"
+        "from sonde.encoders.store import store as module\n"
         "ONE = Identity.of('st', 'one', layer=6)\n"
     )
     program = head + inspect.getsource(vectors) + inspect.getsource(batch) + code
@@ -149,7 +150,7 @@ def test_it_gives_back_what_was_put_in_whatever_the_chunking(chunks, others):
 )
 def test_any_rows_in_any_order_are_read_right(many, wanted, dimension, block):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sonde.encoders.store, "BLOCK", block)
+        patch.setattr(shard, "BLOCK_BYTES", block)
         found, got = Store(many).read(Identity.of("many", str(dimension)), [f"text {i}" for i in wanted])
     assert found.all()
     assert (got == vectors([f"text {i}" for i in wanted], dimension)).all()
@@ -189,19 +190,20 @@ def test_vectors_need_not_lie_in_one_piece(store):
 
 @pytest.mark.parametrize("shape", [(3,), (1, 4), (3, 4), (2, 0), (2, 4, 1)])
 def test_vectors_that_do_not_fit_the_texts_are_refused(store, shape):
-    with pytest.raises(ShapeError, match="expected \\(2, d\\)"):
+    with pytest.raises(ShapeError, match="of shape \\(2, d\\)"):
         store.write(ONE, ["a", "b"], np.zeros(shape, np.float32))
 
 
 def test_texts_whose_keys_begin_alike_are_kept_apart(store, monkeypatch):
-    whole = sonde.encoders.store._keys
+    whole = shard.text_keys
 
     def alike(texts):
         keys = whole(texts)
         keys[:, 0] = 7
         return keys
 
-    monkeypatch.setattr(sonde.encoders.store, "_keys", alike)
+    for user in (shard, module):
+        monkeypatch.setattr(user, "text_keys", alike)
     store.write(ONE, list("abc"), vectors(list("abc")))
     store.write(ONE, list("def"), vectors(list("def")))
     assert check(store, list("fxcab")).tolist() == [True, False, True, True, True]
@@ -263,15 +265,15 @@ def test_a_shard_that_goes_while_it_is_looked_for_is_no_error(store, monkeypatch
     store.write(ONE, ["a"], vectors(["a"]))
     store.write(ONE, ["b"], vectors(["b"]))
     assert check(store, ["a", "b"]).all()
-    names = sonde.encoders.store._names(store.root / ONE.digest)
-    monkeypatch.setattr(sonde.encoders.store, "_names", lambda folder: names)
+    names = module._shard_names(store.root / ONE.digest)
+    monkeypatch.setattr(module, "_shard_names", lambda folder: names)
     shards(store)[0].unlink()
     assert check(store, ["a", "b"]).tolist() == [False, True]
     assert check(Store(store.root), ["a", "b"]).tolist() == [False, True]
 
 
 def test_indexes_beyond_the_memory_for_them_are_made_again(store, monkeypatch):
-    monkeypatch.setattr(sonde.encoders.store, "KEPT", 0)
+    monkeypatch.setattr(module, "MAX_INDEX_BYTES", 0)
     for _ in range(2):
         for identity in (ONE, TWO):
             store.write(identity, [str(identity)], vectors([str(identity)]))
@@ -355,10 +357,10 @@ def test_killed_while_writing(store):
 @pytest.mark.parametrize(
     ("moment", "kept"),
     [
-        ("real = sonde.encoders.store._shard; sonde.encoders.store._shard = lambda *a: half(*real(*a))", False),
+        ("real = module.shard_content; module.shard_content = lambda *a: half(*real(*a))", False),
         ("os.fsync = die", False),
         ("Path.replace = die", False),
-        ("sonde.encoders.store._sync = die", True),
+        ("files.sync_folder = die", True),
     ],
     ids=["between two writes", "before the sync", "before the rename", "after the rename"],
 )
@@ -426,7 +428,7 @@ def test_a_row_altered_after_the_index_was_made_is_noticed(small):
     content = bytearray(path.read_bytes())
     content[200] ^= 4
     path.write_bytes(content)
-    with pytest.warns(StoreWarning, match="1 of 5 vectors that were looked for do not fit their checksums"):
+    with pytest.warns(StoreWarning, match="1 of 5 vectors that were read do not match their checksums"):
         assert check(store, FIVE, dimension=4).tolist() == [False, True, True, True, True]
 
 
@@ -498,7 +500,7 @@ def test_a_failing_disk_is_no_error(small, monkeypatch):
         raise OSError(errno.EIO, "Input/output error")
 
     check(store, FIVE, dimension=4)
-    monkeypatch.setattr(sonde.encoders.store, "_open", fail)
+    monkeypatch.setattr(shard, "_open", fail)
     for there in (store, Store(store.root)):
         with noting() as noted:
             assert not check(there, FIVE, dimension=4).any()
@@ -517,8 +519,8 @@ with warnings.catch_warnings(record=True) as met:
     warnings.simplefilter("always")
     for number in range(8):
         kept.append(store.write(ONE, batch("us", number), vectors(batch("us", number))))
-    tried = sonde.encoders.store._shard
-    sonde.encoders.store._shard = None  # a further try would be an error
+    tried = module.shard_content
+    module.shard_content = None  # a further try would be an error
     kept.append(store.write(ONE, ["a"], vectors(["a"])))
 fresh = Store(store.root)
 right = []
@@ -539,7 +541,7 @@ def check_full(said, wanted):
     assert said["parts"] == 0
     assert len(said["warnings"]) == 1
     assert said["warnings"][0].startswith("StoreWarning: ")
-    assert said["warnings"][0].endswith(f"cannot be written to: {wanted}. Vectors are not kept from here on.")
+    assert said["warnings"][0].endswith(f"cannot be written to: {wanted}. Vectors are not stored from here on.")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
@@ -613,7 +615,7 @@ def test_no_space_at_any_step(store, monkeypatch, what):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     if what == "write":
-        monkeypatch.setattr(sonde.encoders.store, "_shard", lambda *a: (full() for _ in range(1)))
+        monkeypatch.setattr(module, "shard_content", lambda *a: (full() for _ in range(1)))
     else:
         monkeypatch.setattr(*{"fsync": (os, "fsync"), "replace": (Path, "replace")}[what], full)
     with noting() as noted:
@@ -688,7 +690,7 @@ def test_more_than_the_limit_at_once_is_not_kept_and_displaces_nothing(tmp_path)
     with noting() as noted:
         assert not store.write(ONE, FIVE * 2, vectors(FIVE * 2))
         assert not store.write(ONE, FIVE * 2, vectors(FIVE * 2))
-    assert ["may hold 2000 bytes, and more were to be kept at once" in message for message in noted] == [True]
+    assert ["is limited to 2000 bytes, and one write was larger" in message for message in noted] == [True]
     assert store.write(ONE, ["b"], vectors(["b"]))
     assert check(store, ["a", "b", "c"]).tolist() == [True, True, False]
 

@@ -16,9 +16,10 @@ from sonde.core.cache import cache_folder
 from sonde.encoders.embed import embed
 from sonde.encoders.identity import Spec
 from sonde.encoders.schemes import vec
-from sonde.encoders.schemes.vec import Pooled, split_punctuation
 from sonde.encoders.store import Store
+from sonde.encoders.words import split_punctuation
 from sonde.encoders.wordvectors import CacheWarning, WordVectors, read_frequencies, read_vectors
+from sonde.encoders.wordvectors.pooled import Pooled
 from sonde.errors import CorpusError, DataError, EncoderError, UsageError
 
 WORDS = ["the", "cat", "sat", "Paris", "on", "mat", ".", "a", "NASA", "don't"]
@@ -130,7 +131,7 @@ def test_a_vector_depends_on_its_text_alone(texts, pool, oov, tokenise, seed):
     order = list(range(len(texts)))
     seed.shuffle(order)
     np.testing.assert_array_equal(encoder([texts[i] for i in order]), together[order])
-    np.testing.assert_array_equal(replace(encoder, batch=3)(texts), together)
+    np.testing.assert_array_equal(replace(encoder, batch_size=3)(texts), together)
 
 
 @pytest.mark.parametrize("component", [False, True])
@@ -170,9 +171,9 @@ def test_unknown_words_are_skipped_or_counted():
 
 
 def test_case_falls_back_from_exact_to_lower_to_capitalised():
-    assert made().known(["THE", "paris", "PARIS", "nasa", "NASA", "Nasa"]).tolist() == [1, 1, 1, 0, 1, 0]
-    assert made(case="lower").known(["THE", "paris", "Paris", "NASA"]).tolist() == [1, 0, 0, 0]
-    assert made(case="as-is").known(["THE", "the", "paris", "Paris"]).tolist() == [0, 1, 0, 1]
+    assert made().has_vector(["THE", "paris", "PARIS", "nasa", "NASA", "Nasa"]).tolist() == [1, 1, 1, 0, 1, 0]
+    assert made(case="lower").has_vector(["THE", "paris", "Paris", "NASA"]).tolist() == [1, 0, 0, 0]
+    assert made(case="as-is").has_vector(["THE", "the", "paris", "Paris"]).tolist() == [0, 1, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -230,7 +231,7 @@ def test_what_needs_a_fit_says_so(encoder):
     assert encoder.needs_fit
     with pytest.raises(EncoderError, match="call fit"):
         encoder(["cat"])
-    with pytest.raises(UsageError, match="no text"):
+    with pytest.raises(UsageError, match="zero texts"):
         encoder.fit([])
     fitted = encoder.fit(TEXTS)
     assert not fitted.needs_fit
@@ -256,7 +257,9 @@ def test_other_pools_need_no_fit(pool):
 
 def test_idf_and_the_component_do_not_depend_on_the_batch():
     for encoder in (Pooled(ALL, "v", "idf"), Pooled(ALL, "v", "sif", component=True)):
-        np.testing.assert_allclose(replace(encoder, batch=2).fit(TEXTS)(TEXTS), encoder.fit(TEXTS)(TEXTS), atol=1e-6)
+        np.testing.assert_allclose(
+            replace(encoder, batch_size=2).fit(TEXTS)(TEXTS), encoder.fit(TEXTS)(TEXTS), atol=1e-6
+        )
 
 
 def test_frequencies_from_a_file(tmp_path):
@@ -285,7 +288,7 @@ def test_frequencies_of_nothing_are_refused(tmp_path):
     path = tmp_path / "freq.txt"
     for content in ("", "the 0\n"):
         path.write_text(content, encoding="utf-8")
-        with pytest.raises(DataError, match="counts no words"):
+        with pytest.raises(DataError, match="has no counts above 0"):
             read_frequencies(str(path))
 
 
@@ -296,7 +299,7 @@ def test_words_are_the_input_vectors_and_known_says_which_there_are():
     encoder = made()
     words = ["cat", "CAT", "what", "Paris", ""]
     np.testing.assert_array_equal(encoder.words(words), [MATRIX[1], MATRIX[1], np.zeros(8), MATRIX[3], np.zeros(8)])
-    assert encoder.known(words).tolist() == [True, True, False, True, False]
+    assert encoder.has_vector(words).tolist() == [True, True, False, True, False]
     assert encoder.words([]).shape == (0, 8)
     assert encoder.words(words).dtype == np.float32
 
@@ -391,16 +394,16 @@ def test_a_path_may_have_an_at_sign(file, tmp_path):
     [
         ("vec:", "names no file"),
         ("vec:{}?pool=men", "Did you mean mean"),
-        ("vec:{}?case=upper", "expected fallback, lower, as-is"),
+        ("vec:{}?case=upper", "expected fallback, lower or as-is"),
         ("vec:{}?oov=subword", "fastText .bin"),
-        ("vec:{}?oov=guess", "expected skip, zero, subword"),
-        ("vec:{}?tokenise=moses", "expected space, simple"),
-        ("vec:{}?limit=0", "above 0"),
-        ("vec:{}?limit=many", "above 0"),
+        ("vec:{}?oov=guess", "expected skip, zero or subword"),
+        ("vec:{}?tokenise=moses", "expected space or simple"),
+        ("vec:{}?limit=0", "an integer, 1 or more"),
+        ("vec:{}?limit=many", "an integer, 1 or more"),
         ("vec:{}?component=1", "for pool=sif"),
-        ("vec:{}?pool=sif&component=2", "expected 0, 1"),
+        ("vec:{}?pool=sif&component=2", "expected 0 or 1"),
         ("vec:{}?pool=idf&freq=x", "for pool=sif"),
-        ("vec:{}?pol=max", "knows case, component"),
+        ("vec:{}?pol=max", "takes case, component"),
     ],
 )
 def test_a_wrong_spec_is_refused_with_what_was_expected(file, spec, message):
@@ -447,7 +450,7 @@ def test_unknown_words_have_vectors_of_their_ngrams(fasttext, tmp_path, monkeypa
             expected = np.mean([model.wv[w] for w in text.split()], axis=0) if text else np.zeros(6)
             np.testing.assert_allclose(vector, expected, atol=1e-6)
             np.testing.assert_array_equal(encoder([text])[0], vector)
-    assert encoder.known(["cats", "猫", ""]).tolist() == [True, True, False]
+    assert encoder.has_vector(["cats", "猫", ""]).tolist() == [True, True, False]
     np.testing.assert_allclose(encoder.words(["cats"])[0], model.wv["cats"], atol=1e-6)
     small = encoder.restrict(encoder.tokens(texts))
     np.testing.assert_array_equal(small(texts), encoder(texts))
@@ -478,7 +481,7 @@ def test_signs_that_flip_in_the_cache_reach_neither_vectors_nor_store(file, tmp_
     spoiled *= -1
     spoiled.flush()
     encoder, store = encoders.load(f"vec:{file}"), Store(tmp_path / "store")
-    with pytest.warns(CacheWarning, match="made again from"):
+    with pytest.warns(CacheWarning, match="rebuilt from"):
         during = embed(encoder, TEXTS, store=store)
     np.testing.assert_array_equal(during.vectors, before)
     there, stored = store.read(encoder.identity, TEXTS)
@@ -504,7 +507,7 @@ def test_one_string_is_one_text():
     np.testing.assert_array_equal(encoder("the cat"), encoder(["the cat"]))
     np.testing.assert_array_equal(encoder.words("cat"), encoder.words(["cat"]))
     assert encoder.tokens("the cat") == ["the", "cat"]
-    assert encoder.known("cat").tolist() == [True]
+    assert encoder.has_vector("cat").tolist() == [True]
     assert Pooled(ALL, "v", "idf").fit("the cat").identity == Pooled(ALL, "v", "idf").fit(["the cat"]).identity
 
 

@@ -156,7 +156,7 @@ def test_a_malformed_text_is_refused_with_its_line(tmp_path, content, line, met)
         with pytest.raises(CorpusError) as caught:
             read_vectors(put(tmp_path, content), cache)
         assert caught.value.line == line
-        assert met in caught.value.met
+        assert met in caught.value.got
     assert not list((tmp_path / "cache").glob("*"))
     assert not list((tmp_path / "cache").glob(".*"))
 
@@ -168,7 +168,7 @@ def test_a_malformed_text_is_refused_with_its_line(tmp_path, content, line, met)
         (b"\n\n", "holds no word vectors"),
         (as_binary()[:-8], "ends in vector 10 of 10"),
         (as_binary()[:40], "ends in vector 2 of 10"),
-        (as_binary() + b"more", "goes on after 10 vectors"),
+        (as_binary() + b"more", "has more data after 10 vectors"),
         (as_binary(matrix=np.where(np.isin(MATRIX, MATRIX[3, 3]), np.nan, MATRIX)), "'нет'"),
         (gzip.compress(as_text()), "ends in .gz"),
         (zstandard.compress(as_text()), "ends in .zst"),
@@ -301,7 +301,7 @@ def test_a_broken_cache_is_told_and_made_anew(tmp_path, damage):
     }[damage]
     assert broken != whole
     kept.write_bytes(broken)
-    with pytest.warns(CacheWarning, match=rf"{kept.name} is damaged: .* made again from .*{path.name}"):
+    with pytest.warns(CacheWarning, match=rf"{kept.name} is damaged: .* rebuilt from .*{path.name}"):
         found = read_vectors(path, cache)
     assert list(found.words) == WORDS
     np.testing.assert_array_equal(found.matrix, MATRIX)
@@ -365,7 +365,7 @@ def test_a_disk_that_damages_what_is_written_gives_no_vectors(tmp_path, monkeypa
 
     monkeypatch.setattr(vectors, "_write_cache", spoiled)
     found = read_vectors(path, cache)
-    with pytest.warns(CacheWarning), pytest.raises(DataError, match="damaged again, just after it was made"):
+    with pytest.warns(CacheWarning), pytest.raises(DataError, match="damaged again, just after it was rebuilt"):
         found.matrix[np.array([0])]
 
 
@@ -553,9 +553,7 @@ def test_ngrams_that_change_in_their_file_are_not_used(tmp_path, kept, monkeypat
         content[at] ^= 0x80
     with path.open("r+b") as file:  # in place, where it is mapped
         file.write(content)
-    with pytest.raises(
-        DataError, match=r"is not as it was when it was first read: \d vectors of n-grams are different"
-    ):
+    with pytest.raises(DataError, match=r"has changed since it was first read: \d vectors of n-grams are different"):
         found.subword(["ab"])
     if kept:
         assert list(cache.iterdir()) == []

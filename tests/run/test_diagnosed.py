@@ -118,13 +118,13 @@ def test_run_encode_and_check_say_it(files):
     command = ["-e", "py:dead.py?version=1", "-e", "vec:v.txt", "-e", "static:"]
     for _ in range(2):  # and again, when nothing is left to do
         _, err, _ = said("run", "set.txt", *command, "-o", "run")
-        assert "warning: py:dead.py?version=1: 144 of 144 different texts have the same vector" in err
-        assert "note: py:dead.py?version=1: Its vectors are kept by version=1 and the source of dead.py; " in err
+        assert "warning: py:dead.py?version=1: 144 of 144 distinct texts have the same vector" in err
+        assert "note: py:dead.py?version=1: Its vectors are stored under version=1 and the source of dead.py; " in err
         assert "warning: vec:v.txt: 20.0% of the running tokens have no word vector" in err
         assert "add tokenise=simple" in err
         assert "static:" not in err
     _, err, _ = said("encode", "set.txt", *command)
-    assert "warning: py:dead.py?version=1: 144 of 144 different texts" in err
+    assert "warning: py:dead.py?version=1: 144 of 144 distinct texts" in err
     assert "warning: vec:v.txt: 20.0% of the running tokens" in err
     code, _, out = said("check", "py:dead.py?version=1")
     assert code == 1

@@ -129,7 +129,7 @@ def test_a_probe_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
 
 def test_an_interrupted_encoder_loses_nothing(tmp_path):
     class Slow(Knowing):
-        batch = 10
+        batch_size = 10
 
         def __call__(self, texts):
             if len(self.asked) >= 100:
@@ -261,7 +261,7 @@ def test_an_unknown_encoder_is_a_failure_that_names_it(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_twenty_kills_and_the_results_are_those_of_an_undisturbed_run(tmp_path):
     class Slow(Knowing):
-        batch = 20
+        batch_size = 20
 
         def __call__(self, texts):
             time.sleep(0.004)

@@ -176,7 +176,7 @@ def test_results_can_be_written_as_json(data, both):
 
 
 def test_the_fast_mode_says_so(data):
-    fast = {"nhid": 0, "fast": True}
+    fast = {**QUICK, "fast": True}
     for task in ("CR", "TREC", "SST2", "MRPC", "SNLI", "SICKEntailment", *list(PROBING)[:1]):
         assert evaluate(data, task, classifier=fast)["protocol"] == "senteval, l2 1e-05 only"
     assert "protocol" not in evaluate(data, "TREC")
@@ -185,8 +185,8 @@ def test_the_fast_mode_says_so(data):
 def test_the_fast_mode_is_senteval_with_one_penalty(data, caplog):
     caplog.set_level("INFO", "senteval")
     for task in ("CR", "TREC", "SST2"):
-        evaluate(data, task, classifier={"nhid": 0, "fast": True})
-        evaluate(data, task, classifier={"nhid": 3, "optim": "adamax", "fast": True})
+        evaluate(data, task, classifier={**QUICK, "fast": True})
+        evaluate(data, task, classifier={**QUICK, "nhid": 3, "optim": "adamax", "fast": True})
     chosen = [record.args[-2] for record in caplog.records if "aram found" in record.msg]
     assert len(chosen) >= 4
     assert set(chosen) == {1e-5}

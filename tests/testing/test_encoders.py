@@ -7,8 +7,8 @@ import pytest
 
 from sonde.encoders import load
 from sonde.encoders.schemes.npy import write_vectors
-from sonde.encoders.schemes.vec import Pooled
 from sonde.encoders.wordvectors import WordVectors
+from sonde.encoders.wordvectors.pooled import Pooled
 from sonde.testing import examine_encoder
 from sonde.testing.encoders import TEXTS_BY_LANGUAGE
 
@@ -45,7 +45,7 @@ def test_an_encoder_of_one_language_is_alive():
 
 def test_unknown_words_and_constant_columns_are_warned_of():
     (constant,) = warned(good).values()  # its third number is 1
-    assert constant == "1 of 3 columns of the vectors are the same for all texts."
+    assert constant == "1 of 3 columns of the vectors have the same value for all texts."
     own = [*{word for text in TEXTS_BY_LANGUAGE["English"] for word in text.split()}, "."]
     vectors = WordVectors(
         own, np.random.default_rng(1).normal(size=(len(own), 5)).astype(np.float32), "0" * 32, len(own)
@@ -61,7 +61,7 @@ def test_vectors_of_own_texts_are_looked_at(tmp_path):
     texts = [f"text number {word}" for word in "abcdefghijklmnopqrstuvwxyz"]
     write_vectors(tmp_path, texts, np.ones((26, 2), np.float32))
     encoder = load(f"npy:{tmp_path}/vectors.npy?texts={tmp_path}/texts.txt")
-    assert "26 of 26 different texts" in failed(encoder)["different texts have different vectors"]
+    assert "26 of 26 distinct texts" in failed(encoder)["different texts have different vectors"]
 
 
 counter = itertools.count()

@@ -73,7 +73,7 @@ def test_sets_that_are_not_there_are_listed(tmp_path, small):
     ("file", "text", "name", "message"),
     [
         ("MR/rt-polarity.pos", "one\ntwo\n", "MR", "rows are not as published: te 4 instead of 3 (Pang and Lee 2005)"),
-        ("TREC/TREC_10.label", "XXX:y Who ?\n", "TREC", "TREC_10.label:1: met the label 'XXX'"),
+        ("TREC/TREC_10.label", "XXX:y Who ?\n", "TREC", "TREC_10.label:1: got the label 'XXX'"),
         ("TREC/train_5500.label", "NUM:x a\nNUM:x b\n", "TREC", "no row has the label HUM"),
         (
             "SST/binary/sentiment-dev",
@@ -81,11 +81,11 @@ def test_sets_that_are_not_there_are_listed(tmp_path, small):
             "SST2",
             "sentiment-dev:1: met 3 columns; expected sentence and label",
         ),
-        ("SICK/SICK_trial.txt", SICK + "1\ta\tb\t6.5\tNEUTRAL\n", "SICKRelatedness", "SICK_trial.txt:2: met 6.5"),
+        ("SICK/SICK_trial.txt", SICK + "1\ta\tb\t6.5\tNEUTRAL\n", "SICKRelatedness", "SICK_trial.txt:2: got 6.5"),
         ("SICK/SICK_trial.txt", SICK + "1\ta\tb\t3,5\tNEUTRAL\n", "SICKRelatedness", ":2: met the score '3,5'"),
         ("SICK/SICK_trial.txt", SICK + "1\ta\tb\n", "SICKEntailment", "SICK_trial.txt:2: met 3 columns; expected 5"),
         ("STS/STS13-en-test/STS.gs.FNWN.txt", "1\n", "STS13", "differ in their number of lines"),
-        ("XNLI/xnli.dev.tsv", "language\tgold_label\tsentence1\tsentence2\nen\tx\ta\tb\n", "XNLI", "met the label 'x'"),
+        ("XNLI/xnli.dev.tsv", "language\tgold_label\tsentence1\tsentence2\nen\tx\ta\tb\n", "XNLI", "the label 'x'"),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_line(data, file, text, name, message):
@@ -107,23 +107,23 @@ def test_bytes_that_are_no_utf8_are_an_error_or_a_note_as_for_senteval(data):
     assert any("sentiment-dev:1: met the bytes e9" in error for error in told(data, "SST2").errors)
     report = told(data, "MR")
     assert report.is_valid
-    assert any("rt-polarity.pos is no UTF-8 and read as Latin-1" in note for note in report.notes)
+    assert any("rt-polarity.pos is not UTF-8 and read as Latin-1" in note for note in report.notes)
 
 
 def test_empty_lines_and_rows_are_noted(data):
     (data / "downstream/SST/binary/sentiment-dev").write_text("\na dull film .\t0\n", "utf-8")
-    assert any("empty lines, which are passed over: 1, the first is line 1" in n for n in told(data, "SST2").notes)
+    assert any("empty lines, which are skipped: 1, the first is line 1" in n for n in told(data, "SST2").notes)
     (note,) = told(data, "CR").notes
-    assert note.startswith("rows without a word in a sentence: 1, the first at ")
+    assert note.startswith("rows with a sentence without words: 1, the first at ")
     assert note.endswith("custrev.pos:2")
-    assert any("pairs without a score, which are left out: 1" in note for note in told(data, "STS14").notes)
+    assert any("pairs without a score, which are skipped: 1" in note for note in told(data, "STS14").notes)
 
 
 def test_of_many_broken_lines_a_few_are_shown_and_all_are_counted(data):
     (data / "downstream/SST/binary/sentiment-dev").write_text("a\tb\tc\n" * 50, "utf-8")
     errors = told(data, "SST2").errors
     assert sum("met 3 columns" in error for error in errors) == 5
-    assert "broken lines: 50 in all" in errors
+    assert "malformed lines: 50 in all" in errors
 
 
 def test_another_release_that_is_known_is_sound_with_a_note(data, monkeypatch):
@@ -132,7 +132,7 @@ def test_another_release_that_is_known_is_sound_with_a_note(data, monkeypatch):
     report = told(data, "MR")
     assert report.is_valid
     assert report.published == {"te": 3}
-    assert any("another that is known" in note for note in report.notes)
+    assert any("another known release" in note for note in report.notes)
 
 
 def test_xnli_without_pairs_to_train_on_has_a_note(data):
@@ -158,7 +158,7 @@ def test_a_folder_without_any_of_these_sets_is_an_error(tmp_path):
     with pytest.raises(DataError, match="holds no set of a known form"):
         check(str(tmp_path))
     write(tmp_path, {"mine.txt": "tr\tA\tx\nte\tB\ty\n"})
-    with pytest.raises(UsageError, match="has none of SentEval's sets"):
+    with pytest.raises(UsageError, match="contains none of SentEval's sets"):
         check(str(tmp_path))
 
 
@@ -167,7 +167,7 @@ def test_everything_is_in_the_json(data):
     found = json.loads(as_json(reports, absent))
     assert (found["format"], found["absent"]) == ("sonde.data.v1", absent)
     assert {each["task"] for each in found["sets"]} == set(LAYOUTS)
-    assert all(each["sound"] for each in found["sets"])
+    assert all(each["valid"] for each in found["sets"])
     polish = next(each for each in found["sets"] if each["task"] == "CDSEntailment")
     assert (polish["language"], polish["rows"]) == ("pl", {"tr": 1, "va": 1, "te": 1})
 

@@ -47,7 +47,7 @@ def films(server, monkeypatch):
         "MR": RemoteSet("MR", ("MR",), "downstream/MR", "Free for all.", "http://films.invalid/", found, then="Enjoy."),
         "MRPC": table.remote_sets()["MRPC"],
     }
-    monkeypatch.setattr(table, "places", lambda: held)
+    monkeypatch.setattr(table, "remote_sets", lambda: held)
     return held
 
 
@@ -58,13 +58,13 @@ def test_a_set_is_fetched_and_checked_once_its_licence_is_accepted(sonde, films,
     assert "must be accepted before anything is fetched: say --yes" in err
     assert list(tmp_path.iterdir()) == []
     code, out, err = sonde("data", "get", "MR", "-o", tmp_path, "--yes")
-    assert (code, out.split()[-6:]) == (0, ["sound", "te", "10,662", "the", "same", "2"])
+    assert (code, out.split()[-5:]) == (0, ["valid", "te", "10,662", "same", "2"])
     assert "MR: Enjoy." in err
     assert sonde("data", "get", "MR", "-o", tmp_path)[0] == 0  # it is there, so nothing is asked
     code, out, _ = sonde("data", "check", tmp_path)
     assert code == 0
     assert "downstream/MR" in out
-    assert "not there: CR, SUBJ" in out
+    assert "not found: CR, SUBJ" in out
 
 
 def test_on_a_terminal_one_is_asked(sonde, films, server, tmp_path):
@@ -80,7 +80,7 @@ def test_on_a_terminal_one_is_asked(sonde, films, server, tmp_path):
 def test_a_set_to_be_fetched_by_hand_says_how_and_the_others_are_fetched(sonde, films, tmp_path):
     code, out, err = sonde("data", "get", "MRPC", "MR", "-o", tmp_path, "-y")
     assert code == 2
-    assert "MRPC must be fetched by hand" in err
+    assert "MRPC must be downloaded by hand" in err
     assert str(tmp_path / "downstream/MRPC") in err
     assert "10,662" in out
 
@@ -91,7 +91,7 @@ def test_files_taken_on_trust_are_told_with_their_sums(sonde, films, tmp_path):
     )
     code, _, err = sonde("data", "get", "all", "-o", tmp_path, "-y")
     assert code == 1
-    assert "its checksum is not known to us" in err
+    assert "no checksum is known for it" in err
     code, _, err = sonde("data", "get", "all", "-o", tmp_path, "-y", "--trust")
     assert code == 0
     assert err.count("taken on trust: http://127.0.0.1") == 2
@@ -110,8 +110,8 @@ def test_offline_is_an_error_at_once(sonde, films, server, tmp_path, monkeypatch
 def test_without_a_name_the_table_is_shown(sonde, tmp_path):
     code, out, _ = sonde("data", "get", "-o", tmp_path)
     assert code == 0
-    states = {line.split()[0]: " ".join(line.split()[1:4]) for line in out.splitlines()[1:]}
-    assert states["SNLI"] == "to be fetched"
+    states = {line.split()[0]: " ".join(line.split()[1:3]) for line in out.splitlines()[1:]}
+    assert states["SNLI"] == "to download"
     assert states["COCO"].startswith("by hand")
 
 

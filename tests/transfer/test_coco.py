@@ -64,10 +64,10 @@ def test_features_may_be_in_several_forms(pickles, tmp_path, features):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (pickled(keyed(other=number(1))), r"train\.pkl does not hold what SentEval's pickles do: KeyError: 'features'"),
-        (pickled(number(1)), r"does not hold what SentEval's pickles do: TypeError"),
+        (pickled(keyed(other=number(1))), r"train\.pkl is not one of SentEval's pickles: KeyError: 'features'"),
+        (pickled(number(1)), r"is not one of SentEval's pickles: TypeError"),
         (coco(array([[1.0]]), [FIVE[:4]]), r"image 0 has 4 captions; expected at least 5"),
-        (coco(array([1.0]), [FIVE]), r"features of the shape \(1,\); expected finite numbers"),
+        (coco(array([1.0]), [FIVE]), r"features of shape \(1,\); expected finite numbers"),
         (coco(array([[numpy.nan]]), [FIVE]), r"expected finite numbers"),
         (coco(array([[1.0], [2.0]]), [FIVE]), r"KeyError: 1"),
         (coco(array([[1.0]]), [FIVE]).replace(string("b"), number(7), 2), r"TypeError: a caption that is a int"),
@@ -84,12 +84,12 @@ def test_features_that_were_altered_since_are_noticed(pickles, tmp_path):
     list(convert(pickles, tmp_path))
     found = read_layout("ImageCaptionRetrieval", tmp_path)
     numpy.save(tmp_path / "test.npy", numpy.zeros((2, 2), numpy.float32))
-    with pytest.raises(DataError, match=r"test\.npy was altered after"):
+    with pytest.raises(DataError, match=r"test\.npy was changed after"):
         images(found, "te")
 
 
 def test_features_that_are_no_numbers_are_refused(pickles, tmp_path):
     list(convert(pickles, tmp_path))
     numpy.save(tmp_path / "test.npy", numpy.full((2, 2), numpy.inf, numpy.float32))
-    with pytest.raises(DataError, match="no finite numbers"):
+    with pytest.raises(DataError, match="not finite numbers"):
         images(read_layout("ImageCaptionRetrieval", tmp_path), "te")

@@ -101,7 +101,7 @@ def test_vectors_that_are_no_numbers_are_at_chance_too():
 
 
 def test_what_says_nothing_else_is_found(monkeypatch):
-    monkeypatch.setattr(module, "RATE", 0.02)  # there are few batches
+    monkeypatch.setattr(module, "LEARNING_RATE", 0.02)  # there are few batches
     found = rank(*galleries(noise=0.0), seed=1, **SMALL)
     assert found.dev > 590
     assert found.captions == Recalls(100.0, 100.0, 100.0, 1.0)
@@ -180,7 +180,7 @@ def test_it_goes_on_for_21_passes_if_dev_always_gets_better(monkeypatch):
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"fold": 8}, DataError, "50 dev images; expected folds of 8"),
+        ({"fold": 8}, DataError, "50 dev images; expected a multiple of the fold size, 8"),
         ({"batch": 200}, TooFewError, "200 training captions"),
         ({"seed": 2**32}, UsageError, "seed"),
         ({"negatives": 0}, UsageError, "1 or more"),

@@ -60,7 +60,11 @@ def plain(train, scores, dev, dev_scores, test, seed, watch, levels, reduction, 
     ],
 )
 def test_it_learns_as_a_plain_loop_of_torch_does(watch, reduction, lowest, levels, monkeypatch):
-    for name, value in (("EVERY", 10), ("PASSES", 100), ("RATE", 0.01)):  # torch takes its time
+    for name, value in (
+        ("EPOCHS_PER_EVALUATION", 10),
+        ("MAX_EPOCHS", 100),
+        ("LEARNING_RATE", 0.01),
+    ):  # torch takes its time
         monkeypatch.setattr(module, name, value)
     given_rows = data(lowest=lowest)
     found = relate(*given_rows, seed=1111, watch=watch, levels=levels, reduction=reduction)
@@ -141,7 +145,7 @@ def test_values_that_are_not_finite_have_no_correlation_either():
 
 def test_rows_too_many_to_be_held_give_the_same(monkeypatch):
     held = relate(*data(), seed=4)
-    monkeypatch.setattr(module, "HELD", 0)
+    monkeypatch.setattr(module, "MAX_GATHERED_BYTES", 0)
     found = relate(*data(), seed=4)
     assert (found.dev, found.passes) == (held.dev, held.passes)
     np.testing.assert_array_equal(found.predicted, held.predicted)

@@ -70,7 +70,9 @@ def test_a_pickle_that_runs_something_is_refused_and_does_not_run(tmp_path, monk
     pickle.loads(evil)  # it works where nobody looks
     assert (tmp_path / MARKER).exists()
     (tmp_path / MARKER).rmdir()
-    with pytest.raises(DataError, match=r"x\.pkl asks for (posix|nt)\.mkdir, which is no container.* It was not run"):
+    with pytest.raises(
+        DataError, match=r"x\.pkl asks for (posix|nt)\.mkdir, which is not a container.* It was not run"
+    ):
         loaded(tmp_path, evil)
     assert not (tmp_path / MARKER).exists()
 
@@ -85,9 +87,9 @@ def test_a_pickle_that_runs_something_is_refused_and_does_not_run(tmp_path, monk
     ],
 )  # fmt: skip
 def test_no_other_name_is_found(tmp_path, module, name):
-    with pytest.raises(DataError, match="which is no container, string, number or array"):
+    with pytest.raises(DataError, match="which is not a container, string, number or array"):
         loaded(tmp_path, pickled(called(found(module, name), string("x"))))
-    with pytest.raises(DataError, match="which is no container, string, number or array"):
+    with pytest.raises(DataError, match="which is not a container, string, number or array"):
         loaded(tmp_path, b"\x80\x04" + text(module) + text(name) + b"\x93.")  # as of protocol 4
 
 
@@ -107,7 +109,7 @@ def test_no_other_name_is_found(tmp_path, module, name):
     ],
 )
 def test_what_is_no_plain_data_is_refused(tmp_path, content):
-    with pytest.raises(DataError, match=r"x\.pkl is no pickle of plain data"):
+    with pytest.raises(DataError, match=r"x\.pkl is not a pickle of plain data"):
         loaded(tmp_path, pickled(content))
 
 

@@ -1,15 +1,15 @@
-"""Encoders that users wrote: a function in a module or in a file, from a list of texts to an array.
+"""Your own function in a module or a file, from a list of texts to an array.
 
     py:package.module:function          an importable module
-    py:path/to/file.py:function         a file, ends in .py or has a slash; ``encode`` unless a name is given
-    py:file.py:Model?call=1             a class or factory: it is called without arguments, and gives the encoder
-    py:file.py:function?version=3       vectors may be kept: the version and the source are their identity
+    py:path/to/file.py:function         a file, which ends in .py or has a slash; the default function is ``encode``
+    py:file.py:Model?call=1             a class or factory: called without arguments, it returns the encoder
+    py:file.py:function?version=3       vectors may be stored: the version and the source are their identity
 
-A function may change between two runs, or read a file that does, so its vectors are not kept unless its author says
-what they are: with ``?version=…`` or an attribute ``identity`` of the function, a string or an ``Identity``. With the
-first two, the source of its file and of all files it imports that are not of installed packages is in the identity; for
-data that it reads and packages that it uses there is only the author's word, and ``trust`` says so. The attributes
-``layers``, ``batch`` and ``words`` are looked at as with any encoder.
+A function may change between two runs, or read a file that does, so its vectors are not stored unless its author
+identifies them: with ``?version=…`` or an attribute ``identity`` of the function, a string or an ``Identity``. With the
+first two, the source of its file and of all files it imports, except installed packages, is in the identity; that the
+data it reads and the packages it uses are the same cannot be verified, and ``caveat`` says so. The attributes
+``layers``, ``batch_size`` and ``words`` are used as those of any encoder.
 """
 
 from __future__ import annotations
@@ -29,36 +29,44 @@ from typing import Any
 from sonde.core.arguments import as_texts
 from sonde.core.third_party import third_party_code
 from sonde.encoders import sources
+from sonde.encoders.encoder import short_repr
 from sonde.encoders.identity import Identity, Spec
 from sonde.errors import EncoderError, NotInstalled, UsageError, describe_error
 
+RUNS_CODE = True
+"""Whatever code the spec names."""
+OPTIONS = {
+    "call": "1: the name is a class or factory, called without arguments to make the encoder",
+    "version": "any text that identifies the vectors, so that they may be stored",
+}
+"""What may follow the question mark."""
 DEFAULT_FUNCTION = "encode"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Function:
-    """A callable of the user's, and what it says about itself."""
+    """A user's callable, and what it says about itself."""
 
     function: Callable[[list[str]], Any]
+    name: str = ""
     identity: Identity | None = None
     layers: tuple[str, ...] | None = None
-    batch: int | None = None
+    batch_size: int | None = None
     words: Callable[[list[str]], Any] | None = None
     caveat: str | None = None
-    """What of its identity is taken on somebody's word, as a sentence."""
+    """What in its identity cannot be verified, as a sentence."""
+
+    def __repr__(self) -> str:
+        return short_repr(self, f"py:{self.name}", f"{len(self.layers)} layers" if self.layers else "")
 
     def __call__(self, texts: Sequence[str], /) -> Any:
-        """Whatever the function gives for these texts."""
+        """Whatever the function returns for these texts."""
         return self.function(as_texts(texts))
 
 
 def load(spec: Spec) -> Function:
     """The function that ``module:function`` or ``file.py:function`` names."""
-    options = spec.known({"call", "version"})
-    if (call := options.get("call", "0")) not in ("0", "1"):
-        raise UsageError(f"{spec} has call={call}; expected 1 for a class or factory, 0 for a function.")
-    # there are no revisions here: an @ belongs to the path
-    name = spec.name if spec.revision is None else f"{spec.name}@{spec.revision}"
+    options, call, name = spec.check_options(OPTIONS), spec.choice("call", ("0", "1")), spec.path
     if name.endswith(".py") or ":" not in name:
         name += ":"
     place, _, attribute = name.rpartition(":")
@@ -74,40 +82,41 @@ def load(spec: Spec) -> Function:
         except KeyboardInterrupt:
             raise
         except BaseException as e:
-            raise _broken(spec, e, f"{attribute}() fails") from e
+            raise _failure(spec, e, f"{attribute}() failed") from e
     elif isinstance(found, type):
-        raise UsageError(f"{spec} names a class; add ?call=1 to have one made of it, or name a function.")
+        raise UsageError(f"{spec} names a class; add ?call=1 to make an instance, or name a function.")
     if not callable(found):
-        met = f"{attribute} {'gives something' if call == '1' else 'is'} of type {type(found).__name__}"
-        raise EncoderError(f"{spec}: {met}; expected a function from a list of texts to an array.")
-    return _described(found, f"{place}:{attribute}", call, options.get("version"), source)
+        got = f"{attribute} {'returns something' if call == '1' else 'is'} of type {type(found).__name__}"
+        raise EncoderError(f"{spec}: {got}; expected a function from a list of texts to an array.")
+    return _describe(found, f"{place}:{attribute}", call, options.get("version"), source)
 
 
-def _described(
+def _describe(
     found: Callable[[list[str]], Any], name: str, call: str, version: str | None, source: _Source
 ) -> Function:
-    """The function with its attributes; one of another kind means something else: many a model has ``layers``."""
-    told = getattr(found, "identity", None)
+    """The function with its attributes; those of an unexpected type are ignored, since many models have ``layers``."""
+    stated = getattr(found, "identity", None)
     identity: Identity | None = None
     caveat = None
-    if isinstance(told, Identity):
-        identity = told if version is None else told.with_facts(version=version)
-        caveat = "Its identity is the one that it states; that its vectors have not changed since is its author's word."
-    elif version is not None or isinstance(told, str):
-        facts = {"version": version, "identity": told if isinstance(told, str) else None, "source": source.digest}
+    if isinstance(stated, Identity):
+        identity = stated if version is None else stated.with_facts(version=version)
+        caveat = "Its identity is the one that it states; whether its vectors have changed since cannot be verified."
+    elif version is not None or isinstance(stated, str):
+        facts = {"version": version, "identity": stated if isinstance(stated, str) else None, "source": source.digest}
         identity = Identity.of("py", name, **facts, call=call if call == "1" else None)
-        stated = f"version={version}" if version is not None else "the identity that it states"
+        by = f"version={version}" if version is not None else "the identity that it states"
         caveat = (
-            f"Its vectors are kept by {stated} and the source of {source.names}; imports made while encoding are not "
-            "seen, unless their names are written out. That nothing else moves them, such as files it reads or "
-            "installed packages, is your word: change the version when they do."
+            f"Its vectors are stored under {by} and the source of {source.names}; imports made while encoding are not "
+            "seen, unless their names are written out. Whether anything else changes them, such as files it reads or "
+            "installed packages, cannot be verified: change the version when it does."
         )
-    layers, batch, words = (getattr(found, key, None) for key in ("layers", "batch", "words"))
+    layers, size, words = (getattr(found, key, None) for key in ("layers", "batch_size", "words"))
     return Function(
         found,
+        name,
         identity,
         tuple(layers) if isinstance(layers, list | tuple) and all(isinstance(x, str) for x in layers) else None,
-        batch if type(batch) is int and batch > 0 else None,
+        size if type(size) is int and size > 0 else None,
         words if callable(words) else None,
         caveat,
     )
@@ -118,7 +127,7 @@ def _described(
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The user's files that a module is made of."""
+    """The user's files that make up a module."""
 
     digest: str | None
     """None for a module without a file."""
@@ -126,7 +135,7 @@ class _Source:
 
 
 def _run(spec: Spec, place: str, attribute: str) -> tuple[ModuleType, _Source]:
-    """Import a module or run a file, and see to it that what was run is what was hashed."""
+    """Import a module or run a file, and make sure that what was run is what was hashed."""
     in_file = place.endswith(".py") or "/" in place
     start = Path(place).resolve() if in_file else sources.locate(place, Path.cwd())
     name = None if in_file else place
@@ -140,7 +149,7 @@ def _run(spec: Spec, place: str, attribute: str) -> tuple[ModuleType, _Source]:
     found = sources.add_loaded_modules(before, module, name)
     after = sources.hash_sources(found)
     if changed := [file for other, file in before.items() if hashes[other] != after[other]]:
-        raise EncoderError(f"{spec}: {changed[0]} changed while it was imported. Give the same command again.")
+        raise EncoderError(f"{spec}: {changed[0]} changed while it was imported. Run the same command again.")
     sources.check_loaded(found, after, name)
     shown = [file.name.encode(errors="backslashreplace").decode() for file in found.values()]
     more = f" and {len(shown) - 4} more files" if len(shown) > 4 else ""
@@ -148,7 +157,7 @@ def _run(spec: Spec, place: str, attribute: str) -> tuple[ModuleType, _Source]:
 
 
 class _Fresh(SourceFileLoader):
-    """Compiles the source as it is now: a kept compilation may be of the file as it was a second ago."""
+    """Compiles the source as it is now: cached bytecode may be of the file as it was a second ago."""
 
     def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002 - the import system's signature
         code: CodeType = self.source_to_code(self.get_data(self.path), self.path)
@@ -163,20 +172,20 @@ def _from_file(spec: Spec, path: Path) -> ModuleType:
     made = importlib.util.spec_from_loader(name, loader)
     assert made is not None  # a loader was given
     module = importlib.util.module_from_spec(made)
-    sys.modules[name] = module  # dataclasses look their module up while it runs
+    sys.modules[name] = module  # dataclasses look their module up while it is executed
     try:
         with third_party_code:
             loader.exec_module(module)
     except (Exception, SystemExit) as e:
-        raise _broken(spec, e, f"the file {path} does not run") from e
-    finally:  # and out again, so that workers are sent the code and do not try to import it
+        raise _failure(spec, e, f"the file {path} failed") from e
+    finally:  # and removed again, so that workers are sent the code and do not try to import it
         del sys.modules[name]
     return module
 
 
 def _imported(spec: Spec, name: str, attribute: str) -> ModuleType:
     if not all(part.isidentifier() for part in name.split(".")):
-        raise UsageError(f"{spec}: {name!r} is no name of a module; expected package.module or path/to/file.py.")
+        raise UsageError(f"{spec}: {name!r} is not a module name; expected package.module or path/to/file.py.")
     try:
         with third_party_code:
             return importlib.import_module(name)
@@ -185,23 +194,23 @@ def _imported(spec: Spec, name: str, attribute: str) -> ModuleType:
             file = Path(*name.split(".")).with_suffix(".py")
             hint = f" Did you mean py:{file}:{attribute}?" if file.is_file() else ""
             raise UsageError(f"{spec}: there is no module {name!r} to import.{hint}") from e
-        raise _broken(spec, e, f"the module {name} cannot be imported") from e
+        raise _failure(spec, e, f"the module {name} cannot be imported") from e
 
 
 def _attribute(spec: Spec, module: ModuleType, dotted: str) -> Any:
     found: Any = module
     for part in dotted.split("."):
         if not hasattr(found, part):
-            offered = sorted(key for key, value in vars(module).items() if callable(value) and key[0] != "_")
-            near = difflib.get_close_matches(dotted, offered, n=1)
-            hint = f" Did you mean {near[0]}?" if near else f" It has {', '.join(offered[:8]) or 'no functions'}."
+            available = sorted(key for key, value in vars(module).items() if callable(value) and key[0] != "_")
+            near = difflib.get_close_matches(dotted, available, n=1)
+            hint = f" Did you mean {near[0]}?" if near else f" It has {', '.join(available[:8]) or 'no functions'}."
             raise UsageError(f"{spec}: {module.__file__ or module.__name__} has no {dotted!r}.{hint}")
         found = getattr(found, part)
     return found
 
 
-def _broken(spec: Spec, error: BaseException, what: str) -> EncoderError:
-    """What went wrong, and at which line of the user's file."""
+def _failure(spec: Spec, error: BaseException, what: str) -> EncoderError:
+    """An error that says what failed, and at which line of the user's file."""
     where = ""
     if isinstance(error, SyntaxError) and error.filename:
         where = f" ({error.filename}:{error.lineno})"
@@ -212,5 +221,7 @@ def _broken(spec: Spec, error: BaseException, what: str) -> EncoderError:
             where = next(f" ({f.filename}:{f.lineno})" for f in reversed(frames) if f.filename == frames[0].filename)
     if isinstance(error, ModuleNotFoundError):
         hint = "Install it, or put the folder that holds it on PYTHONPATH."
-        return NotInstalled(f"{spec}: {what}{where}: it needs the module {error.name!r}, which is not here. {hint}")
+        return NotInstalled(
+            f"{spec}: {what}{where}: it needs the module {error.name!r}, which is not installed. {hint}"
+        )
     return EncoderError(f"{spec}: {what}{where}: {describe_error(error)}")

@@ -1,10 +1,10 @@
-"""Any model of the sentence-transformers library, through its own encode.
+"""Any model of the sentence-transformers library, encoded by its own method.
 
     st:NAME_OR_FOLDER[@revision][?normalize=…&prompt=…&max=…&dtype=…&device=…]
 
-A name without an owner is one of sentence-transformers' own: ``st:all-MiniLM-L6-v2``. A model without modules of that
-library is refused, for the library would pool it by a mean of its own accord; ``hf:`` says how. Code that comes with a
-model is never run.
+A name without an owner is one of sentence-transformers' own: ``st:all-MiniLM-L6-v2``. A model without the modules of
+that library is rejected, since the library would silently add mean pooling; with ``hf:`` the pooling is explicit.
+Code that comes with a model is never run.
 """
 
 from __future__ import annotations
@@ -18,24 +18,26 @@ from typing import TYPE_CHECKING, Any
 
 from sonde.core.arguments import as_texts
 from sonde.encoders import hub
+from sonde.encoders.encoder import short_repr
 from sonde.encoders.identity import Identity, Spec
-from sonde.encoders.schemes import hf
+from sonde.encoders.transformer import count_tokens, input_embeddings, resolve_max_length
+from sonde.encoders.words import replace_surrogates
 from sonde.errors import EncoderError, UsageError
 
 if TYPE_CHECKING:
-    from sonde.encoders.schemes.hf import Vectors
+    from sonde.encoders.transformer import FloatArray
 
 OPTIONS = {
     "normalize": "false (default) or true: whether vectors are scaled to length 1",
-    "prompt": "a text put before every text (default: the model's own default, if it has one)",
-    "max": "longest text in tokens, special ones included; the rest is cut off (default: what the model says)",
-    "dtype": "float32 (default, whatever the weights are kept in), float16, bfloat16; vectors are float32 in any case",
-    "device": "cuda where there is one (default), cpu, cuda:1, mps, …",
+    "prompt": "a text that is put before every text (default: the model's own default prompt, if it has one)",
+    "max": "maximum length in tokens, special ones included; longer texts are truncated (default: the model's limit)",
+    "dtype": "float32 (default, whatever the dtype of the weights), float16, bfloat16; vectors are always float32",
+    "device": "cuda if available (default), else cpu; or cuda:1, mps, …",
 }
-"""What may stand after the question mark."""
+"""What may follow the question mark."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SentenceEncoder:
     """A sentence-transformers model as an encoder (n, d)."""
 
@@ -45,38 +47,43 @@ class SentenceEncoder:
     prompt: str
     width: int
     cost: Callable[[Sequence[str]], list[int]] | None
-    """How many tokens each text has once it is cut off; None for a model without a transformer."""
-    words: Callable[[Sequence[str]], Vectors] | None
-    """The mean of the input embeddings of each word's sub-tokens (words, d); None for a model without a transformer."""
-    batch: int = 64
+    """The number of tokens of each text after truncation; None for a model without a transformer."""
+    words: Callable[[Sequence[str]], FloatArray] | None
+    """The mean of the input embeddings of each word's subwords (words, d); None for a model without a transformer."""
+    batch_size: int = 64
 
-    def __call__(self, texts: Sequence[str], /) -> Vectors:
+    def __repr__(self) -> str:
+        return short_repr(self, f"st:{self.identity.name}", f"{self.width} dimensions")
+
+    def __call__(self, texts: Sequence[str], /) -> FloatArray:
         """One vector per text."""
         texts = as_texts(texts)
         np = hub.import_optional("numpy")
         found = self.model.encode(
-            [hf.replace_surrogates(text) for text in texts],
+            [replace_surrogates(text) for text in texts],
             prompt=self.prompt,
-            batch_size=self.batch,
+            batch_size=self.batch_size,
             normalize_embeddings=self.normalize,
             convert_to_numpy=True,
             show_progress_bar=False,
         )
-        vectors: Vectors = np.asarray(found, dtype=np.float32)
+        vectors: FloatArray = np.asarray(found, dtype=np.float32)
         return vectors if len(texts) else vectors.reshape(0, self.width)
 
 
 def load(spec: Spec) -> SentenceEncoder:
     """The encoder that ``st:NAME_OR_FOLDER…`` names."""
-    given = spec.known(OPTIONS)
-    normalize = hub.choice_option(spec, given, "normalize", ("false", "true")) == "true"
-    dtype = hub.choice_option(spec, given, "dtype", hub.MODEL_DTYPES)
-    limit = hub.positive_option(spec, given, "max")
+    given = spec.check_options(OPTIONS)
+    normalize = spec.choice("normalize", ("false", "true")) == "true"
+    dtype = spec.choice("dtype", hub.MODEL_DTYPES)
+    limit = spec.integer("max")
     library, torch = hub.import_optional("sentence_transformers"), hub.import_optional("torch")
     device = hub.find_device(spec, given.get("device"))
     found = hub.locate(spec, "modules.json", recursive=True, owner="sentence-transformers/")
     if [*found.folder.rglob("adapter_config.json")]:
-        raise EncoderError(f"{spec} has an adapter; merge it into its model, save that, and give that folder.")
+        raise EncoderError(
+            f"{spec} has an adapter; merge it into its model, save that, and use the folder of the result."
+        )
     with hub.loading(spec):
         _check_dense(found.folder)
         model = library.SentenceTransformer(
@@ -93,7 +100,7 @@ def load(spec: Spec) -> SentenceEncoder:
     if inner is not None:
         hub.check_vocabulary(spec, model.tokenizer, found.folder)
     if limit is not None:
-        model.max_seq_length = hf.resolve_max_length(spec, model.tokenizer, inner, limit)
+        model.max_seq_length = resolve_max_length(spec, model.tokenizer, inner, limit)
     prompt = given.get("prompt", model.prompts.get(model.default_prompt_name) or "")
     identity = Identity.of(
         "st",
@@ -106,17 +113,17 @@ def load(spec: Spec) -> SentenceEncoder:
     )
     cost = words = None
     if inner is not None:
-        cost = partial(hf.count_tokens, model.tokenizer, max_length=model.max_seq_length, prompt=prompt)
-        words = partial(hf.input_embeddings, model.tokenizer, inner.get_input_embeddings())
+        cost = partial(count_tokens, model.tokenizer, max_length=model.max_seq_length, prompt=prompt)
+        words = partial(input_embeddings, model.tokenizer, inner.get_input_embeddings())
     try:
         (_, width) = model.encode(["a"], convert_to_numpy=True, show_progress_bar=False).shape
     except Exception as why:
-        raise EncoderError(f"{spec} does not give one vector per text: {hub.summarise_error(why)}.") from why
+        raise EncoderError(f"{spec} does not return one vector per text: {hub.summarise_error(why)}.") from why
     return SentenceEncoder(identity, model, normalize, prompt, width, cost, words)
 
 
 def _check_dense(folder: Path) -> None:
-    """Refuse an activation that is not torch's: the library would put another in its place and only log it."""
+    """Reject an activation that is not torch's: the library would replace it and only log that."""
     for module in json.loads((folder / "modules.json").read_bytes()):
         if module["type"].endswith(".Dense"):
             config = json.loads((folder / module["path"] / "config.json").read_bytes())

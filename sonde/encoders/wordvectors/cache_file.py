@@ -1,12 +1,12 @@
-"""A file of the cache: a matrix as numpy's format has it, and behind it what it takes to trust it.
+"""A file of the cache: a matrix in numpy's format, followed by what is needed to verify it.
 
     matrix     an array (n, d) of little-endian float32, as numpy.save writes it
-    about      JSON: what file it is of, its words, a hash of all that was read
+    about      JSON: the source file, its words, a hash of everything that was read
     checks     CRC-32 of every row, and of every row of n-grams, which stay in the file they came from
     end        the lengths of these two, and their hash
 
-The end vouches for what is before it, and that for the rows, each of which is checked when it is read: to map a file of
-gigabytes costs no more than its words do.
+The end verifies what is before it, and that the rows, each of which is checked when it is read: mapping a file of
+gigabytes costs no more than reading its words.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CorruptCacheError(Exception):
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """What a file of the cache was made of."""
+    """What a file of the cache was made from."""
 
     fingerprint: str
     limit: int | None
@@ -48,11 +48,11 @@ class CacheMetadata(msgspec.Struct, frozen=True):
     offset: int
     dim: int
     subwords: tuple[int, int, int, int] | None
-    """Of n-grams: where they begin in the source, how many there are, the shortest and the longest."""
+    """Of n-grams: their offset in the source, their number, and the shortest and longest length."""
 
 
 class CacheFile(NamedTuple):
-    """A file of the cache whose end was found right."""
+    """A file of the cache whose end was verified."""
 
     metadata: CacheMetadata
     stored: Bytes
@@ -61,7 +61,7 @@ class CacheFile(NamedTuple):
 
 
 class CacheWriter:
-    """Writes a file under a temporary name, until it is whole."""
+    """Writes a file under a temporary name until it is complete."""
 
     def __init__(self, place: Path) -> None:
         self._place = place
@@ -90,11 +90,11 @@ class CacheWriter:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Where the matrix begins, and how many numbers a row has."""
+        """The offset of the matrix, and the length of its rows."""
         return self._offset, self._dim
 
     def finish(self, metadata: CacheMetadata, ngram_checksums: Checksums) -> None:
-        """Write what is behind the matrix, and give the file its name."""
+        """Write what follows the matrix, and rename the file."""
         about = msgspec.json.encode(metadata)
         checks = np.concatenate([*self._checks, ngram_checksums]).astype("<u4").tobytes()
         self._out.write(about + checks + END.pack(len(about), len(checks), _hash(about, checks)))
@@ -104,12 +104,12 @@ class CacheWriter:
         os.fsync(self._out.fileno())
         self._out.close()
         Path(self._part).replace(self._place)
-        for left in self._place.parent.glob(f".{self._place.stem}.*.part"):  # by a process that was killed
+        for left in self._place.parent.glob(f".{self._place.stem}.*.part"):  # left by a process that was killed
             left.unlink(missing_ok=True)
 
 
 def open_cache_file(place: Path, origin: Origin) -> CacheFile:
-    """Map a file of the cache into memory; Damaged if it is not as it was written, or is of another source."""
+    """Map a file of the cache into memory. CorruptCacheError if it was changed, or is of another source."""
     with place.open("rb") as file:
         end = file.seek(0, os.SEEK_END) - END.size
         if end < 0:
@@ -144,6 +144,6 @@ def _hash(*parts: bytes) -> bytes:
 
 
 def _npy_header(out: Any, rows: int, dim: int) -> int:
-    """Write the head of a matrix file; numpy leaves room for the number of rows to grow."""
+    """Write the header of a matrix file; numpy leaves space for the number of rows to grow."""
     np.lib.format.write_array_header_1_0(out, {"descr": "<f4", "fortran_order": False, "shape": (rows, dim)})
     return int(out.tell())

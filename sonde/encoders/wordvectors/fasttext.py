@@ -1,4 +1,4 @@
-"""fastText's .bin files, and its way to a vector for any word: by character n-grams."""
+"""fastText's .bin files, and its vectors for any word: from character n-grams."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NGRAMS = 1 << 15
 
 @dataclass(frozen=True, eq=False)
 class Subwords:
-    """fastText's way to a vector for any word: the mean of the vectors of its character n-grams."""
+    """fastText's vector for any word: the mean of the vectors of its character n-grams."""
 
     rows: CheckedRows | Bytes
     """(buckets, d); or, while the file is read for the first time, their bytes (buckets, 4 d)."""
@@ -57,7 +57,7 @@ class Subwords:
         sums = np.zeros((len(words), self.dim))
         first = 0
         while first < len(words):
-            # whole words, unless a single one is too long: no sum may depend on the words beside it
+            # whole words, unless a single one is too long: no sum may depend on the other words
             begin = int(ends[first] - counts[first])
             last = max(first + 1, int(np.searchsorted(ends, begin + NGRAMS, "right")))
             for at in range(begin, int(ends[last - 1]), NGRAMS):
@@ -110,7 +110,7 @@ def ngrams(
 
 
 def open_fasttext(path: str, limit: int | None) -> tuple[Blocks, Subwords | None]:
-    """Read the head and the words of a fastText .bin file; their rows, and those of the n-grams, are memory-mapped."""
+    """Read the header and words of a fastText .bin file; their rows, and those of the n-grams, are memory-mapped."""
     with Path(path).open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         if data[:4] != FASTTEXT_MAGIC:
             raise DataError(f"{path} is a compressed fastText .bin; decompress it, since it is read in place.")
@@ -127,22 +127,22 @@ def open_fasttext(path: str, limit: int | None) -> tuple[Blocks, Subwords | None
                 at = end + 10
             if pruned >= 0 or data[at]:
                 raise DataError(
-                    f"{path} is a quantised fastText model, which is not read; use the .bin it was made of."
+                    f"{path} is a quantised fastText model, which is not supported; use the .bin it was made from."
                 )
             rows, width = struct.unpack_from("<2q", data, at + 1)
         except (struct.error, IndexError):
-            raise DataError(f"{path} ends inside the words of a fastText model. Fetch the file again.") from None
+            raise DataError(f"{path} ends inside the words of a fastText model. Download the file again.") from None
         at += 17
         if version == 11 and model == 3:
-            max_ngram = 0  # classifiers of that version had no n-grams, whatever they say
+            max_ngram = 0  # classifiers of that version had no n-grams, whatever the header says
         buckets = max(buckets, 0) if max_ngram > 0 else 0
         if width != dim or dim < 1 or len(words) != expected or rows < expected + buckets:
             raise DataError(
-                f"{path} is no fastText model: met {len(words)} words and {rows} rows of {width} numbers, "
-                f"expected {expected} words and {expected + buckets} rows of {dim}."
+                f"{path} is not a valid fastText model: expected {expected} words and {expected + buckets} rows of "
+                f"{dim} numbers, got {len(words)} words and {rows} rows of {width}."
             )
         if at + 4 * rows * width > len(data):
-            raise DataError(f"{path} ends inside the vectors of a fastText model. Fetch the file again.")
+            raise DataError(f"{path} ends inside the vectors of a fastText model. Download the file again.")
     after = at + 4 * dim * len(words)
     subword = map_subwords(path, dim, after, buckets, min_ngram, max_ngram) if buckets else None
     own = map_bytes(path, at, len(words), dim) if words else np.zeros((0, 4 * dim), np.uint8)
@@ -161,7 +161,7 @@ def _read_rows(words: list[bytes], own: NDArray[np.uint8], subword: Subwords | N
 
 
 def map_subwords(path: str, dim: int, offset: int, buckets: int, min_ngram: int, max_ngram: int) -> Subwords:
-    """The n-grams' rows of a file whose head was read before."""
+    """The n-grams' rows of a file whose header was read before."""
     return Subwords(map_bytes(path, offset, buckets, dim), min_ngram, max_ngram, offset)
 
 

@@ -33,14 +33,14 @@ _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 
 @contextmanager
 def explain_errors(path: str) -> Iterator[None]:
-    """Say what is the matter with a file that cannot be read."""
+    """Explain what is wrong with a file that cannot be read."""
     try:
         yield
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         what = "ends too early" if isinstance(error, EOFError) else f"is broken: {error}"
-        raise DataError(f"{path}: the compressed data {what}. Fetch the file again.") from None
+        raise DataError(f"{path}: the compressed data {what}. Download the file again.") from None
     except FileNotFoundError:
-        next(open_bytes(path), None)  # raises, and knows what file may have been meant
+        next(open_bytes(path), None)  # raises, with a suggestion which file was meant
         raise DataError(f"there is no file {path!r}") from None
     except (OSError, ValueError) as error:
         raise DataError(f"{path!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
@@ -54,7 +54,7 @@ def _stream(path: str) -> Iterator[Source]:
 
 
 def _pull(source: Source, least: int) -> bytes:
-    """At least so many bytes, or all that are left."""
+    """At least ``least`` bytes, or all that are left."""
     pieces: list[bytes] = []
     while least > 0 and (piece := source.read1(CHUNK_BYTES)):
         pieces.append(piece)
@@ -63,7 +63,7 @@ def _pull(source: Source, least: int) -> bytes:
 
 
 def open_vectors(path: str, limit: int | None) -> tuple[Blocks, Subwords | None]:
-    """Tell what a file is by how it begins, and read it: words and rows, block by block."""
+    """Recognise a file by its beginning, and read it: words and rows, block by block."""
     with _stream(path) as stream:
         head = _pull(stream, 1 << 16)
     if head.startswith(FASTTEXT_MAGIC):
@@ -78,7 +78,7 @@ def open_vectors(path: str, limit: int | None) -> tuple[Blocks, Subwords | None]
 
 
 def _is_binary(rows: bytes, dim: int) -> bool:
-    """Whether what follows the head line ``n d`` are the bytes of numbers, not their digits."""
+    """Whether the header line ``n d`` is followed by binary numbers, not by decimal ones."""
     line = rows.partition(b"\n")[0].rstrip()
     if _NUMBER.fullmatch(line.rpartition(b" ")[2]) and line.count(b" ") >= dim:
         return False
@@ -93,7 +93,7 @@ def _is_binary(rows: bytes, dim: int) -> bool:
 
 
 def _read_text(path: str, limit: int | None) -> Blocks:
-    """Read lines of a word and its numbers, perhaps after a line that says how many of them there are."""
+    """Read lines of a word and its numbers, possibly after a header line with their counts."""
     line, read, dim, promised = 1, 0, 0, None
     for piece in open_bytes(path):
         rows = piece.removesuffix(b"\n").split(b"\n")
@@ -119,7 +119,7 @@ def _read_text(path: str, limit: int | None) -> Blocks:
 
 
 def _width(row: bytes) -> int:
-    """How many numbers stand at the end of a line; the first cell is a word whatever it looks like."""
+    """How many numbers are at the end of a line; the first cell is a word, whatever it looks like."""
     width = 0
     for cell in reversed(row.split()[1:]):
         if not _NUMBER.fullmatch(cell):
@@ -129,7 +129,7 @@ def _width(row: bytes) -> int:
 
 
 def _parse(path: str, places: list[int], rows: list[bytes], dim: int) -> tuple[list[str], Matrix]:
-    """Take lines apart, from the right, since words may have spaces in them."""
+    """Parse lines from the right, since words may contain spaces."""
     expected = f"a word and {dim} finite numbers" if dim else "a word and its numbers"
     words: list[str] = []
     numbers: list[bytes] = []
@@ -170,7 +170,7 @@ def _decode(path: str, place: int, word: bytes) -> str:
 
 
 def _read_binary(path: str, at: int, count: int, dim: int, limit: int | None) -> Blocks:
-    """Read words, each with a space and the bytes of its numbers behind it, from position ``at`` on."""
+    """Read words, each followed by a space and its numbers in binary, from position ``at`` on."""
     words: list[str] = []
     rows: list[bytes] = []
     with _stream(path) as stream:
@@ -181,7 +181,7 @@ def _read_binary(path: str, at: int, count: int, dim: int, limit: int | None) ->
                 more = _pull(stream, max(CHUNK_BYTES, 4 * dim))
                 if not more or (space < 0 and len(data) - at > CHUNK_BYTES):
                     what = "ends in" if not more else "has no word before"
-                    raise DataError(f"{path} {what} vector {number} of {count}. Fetch the file again.")
+                    raise DataError(f"{path} {what} vector {number} of {count}. Download the file again.")
                 data, at = data[at:] + more, 0
                 space = data.find(b" ")
             words.append(data[at:space].lstrip(b"\n").decode(errors="backslashreplace"))
@@ -191,4 +191,6 @@ def _read_binary(path: str, at: int, count: int, dim: int, limit: int | None) ->
                 yield words, np.frombuffer(b"".join(rows), "<f4").reshape(-1, dim)
                 words, rows = [], []
         if count <= (limit or count) and (data[at:] + stream.read1(CHUNK_BYTES)).strip():
-            raise DataError(f"{path} goes on after {count} vectors of {dim} numbers, which is all that it announces.")
+            raise DataError(
+                f"{path} has more data after {count} vectors of {dim} numbers, which is all that its header announces."
+            )

@@ -1,8 +1,8 @@
-"""Many rows to one, many times at once.
+"""Pooling of many rows into one, many times at once.
 
-Every function takes a matrix (m, d) and, for n results, ``columns``, the rows to be pooled, one result's after the
-other's, and ``lengths`` (n,), how many of them each result has. It gives an array (n, d) in double precision, zero
-where there is nothing to pool. No result depends on the others, to the last bit.
+Every function takes a matrix (m, d) and, for n results, ``columns``, the rows to be pooled, result after result,
+and ``lengths`` (n,), how many of them each result has. It returns an array (n, d) in double precision, zero where there
+is nothing to pool. No result depends on the others, to the last bit.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def max_rows(matrix: NDArray[Any], columns: Ints, lengths: Ints) -> Floats:
     begins = ends - lengths[filled]
     done = 0
     while done < len(filled):
-        # as many results as have few enough rows, but at least one, of which every row is needed once
+        # as many results as fit, but at least one, of which every row is needed only once
         stop = max(done + 1, int(np.searchsorted(ends, begins[done] + GATHERED, "right")))
         here = columns[begins[done] : ends[stop - 1]]
         rows = matrix[np.unique(here) if stop == done + 1 else here]
@@ -49,7 +49,7 @@ def max_rows(matrix: NDArray[Any], columns: Ints, lengths: Ints) -> Floats:
 def positional_rows(matrix: NDArray[Any], columns: Ints, lengths: Ints) -> Floats:
     """Sums weighted by (1 - j/J) - (k/d) (1 - 2j/J) for the j-th row of J and the k-th dimension of d.
 
-    The weight is a product of place and dimension in its second half only, so two plain sums make it.
+    Only the second term of the weight depends on the dimension, so that two plain sums suffice.
     """
     begins = np.repeat(np.cumsum(lengths) - lengths, lengths)
     share = (np.arange(1, len(columns) + 1) - begins) / np.repeat(lengths, lengths)

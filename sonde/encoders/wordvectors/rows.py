@@ -1,4 +1,4 @@
-"""Rows of numbers in a file, each checked when it is read, so that a bit that flipped there becomes no vector."""
+"""Rows of numbers in a file, each verified when it is read, so that a flipped bit never becomes a vector."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def row_checksums(rows: NDArray[Any]) -> Checksums:
 
 
 class CheckedRows:
-    """A matrix (n, d) in a file. What is taken out of it is a copy, and the copy was checked.
+    """A matrix (n, d) in a file. What is read from it is a copy, and the copy is verified.
 
     ``damaged`` is called where rows do not match their checksums, with how many do not. It raises an error, or returns
-    the whole matrix read anew, which takes the place of this one.
+    the whole matrix, read again, which replaces this one.
     """
 
     def __init__(self, stored: Bytes, checks: Checksums, damaged: Callable[[int], CheckedRows | Matrix]) -> None:
@@ -32,7 +32,7 @@ class CheckedRows:
 
     @property
     def stored(self) -> Bytes:
-        """The bytes (n, 4 d) as they lie in the file, unchecked."""
+        """The bytes (n, 4 d) as they are in the file, unverified."""
         return self._stored
 
     @property
@@ -44,7 +44,7 @@ class CheckedRows:
         return len(self._stored)
 
     def __getitem__(self, rows: NDArray[np.int64] | slice) -> Matrix:
-        """Some rows (m, d), copied and checked."""
+        """Some rows (m, d), copied and verified."""
         if self._anew is not None:
             return self._anew[rows]
         found = np.array(self._stored[rows])
@@ -54,5 +54,5 @@ class CheckedRows:
         return found.view("<f4").astype(np.float32, copy=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """All of it, copied and checked."""
+        """All of it, copied and verified."""
         return np.asarray(self[:], dtype)

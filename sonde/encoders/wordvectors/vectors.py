@@ -1,4 +1,4 @@
-"""The value, and how it is read from its file, or from what was kept of that."""
+"""Word vectors, and how they are read from their file or from the cache."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from sonde.errors import DataError, SondeWarning
 
 CHUNK_BYTES = 1 << 20
 MAX_FULL_HASH_BYTES = 1 << 25
-"""Bytes up to which a whole file is hashed to see that it is the same; that takes some hundredths of a second."""
+"""Files up to this size are hashed completely, which takes some hundredths of a second."""
 BLOCK_ROWS = 1024
 
 
 class CacheWarning(SondeWarning):
-    """A file of the cache was damaged; it is thrown away and made again."""
+    """A file of the cache was damaged; it is deleted and rebuilt."""
 
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """Words and their vectors, the most frequent word first if the file was so ordered, as the usual ones are."""
+    """Words and their vectors, the most frequent word first if the file is ordered so, as most are."""
 
     words: Sequence[str]
     matrix: Matrix | CheckedRows
-    """(n, d), one row per word; memory-mapped, and checked row by row as it is read, if it comes from a cache."""
+    """(n, d), one row per word; memory-mapped, and verified row by row as it is read, if it comes from the cache."""
     digest: str
     """A hash of all words and vectors that were read: the same for the same vectors in another format."""
     size: int
@@ -48,7 +48,7 @@ class WordVectors:
     subword: Subwords | None = None
     """A function from words to vectors made of their character n-grams, if the file has those."""
     places: NDArray[np.int64] | None = None
-    """The places of the words among all that were read, if some were left out since."""
+    """The ranks of the words among all that were read, if some were left out since."""
 
     @property
     def dim(self) -> int:
@@ -67,13 +67,13 @@ class WordVectors:
 
 
 class _Request(NamedTuple):
-    """What is to be read, and where it is kept."""
+    """What is to be read, and where it is cached."""
 
     source: str
     limit: int | None
     cache: Path | None
     rebuilt: bool = False
-    """Whether the file of the cache was made again already; a second time it is not the file's fault."""
+    """Whether the file of the cache was rebuilt already; if it is damaged again, the disk is to blame."""
 
 
 def read_vectors(path: Path | str, cache: Path | None = None, limit: int | None = None) -> WordVectors:
@@ -90,14 +90,14 @@ def _read(request: _Request) -> WordVectors:
     if (found := _mapped(request, place, origin)) is None:
         try:
             _write_cache(request, place, origin)
-        except OSError:  # a full disk or a folder that may not be written is no reason not to have the vectors
+        except OSError:  # a full disk or a read-only folder is no reason to fail
             return _mapped(request, place, origin) or _gather(request, origin)
         found = _mapped(request, place, origin)
     return found or _gather(request, origin)
 
 
 def fingerprint(path: Path) -> str:
-    """What tells a file from the same file after a change: size, times, number, and its content or both ends of it.
+    """What identifies the state of a file: size, times, inode, and its content, or its beginning and end.
 
     The time of the last change of any kind cannot be set by hand, unlike that of the content. It may miss a change that
     follows within a clock tick of another; a file that is read in so little time is small, and hashed as a whole.
@@ -119,10 +119,10 @@ def fingerprint(path: Path) -> str:
 
 
 def _unchanged(request: _Request, origin: Origin) -> None:
-    """Refuse what was read of a file that changed meanwhile: half of it may be old and half new."""
+    """Reject a file that changed while it was read: half of it may be old and half new."""
     with explain_errors(request.source):
         if fingerprint(Path(request.source)) != origin.fingerprint:
-            raise DataError(f"{request.source} changed while it was read. Give the same command again.")
+            raise DataError(f"{request.source} changed while it was read. Run the same command again.")
 
 
 def _gather(request: _Request, origin: Origin) -> WordVectors:
@@ -162,7 +162,7 @@ def _mapped(request: _Request, place: Path, origin: Origin) -> WordVectors | Non
     """Map a file of the cache into memory; None if it is missing, or was damaged and is gone."""
     try:
         metadata, stored, checks, ngram_checksums = open_cache_file(place, origin)
-    except OSError:  # missing, or not to be read, but perhaps to be replaced
+    except OSError:  # missing, or unreadable but perhaps replaceable
         return None
     except CorruptCacheError as why:
         _discard(request, place, str(why))
@@ -177,38 +177,38 @@ def _mapped(request: _Request, place: Path, origin: Origin) -> WordVectors | Non
 
 
 def _rebuild(request: _Request, place: Path, digest: str, wrong: int) -> Matrix | CheckedRows:
-    """The matrix once more, from its source: some rows of the cache are damaged."""
+    """The matrix read from its source again, since some rows of the cache are damaged."""
     what = f"{wrong} of the rows that were read do not match their checksums"
     if request.rebuilt:
         raise DataError(
-            f"{place} is damaged again, just after it was made: {what}. The disk or the memory of this machine cannot "
-            "be trusted; set SONDE_CACHE to a folder on another disk."
+            f"{place} is damaged again, just after it was rebuilt: {what}. The disk or the memory of this machine is "
+            "faulty; set SONDE_CACHE to a folder on another disk."
         )
     _discard(request, place, what)
     found = _read(request._replace(rebuilt=True))
     if found.digest != digest:
-        raise DataError(f"{request.source} changed while it was in use. Give the same command again.")
+        raise DataError(f"{request.source} changed while it was in use. Run the same command again.")
     return found.matrix
 
 
 def _discard(request: _Request, place: Path, what: str) -> None:
-    """Throw a damaged file of the cache away, and say so."""
-    message = f"{place} is damaged: {what}. It is thrown away and made again from {request.source}."
+    """Delete a damaged file of the cache, with a warning."""
+    message = f"{place} is damaged: {what}. It is deleted and rebuilt from {request.source}."
     warnings.warn(message, CacheWarning, stacklevel=2)
     with suppress(OSError):
         place.unlink(missing_ok=True)
 
 
 def _checked(request: _Request, place: Path | None, subword: Subwords, checks: Checksums) -> Subwords:
-    """N-grams whose rows are checked when they are read, since they stay in the source."""
+    """N-grams whose rows are verified when they are read, since they stay in the source."""
 
     def damaged(wrong: int) -> Matrix:
-        if place is not None:  # what was kept is of the file as it was
+        if place is not None:  # the cache is of the file as it was
             with suppress(OSError):
                 place.unlink(missing_ok=True)
         raise DataError(
-            f"{request.source} is not as it was when it was first read: {wrong} vectors of n-grams are different. "
-            "Fetch the file again, or give the same command again to use it as it is now."
+            f"{request.source} has changed since it was first read: {wrong} vectors of n-grams are different. "
+            "Download the file again, or run the same command again to use it as it is now."
         )
 
     assert isinstance(subword.rows, np.ndarray)
@@ -216,12 +216,12 @@ def _checked(request: _Request, place: Path | None, subword: Subwords, checks: C
 
 
 def _first(path: str, blocks: Blocks) -> Blocks:
-    """Leave out words that were there before; refuse numbers that are not finite, and a file without words."""
+    """Leave out repeated words; reject numbers that are not finite, and a file without words."""
     seen: set[str] = set()
     for words, rows in blocks:
         if not (finite := np.isfinite(rows).all(1)).all():
             bad = words[int(np.argmin(finite))]
-            raise DataError(f"{path}: the vector of {bad!r} has a number that is not finite; fetch the file again.")
+            raise DataError(f"{path}: the vector of {bad!r} has a number that is not finite; download the file again.")
         fresh: list[int] = []
         for row, word in enumerate(words):
             if word not in seen:
@@ -245,7 +245,7 @@ def _digest(state: Any, words: list[str], subword: Subwords | None, path: str) -
         for at in range(0, len(subword.rows), BLOCK_ROWS):
             rows = np.array(subword.rows[at : at + BLOCK_ROWS])
             if not np.isfinite(rows.view("<f4")).all():
-                raise DataError(f"{path}: an n-gram's vector has a number that is not finite; fetch the file again.")
+                raise DataError(f"{path}: an n-gram's vector has a number that is not finite; download the file again.")
             state.update(rows.data)
             checks.append(row_checksums(rows))
     return str(state.hexdigest()), np.concatenate(checks)

@@ -31,7 +31,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sonde.encoders.schemes.baseline import draw, tokens
+from sonde.encoders.draw import draw
+from sonde.encoders.words import split_punctuation
 from sonde.errors import DataError
 from sonde.run.parts import Part, Parts
 
@@ -102,7 +103,7 @@ def _relabelled(parts: Parts, part: Part, new: Part, order: dict[str, list[int]]
     yes, no = parts.labels.index("1"), parts.labels.index("0")
     labels: list[int] = []
     kept: list[int] = []
-    split = cache(tokens)
+    split = cache(split_punctuation)
     for i, (text, one, two) in enumerate(zip(part.texts, *part.inputs.values(), strict=True)):
         words = _words(text.lower())
         ones, twos = (_found(words, word.lower(), split) for word in (one, two))

@@ -36,7 +36,7 @@ import numpy as np
 
 from sonde.core.hashing import hash_64
 from sonde.corpus.near_duplicates import near_duplicate_key
-from sonde.encoders.schemes.baseline import tokens
+from sonde.encoders.words import split_punctuation
 from sonde.errors import TooFewError
 from sonde.run.control import Control
 from sonde.run.parts import Part, Parts, has_train_test_split
@@ -80,7 +80,7 @@ def _words(texts: Iterable[str]) -> dict[str, set[str]]:
 
 
 def _bare(word: str) -> list[str]:
-    return [token for token in tokens(word) if any(map(str.isalpha, token))]
+    return [token for token in split_punctuation(word) if any(map(str.isalpha, token))]
 
 
 def key_control(parts: Parts, seed: int) -> Parts:

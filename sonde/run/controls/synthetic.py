@@ -7,7 +7,8 @@ from functools import cache
 
 import numpy as np
 
-from sonde.encoders.schemes.baseline import draw, tokens
+from sonde.encoders.draw import draw
+from sonde.encoders.words import split_punctuation
 from sonde.errors import DataError
 from sonde.run.control import Control
 from sonde.run.controls._texts import changed, cut, sentences
@@ -16,7 +17,7 @@ from sonde.run.parts import Parts
 
 def replace_words(parts: Parts, seed: int) -> Parts:
     """The set with a random word in the place of every token."""
-    split = cache(tokens)
+    split = cache(split_punctuation)
     words = {word for text in sentences(parts, [parts.train]) for word in text.split()}
     known = {token for word in words for token in split(word)}
     dictionary = sorted(token for token in known if any(map(str.isalnum, token)))

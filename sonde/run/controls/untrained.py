@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-
-from sonde.encoders import Spec, scheme_names
+from sonde.encoders import Spec, load_scheme, scheme_names
 from sonde.errors import SondeError
 from sonde.run.control import Control
 from sonde.run.parts import any_set
@@ -23,10 +21,9 @@ def untrained(name: str, seed: int = 0) -> str | None:
     if ":" not in name or scheme not in scheme_names():
         return None
     try:
-        spec = Spec.parse(name)
+        spec, known = Spec.parse(name), load_scheme(scheme).options
     except SondeError:  # whoever loads the encoder itself says what is wrong
         return None
-    known = getattr(importlib.import_module(f"sonde.encoders.schemes.{scheme}"), "OPTIONS", ())
     if OPTION not in known or OPTION in dict(spec.options):
         return None
     return str(Spec(spec.scheme, spec.name, spec.revision, (*spec.options, (OPTION, str(seed)))))

@@ -32,7 +32,7 @@ def floats(X: Any) -> npt.NDArray[np.float32]:
 
 
 def integers(y: Any) -> npt.NDArray[np.int64]:
-    """Labels (n,), which may be floats, as whole numbers."""
+    """Labels (n,), which may be floats, as integers."""
     return np.asarray(y).astype(np.int64)
 
 
@@ -62,7 +62,7 @@ class PyTorchClassifier:
         self.nepoch = 0
         self._orders = np.random.RandomState(seed)
         self._torch = _torch()
-        self._torch.manual_seed(seed)  # a model that is built now starts from it
+        self._torch.manual_seed(seed)  # a model that is built now starts from this seed
 
     def prepare_split(
         self, X: Any, y: Any, validation_data: Any = None, validation_split: float | None = None
@@ -79,7 +79,7 @@ class PyTorchClassifier:
         validation_split: float | None = None,
         early_stop: bool = True,
     ) -> float:
-        """Train until dev no longer gains, keep the best model, and return its accuracy on dev."""
+        """Train until dev no longer improves, keep the best model, and return its accuracy on dev."""
         self.nepoch, best, borne, stopped = 0, -1.0, 0, False
         trainX, trainy, devX, devy = self.prepare_split(X, y, validation_data, validation_split)
         kept, threads = self.model, self._torch.get_num_threads()
@@ -99,7 +99,7 @@ class PyTorchClassifier:
         return best
 
     def trainepoch(self, X: Any, y: Any, epoch_size: int = 1) -> None:
-        """Go through all rows so many times, each time in a new order."""
+        """Train for this many epochs, each in a new order."""
         self.model.train()
         for _ in range(epoch_size):
             order = self._torch.from_numpy(self._orders.permutation(len(X)))
@@ -111,13 +111,13 @@ class PyTorchClassifier:
         self.nepoch += epoch_size
 
     def score(self, devX: Any, devy: Any) -> float:
-        """The share of rows whose label is found."""
+        """The share of rows that are predicted correctly."""
         labels = devy.cpu() if hasattr(devy, "cpu") else devy
         right = self.predict(devX)[:, 0] == np.asarray(labels)
         return float(right.sum() / len(right))
 
     def predict(self, devX: Any) -> Array:
-        """The labels that are found, (n, 1), as floats."""
+        """The predicted labels, (n, 1), as floats."""
         return np.asarray(self._scores(devX).argmax(axis=1)[:, None], np.float64)
 
     def predict_proba(self, devX: Any) -> Array:
@@ -137,7 +137,7 @@ class PyTorchClassifier:
         return X[learn], y[learn], X[stop], y[stop]
 
     def _scores(self, X: Any) -> Array:
-        """What the model says, (n, classes)."""
+        """The output of the model, (n, classes)."""
         self.model.eval()
         with self._torch.no_grad():
             parts = self._tensor(X).split(self.batch_size)
@@ -208,7 +208,7 @@ class MLP(PyTorchClassifier):
         validation_split: float | None = None,
         early_stop: bool = True,
     ) -> float:
-        """Train until dev no longer gains, keep the best model, and return its accuracy on dev."""
+        """Train until dev no longer improves, keep the best model, and return its accuracy on dev."""
         if self._probe is None:
             return super().fit(X, y, validation_data, validation_split, early_stop)
         trainX, trainy, devX, devy = self._parts(X, y, validation_data, validation_split)

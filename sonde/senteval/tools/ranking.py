@@ -14,9 +14,9 @@ from sonde.transfer.rank import Gallery, rank
 __all__ = ["ImageSentenceRankingPytorch"]
 
 FOLD = 1000
-"""Images among which the right one is looked for."""
+"""Images among which the right one is to be found."""
 CAPTIONS_PER_IMAGE = 5
-"""Captions of an image."""
+"""Captions per image."""
 
 
 class ImageSentenceRankingPytorch:

@@ -1,4 +1,4 @@
-"""Scores of relatedness learnt from pair features, as a class."""
+"""Scores of relatedness learned from pair features, as a class."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ def scores_of(shares: Any) -> Doubles:
     shares = np.asarray(shares, np.float64)
     found: Doubles = shares @ np.arange(1.0, shares.shape[1] + 1)
     if not np.allclose(distributions(found, shares.shape[1]), shares, atol=1e-5):
-        raise UsageError("Relatedness is learnt from shares of two neighbouring levels, as encode_labels makes them.")
+        raise UsageError("Relatedness is learned from shares of two neighbouring levels, as encode_labels makes them.")
     return found

@@ -28,7 +28,7 @@ log = logging.getLogger("senteval")
 
 
 def get_classif_name(classifier_config: Mapping[str, Any], usepytorch: bool) -> str:
-    """How the log calls a classifier."""
+    """The name of a classifier in the log."""
     if not usepytorch and not is_fast(classifier_config):
         return "sklearn-LogReg"
     optim, size = classifier_config.get("optim", "adam"), classifier_config.get("batch_size", 64)
@@ -36,7 +36,7 @@ def get_classif_name(classifier_config: Mapping[str, Any], usepytorch: bool) -> 
 
 
 class _Classifier:
-    """What the three have in common: the configuration, and fitting one classifier."""
+    """What the three share: the configuration, and fitting one classifier."""
 
     def __init__(self, dimensions: int, config: Mapping[str, Any]) -> None:
         self.featdim = dimensions
@@ -50,7 +50,7 @@ class _Classifier:
         self.k: int = config.get("kfold", 5)
 
     def _probe(self, *, unregularised: bool = False) -> Any:
-        """The probe, unless classifiers are to be fitted one by one."""
+        """The probe, unless classifiers have to be fitted one by one."""
         if not self.usepytorch and not is_fast(self.classifier_config):
             return None
         return probe_of(self.classifier_config, unregularised=unregularised)
@@ -115,7 +115,7 @@ class KFoldClassifier(_Classifier):
         super().__init__(self.train["X"].shape[1], config)
 
     def run(self) -> tuple[Any, float, Array]:
-        """Accuracies in per cent, of the folds and of the test rows; and the labels that were found for these."""
+        """Accuracies in per cent, of the folds and of the test rows; and the labels that were predicted for these."""
         log.info("Training %s with %s-fold cross-validation", self.modelname, self.k)
         X, y, testX, testy = self.train["X"], self.train["y"], self.test["X"], self.test["y"]
         if probe := self._probe():
@@ -132,7 +132,7 @@ class KFoldClassifier(_Classifier):
 
 
 class SplitClassifier(_Classifier):
-    """Parts that are given: ``X`` and ``y`` are dictionaries with ``train``, ``valid`` and ``test``."""
+    """Given splits: ``X`` and ``y`` are dictionaries with ``train``, ``valid`` and ``test``."""
 
     def __init__(self, X: Mapping[str, Any], y: Mapping[str, Any], config: Mapping[str, Any]) -> None:
         self.X = {split: np.asarray(rows) for split, rows in X.items()}

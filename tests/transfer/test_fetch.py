@@ -11,7 +11,7 @@ from sonde.data.layouts import read_layout
 from sonde.errors import CorpusError, DataError, Offline, UsageError
 from sonde.transfer import remote_sets as table
 from sonde.transfer.download import RetryPolicy
-from sonde.transfer.fetch import get, is_downloaded
+from sonde.transfer.fetch import fetch_sets, is_downloaded
 from sonde.transfer.remote_sets import File, RemoteSet
 from sonde.transfer.reshape import reshape
 
@@ -49,7 +49,7 @@ def files(folder):
 
 
 def test_sets_are_fetched_into_sentevals_folders_and_an_archive_once(server, tmp_path):
-    assert get([movies(server), products(server)], tmp_path, retries=LINE) == {}
+    assert fetch_sets([movies(server), products(server)], tmp_path, retries=LINE) == {}
     assert files(tmp_path) == [
         "downstream/CR/custrev.neg", "downstream/CR/custrev.pos",
         "downstream/MR/rt-polarity.neg", "downstream/MR/rt-polarity.pos",
@@ -61,43 +61,43 @@ def test_sets_are_fetched_into_sentevals_folders_and_an_archive_once(server, tmp
 
 def test_what_is_there_is_not_fetched_again(server, tmp_path):
     place = movies(server)
-    get([place], tmp_path, retries=LINE)
+    fetch_sets([place], tmp_path, retries=LINE)
     assert is_downloaded(place, tmp_path)
-    get([place], tmp_path, retries=LINE, no_network=True)
+    fetch_sets([place], tmp_path, retries=LINE, no_network=True)
     assert len(server.asked) == 1
 
 
 def test_a_wrong_checksum_is_an_error_and_the_file_is_thrown_away(server, tmp_path):
-    with pytest.raises(DataError, match=rf"all\.zip is not what it was: met SHA-256 {SUM}, expected {'0' * 64}"):
-        get([movies(server, "0" * 64)], tmp_path, retries=LINE)
+    with pytest.raises(DataError, match=rf"all\.zip has changed: expected SHA-256 {'0' * 64}, got {SUM}"):
+        fetch_sets([movies(server, "0" * 64)], tmp_path, retries=LINE)
     assert files(tmp_path) == []
 
 
 def test_a_file_without_a_known_checksum_needs_trust_and_is_not_fetched_twice(server, tmp_path):
     place = movies(server, "")
-    with pytest.raises(DataError, match=rf"its checksum is not known to us\. Its SHA-256 is {SUM}\. .*--trust"):
-        get([place], tmp_path, retries=LINE)
+    with pytest.raises(DataError, match=rf"no checksum is known for it\. Its SHA-256 is {SUM}\. .*--trust"):
+        fetch_sets([place], tmp_path, retries=LINE)
     assert not (tmp_path / "downstream").exists()
-    assert get([place], tmp_path, trust=True, retries=LINE) == {place.files[0].urls[0]: SUM}
+    assert fetch_sets([place], tmp_path, trust=True, retries=LINE) == {place.files[0].urls[0]: SUM}
     assert is_downloaded(place, tmp_path)
     assert len(server.asked) == 1
 
 
 def test_a_download_that_breaks_off_is_gone_on_with(server, tmp_path):
     place = movies(server, cut=[100, 50])
-    with pytest.raises(Offline, match="are kept; the same command goes on from there"):
-        get([place], tmp_path, retries=RetryPolicy(timeout=10, tries=1, sleep=lambda seconds: None))
-    get([place], tmp_path, retries=LINE)
+    with pytest.raises(Offline, match="are kept; run the same command to continue from there"):
+        fetch_sets([place], tmp_path, retries=RetryPolicy(timeout=10, tries=1, sleep=lambda seconds: None))
+    fetch_sets([place], tmp_path, retries=LINE)
     assert [wanted for _, wanted in server.asked] == [None, "bytes=100-", "bytes=150-"]
     assert is_downloaded(place, tmp_path)
 
 
 def test_offline_fails_fast_and_asks_nobody(server, tmp_path, monkeypatch):
     with pytest.raises(Offline, match=r"MR is not in .*: --offline was given"):
-        get([movies(server)], tmp_path, no_network=True)
+        fetch_sets([movies(server)], tmp_path, no_network=True)
     monkeypatch.setenv("SONDE_OFFLINE", "1")
     with pytest.raises(Offline, match=r"MR is not in .*: SONDE_OFFLINE is set"):
-        get([movies(server)], tmp_path)
+        fetch_sets([movies(server)], tmp_path)
     assert server.asked == []
     assert files(tmp_path) == []
 
@@ -107,8 +107,8 @@ def test_an_archive_without_the_wanted_members_leaves_no_set(server, tmp_path):
     evil = archive({"data/mr/pos": POS, "../../evil": b"x"})
     server.serve("/all.zip", evil)
     file = File(place.files[0].urls, 100_000, hashlib.sha256(evil).hexdigest(), unpacked=9999, members={"x": "y"})
-    with pytest.raises(DataError, match="leads out of it"):
-        get([RemoteSet("MR", ("MR",), "downstream/MR", "", "", (file,))], tmp_path, retries=LINE)
+    with pytest.raises(DataError, match="leads outside the folder"):
+        fetch_sets([RemoteSet("MR", ("MR",), "downstream/MR", "", "", (file,))], tmp_path, retries=LINE)
     assert not (tmp_path / "downstream").exists()
     assert not (tmp_path.parent / "evil").exists()
     assert [path.is_file() for path in (tmp_path / ".downloads").iterdir()] == [True]  # the archive alone is kept
@@ -118,7 +118,7 @@ def test_a_set_that_is_there_in_part_is_completed(server, tmp_path):
     (tmp_path / "downstream/MR").mkdir(parents=True)
     (tmp_path / "downstream/MR/rt-polarity.pos").write_bytes(b"another\n")
     (tmp_path / "downstream/MR/notes").write_bytes(b"mine\n")
-    get([movies(server)], tmp_path, retries=LINE)
+    fetch_sets([movies(server)], tmp_path, retries=LINE)
     assert (tmp_path / "downstream/MR/rt-polarity.pos").read_bytes() == POS
     assert (tmp_path / "downstream/MR/notes").read_bytes() == b"mine\n"
 
@@ -141,21 +141,21 @@ def test_plain_files_and_tar_files_are_taken_too(server, tmp_path):
         RemoteSet("STSB", ("STSBenchmark",), "downstream/STS/STSBenchmark", "", "", (packed_file,)),
         RemoteSet("TREC", ("TREC",), "downstream/TREC", "", "", tuple(plain)),
     ]
-    assert len(get(wanted, tmp_path, trust=True, retries=LINE)) == 3
+    assert len(fetch_sets(wanted, tmp_path, trust=True, retries=LINE)) == 3
     assert len(read_layout("STSBenchmark", tmp_path / "downstream/STS/STSBenchmark")) == 3
     (row,) = read_layout("TREC", tmp_path / "downstream/TREC").rows["te"]
     assert row.text == "When was it , TREC_10.label ?"
 
 
 def test_a_set_that_must_be_fetched_by_hand_says_how(tmp_path):
-    with pytest.raises(UsageError, match=r"MRPC must be fetched by hand: Download MSRParaphraseCorpus\.msi"):
-        get([table.remote_sets()["MRPC"]], tmp_path)
+    with pytest.raises(UsageError, match=r"MRPC must be downloaded by hand: Download MSRParaphraseCorpus\.msi"):
+        fetch_sets([table.remote_sets()["MRPC"]], tmp_path)
 
 
 def test_a_folder_that_cannot_be_written_is_said(server, tmp_path):
     (tmp_path / "file").write_text("", "utf-8")
     with pytest.raises(DataError, match=r"cannot be made"):
-        get([movies(server)], tmp_path / "file", retries=LINE)
+        fetch_sets([movies(server)], tmp_path / "file", retries=LINE)
 
 
 # how files are brought into SentEval's form

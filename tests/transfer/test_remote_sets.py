@@ -57,5 +57,5 @@ def test_names_of_sets_and_of_places_may_be_asked_for():
         "MR",
     ]
     assert [p.key for p in select_remote_sets(["Tense", "ImageCaptionRetrieval"], table)] == ["probing", "COCO"]
-    with pytest.raises(UsageError, match=r"no set 'STS17' to be fetched; there are MR, .* Did you mean STS1\d\?"):
+    with pytest.raises(UsageError, match=r"no set 'STS17' to download\. Did you mean STS1\d\? Expected one of MR, "):
         select_remote_sets(["STS17"], table)
