@@ -79,7 +79,7 @@ def make(
     from sonde.make import make_sets
     from sonde.make.exclusion import ExcludedSentences
     from sonde.make.request import check_writable, read_excluded, resolve_jobs, select_tasks
-    from sonde.make.sketch import EXCLUDED_REASON
+    from sonde.make.filters import EXCLUDED_REASON
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Give corpus files, or --builtin N for the built-in corpus, not both and not neither.")

@@ -14,7 +14,7 @@ from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.corpus.sentence import ANNOTATION_COLUMNS, Sentence
 from sonde.errors import SondeError, describe_error, error_location
 from sonde.make import SkippedTask, choose_reading, count, make_sets
-from sonde.make.sketch import rejection_reason
+from sonde.make.filters import rejection_reason
 from sonde.task import Context, Example, Policy, Proposal, Task
 from sonde.testing.verdict import Verdict
 

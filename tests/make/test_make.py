@@ -168,7 +168,8 @@ def test_another_seed_gives_other_rows(builtin):
 
 def test_the_pool_does_not_grow_with_the_corpus():
     from sonde.make import propose
-    from sonde.make.sketch import Job, Pool
+    from sonde.make.candidates import Pool
+    from sonde.make.job import Job
 
     task = load("bigram_shift")
     policy = replace(task.policies["conneau2018"], sizes=(60, 10, 10))
