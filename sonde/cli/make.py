@@ -78,8 +78,8 @@ def make(
     from sonde.errors import UsageError
     from sonde.make import make_sets
     from sonde.make.exclusion import ExcludedSentences
-    from sonde.make.request import check_writable, read_excluded, resolve_jobs, select_tasks
     from sonde.make.filters import EXCLUDED_REASON
+    from sonde.make.request import check_writable, read_excluded, resolve_jobs, select_tasks
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Give corpus files, or --builtin N for the built-in corpus, not both and not neither.")

@@ -273,7 +273,7 @@ def test_bad_sentences_stop_the_run_or_are_listed(tmp_path):
         out.write("1\tbroken\n\n")
     corpus = Corpus.read(str(path))
     jobs = select_tasks([], ["sentence_length"], sizes="60/12/12")
-    with pytest.raises(CorpusError, match=r"some\.conllu:\d+: met 2 columns"):
+    with pytest.raises(CorpusError, match=r"some\.conllu:\d+: got 2 columns"):
         list(make_sets(corpus, jobs))
     for shards in (1, 2):
         (found,) = make_sets(corpus, jobs, skip_bad=True, shards=shards)

@@ -6,8 +6,8 @@ import shlex
 import msgspec
 import pytest
 
+from sonde.data.records import Columns
 from sonde.data.sources import find_sets
-from sonde.data.tables import Columns
 from sonde.report import summarise
 from sonde.report.full_summary import VERSION, full_summary
 from sonde.result import FLOAT16_FACT

@@ -154,7 +154,7 @@ def test_a_set_that_must_be_fetched_by_hand_says_how(tmp_path):
 
 def test_a_folder_that_cannot_be_written_is_said(server, tmp_path):
     (tmp_path / "file").write_text("", "utf-8")
-    with pytest.raises(DataError, match=r"cannot be made"):
+    with pytest.raises(DataError, match=r"cannot be created"):
         get([movies(server)], tmp_path / "file", retries=LINE)
 
 
@@ -190,7 +190,7 @@ def test_sick_becomes_the_three_files_of_semeval(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("a\tb\n", r"SICK\.txt:1: met no column 'pair_ID'"), ("", r"SICK\.txt:1: met no column 'pair_ID'")],
+    [("a\tb\n", r"SICK\.txt:1: got no column 'pair_ID'"), ("", r"SICK\.txt:1: got no column 'pair_ID'")],
 )
 def test_a_release_with_other_columns_is_said(tmp_path, text, message):
     (tmp_path / "SICK.txt").write_text(text, "utf-8")

@@ -22,7 +22,8 @@ from typing import Any
 import msgspec
 
 from sonde.core.files import open_bytes
-from sonde.data.tables import Interned, example, without_compression_suffix
+from sonde.data.file_names import without_compression_suffix
+from sonde.data.rows import Interned, example
 from sonde.errors import CorpusError, DataError
 from sonde.task import Example
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sonde.data.protocol import Protocol
-from sonde.data.tables import Columns
+from sonde.data.records import Columns
 
 LineFormat = Literal[
     "sentence",
