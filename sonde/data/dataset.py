@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 
 from sonde.core.checksum import digest, is_intact, read_document, seal_document
-from sonde.data.preview import dataset_html
 from sonde.data.parquet import decode_rows, encode_rows
+from sonde.data.preview import dataset_html
 from sonde.errors import DataError
 from sonde.task import SPLITS, Example
 

@@ -340,7 +340,7 @@ def test_file_systems_of_the_kernel_are_not_searched(tmp_path, monkeypatch):
     (tmp_path / "data/link.txt").symlink_to(tmp_path / "proc/1/past_present.txt")
     (tmp_path / "other").symlink_to(tmp_path / "proc")
     monkeypatch.setattr(search, "_PSEUDO", (tmp_path / "proc",))
-    monkeypatch.setattr(sources, "_MEMORY", tmp_path / "proc/shm")
+    monkeypatch.setattr(search, "_MEMORY", tmp_path / "proc/shm")
     assert names(tmp_path) == ["data/past_present"]
     assert names(tmp_path / "proc/shm") == ["own"]
     for typed in ("proc", "proc/1", "other"):
