@@ -11,7 +11,8 @@ from itertools import pairwise
 import pytest
 
 from sonde.corpus.grammar import sentence, sentences
-from sonde.corpus.grammar.lexicon import inflect, lexicon, plural
+from sonde.corpus.grammar.lexicon import lexicon
+from sonde.corpus.grammar.words import inflect, plural
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import UsageError
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from sonde.corpus.grammar.adjuncts import adjuncts
 from sonde.corpus.grammar.closed import listed_adjectives
-from sonde.corpus.grammar.lexicon import HUMAN, Verb, adposition, word
+from sonde.corpus.grammar.lexicon import HUMAN, Verb
 from sonde.corpus.grammar.nominals import nominal, prepositional
 from sonde.corpus.grammar.phrases import Draft, Nominal, adjectival, bare, grade, modifiers
 from sonde.corpus.grammar.plans import EMBEDDING, Plan
+from sonde.corpus.grammar.words import adposition, word
 from sonde.corpus.sentence import Tree
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from sonde.corpus.grammar.lexicon import HUMAN, NounClass, Table, Word, lexicon, word
+from sonde.corpus.grammar.lexicon import HUMAN, NounClass, lexicon
 from sonde.corpus.grammar.phrases import Draft, Nominal, bare, pronoun, proper
 from sonde.corpus.grammar.plans import frames
+from sonde.corpus.grammar.words import Table, Word, word
 from sonde.corpus.sentence import Tree
 
 

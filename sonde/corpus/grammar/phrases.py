@@ -23,7 +23,8 @@ from sonde.corpus.grammar.closed import (
     possessives,
     pronouns,
 )
-from sonde.corpus.grammar.lexicon import Lexicon, Noun, NounClass, Table, Word, adjective, capital, lexicon, word
+from sonde.corpus.grammar.lexicon import Lexicon, Noun, NounClass, lexicon
+from sonde.corpus.grammar.words import Table, Word, adjective, capital, word
 from sonde.corpus.sentence import Tree
 
 T = TypeVar("T")
