@@ -59,7 +59,7 @@ def build_manifest(
             if k in ALWAYS_RECORDED or (v != getattr(Policy(), k) and k in effective)
         },
         "sizes": {
-            "asked": dict(zip(SPLITS, policy.sizes, strict=True)),
+            "requested": dict(zip(SPLITS, policy.sizes, strict=True)),
             "drawn": _lengths(chosen.splits),
             "made": _lengths(dataset.rows),
         },
