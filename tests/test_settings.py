@@ -21,16 +21,16 @@ MEASURED = frozenset(f.name for f in fields(Policy))
 @pytest.mark.parametrize(
     ("suites", "tasks", "setting", "message"),
     [
-        ("universal2019", "tree_depth", "depths=[2,6]", r"depths is known to tree_depth \(constituency reading\)"),
+        ("universal2019", "tree_depth", "depths=[2,6]", r"depths is used by tree_depth \(constituency reading\)"),
         ("universal2019", (), "depths=[2,6]", r"no effect on sentence_length, .*tree_depth \(constituency reading\)"),
         ("conneau2018", "passive", "tree_depth.depths=[2,6]", "not in conneau2018"),
-        ((), "passive", "tolerance=0.5", "tolerance is known to odd_man_out"),
-        ((), "tree_depth", 'tree_depth.upos=["VERB"]', "upos is known to past_present"),
+        ((), "passive", "tolerance=0.5", "tolerance is used by odd_man_out"),
+        ((), "tree_depth", 'tree_depth.upos=["VERB"]', "upos is used by past_present"),
         ((), "passive", "classes=3", "needs a task whose labels depend on the corpus"),
         ((), "passive", "decorrelate=gaussian", 'needs balance=equal and strata="exact"'),
         ("adi2017", (), "remainder=drop", "needs balance=equal"),
         ("universal2019", "passive", "band_tokens=1000", "needs a band"),
-        ("conneau2018", "tree_depth", "cap=0.5", "cap is known to obj_number, odd_man_out, passive"),
+        ("conneau2018", "tree_depth", "cap=0.5", "cap is used by obj_number, odd_man_out, passive"),
     ],
 )
 def test_a_setting_without_effect_is_refused(suites, tasks, setting, message):

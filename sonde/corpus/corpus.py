@@ -86,7 +86,7 @@ class Corpus:
             source = f"{len(self.loaded):,} sentence{'s' * (len(self.loaded) != 1)} in memory"
         else:
             source = self.files[0] if len(self.files) == 1 else f"{len(self.files):,} files"
-        trees = f", trees from {len(self.trees):,} files" if self.trees else ""
+        trees = f", trees from {len(self.trees):,} file{'s' * (len(self.trees) != 1)}" if self.trees else ""
         return f"Corpus({self.name!r}, {self.language or 'language unknown'}, {source}{trees})"
 
     @classmethod

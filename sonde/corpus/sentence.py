@@ -148,7 +148,8 @@ class Sentence:
 
     def __repr__(self) -> str:
         columns = ", ".join(c for c in ANNOTATION_COLUMNS if getattr(self, c) is not None) or "no annotation"
-        return f"Sentence({self.id!r}, {shorten(self.text)!r}, {len(self.forms)} words: {columns})"
+        words = f"{len(self.forms)} word{'s' * (len(self.forms) != 1)}"
+        return f"Sentence({self.id!r}, {shorten(self.text)!r}, {words}: {columns})"
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A probing set: labelled rows in three splits, with the manifest that says how they came about."""
+"""A probing set: labelled rows in three splits, with the manifest that says how they were made."""
 
 from __future__ import annotations
 

@@ -34,14 +34,14 @@ def select(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int]
     labels = classes(cells, task, policy, proposed)
     kept: Cells = {cell: items for cell, items in cells.items() if cell[0] in labels or task.complete}
     if policy.balance == "natural":
-        whole = {"/".join(cell): items for cell, items in kept.items()}
-        wanted = _scaled({cell: len(items) for cell, items in whole.items()}, sum(policy.sizes))
-        return Selection(labels, _deal(whole, wanted, quotas(policy, 1, sum(wanted.values()))))
+        merged = {"/".join(cell): items for cell, items in kept.items()}
+        rows_per = _scaled({cell: len(items) for cell, items in merged.items()}, sum(policy.sizes))
+        return Selection(labels, _deal(merged, rows_per, quotas(policy, 1, sum(rows_per.values()))))
     if policy.strata == "exact" and policy.decorrelate == "gaussian":
         drawn = gaussian({cell: len(v) for cell, v in kept.items()}, sum(policy.sizes))
-        whole = {"/".join(cell): items for cell, items in kept.items()}
-        wanted = {"/".join(cell): n for cell, n in drawn.items()}
-        return Selection(labels, _deal(whole, wanted, quotas(policy, 1, sum(wanted.values()))))
+        merged = {"/".join(cell): items for cell, items in kept.items()}
+        rows_per = {"/".join(cell): n for cell, n in drawn.items()}
+        return Selection(labels, _deal(merged, rows_per, quotas(policy, 1, sum(rows_per.values()))))
     reach = _balanced(_sizes(kept), labels)
     cap = None
     if policy.cap is not None:
@@ -87,8 +87,8 @@ def classes(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int
     else:
         least = policy.min_class
         if policy.balance == "natural":  # a class must be frequent enough to appear in every split
-            whole = totals.total()
-            least = max(least, -(-2 * whole // max(1, min(quotas(policy, 1, min(whole, sum(policy.sizes)))))))
+            total = totals.total()
+            least = max(least, -(-2 * total // max(1, min(quotas(policy, 1, min(total, sum(policy.sizes)))))))
         ranked = sorted(totals, key=lambda c: (-proposed.get(c, 0), c))
         enough = [c for c in ranked if totals[c] >= least]
         fewest = max(2, policy.min_classes)
@@ -129,11 +129,11 @@ def _by_class(cells: Cells, labels: Sequence[str], quota: Sequence[int], policy:
     """Every class gets the same number of rows in every stratum and split."""
     sizes = _sizes(cells)
     strata = sorted({stratum for _, stratum in sizes})
-    wanted = _scaled({s: min(sizes.get((c, s), 0) for c in labels) for s in strata}, sum(quota))
+    rows_per = _scaled({s: min(sizes.get((c, s), 0) for c in labels) for s in strata}, sum(quota))
     splits: dict[str, list[Candidate]] = {split: [] for split in SPLITS}
     for c in labels:
         own = {stratum: cells.get((c, stratum), ()) for stratum in strata}
-        for split, items in _deal(own, wanted, quota).items():
+        for split, items in _deal(own, rows_per, quota).items():
             splits[split] += items
     used = {id(item) for items in splits.values() for item in items}
     spare = {c: [i for (label, _), v in cells.items() if label == c for i in v if id(i) not in used] for c in labels}
@@ -153,8 +153,8 @@ def _by_key(cells: Cells, labels: Sequence[str], quota: Sequence[int], policy: P
         mine = {cell: [i for i in items if home[i.example.key or ""] == split] for cell, items in cells.items()}
         sizes = _sizes(mine)
         strata = sorted({stratum for _, stratum in sizes})
-        wanted = _scaled({s: min(sizes.get((c, s), 0) for c in labels) for s in strata}, rows)
-        splits[split] = [i for c in labels for s in strata for i in mine.get((c, s), [])[: wanted[s]]]
+        rows_per = _scaled({s: min(sizes.get((c, s), 0) for c in labels) for s in strata}, rows)
+        splits[split] = [i for c in labels for s in strata for i in mine.get((c, s), [])[: rows_per[s]]]
         used = {id(item) for item in splits[split]}
         spare[split] = {
             c: [i for (label, _), v in mine.items() if label == c for i in v if id(i) not in used] for c in labels
@@ -219,31 +219,31 @@ def _capped(cells: Cells, cap: int) -> dict[Cell, list[Candidate]]:
     return out
 
 
-def _scaled(wanted: Mapping[str, int], most: int) -> dict[str, int]:
+def _scaled(counts: Mapping[str, int], most: int) -> dict[str, int]:
     """The same proportions with a sum of at most ``most``, by cumulative rounding."""
-    total = sum(wanted.values())
+    total = sum(counts.values())
     if total <= most:
-        return dict(wanted)
+        return dict(counts)
     out, running, given = {}, 0, 0
-    for cell in sorted(wanted):
-        running += wanted[cell]
+    for cell in sorted(counts):
+        running += counts[cell]
         out[cell] = running * most // total - given
         given += out[cell]
     return out
 
 
 def _deal(
-    strata: Mapping[str, Sequence[Candidate]], wanted: Mapping[str, int], sizes: Sequence[int]
+    strata: Mapping[str, Sequence[Candidate]], rows_per: Mapping[str, int], sizes: Sequence[int]
 ) -> dict[str, list[Candidate]]:
-    """Give the first ``wanted`` candidates of each stratum to the splits in the proportion of ``sizes``."""
-    whole = sum(sizes)
+    """Give the first ``rows_per`` candidates of each stratum to the splits in the proportion of ``sizes``."""
+    total = sum(sizes)
     given = [0] * len(sizes)
     out: dict[str, list[Candidate]] = {split: [] for split in SPLITS}
     at = 0
     for stratum in sorted(strata):
-        for item in strata[stratum][: wanted.get(stratum, 0)]:
+        for item in strata[stratum][: rows_per.get(stratum, 0)]:
             at += 1
-            best = max(range(len(sizes)), key=lambda i: sizes[i] * at / whole - given[i])
+            best = max(range(len(sizes)), key=lambda i: sizes[i] * at / total - given[i])
             given[best] += 1
             out[SPLITS[best]].append(item)
     return out

@@ -21,7 +21,7 @@ def _share(d: Draft, end: int) -> int:
 def complements(
     d: Draft, p: Plan, v: Verb, head: int, subject: Nominal, end: int, when: str, gap: bool, dated: bool, manner: bool
 ) -> list[int | Tree]:
-    """Put what the frame asks for, then adjuncts while there is room."""
+    """Put what the frame requires, then adjuncts while there is room."""
     parts: list[int | Tree] = []
     frame = p.frame
     particle = d.put(v.particle, "compound:prt", head) if v.particle and (frame != "tv" or gap or d.coin(0.5)) else None

@@ -33,7 +33,7 @@ def _shapes(room: int, deep: int, without: frozenset[str]) -> Table[str]:
 
 @cache
 def _relatable(kind: str) -> bool:
-    """Say whether something can be told of a noun class in a relative clause."""
+    """Say whether a noun class can have a relative clause."""
     return kind != "CITY" and bool(lexicon().frame("tv", kind, "object").items or frames(kind, 3, 1, "").items)
 
 

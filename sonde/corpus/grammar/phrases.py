@@ -55,7 +55,7 @@ class Rules(NamedTuple):
 
 
 class Stuck(Exception):
-    """No item of a table fits what was said so far."""
+    """No item of a table fits the derivation so far."""
 
 
 class Draft:

@@ -1,4 +1,4 @@
-"""Statements of the built-in corpus: what stands at the top of the tree and who is the root.
+"""Statements of the built-in corpus: what is at the top of the tree, and which word is the root.
 
 Every kind takes a draft, the number of words to aim at, and the final mark; it returns the sentence node.
 """

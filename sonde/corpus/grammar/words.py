@@ -66,7 +66,7 @@ def word(form: str, lemma: str, upos: str, xpos: str, feats: str = "_") -> Word:
 
 @cache
 def capital(w: Word) -> Word:
-    """Return the word as it stands at the beginning of a sentence."""
+    """Return the word as it is written at the beginning of a sentence."""
     return w if w.form[0].isupper() else word(w.form[0].upper() + w.form[1:], *w[1:5])
 
 

@@ -41,7 +41,7 @@ class _File(msgspec.Struct):
 def scan_captions(path: str, known: Interned) -> Iterator[Example]:
     """A row for each of the first five captions of every image.
 
-    The label is the image's number, from 0. A hash of all features goes along, so that a set's digest tells these too.
+    The label is the image's number, from 0. A hash of all features is added, so that the digest of the set covers them.
     """
     try:
         found = msgspec.json.decode(b"".join(open_bytes(path)), type=_File)
@@ -69,7 +69,7 @@ def features_path(path: str) -> str:
     tried = [without_compression_suffix(path).with_suffix(suffix) for suffix in (".npy", ".npz")]
     found = next((file for file in tried if file.is_file()), None)
     if found is None:
-        raise DataError(f"{path} has no image features beside it: expected {tried[0]} or {tried[1].name}.")
+        raise DataError(f"{path} has no image features next to it: expected {tried[0]} or {tried[1].name}.")
     return str(found)
 
 

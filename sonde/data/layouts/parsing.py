@@ -87,7 +87,7 @@ def _table(columns: Columns, path: str, header: str, row: BuildRow) -> Parse:
 
 
 def _seven(row: BuildRow, path: str, number: int, line: str) -> Example | None:
-    """A pair of the STS benchmark, which may have its sources in further columns."""
+    """A pair of the STS benchmark, which may have its sources in extra columns."""
     if not line:
         return None
     cells = line.split("\t")
@@ -98,7 +98,7 @@ def _seven(row: BuildRow, path: str, number: int, line: str) -> Example | None:
 
 
 def _scored(row: BuildRow, paths: Sequence[str], number: int, pair: str, score: str) -> Example | None:
-    """A pair of SemEval's tasks, unless it was never scored; further columns are sources."""
+    """A pair of SemEval's tasks, unless it was never scored; extra columns are sources."""
     if not score.strip():
         return None
     cells = pair.split("\t")

@@ -40,7 +40,7 @@ _HEADERS = (("sentence1", "sentence2", "gold_label"), ("premise", "hypo", "label
 
 
 def is_nli(folder: Path, names: Iterable[str]) -> bool:
-    """Whether XNLI stands in a folder that has files of these names."""
+    """Whether XNLI is in a folder that has files of these names."""
     return any(
         (_ONE.fullmatch(name) and _PAIR.match(_first(folder / name)))
         or (name in OFFICIAL.values() and _first(find_file(folder / name)).startswith("language\t"))
@@ -49,7 +49,7 @@ def is_nli(folder: Path, names: Iterable[str]) -> bool:
 
 
 def nli_languages(folder: Path) -> tuple[str, ...]:
-    """The languages of XNLI in this very folder, sorted."""
+    """The languages of XNLI directly in this folder, sorted."""
     found: set[str] = set()
     for each in folder.iterdir():
         if (match := _ONE.fullmatch(each.name)) and _PAIR.match(_first(each)):

@@ -48,7 +48,7 @@ def test_the_digest_depends_on_the_features_and_not_on_their_file(coco):
         (ONE, [[1.0], [2.0]], r"captions for 1 images, and .*test\.npy features of 2"),
         (ONE, [1.0], r"test\.npy has an array \(1,\) of float64; expected \(images, d\) of floats"),
         (ONE, [[1]], r"test\.npy has an array \(1, 1\) of int64"),
-        (ONE, None, r"test\.json has no image features beside it: expected .*test\.npy or test\.npz"),
+        (ONE, None, r"test\.json has no image features next to it: expected .*test\.npy or test\.npz"),
         (OTHER, [[1.0]], r"test\.json:1: got the format 'sonde\.captions\.v9'"),
         ('{"format": 1}', [[1.0]], r"test\.json:1: got broken JSON or another form"),
         ("[" * 100_000, [[1.0]], r"test\.json:1: got broken JSON or another form"),
