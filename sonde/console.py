@@ -88,7 +88,7 @@ def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
     console = out()
     rows = [_facts(m) for m in manifests]
     columns = list(rows[0])
-    for spare in ("asked", "reading", "r(length)", "audit", "majority", "classes"):
+    for spare in ("requested", "reading", "r(length)", "audit", "majority", "classes"):
         width = sum(2 + max(len(c), *(len(row[c]) for row in rows)) for c in columns) - 2
         if width > console.width:
             columns.remove(spare)
@@ -107,7 +107,7 @@ def _facts(m: Mapping[str, Any]) -> dict[str, str]:
         "reading": str(m["reading"].get("name", "")),
         "classes": str(len(m["labels"])),
         **{split: f"{m['sizes'].get('made', {}).get(split, 0):,}" for split in ("tr", "va", "te")},
-        "asked": f"{sum(m['sizes'].get('asked', {}).values()):,}",
+        "requested": f"{sum(m['sizes'].get('requested', {}).values()):,}",
         "majority": f"{100 * m['majority'].get('te', nan):.1f}",
         "r(length)": f"{m['label_length_correlation'].get('te', nan):+.2f}",
         "audit": ", ".join(sorted({f["code"] for f in m["audit"]})) or "sound",

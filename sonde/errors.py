@@ -42,7 +42,7 @@ class CorpusError(DataError):
         self.path, self.line, self.got, self.expected = path, line, got, expected
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: met {self.got}; expected {self.expected}"
+        return f"{self.path}:{self.line}: got {self.got}; expected {self.expected}"
 
 
 class TooFewError(DataError):

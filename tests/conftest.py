@@ -25,6 +25,12 @@ def builtin():
 
 
 @pytest.fixture(scope="session")
+def small(builtin):
+    """The first three thousand of them: enough for every task but tree_depth."""
+    return Corpus.of(builtin.loaded[:3000], name="builtin", language="en")
+
+
+@pytest.fixture(scope="session")
 def conneau(builtin):
     """The sets of conneau2018 made from them, by task."""
     made = make_sets(builtin, select_tasks(["conneau2018"], [], sizes="1200/240/240"))
@@ -36,3 +42,9 @@ def universal(builtin):
     """The sets of universal2019 made from them, by task."""
     made = make_sets(builtin, select_tasks(["universal2019"], [], sizes="1200/240/240"))
     return {found.task: found for found in made}
+
+
+@pytest.fixture(scope="session")
+def others(builtin):
+    """The sets of xprobe2019 and adi2017 made from them."""
+    return list(make_sets(builtin, select_tasks(["xprobe2019", "adi2017"], [], sizes="600/120/120")))

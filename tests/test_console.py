@@ -8,7 +8,7 @@ MANIFEST = {
     "labels": ["I", "O"],
     "sizes": {
         "made": {"tr": 100_000, "va": 10_000, "te": 10_000},
-        "asked": {"tr": 100_000, "va": 10_000, "te": 10_000},
+        "requested": {"tr": 100_000, "va": 10_000, "te": 10_000},
     },
     "majority": {"te": 0.5},
     "label_length_correlation": {"te": -0.012},
@@ -19,7 +19,7 @@ MANIFEST = {
 @pytest.mark.parametrize(
     ("width", "header"),
     [
-        (160, "set reading classes tr va te asked majority r(length) audit"),
+        (160, "set reading classes tr va te requested majority r(length) audit"),
         (100, "set classes tr va te majority r(length) audit"),
         (80, "set classes tr va te majority"),
         (60, "set tr va te"),

@@ -28,7 +28,7 @@ def test_a_corpus_error_names_its_place_and_survives_pickling():
     import pickle  # workers send errors back this way
 
     error = errors.CorpusError("a.conllu", 7, "9 columns", "10")
-    assert str(error) == "a.conllu:7: met 9 columns; expected 10"
+    assert str(error) == "a.conllu:7: got 9 columns; expected 10"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     with pytest.raises(errors.DataError):
         raise error

@@ -21,16 +21,16 @@ MEASURED = frozenset(f.name for f in fields(Policy))
 @pytest.mark.parametrize(
     ("suites", "tasks", "setting", "message"),
     [
-        ("universal2019", "tree_depth", "depths=[2,6]", r"depths is known to tree_depth \(constituency reading\)"),
+        ("universal2019", "tree_depth", "depths=[2,6]", r"depths is used by tree_depth \(constituency reading\)"),
         ("universal2019", (), "depths=[2,6]", r"no effect on sentence_length, .*tree_depth \(constituency reading\)"),
         ("conneau2018", "passive", "tree_depth.depths=[2,6]", "not in conneau2018"),
-        ((), "passive", "tolerance=0.5", "tolerance is known to odd_man_out"),
-        ((), "tree_depth", 'tree_depth.upos=["VERB"]', "upos is known to past_present"),
+        ((), "passive", "tolerance=0.5", "tolerance is used by odd_man_out"),
+        ((), "tree_depth", 'tree_depth.upos=["VERB"]', "upos is used by past_present"),
         ((), "passive", "classes=3", "needs a task whose labels depend on the corpus"),
         ((), "passive", "decorrelate=gaussian", 'needs balance=equal and strata="exact"'),
         ("adi2017", (), "remainder=drop", "needs balance=equal"),
         ("universal2019", "passive", "band_tokens=1000", "needs a band"),
-        ("conneau2018", "tree_depth", "cap=0.5", "cap is known to obj_number, odd_man_out, passive"),
+        ("conneau2018", "tree_depth", "cap=0.5", "cap is used by obj_number, odd_man_out, passive"),
     ],
 )
 def test_a_setting_without_effect_is_refused(suites, tasks, setting, message):
@@ -55,7 +55,7 @@ def test_a_reading_that_does_not_know_a_setting_makes_no_set(builtin):
     assert isinstance(found, SkippedTask)
     assert found.kind == "setting"
     assert found.reason == (
-        "the setting depths has no effect on the dependency reading, the one that is used on this corpus; "
+        "the setting depths has no effect on the dependency reading, the one used on this corpus; "
         "it has one on constituency. Leave it out"
     )
     (plain,) = select_tasks("conneau2018", "tree_depth", sizes="200/50/50", settings="min_classes=2")
@@ -64,21 +64,21 @@ def test_a_reading_that_does_not_know_a_setting_makes_no_set(builtin):
     assert "depths" not in made.manifest["policy"]
 
 
-def test_python_is_told_as_well(builtin):
+def test_python_is_told_as_well(small):
     odd = replace(load("passive").policies["universal2019"], ranks=(1, 5), sizes=(60, 20, 20))
-    (found,) = make_sets(builtin, ("mine", load("passive"), odd))
+    (found,) = make_sets(small, ("mine", load("passive"), odd))
     assert (found.kind, found.reason) == ("setting", "the setting ranks has no effect on passive. Leave it out")
 
 
 class Recording:
-    """A policy that remembers which of its fields were asked for."""
+    """A policy that remembers which of its fields were read."""
 
-    def __init__(self, policy, met):
-        self._policy, self._met = policy, met
+    def __init__(self, policy, read):
+        self._policy, self._read = policy, read
 
     def __getattr__(self, name):
         if name in MEASURED:
-            self._met.add(name)
+            self._read.add(name)
         return getattr(self._policy, name)
 
 
@@ -92,15 +92,15 @@ def test_a_task_declares_what_it_reads(name, builtin):
         for reading in task.readings:
             if not isinstance(choose_reading(task, replace(policy, readings=(reading,)), counts), str):
                 continue
-            met = set()
-            own = Recording(policy, met)
+            read = set()
+            own = Recording(policy, read)
             context = Context(own, reading, task.plan(counts, own, reading) if task.plan else None)
             for s in sentences:
                 task.propose(s, context)
             declared = effective_fields(task, replace(policy, band=policy.band or (1, 2), balance="equal"), {reading})
-            assert met & set(TASK_SPECIFIC_FIELDS) <= declared, (reading, met)
+            assert read & set(TASK_SPECIFIC_FIELDS) <= declared, (reading, read)
             # and nothing is declared that is not read: what is left is used when the rows are chosen
-            assert declared & set(TASK_SPECIFIC_FIELDS) <= met | {"disjoint", "cap", "band_tokens"}, reading
+            assert declared & set(TASK_SPECIFIC_FIELDS) <= read | {"disjoint", "cap", "band_tokens"}, reading
 
 
 def test_every_built_in_task_is_in_a_suite():
@@ -151,7 +151,7 @@ def test_an_option_of_a_command_without_effect_is_refused(words, tmp_path, monke
         main()
     assert ended.value.code == 1
     said = capsys.readouterr().err
-    assert any(word in said for word in ("no effect", "leave", "No set is of the suite nonsense")), said
+    assert any(word in said for word in ("no effect", "leave", "No set belongs to the suite nonsense")), said
 
 
 @pytest.mark.parametrize(

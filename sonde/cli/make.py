@@ -78,8 +78,8 @@ def make(
     from sonde.errors import UsageError
     from sonde.make import make_sets
     from sonde.make.exclusion import ExcludedSentences
+    from sonde.make.filters import EXCLUDED_REASON
     from sonde.make.request import check_writable, read_excluded, resolve_jobs, select_tasks
-    from sonde.make.sketch import EXCLUDED_REASON
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Give corpus files, or --builtin N for the built-in corpus, not both and not neither.")
@@ -118,10 +118,10 @@ def make(
         err().print(f"\n{len(made)} set{'s' * (len(made) > 1)} from {source_of}, written to {out}/", markup=False)
         if facts["skipped"]["sentences"]:
             err().print(f"{facts['skipped']['sentences']} malformed sentences were skipped; the manifests list them.")
-        short = [m for m in made if sum(m["sizes"]["drawn"].values()) < sum(m["sizes"]["asked"].values()) * 0.99]
+        short = [m for m in made if sum(m["sizes"]["drawn"].values()) < sum(m["sizes"]["requested"].values()) * 0.99]
         spent = not any(m["stages"]["cells cut to their limit"] for m in short)
         if short:
-            err().print(f"{len(short)} smaller than asked{': the corpus has no more to give' * spent}.")
+            err().print(f"{len(short)} smaller than requested{': the corpus has no more to give' * spent}.")
         if excluded and not any(EXCLUDED_REASON in m["stages"]["rejected"] for m in made):
             err().print(
                 f"None of the sentences of {exclude} was met: is it one sentence a line, without other columns?"

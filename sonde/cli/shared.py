@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from sonde.data.tables import Columns
+    from sonde.data.records import Columns
     from sonde.encoders.store import Store
 
 STDIN = "<standard input>"
@@ -19,7 +19,7 @@ def parse_columns(
     text: tuple[str, ...], label: str | None, split: str | None, target: str | None, no_header: bool
 ) -> Columns | None:
     """Which columns of a table are meant, if a table is."""
-    from sonde.data.tables import Columns
+    from sonde.data.records import Columns
     from sonde.errors import UsageError
 
     if (split or target or no_header) and not (text and label):

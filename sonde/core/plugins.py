@@ -24,7 +24,7 @@ from types import MappingProxyType, ModuleType
 from typing import Generic, Protocol, TypeVar
 
 from sonde.core.third_party import third_party_code
-from sonde.errors import SondeWarning, UsageError, describe_error
+from sonde.errors import SondeWarning, UsageError, describe_error, error_location
 
 
 class Part(Protocol):
@@ -109,7 +109,9 @@ def load_entry(entry: EntryPoint) -> object:
     except BaseException as e:
         noun = entry.group.removeprefix("sonde.").removesuffix("s").replace("_", " ")
         package = f" of {entry.dist.name}" if entry.dist else ""
-        raise UsageError(f"The {noun} {entry.name!r}{package} cannot be loaded: {describe_error(e)}") from e
+        raise UsageError(
+            f"The {noun} {entry.name!r}{package} cannot be loaded: {describe_error(e)}{error_location(e)}"
+        ) from e
 
 
 @cache

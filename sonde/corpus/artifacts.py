@@ -28,7 +28,7 @@ MARKUP = {
 }
 MARKUP_PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in MARKUP.items()}
 MARKUP_CHARACTERS = re.compile(r"[&<\[\]{}|\\@_=(]")
-"""One of these, or a hint, is in all markup."""
+"""All markup has one of these, or a hint."""
 MARKUP_HINTS = ("http", "www", "HTTP", "WWW", "RB-", "rb-", "'''", "«»", "« »")
 
 
@@ -40,7 +40,7 @@ def find_lost_character(text: str, english: bool) -> re.Match[str] | None:
 
 
 def find_invisible_character(text: str) -> re.Match[str] | None:
-    """Where an invisible character stands."""
+    """The first invisible character."""
     return None if text.isprintable() else INVISIBLE.search(text)
 
 

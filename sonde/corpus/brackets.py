@@ -89,9 +89,9 @@ def parse_tree(text: str) -> Tree:
     try:
         trees = _parse(text)
     except _ParseFault as fault:
-        raise DataError(f"met {fault.got} in {text[:60]!r}; expected {fault.expected}") from None
+        raise DataError(f"got {fault.got} in {text[:60]!r}; expected {fault.expected}") from None
     if len(trees) != 1:
-        raise DataError(f"met {len(trees)} trees in {text[:60]!r}; expected one")
+        raise DataError(f"expected one tree in {text[:60]!r}, got {len(trees)}")
     return trees[0][0]
 
 
@@ -165,7 +165,7 @@ def _lines(path: str, on_error: OnError | None) -> Iterator[tuple[int, bytes]]:
             for line in piece.removesuffix(b"\n").split(b"\n"):
                 number += 1
                 yield number, line
-    except CorpusError as error:  # nothing can be read after this place; what was read so far stands
+    except CorpusError as error:  # nothing can be read after this point; what was read so far is kept
         if on_error is None:
             raise
         on_error(error)
@@ -194,7 +194,7 @@ def _parse(text: str) -> list[Parsed]:
     trees: list[Parsed] = []
     labels: list[str] = []
     stack: list[list[Tree | None]] = []
-    here: list[Tree | None] = []  # the children of the open node; None stands for what was removed
+    here: list[Tree | None] = []  # the children of the open node; None marks what was removed
     tags: list[str] = []
     forms: list[str] = []
     written: list[str] = []
@@ -260,7 +260,7 @@ def _plain(word: str) -> str:
 
 
 def _escaped(word: str) -> str:
-    """The word as it may stand in a bracketed tree."""
+    """The word as it is written in a bracketed tree."""
     return re.sub(r"\s+", "\u00a0", word).replace("(", "-LRB-").replace(")", "-RRB-")
 
 

@@ -1,7 +1,7 @@
 """CoNLL-U files: a fast streaming reader with errors that name file and line, and a writer.
 
 A block of lines is turned into columns at once and checked by a few whole-column comparisons. Only a block that fails
-one of them is looked at line by line, to say what is wrong with it and where.
+one of them is examined line by line, to say what is wrong and where.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from sonde.corpus.sentence import Sentence
 from sonde.errors import CorpusError, DataError
 
 SHARD_BLOCK = 256
-"""Sentences are dealt to shards in runs of this many."""
+"""Sentences are assigned to shards in runs of this many."""
 
 _MAX_BLOCK_BYTES = 1 << 23
-"""No sentence takes 8 MiB; a block that does is a file of another kind, which must not be gathered up in memory."""
+"""No sentence takes 8 MiB; a block that does is a file of another kind, which must not be collected in memory."""
 
 _COMMENT = re.compile(r"^#[ \t]*(sent_id|text|newdoc(?:[ \t]+id)?)[ \t]*(?:= ?(.*))?$", re.M)
 _HEADER = re.compile(rb"(?:#[^\n]*(?:\n|$))*")
@@ -34,9 +34,10 @@ def read_conllu(
 ) -> Iterator[Sentence]:
     """Yield the sentences of a CoNLL-U file, or every ``of``-th run of 256 of them beginning with run ``shard``.
 
-    A malformed sentence raises CorpusError, or is handed to ``on_bad`` and left out. Multi-word tokens become ``mwts``,
-    empty nodes (``8.1``) are skipped. ``lemmas`` and ``feats`` are always there, ``_`` where the file has nothing;
-    ``upos`` and ``xpos`` are None in a sentence that has none, ``heads`` and ``deprels`` where every HEAD is ``_``.
+    A malformed sentence raises CorpusError, or is passed to ``on_error`` and skipped. Multi-word tokens become
+    ``mwts``, empty nodes (``8.1``) are skipped. ``lemmas`` and ``feats`` are always present, ``_`` where the file has
+    nothing; ``upos`` and ``xpos`` are None in a sentence that has none, ``heads`` and ``deprels`` where every HEAD is
+    ``_``.
     """
     name = stem(path)
     feats_seen: set[str] = {"_"}
@@ -92,7 +93,7 @@ def _blocks(path: str, on_error: Callable[[CorpusError], None] | None) -> Iterat
                 line += block.count(b"\n") + 2
             if len(rest) > _MAX_BLOCK_BYTES:
                 raise CorpusError(path, line, f"{len(rest) >> 20} MiB without an empty line", "CoNLL-U sentences")
-    except CorpusError as error:  # nothing can be read after this place; what was read so far stands
+    except CorpusError as error:  # nothing can be read after this point; what was read so far is kept
         if on_error is None:
             raise
         on_error(error)
@@ -233,7 +234,7 @@ def _surface(forms: Sequence[str], space: Sequence[bool], mwts: Sequence[Mwt]) -
 def write_conllu(sentences: Iterable[Sentence], out: TextIO) -> None:
     """Write sentences as CoNLL-U; what was written reads back equal, but for ``tree`` and for columns that are None.
 
-    A missing column is written as ``_``. A ``newdoc`` comment stands where the document changes.
+    A missing column is written as ``_``. A ``newdoc`` comment is written where the document changes.
     """
     doc: str | None = None
     for s in sentences:
@@ -257,7 +258,7 @@ def _rows(s: Sentence) -> str:
     for first, end, form in s.mwts:
         glued = "_" if space[end - 1] or end == n else "SpaceAfter=No"
         above[first] = "\t".join((f"{first + 1}-{end}", form, *("_",) * 7, glued)) + "\n"
-        space[first:end] = [True] * (end - first)  # said once, on the line of the range
+        space[first:end] = [True] * (end - first)  # recorded once, on the line of the range
     space[-1:] = [True]
     columns = (
         s.forms,

@@ -64,7 +64,7 @@ def find_fault(path: str, line: int, rows: list[str]) -> CorpusError:
 
 
 def _row_fault(row: str) -> tuple[str, str] | None:
-    """What is wrong with a single line, seen for itself."""
+    """What is wrong with a single line, taken alone."""
     cells = row.split("\t")
     if row.startswith("#"):
         return "a comment between words", "comments above the first word of the sentence"

@@ -1,4 +1,4 @@
-"""Corpus files: which ones were meant, how to open them, what kind they are."""
+"""Corpus files: which ones a path means, and in which format they are."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SUFFIXES = {
     ".trees.tsv": "brackets",
     ".txt": "text",
 }
-"""What a file holds, by the suffix that is left when the compression suffix is taken off."""
+"""Formats by suffix, without the compression suffix."""
 
 _NOT_A_CORPUS = frozenset({"readme.txt", "license.txt", "licence.txt", "copying.txt", "changelog.txt", "stats.txt"})
 _SNIFFED_CHARACTERS = 1 << 16
@@ -31,8 +31,8 @@ _SNIFFED_CHARACTERS = 1 << 16
 def expand(paths: Sequence[str]) -> tuple[str, ...]:
     """Find the files meant by paths, globs and directories, in the order typed, each once; ``-`` is kept.
 
-    A directory stands for the corpus files below it, sorted. Raw ``.txt`` files beside annotated files are left out of
-    it: UD releases ship the same sentences a second time as plain text.
+    A directory means the corpus files below it, sorted. Raw ``.txt`` files next to annotated files are left out: UD
+    releases ship the same sentences a second time as plain text.
     """
     found: dict[str, None] = {}
     for path in paths:
@@ -67,7 +67,9 @@ def _below(directory: str) -> list[str]:
             of = _kind_by_name(name)
             if of and not name.startswith(".") and plain_name(name).lower() not in _NOT_A_CORPUS:
                 place = Path(folder, name)
-                if place.is_file() or not place.exists():  # a pipe or a device is no corpus; a broken link is told
+                if (
+                    place.is_file() or not place.exists()
+                ):  # a pipe or a device is not a corpus; a broken link is reported
                     by_kind[of].append(str(place))
     return sorted(by_kind["conllu"] + by_kind["brackets"]) or sorted(by_kind["text"])
 

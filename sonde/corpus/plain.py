@@ -20,7 +20,7 @@ def read_plain(
 ) -> Iterator[Sentence]:
     """Yield a sentence for every line that is not blank, or every ``of``-th run of 256 beginning with run ``shard``.
 
-    The text stays as it is, but for white space at its ends. The id is the name of the file with the line number.
+    The text is kept as it is, except for white space at its ends. The id is the name of the file with the line number.
     """
     name = stem(path)
     number = count = 0
@@ -45,14 +45,14 @@ def read_plain(
                 forms, space_after = tokenise(text)
                 if forms:
                     yield Sentence(f"{name}:{number}", text, forms, space_after=space_after)
-    except CorpusError as error:  # the file breaks off; what was read so far stands
+    except CorpusError as error:  # the file breaks off; what was read so far is kept
         if on_error is None:
             raise
         on_error(error)
 
 
 def tokenise(text: str) -> tuple[tuple[str, ...], tuple[bool, ...]]:
-    """Cut a text into words and single punctuation marks, and say after which of them white space stands.
+    """Cut a text into words and single punctuation marks, and say which of them white space follows.
 
     A word keeps its inner apostrophes and hyphens (*l'été-là*, *rock'n'roll*) and its combining marks. Scripts without
     spaces are not segmented: a run of Han or Thai letters is one word.
@@ -69,5 +69,5 @@ def _token() -> re.Pattern[str]:
     marks = (c for c in range(0x300, 0x11A00) if unicodedata.category(chr(c))[0] == "M")
     runs = [[c for _, c in run] for _, run in groupby(enumerate(marks), lambda pair: pair[1] - pair[0])]
     mark = "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
-    letter = rf"[\w{mark}\u200c\u200d]"  # zero-width joiners stand inside Persian and Indic words
+    letter = rf"[\w{mark}\u200c\u200d]"  # zero-width joiners occur inside Persian and Indic words
     return re.compile(rf"{letter}+(?:['’ʼ\-‐‑·]{letter}+)*|[^\w\s]")

@@ -9,9 +9,31 @@ ANNOTATION_COLUMNS = ("lemmas", "upos", "xpos", "feats", "heads", "deprels", "tr
 """The optional columns, by name; a task says which it needs."""
 
 
-@dataclass(frozen=True, slots=True)
+def shorten(text: str, most: int = 60) -> str:
+    """A text cut to so many characters, for a repr of one line."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Tree:
-    """A constituency node. A pre-terminal is ``Tree(tag, (word,))``; every other child is a Tree."""
+    """A node of a constituency tree.
+
+    Parameters
+    ----------
+    label
+        The category with its function tags, such as ``NP-SBJ``, or the tag of a word.
+    children
+        The nodes below, from left to right. A pre-terminal has its word as its only child: ``Tree("NN", ("dog",))``.
+
+    Examples
+    --------
+    >>> from sonde import Tree
+    >>> tree = Tree("S", (Tree("NP-SBJ", (Tree("NNS", ("Dogs",)),)), Tree("VP", (Tree("VBP", ("bark",)),))))
+    >>> print(tree)
+    (S (NP-SBJ (NNS Dogs)) (VP (VBP bark)))
+    >>> tree.nodes[0].category, list(tree.leaves())
+    ('NP', [('NNS', 'Dogs'), ('VBP', 'bark')])
+    """
 
     label: str
     children: tuple[Tree | str, ...]
@@ -37,7 +59,7 @@ class Tree:
                 stack.extend(reversed(node.nodes))
 
     def bracketed(self, spell: Callable[[str], str] = str) -> str:
-        """The bracketed form on one line, every word spelt by ``spell``."""
+        """The tree in brackets, on one line; ``spell`` is applied to every word."""
         out: list[str] = []
         stack: list[Tree | str] = [self]
         while stack:
@@ -55,14 +77,56 @@ class Tree:
     def __str__(self) -> str:
         return self.bracketed()
 
+    def __repr__(self) -> str:
+        return f"Tree({shorten(self.bracketed())!r})"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Sentence:
-    """One sentence. A column has one entry per syntactic word, or is None where the source lacks it.
+    """One annotated sentence, as parallel columns over its syntactic words.
 
-    ``heads`` are 0-based word positions, -1 for the root. ``feats`` are UD feature strings (``_`` when empty).
-    ``mwts`` are multi-word tokens as (first word, one past the last word, surface form): French *du* over *de le*.
-    ``space_after`` says per word whether white space follows it in ``text``.
+    A column has one entry per word, or is None as a whole where the source lacks it. Positions count from 0.
+
+    Parameters
+    ----------
+    id
+        The sentence id; made from file name and number where the source has none.
+    text
+        The sentence as it is written.
+    forms
+        The syntactic words, punctuation included.
+    lemmas
+        The lemma of every word, ``_`` where there is none.
+    upos
+        Universal parts of speech: ``NOUN``, ``VERB``, …
+    xpos
+        Language-specific tags, such as the Penn tags of English treebanks.
+    feats
+        UD features of every word as one string, ``Number=Sing|Person=3``, ``_`` where there is none.
+    heads
+        The position of each word's head, counted from 0; -1 for the root. (CoNLL-U counts from 1, with 0 for the root.)
+    deprels
+        The relation of each word to its head, such as ``nsubj:pass``; ``root`` for the root.
+    space_after
+        Whether white space follows each word in ``text``.
+    mwts
+        Multi-word tokens as (first word, one past the last word, surface form): French *du* over *de le*.
+    doc
+        The id of the document, if known.
+    tree
+        The constituency tree, if there is one.
+
+    Examples
+    --------
+    >>> from sonde import Sentence
+    >>> s = Sentence(
+    ...     "s1", "She doesn't sleep.", ("She", "does", "n't", "sleep", "."),
+    ...     upos=("PRON", "AUX", "PART", "VERB", "PUNCT"), heads=(3, 3, 3, -1, 3), mwts=((1, 3, "doesn't"),),
+    ... )
+    >>> s
+    Sentence('s1', "She doesn't sleep.", 5 words: upos, heads)
+    >>> s.tokens, s.forms[s.heads.index(-1)]
+    (('She', "doesn't", 'sleep', '.'), 'sleep')
     """
 
     id: str
@@ -81,6 +145,11 @@ class Sentence:
 
     def __len__(self) -> int:
         return len(self.forms)
+
+    def __repr__(self) -> str:
+        columns = ", ".join(c for c in ANNOTATION_COLUMNS if getattr(self, c) is not None) or "no annotation"
+        words = f"{len(self.forms)} word{'s' * (len(self.forms) != 1)}"
+        return f"Sentence({self.id!r}, {shorten(self.text)!r}, {words}: {columns})"
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ def children(s: Sentence, head: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=32)
 def _children(heads: tuple[int, ...], head: int) -> tuple[int, ...]:
-    """Kept for a moment, because one task after the other asks about the root of the same sentence."""
+    """Cached briefly, because several tasks ask for the root of the same sentence."""
     return tuple([i for i, h in enumerate(heads) if h == head])
 
 

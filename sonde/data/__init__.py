@@ -1,1 +1,1 @@
-"""Probing sets: in memory, on disk, in the layouts of others, and where they are found."""
+"""Probing sets: in memory, on disk, in other formats, and where they are found."""

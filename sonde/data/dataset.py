@@ -1,4 +1,4 @@
-"""A probing set: labelled rows in three splits, with the manifest that says how they came about."""
+"""A probing set: labelled rows in three splits, with the manifest that says how they were made."""
 
 from __future__ import annotations
 
@@ -17,15 +17,44 @@ import msgspec
 
 from sonde.core.checksum import digest, is_intact, read_document, seal_document
 from sonde.data.parquet import decode_rows, encode_rows
+from sonde.data.preview import dataset_html
 from sonde.errors import DataError
 from sonde.task import SPLITS, Example
 
 MANIFEST_FILE, ROWS_FILE = "manifest.json", "rows.parquet"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dataset:
-    """Rows per split. ``name`` is ``suite/task``; ``manifest`` is plain data, complete enough to make the set again."""
+    """A probing set: labelled sentences in three splits, with the manifest that says how they were made.
+
+    Parameters
+    ----------
+    name
+        ``suite/task``.
+    task
+        The name of the task.
+    version
+        The version of the task; 0 for a set that sonde did not make.
+    language
+        A language code, or None.
+    labels
+        All labels, in a fixed order.
+    rows
+        The examples of each split: ``tr`` (train), ``va`` (validation), ``te`` (test).
+    manifest
+        Plain data, complete enough to make the set again; empty for a set that sonde did not make.
+
+    Examples
+    --------
+    >>> from sonde import Dataset, Example
+    >>> rows = {"te": [Example("PAST", ("She", "left"), "She left"), Example("PRES", ("He", "runs"), "He runs")]}
+    >>> found = Dataset("mine/tense", "tense", 0, "en", ("PAST", "PRES"), rows)
+    >>> found
+    Dataset('mine/tense', en, 2 labels, tr 0, va 0, te 2)
+    >>> len(found), [(split, row.text) for split, row in found]
+    (2, [('te', 'She left'), ('te', 'He runs')])
+    """
 
     name: str
     task: str
@@ -35,6 +64,14 @@ class Dataset:
     rows: Mapping[str, Sequence[Example]]
     manifest: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{split} {len(self.rows.get(split, ())):,}" for split in SPLITS)
+        language = f"{self.language}, " if self.language else ""
+        return f"Dataset({self.name!r}, {language}{len(self.labels):,} labels, {sizes})"
+
+    def _repr_html_(self) -> str:
+        return dataset_html(self.name, self.language, self.labels, self.rows)
+
     def __len__(self) -> int:
         return sum(map(len, self.rows.values()))
 
@@ -43,16 +80,23 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """Sixteen hexadecimal digits over all that can move a number: every field of every row, in order, the labels,
-        and what the manifest says about how the set is to be used. Its name, task, version and language are no part of
-        it: a result is identified by these as well."""
+        """Sixteen hexadecimal digits over everything that can change a result: every field of every row, in order, the
+        labels, and how the manifest says the set is to be used. Name, task, version and language are not part of it: a
+        result is identified by these as well."""
         state = hashlib.blake2b(_canonical_json((self.labels, _use(self.manifest))), digest_size=8)
         for split, row in self:
             state.update(_canonical_json((split, *row[:-1], sorted(row.extra))))
         return state.hexdigest()
 
-    def save(self, folder: Path) -> None:
-        """Write the SentEval file, the Parquet file and, last, the manifest that marks the folder as complete."""
+    def save(self, folder: Path | str) -> None:
+        """Write the set to a folder: a SentEval file, a Parquet file and, last, the manifest.
+
+        Parameters
+        ----------
+        folder
+            Where to write; it is created if necessary, and its files are replaced.
+        """
+        folder = Path(folder)
         make_folder(folder)
         (folder / MANIFEST_FILE).unlink(missing_ok=True)
         text = "".join(_senteval(split, row) for split, row in self).encode()
@@ -63,7 +107,18 @@ class Dataset:
 
     @classmethod
     def load(cls, folder: Path | str) -> Dataset:
-        """Read what ``save`` wrote, and make sure that it is what was written."""
+        """Read what ``save`` wrote, and verify that nothing was altered.
+
+        Parameters
+        ----------
+        folder
+            The folder with ``manifest.json``.
+
+        Raises
+        ------
+        DataError
+            If the folder holds no set, or a file is not as it was written.
+        """
         folder = Path(folder)
         manifest = read_manifest(folder)
         found = cls(
@@ -78,14 +133,13 @@ class Dataset:
         if found.digest != manifest["digest"]:
             raise DataError(
                 f"{folder / ROWS_FILE} is not what the manifest describes: expected the digest {manifest['digest']}, "
-                f"got "
-                f"{found.digest}. The file was altered or is damaged; make the set again."
+                f"got {found.digest}. The file was altered or is damaged; make the set again."
             )
         return found
 
 
 def _canonical_json(values: Sequence[Any]) -> bytes:
-    """Values as one line of JSON, which no others have."""
+    """Values as one line of JSON, different for different values."""
     try:
         return msgspec.json.encode(values) + b"\n"
     except (TypeError, UnicodeEncodeError):  # numpy's numbers; lone surrogates, which only Python's encoder can escape
@@ -96,14 +150,14 @@ def _canonical_json(values: Sequence[Any]) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """A value of numpy's as Python's own, and what is not data as its name."""
+    """A numpy value as a Python one, and what is not data as its repr."""
     return (
         value.item() if hasattr(value, "item") else sorted(map(str, value)) if isinstance(value, Set) else repr(value)
     )
 
 
 def _use(manifest: Mapping[str, Any]) -> list[Any]:
-    """What a manifest says that an evaluation, a sample or an audit depends on."""
+    """The parts of a manifest that an evaluation, a sample or an audit depends on."""
     policy, corpus = (
         found if isinstance(found := manifest.get(name), Mapping) else {} for name in ("policy", "corpus")
     )
@@ -118,11 +172,11 @@ def _sorted(values: Any) -> Any:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, or say why it cannot be made."""
+    """Create a folder, or say why that is impossible."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as e:
-        raise DataError(f"The folder {folder} cannot be made: {e.strerror}. Choose another one.") from e
+        raise DataError(f"The folder {folder} cannot be created: {e.strerror}. Choose another one.") from e
 
 
 def find_set_folders(path: Path | str) -> list[Path]:
@@ -131,7 +185,7 @@ def find_set_folders(path: Path | str) -> list[Path]:
     if not path.exists():
         raise DataError(f"There is no {path}; expected a folder that `sonde make` wrote.")
     places = [path / MANIFEST_FILE] if (path / MANIFEST_FILE).exists() else path.rglob(MANIFEST_FILE)
-    found = sorted(p.parent for p in places if p.is_file())  # and no pipe
+    found = sorted(p.parent for p in places if p.is_file())  # not a pipe
     if not found:
         raise DataError(
             f"{path} holds no probing set: expected a {MANIFEST_FILE} in it or below. `sonde make` writes one."
@@ -140,7 +194,7 @@ def find_set_folders(path: Path | str) -> list[Path]:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of one set, if it is as it was written."""
+    """The manifest of one set; a DataError if it is not as it was written."""
     path = folder / MANIFEST_FILE
     try:
         found = read_document(path.read_bytes())
@@ -150,8 +204,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise DataError(f"{path} cannot be read: {e}. Make the set again.") from e
     if missing := [name for name in _Manifest.__struct_fields__ if name not in found]:
         raise DataError(
-            f"{path} is no manifest of a probing set: it lacks {', '.join(missing)}. If an older version of sonde made "
-            "the set, make it again."
+            f"{path} is not the manifest of a probing set: it lacks {', '.join(missing)}. If an older version of sonde "
+            "made the set, make it again."
         )
     if not is_intact(found):
         raise DataError(
@@ -161,13 +215,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         msgspec.convert(found, _Manifest)
     except msgspec.ValidationError as e:
-        raise DataError(f"{path} is no manifest of a probing set: {e}. Make the set again.") from e
+        raise DataError(f"{path} is not the manifest of a probing set: {e}. Make the set again.") from e
     del found["checksum"]
     return found
 
 
 class _Manifest(msgspec.Struct):
-    """What a manifest cannot do without."""
+    """The fields that every manifest has."""
 
     name: str
     task: str
@@ -187,14 +241,14 @@ class _Manifest(msgspec.Struct):
 
 
 def check_against_manifest(path: Path) -> None:
-    """Make sure that a SentEval file beside a manifest is the one that was written with it."""
+    """Verify that a SentEval file next to a manifest is the one that was written with it."""
     try:
         files = read_manifest(path.parent)["files"]
-    except DataError:  # another program's, or the rows are not read by it: nothing vouches for the file
+    except DataError:  # another program's manifest: nothing vouches for the file
         return
     if path.name in files and path.is_file() and digest(path.read_bytes()) != files[path.name]:
         raise DataError(
-            f"{path} is not what the manifest beside it describes: it was altered or is damaged. Make the set again, "
+            f"{path} is not what the manifest next to it describes: it was altered or is damaged. Make the set again, "
             "or copy the file to a folder of its own to use it as it is."
         )
 
@@ -203,7 +257,7 @@ LINE_BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 def _senteval(split: str, row: Example) -> str:
-    """One line of SentEval's format: partition, label, further columns, and the sentence last."""
+    """One line of SentEval's format: partition, label, extra columns, and the sentence last."""
     cells = (split, row.label, *(value for _, value in row.extra), " ".join(row.tokens))
     if LINE_BREAKS.search("".join(cells)):
         cells = tuple(LINE_BREAKS.sub(" ", c) for c in cells)
@@ -222,23 +276,23 @@ def write_atomically(path: Path, content: bytes | memoryview) -> None:
     except OSError as e:
         raise DataError(f"{path} cannot be written: {e.strerror}. Free some space or choose another folder.") from e
     finally:
-        with suppress(OSError):  # a read-only disk refuses even to remove what is not there
+        with suppress(OSError):  # a read-only disk refuses even to remove what does not exist
             part.unlink(missing_ok=True)
 
 
 def write_rows(dataset: Dataset, path: Path) -> str:
-    """Write the rows of all splits as one Parquet file, and give the digest of the file."""
+    """Write the rows of all splits as one Parquet file, and return its digest."""
     content = encode_rows(dataset.name, dataset.rows)
     write_atomically(path, content)
     return digest(content)
 
 
 def read_rows(path: Path, expected: str | None) -> dict[str, list[Example]]:
-    """The rows of each split, as ``write_rows`` wrote them; ``expected`` is the digest that it gave."""
+    """The rows of each split, as ``write_rows`` wrote them; ``expected`` is the digest it returned."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise DataError(f"There is no {path} beside the manifest. Make the set again.") from None
+        raise DataError(f"There is no {path} next to the manifest. Make the set again.") from None
     except OSError as e:
         raise DataError(f"{path} cannot be read: {e.strerror}. Make the set again.") from e
     if digest(content) != expected:

@@ -1,4 +1,4 @@
-"""What a set should look like, as far as its manifest or a task of its name says."""
+"""What a set should look like, according to its manifest or the task of its name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sonde.tasks import load, names
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """What a set should be, as far as its manifest or a task of its name tells."""
+    """What a set should be, according to its manifest or the task of its name."""
 
     task: str | None = None
     labels: tuple[str, ...] | None = None
@@ -23,18 +23,18 @@ class Expectations:
     changes: str = ""
     inputs: tuple[str, ...] = ()
     declared_inputs: tuple[str, ...] | None = None
-    """The further inputs that the task of that name has, whatever they are called here."""
+    """The extra inputs that the task of that name declares, whatever they are called here."""
     natural_balance: bool = False
-    """Classes are left as the corpus has them."""
+    """Classes are as frequent as in the corpus."""
     label_issues: Callable[[Sequence[Example]], list[LabelIssue]] | None = None
-    """What the tokens alone say against the labels."""
+    """Finds labels that the tokens contradict."""
     language: str | None = None
     classes: bool = True
-    """Whether labels are classes, and not scores or numbers of images."""
+    """Whether labels are classes, not scores or image numbers."""
 
 
 def expected(task: Task, disjoint: bool, language: str | None, natural_balance: bool = False) -> Expectations:
-    """What the task says of every set made for it."""
+    """What a task expects of every set made for it."""
     return Expectations(
         task=task.name,
         labels=task.labels if isinstance(task.labels, tuple) else None,
@@ -50,11 +50,11 @@ def expected(task: Task, disjoint: bool, language: str | None, natural_balance: 
 
 
 NUMBERED = ("relatedness", "similarity", "retrieval")
-"""Protocols of transfer sets whose labels are no classes."""
+"""Protocols of transfer sets whose labels are not classes."""
 
 
 def expectations_for(dataset: Dataset, task: Task | None = None) -> Expectations:
-    """What a task says, given or of the set's name, and the manifest."""
+    """What the task (given, or that of the set's name) and the manifest say."""
     manifest = dataset.manifest
     if task is None and dataset.task in names():  # never a path or a module: the name comes with the data
         task = load(dataset.task)

@@ -1,4 +1,4 @@
-"""The sentences that rows were made of, where a task changes sentences: undone from the marks of the rows."""
+"""The sentences that rows were made from, for tasks that change sentences: the change is undone by the row's marks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from sonde.tasks import load, names
 
 
 def origins(dataset: Dataset) -> Iterator[tuple[Example, str | None]]:
-    """Every row, with the text of its sentence before it was changed; None if the row does not tell.
+    """Every row, with the text of its sentence before it was changed; None if the row does not show it.
 
-    Up to capital letters where clauses were exchanged, as nobody knows which of them the first word has of its own.
+    Where clauses were exchanged, capital letters may differ: that of the first word may be its own or not.
     """
     # never a path or a module: the name comes with the data
     task = load(dataset.task) if dataset.task in names() else None

@@ -69,7 +69,7 @@ def _lists(items: Any, lengths: Sequence[int]) -> Any:
 
 
 def decode_rows(content: bytes) -> dict[str, list[Example]]:
-    """The rows of each split, as ``encode_rows`` gave them; a ValueError says what is wrong with the file."""
+    """The rows of each split, as ``encode_rows`` wrote them; a ValueError says what is wrong with the file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -90,7 +90,7 @@ def decode_rows(content: bytes) -> dict[str, list[Example]]:
 
 
 def _check(table: Any) -> list[str]:
-    """The further columns of a table whose columns hold what they should."""
+    """The extra columns of a table; a ValueError if the others are not what they should be."""
     import pyarrow as pa
 
     if missing := set(ROW_COLUMNS) - set(table.column_names):

@@ -1,4 +1,4 @@
-"""Sentences that no set may be made of: those of a list, and those that the sentences of a list were made from.
+"""Sentences that no set may use: those of a list, and those that the sentences of the list were made from.
 
 The rows of some tasks are changed sentences: two words exchanged (bigram shift), two clauses (coordination inversion),
 one word replaced (odd man out). A list of such rows must withhold the originals. What was exchanged leaves the letters
@@ -6,10 +6,10 @@ of a sentence as they are, and what was replaced leaves all words but one, so th
 case, digits, punctuation and spacing, it
 
 - is in the list,
-- has the same letters as one of the list, in whatever order, or
+- has the same letters as one of the list, in any order, or
 - differs from one of the list in one word that is not the first.
 
-Lists may be of running text or of tokens (*don't* or *do n't*): what is compared by words is tried both ways.
+Lists may be of running text or of tokens (*don't* or *do n't*): comparisons by words are tried both ways.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sonde.core.hashing import hash_64
 from sonde.corpus.near_duplicates import folded
 
 MIN_WORDS = 3
-"""Words from which on letters and holes are compared: fewer are too soon like others, and make no sentence of a set."""
+"""Letters and gaps are compared from this many words on: shorter texts are too easily alike, and are in no set."""
 _BASE, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
 
@@ -64,7 +64,7 @@ def _letters(text: str) -> int:
 
 
 def _gap_keys(tokens: Sequence[str]) -> Iterator[int]:
-    """A number for every word but the first that stands for the sentence without that word.
+    """One number for every word but the first: that of the sentence without that word.
 
     Sums of hashes times powers of a base, so that all of them together cost little more than one.
     """
@@ -76,9 +76,9 @@ def _gap_keys(tokens: Sequence[str]) -> Iterator[int]:
     for h in hashes:
         terms.append(h * power & _MASK)
         power = power * _BASE & _MASK
-    whole = sum(terms)
+    total = sum(terms)
     for i in range(1, n):
-        yield (whole - terms[i] + i * 0xD1B54A32D192ED03) & _MASK
+        yield (total - terms[i] + i * 0xD1B54A32D192ED03) & _MASK
 
 
 @lru_cache(maxsize=1 << 16)

@@ -1,4 +1,4 @@
-"""From what the user typed to what ``make`` takes."""
+"""From names and options to what ``make_sets`` takes."""
 
 from __future__ import annotations
 
@@ -36,17 +36,48 @@ def select_tasks(
     length: str = "",
     settings: StringsOrPaths = (),
 ) -> list[tuple[str, Task, Policy]]:
-    """(suite, task, policy) for every suite and task named, each under its own policy with the user's changes.
+    """Select tasks by name, each with its policy and your changes to it, for `make_sets`.
 
-    A task named together with suites is taken out of those suites; alone it comes under the first policy it has.
+    Parameters
+    ----------
+    suites
+        Names of suites; ``universal2019`` if neither suites nor tasks are given.
+    tasks
+        Names or files of tasks. Together with suites, only these tasks of the suites are selected; alone, a task comes
+        under the first policy it has.
+    sizes
+        Rows in train, validation and test, such as ``10000/1000/1000``; by default those of the paper.
+    length
+        The fewest and the most tokens in a sentence, such as ``5-28``.
+    settings
+        Changes to the policies: ``field=value``, or ``task.field=value`` for one task only.
+
+    Returns
+    -------
+    list of (str, Task, Policy)
+        The suite, the task and the policy of each set to make.
+
+    Raises
+    ------
+    UsageError
+        If a name, an option or a setting is wrong, or a setting would have no effect.
+
+    Examples
+    --------
+    >>> import sonde
+    >>> ((suite, task, policy),) = sonde.select_tasks("conneau2018", "bigram_shift", sizes="100/20/20")
+    >>> suite, task.name, policy
+    ('conneau2018', 'bigram_shift', Policy(sizes=(100, 20, 20)))
+    >>> len(sonde.select_tasks("universal2019"))
+    9
     """
     found = _named(as_strings(suites, "the name of a suite"), as_strings(tasks, "the name or file of a task"))
     for name, task, _ in found:
         if not (PLAIN_NAME.fullmatch(name) and PLAIN_NAME.fullmatch(task.name)):
-            raise UsageError(f"A suite and a task need plain names, which become folders; met {name!r}, {task.name!r}.")
+            raise UsageError(f"Suites and tasks need plain names, which become folders; got {name!r}, {task.name!r}.")
     twice = Counter(f"{name}/{task.name}" for name, task, _ in found).most_common(1)
     if twice and twice[0][1] > 1:
-        raise UsageError(f"{twice[0][0]} was asked for twice; one set would overwrite the other.")
+        raise UsageError(f"{twice[0][0]} was requested twice; one set would overwrite the other.")
     changes = [_setting(text) for text in as_strings(settings, "a setting")]
     for only, _, _ in changes:
         if only is not None and only not in {t.name for _, t, _ in found}:
@@ -65,7 +96,7 @@ def select_tasks(
         for only, field, _ in changes:
             if only == task.name and field not in known:
                 raise _no_effect(field, [task])
-        # what is said of all tasks is said of those that know it, and the manifests of the others do not mention it
+        # a setting for all tasks goes to those that use it, and the manifests of the others do not mention it
         changed = replace(policy, **{field: value for field, value in (common | mine).items() if field in known})
         used |= known
         if unknown := [r for r in changed.readings if r not in task.readings]:
@@ -78,32 +109,32 @@ def select_tasks(
 
 
 def _no_effect(field: str, tasks: Sequence[Task]) -> UsageError:
-    """That no set would come out otherwise, and which would."""
-    knowing = [
+    """The error for a setting that changes no set, with the tasks that use it."""
+    using = [
         f"{t.name} ({' and '.join(r)} reading)" if r else t.name
         for t in map(load, names())
-        if (r := _knowing(t, field)) is not None
+        if (r := _readings_using(t, field)) is not None
     ]
-    where = f" {field} is known to {', '.join(knowing)}." if field in TASK_SPECIFIC_FIELDS and knowing else ""
+    where = f" {field} is used by {', '.join(using)}." if field in TASK_SPECIFIC_FIELDS and using else ""
     needs = f" It needs {FIELD_REQUIREMENTS[field]}." if field in FIELD_REQUIREMENTS else ""
     return UsageError(f"--set {field}: it would have no effect on {', '.join(t.name for t in tasks)}.{where}{needs}")
 
 
-def _knowing(task: Task, field: str) -> list[str] | None:
-    """The readings of a task that know a field, none if all do; None if it does not know it."""
+def _readings_using(task: Task, field: str) -> list[str] | None:
+    """The readings of a task that use a field, none if all do; None if the task does not use it."""
     if task.settings is None or field in task.settings:
         return []
     return [r for r in task.readings if f"{r}.{field}" in task.settings] or None
 
 
 def _named(suites: Sequence[str], tasks: Sequence[str]) -> list[tuple[str, Task, Policy]]:
-    """What the names mean: whole suites, tasks out of suites, or tasks alone."""
-    asked = [load(name) for name in tasks]
+    """What the names mean: suites, tasks of suites, or tasks alone."""
+    requested = [load(name) for name in tasks]
     found: list[tuple[str, Task, Policy]] = []
     for name in suites or (() if tasks else (DEFAULT_SUITE,)):
         members = [load(t) for t in suite(name)]
-        found += [(name, t, t.policies[name]) for t in members if not tasks or t in asked]
-    for task in asked:
+        found += [(name, t, t.policies[name]) for t in members if not tasks or t in requested]
+    for task in requested:
         if task in [t for _, t, _ in found]:
             continue
         first = next(iter(task.policies))
@@ -137,7 +168,7 @@ def resolve_jobs(jobs: int) -> int:
 
 
 def check_writable(folder: Path | str) -> None:
-    """Refuse a folder that cannot be written to before any work is done; nothing is made yet."""
+    """Refuse a folder that cannot be written to, before any work is done; nothing is created yet."""
     folder = Path(folder)
     there = next(p for p in (folder, *folder.absolute().parents) if p.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
@@ -147,27 +178,27 @@ def check_writable(folder: Path | str) -> None:
 
 
 def read_excluded(path: Path | str) -> ExcludedSentences:
-    """The sentences of a file, one a line, or of sets, and those that they were made from."""
+    """The sentences of a file, one per line, or of sets, and those that they were made from."""
     path = os.fspath(path)
     try:
         sources = find_sets(path)
     except SondeError:
         if Path(path).is_dir():
             raise
-        sources = []  # it is a plain list then, or that is what will be said of it
+        sources = []  # a plain list of sentences, or an error below
     if not sources:
         return ExcludedSentences.of(line for line in open_text(path) if line.strip())
     return ExcludedSentences.of(text for source in sources for text in _sentences(source.load()))
 
 
 def _sentences(dataset: Dataset) -> Iterator[str]:
-    """All that a set's rows have of sentences: as text, as tokens, before they were changed, and further ones."""
-    further = expectations_for(dataset).inputs
+    """All sentences in the rows of a set: as text, as tokens, before they were changed, and in extra columns."""
+    extra = expectations_for(dataset).inputs
     for row, source in origins(dataset):
         yield row.text
         yield " ".join(row.tokens)
         yield source or row.text
-        yield from (value for name, value in row.extra if name in further)
+        yield from (value for name, value in row.extra if name in extra)
 
 
 def _setting(text: str) -> tuple[str | None, str, Any]:

@@ -1,4 +1,4 @@
-"""From a pool of candidates to splits: which classes, how many of each, and who goes where.
+"""From a pool of candidates to splits: which classes, how many rows of each, and which rows go where.
 
 Everything here is exact and deterministic: candidates are taken in the order of their priorities, and equal classes
 have equal counts in every split and every stratum.
@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sonde.errors import TooFewError
-from sonde.make.sketch import Candidate
+from sonde.make.candidates import Candidate, Cell, Cells
+from sonde.make.gaussian import gaussian
 from sonde.task import SPLITS, Policy, Task
 
-Cells = Mapping[tuple[str, str], Sequence[Candidate]]
-"""(class, stratum) → candidates in order of priority."""
 SMALLEST_CAP = 5
 """A cap on one target form never goes below this many rows."""
 
@@ -31,18 +30,18 @@ class Selection:
 
 
 def select(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int]) -> Selection:
-    """Choose classes, then share the candidates out among the splits; ``proposed`` says how frequent a class is."""
+    """Choose classes, then distribute the candidates over the splits; ``proposed`` says how frequent a class is."""
     labels = classes(cells, task, policy, proposed)
     kept: Cells = {cell: items for cell, items in cells.items() if cell[0] in labels or task.complete}
     if policy.balance == "natural":
-        whole = {"/".join(cell): items for cell, items in kept.items()}
-        wanted = _scaled({cell: len(items) for cell, items in whole.items()}, sum(policy.sizes))
-        return Selection(labels, _deal(whole, wanted, quotas(policy, 1, sum(wanted.values()))))
+        merged = {"/".join(cell): items for cell, items in kept.items()}
+        rows_per = _scaled({cell: len(items) for cell, items in merged.items()}, sum(policy.sizes))
+        return Selection(labels, _deal(merged, rows_per, quotas(policy, 1, sum(rows_per.values()))))
     if policy.strata == "exact" and policy.decorrelate == "gaussian":
         drawn = gaussian({cell: len(v) for cell, v in kept.items()}, sum(policy.sizes))
-        whole = {"/".join(cell): items for cell, items in kept.items()}
-        wanted = {"/".join(cell): n for cell, n in drawn.items()}
-        return Selection(labels, _deal(whole, wanted, quotas(policy, 1, sum(wanted.values()))))
+        merged = {"/".join(cell): items for cell, items in kept.items()}
+        rows_per = {"/".join(cell): n for cell, n in drawn.items()}
+        return Selection(labels, _deal(merged, rows_per, quotas(policy, 1, sum(rows_per.values()))))
     reach = _balanced(_sizes(kept), labels)
     cap = None
     if policy.cap is not None:
@@ -52,44 +51,44 @@ def select(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int]
     quota = quotas(policy, len(labels), reach)
     if min(quota) < 1:
         raise TooFewError(
-            f"{'/'.join(map(str, policy.sizes))} rows asked for and {reach} to be had for each of {len(labels)} classes"
-            " leave a split without a row of some class. Ask for more rows, or give a larger corpus"
+            f"{'/'.join(map(str, policy.sizes))} rows were requested and each of {len(labels)} classes has {reach}: "
+            "a split would have no row of some class. Request more rows, or give a larger corpus"
         )
     return Selection(labels, (_by_key if policy.disjoint else _by_class)(kept, labels, quota, policy), cap)
 
 
 def quotas(policy: Policy, n_classes: int, reach: int) -> tuple[int, int, int]:
-    """Rows per class in each split: the sizes asked for, or a scaled-down version of them.
+    """Rows per class in each split: the requested sizes, or a scaled-down version of them.
 
-    A small corpus gives validation and test at least ``policy.floor`` rows each, or a fifth of what there is: the
-    papers' ten to one to one would leave too few to tell two encoders apart.
+    With a small corpus, validation and test get at least ``policy.floor`` rows each, or a fifth of what there is: the
+    papers' 10:1:1 would leave too few to tell two encoders apart.
     """
-    asked = [size // n_classes for size in policy.sizes]
-    if sum(asked) <= reach:
-        return asked[0], asked[1], asked[2]
+    requested = [size // n_classes for size in policy.sizes]
+    if sum(requested) <= reach:
+        return requested[0], requested[1], requested[2]
     least = -(-policy.floor // n_classes)
-    va, te = (min(n, max(reach * n // sum(asked), min(least, reach // 5))) for n in asked[1:])
-    return min(asked[0], reach - va - te), va, te
+    va, te = (min(n, max(reach * n // sum(requested), min(least, reach // 5))) for n in requested[1:])
+    return min(requested[0], reach - va - te), va, te
 
 
 # Which classes
 
 
 def classes(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int]) -> tuple[str, ...]:
-    """The labels the set will have; raises TooFewError when the corpus cannot carry the task."""
+    """The labels the set will have; raises TooFewError when the corpus is too small for the task."""
     sizes = _sizes(cells)
     totals: Counter[str] = Counter()
     for (label, _), n in sizes.items():
         totals[label] += n
     if isinstance(task.labels, tuple):
         at_least, found = f"each of {', '.join(task.labels)}", task.labels
-        here = set(totals) if task.complete else set(found)  # some labels come only when the set is completed
+        here = set(totals) if task.complete else set(found)  # some labels appear only when the set is completed
         sound = bool(here) and all(totals[label] >= policy.min_class for label in here)
     else:
         least = policy.min_class
-        if policy.balance == "natural":  # a class must be frequent enough to come out in every split
-            whole = totals.total()
-            least = max(least, -(-2 * whole // max(1, min(quotas(policy, 1, min(whole, sum(policy.sizes)))))))
+        if policy.balance == "natural":  # a class must be frequent enough to appear in every split
+            total = totals.total()
+            least = max(least, -(-2 * total // max(1, min(quotas(policy, 1, min(total, sum(policy.sizes)))))))
         ranked = sorted(totals, key=lambda c: (-proposed.get(c, 0), c))
         enough = [c for c in ranked if totals[c] >= least]
         fewest = max(2, policy.min_classes)
@@ -99,14 +98,14 @@ def classes(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int
         sound = len(found) >= fewest
     if sound:
         return found
-    have = ", ".join(f"{label} {n}" for label, n in sorted(totals.items(), key=lambda p: -p[1])[:8]) or "none at all"
+    have = ", ".join(f"{label} {n}" for label, n in sorted(totals.items(), key=lambda p: -p[1])[:8]) or "none"
     raise TooFewError(
         f"the corpus has too few candidates: {have}; expected at least {policy.min_class} of {at_least}. "
         "Give a larger corpus, or leave the task out"
     )
 
 
-def _range(sizes: Mapping[tuple[str, str], int], labels: Sequence[str], policy: Policy) -> tuple[str, ...]:
+def _range(sizes: Mapping[Cell, int], labels: Sequence[str], policy: Policy) -> tuple[str, ...]:
     """The widest run of neighbouring depths that reaches its quota at equal lengths, else the one with most rows."""
     best: tuple[tuple[int, int, int], tuple[str, ...]] = ((0, 0, 0), ())
     for first in range(len(labels)):
@@ -130,11 +129,11 @@ def _by_class(cells: Cells, labels: Sequence[str], quota: Sequence[int], policy:
     """Every class gets the same number of rows in every stratum and split."""
     sizes = _sizes(cells)
     strata = sorted({stratum for _, stratum in sizes})
-    wanted = _scaled({s: min(sizes.get((c, s), 0) for c in labels) for s in strata}, sum(quota))
+    rows_per = _scaled({s: min(sizes.get((c, s), 0) for c in labels) for s in strata}, sum(quota))
     splits: dict[str, list[Candidate]] = {split: [] for split in SPLITS}
     for c in labels:
         own = {stratum: cells.get((c, stratum), ()) for stratum in strata}
-        for split, items in _deal(own, wanted, quota).items():
+        for split, items in _deal(own, rows_per, quota).items():
             splits[split] += items
     used = {id(item) for items in splits.values() for item in items}
     spare = {c: [i for (label, _), v in cells.items() if label == c for i in v if id(i) not in used] for c in labels}
@@ -142,7 +141,7 @@ def _by_class(cells: Cells, labels: Sequence[str], quota: Sequence[int], policy:
 
 
 def _by_key(cells: Cells, labels: Sequence[str], quota: Sequence[int], policy: Policy) -> dict[str, list[Candidate]]:
-    """The same with every target form in one split only: forms are dealt out first, largest first."""
+    """The same with every target form in one split only: forms are assigned first, largest first."""
     home = deal_keys(
         _key_counts(cells),
         {c: sum(len(v) for (label, _), v in cells.items() if label == c) for c in labels},
@@ -151,11 +150,11 @@ def _by_key(cells: Cells, labels: Sequence[str], quota: Sequence[int], policy: P
     splits: dict[str, list[Candidate]] = {}
     spare: dict[str, dict[str, list[Candidate]]] = {}
     for split, rows in zip(SPLITS, quota, strict=True):
-        mine = {cell: [i for i in items if home[i[3].key or ""] == split] for cell, items in cells.items()}
+        mine = {cell: [i for i in items if home[i.example.key or ""] == split] for cell, items in cells.items()}
         sizes = _sizes(mine)
         strata = sorted({stratum for _, stratum in sizes})
-        wanted = _scaled({s: min(sizes.get((c, s), 0) for c in labels) for s in strata}, rows)
-        splits[split] = [i for c in labels for s in strata for i in mine.get((c, s), [])[: wanted[s]]]
+        rows_per = _scaled({s: min(sizes.get((c, s), 0) for c in labels) for s in strata}, rows)
+        splits[split] = [i for c in labels for s in strata for i in mine.get((c, s), [])[: rows_per[s]]]
         used = {id(item) for item in splits[split]}
         spare[split] = {
             c: [i for (label, _), v in mine.items() if label == c for i in v if id(i) not in used] for c in labels
@@ -189,46 +188,11 @@ def deal_keys(
     return home
 
 
-def gaussian(cells: Mapping[tuple[str, str], int], most: int) -> dict[tuple[str, str], int]:
-    """Rows per (depth, length) cell under independent normals of depth and length, as SentEval drew them.
-
-    Means and deviations are the pool's own; the length deviation is narrowed until the cells can be filled, and the
-    scale is the largest that leaves less than 1 % of the rows short.
-    """
-    table = {(int(d), int(s.rpartition("/")[2])): n for (d, s), n in cells.items()}
-    depths, lengths = sorted({d for d, _ in table}), sorted({n for _, n in table})
-    mean_d, dev_d = _moments({d: sum(n for (e, _), n in table.items() if e == d) for d in depths})
-    mean_l, dev_l = _moments({k: sum(n for (_, m), n in table.items() if m == k) for k in lengths})
-    best: dict[tuple[int, int], int] = {}
-    for narrow in (1.0, 0.8, 0.65, 0.5, 0.4, 0.3):
-        weight = {
-            (d, k): math.exp(-0.5 * ((d - mean_d) / dev_d) ** 2 - 0.5 * ((k - mean_l) / (dev_l * narrow)) ** 2)
-            for d in depths
-            for k in lengths
-        }
-        low, high = 0.0, most / sum(weight.values())
-        for _ in range(40):
-            scale = (low + high) / 2
-            wanted = {cell: scale * w for cell, w in weight.items()}
-            short = sum(max(0.0, math.floor(n) - table.get(cell, 0)) for cell, n in wanted.items())
-            low, high = (scale, high) if short <= 0.01 * sum(wanted.values()) else (low, scale)
-        drawn = {cell: min(table.get(cell, 0), math.floor(low * w)) for cell, w in weight.items()}
-        if sum(drawn.values()) > sum(best.values()):
-            best = drawn
-    return {cell: best.get((int(cell[0]), int(cell[1].rpartition("/")[2])), 0) for cell in cells}
-
-
-def _moments(counts: Mapping[int, int]) -> tuple[float, float]:
-    total = sum(counts.values())
-    mean = sum(x * n for x, n in counts.items()) / total
-    return mean, max(0.5, math.sqrt(sum(n * (x - mean) ** 2 for x, n in counts.items()) / total))
-
-
-def _sizes(cells: Cells) -> dict[tuple[str, str], int]:
+def _sizes(cells: Cells) -> dict[Cell, int]:
     return {cell: len(items) for cell, items in cells.items()}
 
 
-def _balanced(sizes: Mapping[tuple[str, str], int], labels: Sequence[str]) -> int:
+def _balanced(sizes: Mapping[Cell, int], labels: Sequence[str]) -> int:
     """Rows per class when every stratum gives each class as many as its scarcest class has."""
     strata = {stratum for _, stratum in sizes}
     return sum(min(sizes.get((c, stratum), 0) for c in labels) for stratum in strata)
@@ -238,46 +202,48 @@ def _key_counts(cells: Cells) -> dict[str, Counter[str]]:
     out: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for (label, _), items in cells.items():
         for item in items:
-            out[item[3].key or ""][label] += 1
+            out[item.example.key or ""][label] += 1
     return out
 
 
-def _capped(cells: Cells, cap: int) -> dict[tuple[str, str], list[Candidate]]:
+def _capped(cells: Cells, cap: int) -> dict[Cell, list[Candidate]]:
     """At most ``cap`` candidates per class and target form, those of lowest priority."""
-    out: defaultdict[tuple[str, str], list[Candidate]] = defaultdict(list)
+    out: defaultdict[Cell, list[Candidate]] = defaultdict(list)
     times: Counter[tuple[str, str | None]] = Counter()
-    for item, cell in sorted(((i, cell) for cell, v in cells.items() for i in v), key=lambda p: (p[0][0], p[0][1])):
-        times[cell[0], item[3].key] += 1
-        if times[cell[0], item[3].key] <= cap:
+    for item, cell in sorted(
+        ((i, cell) for cell, v in cells.items() for i in v), key=lambda p: (p[0].priority, p[0].near_key)
+    ):
+        times[cell[0], item.example.key] += 1
+        if times[cell[0], item.example.key] <= cap:
             out[cell].append(item)
     return out
 
 
-def _scaled(wanted: Mapping[str, int], most: int) -> dict[str, int]:
+def _scaled(counts: Mapping[str, int], most: int) -> dict[str, int]:
     """The same proportions with a sum of at most ``most``, by cumulative rounding."""
-    total = sum(wanted.values())
+    total = sum(counts.values())
     if total <= most:
-        return dict(wanted)
+        return dict(counts)
     out, running, given = {}, 0, 0
-    for cell in sorted(wanted):
-        running += wanted[cell]
+    for cell in sorted(counts):
+        running += counts[cell]
         out[cell] = running * most // total - given
         given += out[cell]
     return out
 
 
 def _deal(
-    strata: Mapping[str, Sequence[Candidate]], wanted: Mapping[str, int], sizes: Sequence[int]
+    strata: Mapping[str, Sequence[Candidate]], rows_per: Mapping[str, int], sizes: Sequence[int]
 ) -> dict[str, list[Candidate]]:
-    """Give the first ``wanted`` candidates of each stratum to the splits in the proportion of ``sizes``."""
-    whole = sum(sizes)
+    """Give the first ``rows_per`` candidates of each stratum to the splits in the proportion of ``sizes``."""
+    total = sum(sizes)
     given = [0] * len(sizes)
     out: dict[str, list[Candidate]] = {split: [] for split in SPLITS}
     at = 0
     for stratum in sorted(strata):
-        for item in strata[stratum][: wanted.get(stratum, 0)]:
+        for item in strata[stratum][: rows_per.get(stratum, 0)]:
             at += 1
-            best = max(range(len(sizes)), key=lambda i: sizes[i] * at / whole - given[i])
+            best = max(range(len(sizes)), key=lambda i: sizes[i] * at / total - given[i])
             given[best] += 1
             out[SPLITS[best]].append(item)
     return out
@@ -289,7 +255,7 @@ def _spread(
     labels: Sequence[str],
     policy: Policy,
 ) -> dict[str, list[Candidate]]:
-    """Fill up a split that fell short of its size only because the size is no multiple of the number of classes."""
+    """Fill up a split that is short only because its size is not a multiple of the number of classes."""
     if policy.remainder == "drop":
         return splits
     used: set[int] = set()
@@ -298,8 +264,8 @@ def _spread(
         if not 0 < missing < len(labels):
             continue
         for c in sorted(labels, key=lambda c: (-len(spare[split][c]), c))[:missing]:
-            item = next((i for i in spare[split][c] if i[1] not in used), None)
+            item = next((i for i in spare[split][c] if i.near_key not in used), None)
             if item is not None:
-                used.add(item[1])
+                used.add(item.near_key)
                 splits[split].append(item)
     return splits

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sonde.corpus.files import stem
-from sonde.data.tables import find_file
+from sonde.data.file_names import find_file
 from sonde.errors import DataError, UsageError
 from sonde.senteval import binary, mrpc, probing, rank, sick, snli, sst, sts, trec
 from sonde.senteval.batches import Batcher, Prepare

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sonde.core.files import encoding_error, open_bytes
-from sonde.data.tables import find_file
+from sonde.data.file_names import find_file
 from sonde.errors import CorpusError, DataError
 from sonde.senteval.batches import Sentence
 

@@ -15,7 +15,7 @@ from sonde.task.policy import Policy
 
 @dataclass(slots=True)
 class Counts:
-    """What the first pass counts. Counts of shards add up to the counts of the whole."""
+    """What the first pass counts. Counts of shards add up to those of the corpus."""
 
     sentences: int = 0
     tokens: int = 0
@@ -23,9 +23,9 @@ class Counts:
     words: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """(form, part of speech, features) of every word but the first of its sentence."""
     first_words: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """The same for the first words, whose capital letter means nothing."""
+    """The same for the first words, whose capital letter is no information."""
     bigrams: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Adjacent lower-cased forms; sentence edges are empty strings. Complete for every word that ``keeps`` says."""
+    """Adjacent lower-cased forms; sentence edges are empty strings. Complete for every word that ``keeps`` accepts."""
     level: int = 0
     """How often the bigrams have been thinned out."""
     most_bigrams: int = 500_000
@@ -35,7 +35,7 @@ class Counts:
     failed: dict[str, str] = field(default_factory=dict)
     """Tasks whose own ``count`` failed, and how."""
     folded: dict[tuple[str, ...], Counter[str]] = field(default_factory=dict, compare=False, repr=False)
-    """What ``forms`` has answered; several tasks ask the same."""
+    """Cached results of ``forms``; several tasks need the same."""
 
     def add(self, other: Counts) -> None:
         """Add another shard's counts to these."""

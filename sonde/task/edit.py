@@ -16,9 +16,9 @@ def plain_words(s: Sentence) -> set[int]:
 
 
 def replaceable_words(s: Sentence) -> set[int]:
-    """Plain words that nothing is glued to but closing punctuation, so that another word may take their place.
+    """Plain words with nothing attached but closing punctuation, so that another word may take their place.
 
-    French *l'* and the halves of a hyphenated word are not free.
+    French *l'* and the halves of a hyphenated word are not replaceable.
     """
     space = s.space_after or (True,) * len(s)
     return {
@@ -79,7 +79,7 @@ def restore_words(row: Example, words: Mapping[int, str]) -> str | None:
 
 
 def token_spans(row: Example) -> list[tuple[int, int]] | None:
-    """Where each token of a row stands in its text."""
+    """The start and end of each token of a row in its text."""
     found: list[tuple[int, int]] = []
     end = 0
     for token in row.tokens:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from sonde.core.literals import check_literals
@@ -12,72 +12,117 @@ Range = tuple[int, int]
 
 
 LENGTH_BINS: tuple[Range, ...] = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
-"""The length bins of the released SentEval sets; classes are balanced inside each, so that length says nothing."""
+"""The length bins of the released SentEval sets; classes are balanced inside each, so that length is no cue."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Policy:
-    """Every choice a paper makes, or leaves open, in building a set. Data, not code."""
+    """Every choice that a paper makes, or leaves open, in building a set. Data, not code.
+
+    Every field can be changed with ``sonde make --set field=value``.
+
+    Parameters
+    ----------
+    sizes
+        Rows in train, validation and test; scaled down together when the corpus is smaller.
+    floor
+        Rows that validation and test keep when the sizes are scaled down, as long as that is at most a fifth
+        each.
+    length
+        Tokens in a sentence, both ends included.
+    bins
+        Length classes (sentence_length).
+    classes
+        How many classes there may be at most; None: as many as the task proposes.
+    min_classes
+        Fewer classes than this and the set is not made.
+    min_class
+        A class with fewer examples than this is left out, or the set is not made if its classes are fixed.
+    balance
+        Equal counts per class in every split and stratum, or the distribution of the corpus.
+    remainder
+        Rows left over when a size is not a multiple of the class count: given to the largest pools, or dropped.
+    strata
+        Length bins inside which classes are balanced; ``exact``: every length is a bin of its own; empty: none.
+    decorrelate
+        Equal length histograms for every class, or SentEval's bivariate Gaussian over (length, label).
+    disjoint
+        A target form occurs in one split only.
+    band
+        Occurrences of the target form in a corpus of ``band_tokens`` words, scaled to the corpus at hand.
+    band_tokens
+        The source of the SentEval sets: 203 million words (Paperno et al. 2016, section 3).
+    trim
+        Drop target forms seen fewer than this many times, and this share of the most frequent form types.
+    cap
+        One target form has at most this share of the rows its class could have, and never fewer than five.
+    readings
+        Which of the task's readings of the annotation may be used, best first; empty: all, as the task lists
+        them.
+    depths
+        Smallest and largest depth of a constituency tree that may be a class (tree_depth).
+    ranks
+        Frequency ranks of the target words (word_content).
+    tolerance
+        Largest difference of log counts between an original and a replaced bigram, natural log (odd_man_out).
+    domain
+        UD parts of speech that may be replaced (odd_man_out); empty: any word.
+    subtypes
+        Keep relation subtypes such as ``aux:pass`` in labels (top_dependencies).
+    upos
+        UD parts of speech the target must have; empty: any.
+    tense
+        Drop roots whose finite auxiliary contradicts their Tense, or look at the root alone (past_present).
+    pool
+        Tasks with the same pool name draw the same sentences; empty: the task's own.
+
+    Examples
+    --------
+    >>> from sonde import Policy
+    >>> Policy(sizes=(400, 80, 80), length=(5, 12))
+    Policy(sizes=(400, 80, 80), length=(5, 12))
+    >>> Policy().sizes
+    (100000, 10000, 10000)
+    """
 
     sizes: tuple[int, int, int] = (100_000, 10_000, 10_000)
-    """Rows in train, validation and test; scaled down together when the corpus is smaller."""
     floor: int = 500
-    """Rows that validation and test keep when the sizes are scaled down, as long as that is at most a fifth each."""
     length: Range = (5, 28)
-    """Tokens in a sentence, both ends included."""
     bins: tuple[Range, ...] = ()
-    """Length classes (sentence_length)."""
     classes: int | None = None
-    """How many classes there may be at most; None: as many as the task proposes."""
     min_classes: int = 2
-    """Fewer classes than this and the set is not made."""
     min_class: int = 24
-    """A class with fewer examples than this is left out, or the set is not made if its classes are fixed."""
     balance: Literal["equal", "natural"] = "equal"
-    """Equal counts per class in every split and stratum, or the corpus's own distribution."""
     remainder: Literal["spread", "drop"] = "spread"
-    """Rows left over when a size is no multiple of the class count: given to the largest pools, or not made."""
     strata: tuple[Range, ...] | Literal["exact"] = LENGTH_BINS
-    """Length bins inside which classes are balanced; ``exact``: every length is a bin of its own; empty: none."""
     decorrelate: Literal["exact", "gaussian"] = "exact"
-    """Equal length histograms for every class, or SentEval's bivariate Gaussian over (length, label)."""
     disjoint: bool = False
-    """A target form occurs in one split only."""
     band: Range | None = None
-    """Occurrences of the target form in a corpus of ``band_tokens`` words, scaled to the corpus at hand."""
     band_tokens: int = 203_000_000
-    """The source of the SentEval sets: 203 million words (Paperno et al. 2016, section 3)."""
     trim: tuple[int, float] | None = None
-    """Drop target forms seen fewer than this many times, and this share of the most frequent form types."""
     cap: float | None = None
-    """One target form has at most this share of the rows its class could have, and never fewer than five."""
     readings: tuple[str, ...] = ()
-    """Which of the task's readings of the annotation may be used, best first; empty: all, as the task lists them."""
     depths: Range = (5, 12)
-    """Smallest and largest depth of a constituency tree that may be a class (tree_depth)."""
     ranks: Range = (2001, 3000)
-    """Frequency ranks of the target words (word_content)."""
     tolerance: float = 1.0
-    """Largest difference of log counts between an original and a replaced bigram, natural log (odd_man_out)."""
     domain: tuple[str, ...] = ()
-    """UD parts of speech that may be replaced (odd_man_out); empty: any word."""
     subtypes: bool = True
-    """Keep relation subtypes such as ``aux:pass`` in labels (top_dependencies)."""
     upos: tuple[str, ...] = ()
-    """UD parts of speech the target must have; empty: any."""
     tense: Literal["clause", "root"] = "clause"
-    """Drop roots whose finite auxiliary contradicts their Tense, or look at the root alone (past_present)."""
     pool: str = ""
-    """Tasks with the same pool name draw the same sentences; empty: the task's own."""
 
     @property
     def most_classes(self) -> int:
-        """The most classes there may be; few rows cannot be shared among many classes."""
+        """The most classes there may be; few rows cannot be divided among many classes."""
         affordable = max(2, self.min_classes, sum(self.sizes) // self.min_class)
         return min(self.classes or affordable, affordable)
 
+    def __repr__(self) -> str:
+        changed = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != f.default)
+        return f"Policy({', '.join(changed)})"
+
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse values that make no sense."""
         check_literals(self, "A policy")
         ranges = (self.length, self.ranks, self.depths, *self.bins, *(() if self.strata == "exact" else self.strata))
         if min(self.sizes) < 1 or any(low > high or low < 0 for low, high in (*ranges, self.band or (1, 1))):

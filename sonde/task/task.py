@@ -24,20 +24,75 @@ class Context:
     state: int = 0
 
     def draw(self, n: int) -> int:
-        """A number in 0 … n-1, each as likely as the others."""
+        """A number from 0 to n - 1, all equally likely."""
         self.state = (self.state + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
         return mix(self.state) % n
 
 
 LabelIssue = Literal["", "wrong", "ambiguous"]
-"""A label that the tokens contradict, one of several that they support, or nothing to say against it."""
+"""Whether the tokens contradict a label, or support several; empty: nothing speaks against it."""
 Proposal = Example | str | None
-"""The example, or the reason there is none; None: the question does not apply to the sentence."""
+"""The example, or the reason why there is none; None: the question does not apply to the sentence."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Task:
-    """One probing task. ``readings`` are ways to read the label off the annotation, each with the columns it needs."""
+    """One probing task: a question, and a function from a sentence to a labelled example.
+
+    Parameters
+    ----------
+    name
+        A plain name; it becomes a folder.
+    version
+        Raise it when the sets would come out differently.
+    question
+        What is asked about a sentence, as a question.
+    paper
+        Where the task comes from.
+    propose
+        ``propose(sentence, context)`` returns the `Example`, or the reason (a string) why there is none, or None if the
+        question does not apply.
+    labels
+        The labels; or, when they depend on the corpus, a sentence that says what they are.
+    readings
+        Ways to read the label off the annotation, each with the columns it needs, best first.
+    policies
+        One `Policy` per suite that the task belongs to.
+    tables
+        The count tables that ``plan`` reads: ``words``, ``bigrams``.
+    count
+        ``count(sentence)`` yields anything else to count in the first pass.
+    plan
+        ``plan(counts, policy, reading)`` turns counts into whatever ``propose`` needs (``context.plan``), once per
+        corpus; the result is sent to every worker.
+    complete
+        ``complete(examples, rng)`` turns the chosen examples of one split into its rows (Adi's word tasks add the word
+        and its opposite here).
+    original
+        For a task that changes sentences: ``original(row)`` gives the text before the change, or None if unknown.
+    changes
+        ``order`` or ``words``: rows may be sentences with words moved or replaced, which must not be the sentence of
+        another row.
+    solved_by
+        Shallow cues that answer the question legitimately, so that an audit expects them: ``length``, ``unigrams``, …
+    inputs
+        Extra columns that the probe is given besides the sentence: the words of Adi's tasks.
+    settings
+        The fields of the policy among ``sonde.task.TASK_SPECIFIC_FIELDS`` that the task uses; one that only some
+        readings use is prefixed with them: ``constituency.depths``. None: it may use any.
+    label_issues
+        ``label_issues(rows)`` says for each row whether the tokens contradict the label; applied to any set of this
+        task, whoever made it.
+
+    Examples
+    --------
+    >>> from sonde import Example, Policy, Task
+    >>> def propose(s, context):
+    ...     return Example.of(s, "question" if s.text.endswith("?") else "other")
+    >>> Task(name="is_question", version=1, question="Is it a question?", paper="ours", propose=propose,
+    ...      labels=("question", "other"), policies={"ours": Policy(sizes=(400, 80, 80))})
+    Task('is_question', version 1, readings: text, suites: ours)
+    """
 
     name: str
     version: int
@@ -45,37 +100,28 @@ class Task:
     paper: str
     propose: Callable[[Sentence, Context], Proposal]
     labels: tuple[str, ...] | str
-    """The labels, or a sentence that says what they are when they depend on the corpus."""
     readings: Mapping[str, frozenset[str]] = field(default_factory=lambda: {"text": frozenset()})
     policies: Mapping[str, Policy] = field(default_factory=lambda: {"default": Policy()})
-    """One policy per suite the task belongs to."""
     tables: frozenset[str] = frozenset()
-    """Count tables the plan reads: ``words``, ``bigrams``."""
     count: Callable[[Sentence], Iterable[Hashable]] | None = None
-    """Anything else to count in the first pass."""
     plan: Callable[[Counts, Policy, str], Any] | None = None
-    """From counts to whatever ``propose`` needs, once per corpus; what it returns is sent to every worker."""
     complete: Callable[[Sequence[Example], Random], list[Example]] | None = None
-    """From the chosen examples of one split to its rows (Adi's word tasks add the word and its opposite here)."""
     original: Callable[[Example], str | None] | None = None
-    """Of a task that changes sentences: from a row to the text before the change, or None if the row does not tell."""
     changes: Literal["", "order", "words"] = ""
-    """Whether rows may hold a sentence with words moved or replaced, which must not be another row's sentence."""
     solved_by: frozenset[str] = frozenset()
-    """Shallow cues that answer the question honestly, so that an audit expects them: ``length``, ``unigrams``, …"""
     inputs: tuple[str, ...] = ()
-    """Further columns that the probe is given beside the sentence: the words of Adi's tasks."""
     settings: tuple[str, ...] | None = None
-    """The fields of a policy among ``SPECIFIC`` that it takes note of; one that only some readings know has these in
-    front: ``constituency.depths``. None: it may take note of any."""
     label_issues: Callable[[Sequence[Example]], list[LabelIssue]] | None = None
-    """What the tokens alone say against the label of each row, where they can; of any set of this task, by whomever."""
+
+    def __repr__(self) -> str:
+        readings, suites = ", ".join(self.readings), ", ".join(self.policies)
+        return f"Task({self.name!r}, version {self.version}, readings: {readings}, suites: {suites})"
 
 
 TARGET_FIELDS = ("band", "band_tokens", "trim", "disjoint", "cap")
-"""Fields of a policy for tasks whose examples have a target form that ``targets`` chooses."""
+"""Fields of a policy for tasks whose examples have a target form, which ``target_forms`` chooses."""
 TASK_SPECIFIC_FIELDS = (*TARGET_FIELDS, "bins", "depths", "ranks", "tolerance", "domain", "subtypes", "upos", "tense")
-"""Fields that only some tasks know."""
+"""Fields that only some tasks use."""
 FIELD_REQUIREMENTS = {
     "strata": "balance=equal",
     "remainder": "balance=equal and decorrelate=exact",
@@ -86,7 +132,7 @@ FIELD_REQUIREMENTS = {
     "classes": "a task whose labels depend on the corpus",
     "min_classes": "a task whose labels depend on the corpus",
 }
-"""What must be so for a field to have an effect, in words."""
+"""What a field needs in order to have an effect, in words."""
 
 
 def effective_fields(task: Task, policy: Policy, readings: Collection[str]) -> frozenset[str]:

@@ -1,21 +1,21 @@
-"""One file, one probing task; the file is named as the task is, and so is its name at the command line."""
+"""One file, one probing task; the name of the file is the name of the task, also on the command line."""
 
 from __future__ import annotations
 
 import difflib
 import importlib
-import importlib.util
 import os
-import pkgutil
-import sys
-from importlib.metadata import entry_points
 from pathlib import Path
+from types import ModuleType
 
 from sonde.core.arguments import StrOrPath
-from sonde.core.third_party import third_party_code
-from sonde.errors import UsageError, describe_error, error_location
+from sonde.core.plugins import load_entry, module_names, offered
+from sonde.errors import UsageError
 from sonde.task import Task
+from sonde.task.third_party import check_signatures, load_file, load_module
 
+GROUP = "sonde.tasks"
+"""The entry point group under which other packages offer tasks."""
 SUITES: dict[str, tuple[str, ...]] = {
     "conneau2018": (
         "sentence_length", "word_content", "tree_depth", "top_constituents", "bigram_shift",
@@ -43,42 +43,58 @@ PAPERS = {
 
 def names() -> list[str]:
     """All task names: the built-in ones and those that installed packages offer as ``sonde.tasks`` entry points."""
-    built_in = [m.name for m in pkgutil.iter_modules(__path__)]
-    return sorted({*built_in, *(e.name for e in entry_points(group="sonde.tasks"))})
+    return sorted({*module_names(__name__), *offered(GROUP)})
 
 
 def load(name: StrOrPath) -> Task:
-    """The task called ``name``: built in, installed, ``package.module[:attribute]``, or a path to a Python file."""
+    """Load a task by name or from a file.
+
+    Parameters
+    ----------
+    name
+        A built-in task, one that an installed package offers, ``package.module[:attribute]``, or the path of a Python
+        file with a variable ``task``.
+
+    Returns
+    -------
+    Task
+        The task.
+
+    Raises
+    ------
+    UsageError
+        If there is no such task, or its code is broken; the message names the file and line.
+
+    Examples
+    --------
+    >>> import sonde
+    >>> sonde.load_task("bigram_shift")
+    Task('bigram_shift', version 1, readings: text, suites: conneau2018, xprobe2019)
+    """
     name = os.fspath(name)
+    found: object
     if name.endswith(".py") or "/" in name:
-        return _checked(_from_file(Path(name)), name)
-    if name in (m.name for m in pkgutil.iter_modules(__path__)):
-        return _checked(importlib.import_module(f"sonde.tasks.{name}").task, name)
-    for entry in entry_points(group="sonde.tasks", name=name):
-        try:
-            with third_party_code:
-                found = entry.load()
-        except KeyboardInterrupt:
-            raise
-        except BaseException as e:
-            raise UsageError(
-                f"The task {name!r}, which an installed package offers, cannot be loaded: {describe_error(e)}"
-            ) from e
-        return _checked(found, name)
-    if "." in name or ":" in name:
+        found = load_file(Path(name), "task")
+    elif name in module_names(__name__):
+        found = importlib.import_module(f"{__name__}.{name}")
+    elif name in offered(GROUP):
+        found = load_entry(offered(GROUP)[name])
+    elif "." in name or ":" in name:
         module, _, attribute = name.partition(":")
-        try:
-            with third_party_code:
-                found = importlib.import_module(module)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as e:
-            said = str(e) if isinstance(e, ImportError) else describe_error(e)
-            raise UsageError(f"The task {name!r} names the module {module!r}, which cannot be imported: {said}.") from e
-        return _checked(getattr(found, attribute or "task", None), name)
-    near = difflib.get_close_matches(name, names(), n=2)
-    hint = f" Did you mean {' or '.join(near)}?" if near else ""
-    raise UsageError(f"There is no task {name!r}.{hint} `sonde ls tasks` lists all {len(names())}.")
+        found = load_module(module, "task")
+        if attribute:
+            found = getattr(found, attribute, None)
+    else:
+        near = difflib.get_close_matches(name, names(), n=2)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise UsageError(f"There is no task {name!r}.{hint} `sonde ls tasks` lists all {len(names())}.")
+    task = getattr(found, "task", None) if isinstance(found, ModuleType) else found
+    if not isinstance(task, Task):
+        raise UsageError(
+            f"{name} defines no task: expected a variable `task` holding a sonde.Task, got {type(task).__name__}."
+        )
+    check_signatures(task)
+    return task
 
 
 def suite(name: str) -> tuple[str, ...]:
@@ -88,34 +104,3 @@ def suite(name: str) -> tuple[str, ...]:
         hint = f" Did you mean {near[0]}?" if near else ""
         raise UsageError(f"There is no suite {name!r}.{hint} The suites are {', '.join(SUITES)}.")
     return SUITES[name]
-
-
-def _from_file(path: Path) -> object:
-    if not path.is_file():
-        raise UsageError(f"There is no file {path} to load a task from.")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is not a Python file; a task file ends in .py and defines `task`.")
-    module = importlib.util.module_from_spec(spec)
-    before = sys.modules.get(path.stem)
-    sys.modules[path.stem] = module  # dataclasses look their module up while it runs
-    try:
-        with third_party_code:
-            spec.loader.exec_module(module)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as e:  # sys.exit among them
-        raise UsageError(f"The task file {path} does not run: {describe_error(e)}{error_location(e)}") from e
-    finally:  # and out again, so that workers are sent the code and do not try to import it
-        del sys.modules[path.stem]
-        if before is not None:
-            sys.modules[path.stem] = before
-    return getattr(module, "task", None)
-
-
-def _checked(found: object, name: str) -> Task:
-    if not isinstance(found, Task):
-        raise UsageError(
-            f"{name} defines no task: expected a variable `task` holding a sonde.Task, met {type(found).__name__}."
-        )
-    return found

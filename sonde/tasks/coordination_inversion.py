@@ -161,7 +161,7 @@ def _from_tree(s: Sentence) -> Clauses | str:
 
 
 def _sound(s: Sentence, middle: int, second: int, end: int) -> Clauses | str:
-    """Only commas and the conjunction may stand in the middle, and each clause needs at least two words."""
+    """Only commas and the conjunction may be in the middle, and each clause needs at least two words."""
     pos = tags(s)
     while middle and pos[middle - 1] == "PUNCT":
         middle -= 1

@@ -3,7 +3,7 @@
 A position and a replacement are chosen before the label, and a sentence qualifies for either label only if it has both.
 The replacement has the part of speech and features of the original, and both its bigrams are attested in the corpus
 about as often as the original's. Where there are dependencies, a verb is replaced only by one seen with the same kinds
-of complements, and parts of compounds stay. Replacements are shared out between the splits, and a sentence is used
+of complements, and parts of compounds are kept. Replacements are divided among the splits, and a sentence is used
 once. Some changed sentences remain good ones: the human bound of the paper is 81 %.
 """
 

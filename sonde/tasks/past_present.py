@@ -47,7 +47,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
 
 
 def _others(s: Sentence, context: Context, verb: int) -> list[str | None]:
-    """The tenses of the other finite verbs; the target's own auxiliaries are no others."""
+    """The tenses of the other finite verbs; the target's own auxiliaries do not count."""
     if context.reading != "ud":
         assert s.xpos is not None
         return [PENN_TENSE.get(tag) for i, tag in enumerate(s.xpos) if i != verb]

@@ -70,13 +70,13 @@ def _label(s: Sentence, context: Context, i: int) -> str | None:
 
 
 def redundancy(label: str, others: Iterable[str | None]) -> tuple[str, str]:
-    """A note for the manifest: whether most words of the sentence that have a value have the one asked for.
+    """A note for the manifest: whether most words of the sentence that have a value have that of the target.
 
-    ``others`` are the values of the words beside the target, which counts as well; ``alone``: none of them has one.
+    ``others`` are the values of the words besides the target, which counts as well; ``alone``: none of them has one.
     """
-    met = Counter(value for value in others if value is not None)
-    lead = met[label] + 1 - max((n for value, n in met.items() if value != label), default=0)
-    return "#redundancy", "alone" if not met else "majority" if lead > 0 else "minority" if lead else "tie"
+    counts = Counter(value for value in others if value is not None)
+    lead = counts[label] + 1 - max((n for value, n in counts.items() if value != label), default=0)
+    return "#redundancy", "alone" if not counts else "majority" if lead > 0 else "minority" if lead else "tie"
 
 
 def _doubt(s: Sentence, noun: int, relation: str, label: str) -> str | None:

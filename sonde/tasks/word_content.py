@@ -16,7 +16,7 @@ MIN_LETTERS = 4
 FUNCTION_WORDS = 50
 """Ranks that are never targets, however small the corpus."""
 OCCURRENCES = 3
-"""Occurrences per row wanted: some sentences have two targets, or are too long, or otherwise unfit."""
+"""Occurrences needed per row: some sentences have two targets, or are too long, or otherwise unfit."""
 PER_SENTENCE = 1.0
 """Most target words a sentence may have on average, so that one is the usual number."""
 

@@ -27,7 +27,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
 
 
 def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
-    """The pair as it stands, and flipped."""
+    """The pair in its order, and flipped."""
     rows: list[Example] = []
     for e in examples:
         (one, first), (two, second) = e.extra
@@ -43,7 +43,7 @@ def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
 def _in_order(row: Example) -> bool:
     tokens = [t.lower() for t in row.tokens]
     one, two = (word.lower() for _, word in row.extra)
-    # a word inside a multi-word token has no token of its own: then nothing can be said
+    # a word inside a multi-word token has no token of its own: the order is then unknown
     return tokens.index(one) < tokens.index(two) if one in tokens and two in tokens else row.label == "1"
 
 

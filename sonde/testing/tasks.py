@@ -14,7 +14,7 @@ from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.corpus.sentence import ANNOTATION_COLUMNS, Sentence
 from sonde.errors import SondeError, describe_error, error_location
 from sonde.make import SkippedTask, choose_reading, count, make_sets
-from sonde.make.sketch import rejection_reason
+from sonde.make.filters import rejection_reason
 from sonde.task import Context, Example, Policy, Proposal, Task
 from sonde.testing.verdict import Verdict
 
@@ -33,9 +33,9 @@ def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
     yield _verdict("its name, version, question and labels are filled in", _filled, task)
     yield _verdict("its readings need columns that exist", _columns, task)
     sentences = list(islice((s for s in corpus if rejection_reason(s) is None), SAMPLE_SENTENCES))
+    counts, _ = count(corpus, [task])
     for suite, policy in task.policies.items():
         try:
-            counts, _ = count(corpus, [task])
             if task.name in counts.failed:
                 yield Verdict(f"{suite}: it counts and plans", False, counts.failed[task.name])
                 continue

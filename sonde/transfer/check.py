@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sonde.core.files import encoding_error, open_bytes
+from sonde.data.file_names import find_file
 from sonde.data.layouts import LAYOUTS, Layout, scan
 from sonde.data.layouts.xnli import nli_files
 from sonde.data.sources import Source, find_sets
-from sonde.data.tables import find_file
 from sonde.errors import CorpusError, SondeError, UsageError
 
 PROBING_TASKS = {

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from sonde.core.hashing import hash_64
 from sonde.data.dataset import make_folder
+from sonde.data.file_names import find_file
 from sonde.data.layouts import LAYOUTS
-from sonde.data.tables import find_file
 from sonde.errors import DataError, Offline, UsageError
 from sonde.transfer.download import Progress, RetryPolicy, download, offline, sha256
 from sonde.transfer.remote_sets import File, RemoteSet

@@ -134,7 +134,7 @@ def test_one_source(own, tmp_path):
     (source,) = find_sets(own)
     assert len(evaluate(lengths, source, tmp_path / "run", baselines=())) == 1
     assert len(list(audit_sources(source))) == 1
-    with pytest.raises(UsageError, match="No set is of the suite conneau2018"):
+    with pytest.raises(UsageError, match="No set belongs to the suite conneau2018"):
         filter_by_suite(source, "conneau2018")
     assert collect_texts(dataset()) == collect_texts([dataset()])
 
@@ -154,7 +154,7 @@ def test_select_tasks_and_make_sets():
     assert [d.name for d in sonde.make_sets(corpus, (one,))] == ["conneau2018/bigram_shift"]
     assert [d.name for d in sonde.make_sets(corpus, load("passive"))] == ["universal2019/passive"]
     for wrong in ("bigram_shift", ["bigram_shift"], 7):
-        with pytest.raises(UsageError, match="as `select_tasks` gives them"):
+        with pytest.raises(UsageError, match="as `select_tasks` returns"):
             list(sonde.make_sets(corpus, wrong))
 
 

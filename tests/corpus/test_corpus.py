@@ -196,7 +196,7 @@ def test_nothing_joined_is_an_error_that_shows_a_pair(tmp_path):
     corpus = Corpus.read(deps, trees=write(tmp_path / "a.mrg", "(S (X c) (X d))"))
     with pytest.raises(DataError, match=r"'a b' in document 'd', the first tree 'c d' in document None"):
         list(corpus)
-    with pytest.raises(DataError, match="no tree at all"):
+    with pytest.raises(DataError, match="no tree"):
         list(Corpus.read(deps, trees=write(tmp_path / "b.mrg", "")))
 
 

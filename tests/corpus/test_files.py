@@ -125,7 +125,7 @@ def test_zstd_without_the_package_says_what_to_install(tmp_path, monkeypatch):
 def test_undecodable_bytes_are_an_error_at_their_line(tmp_path):
     file = tmp_path / "x.txt"
     file.write_bytes(b"fine\nfine\nbr\xf6ken\n")
-    with pytest.raises(CorpusError, match=r"x\.txt:3: met the bytes f6 6b 65 6e"):
+    with pytest.raises(CorpusError, match=r"x\.txt:3: got the bytes f6 6b 65 6e"):
         list(open_text(str(file)))
 
 
@@ -133,7 +133,7 @@ def test_a_line_beyond_all_measure_is_not_gathered_up(tmp_path, monkeypatch):
     monkeypatch.setattr("sonde.core.files.LONGEST_LINE", 1 << 20)
     file = tmp_path / "x.txt"
     file.write_bytes(b"a\n" + b"x" * (3 << 20))
-    with pytest.raises(CorpusError, match=r"x\.txt:2: met a line of more than 1 MiB"):
+    with pytest.raises(CorpusError, match=r"x\.txt:2: got a line of more than 1 MiB"):
         list(open_text(str(file)))
 
 

@@ -11,7 +11,8 @@ from itertools import pairwise
 import pytest
 
 from sonde.corpus.grammar import sentence, sentences
-from sonde.corpus.grammar.lexicon import inflect, lexicon, plural
+from sonde.corpus.grammar.lexicon import lexicon
+from sonde.corpus.grammar.words import inflect, plural
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import UsageError
 
@@ -93,7 +94,7 @@ def test_ids_and_documents_follow_the_index() -> None:
 
 @pytest.mark.parametrize(("index", "seed"), [(-1, 0), (0, -1)])
 def test_negative_numbers_are_refused(index: int, seed: int) -> None:
-    with pytest.raises(UsageError, match="expected numbers of 0 or more"):
+    with pytest.raises(UsageError, match="an index and a seed of 0 or more, got"):
         sentence(index, seed)
 
 

@@ -191,7 +191,7 @@ def test_a_text_file_that_is_not_the_one_beside_the_manifest_is_said_so(tmp_path
     assert len(read_senteval(path)) == len(find_sets([str(path)])[0].load()) == 6
     path.write_text(path.read_text().replace("two", "three", 1))
     for read in (lambda: read_senteval(path), lambda: find_sets([str(path)])[0].load()):
-        with pytest.raises(DataError, match=r"t\.txt is not what the manifest beside it describes"):
+        with pytest.raises(DataError, match=r"t\.txt is not what the manifest next to it describes"):
             read()
     assert len(Dataset.load(tmp_path)) == 6  # which does not read it
     path.rename(tmp_path.parent / "own.txt")
@@ -326,7 +326,7 @@ def test_a_column_of_ours_cannot_be_overwritten(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_said_so(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="cannot be made: Not a directory"):
+    with pytest.raises(DataError, match="cannot be created: Not a directory"):
         small().save(tmp_path / "file/set")
 
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sonde.data import sources
+from sonde.data import search
+from sonde.data.records import Columns
 from sonde.data.sources import find_sets
-from sonde.data.tables import Columns
 from sonde.errors import CorpusError, DataError, SondeError, UsageError
 
 SENTEVAL = "tr\tPAST\tHe left .\nva\tPRES\tShe stays .\nte\tPAST\tWe ran .\n"
@@ -191,7 +191,7 @@ def test_a_senteval_file_is_known_by_its_lines_whatever_it_is_called(tmp_path):
     assert names(tmp_path) == ["latin.dat", "odd", "probe"]
     for name, message in (
         ("latin.dat", r"latin\.dat:1: .*UTF-8"),
-        ("odd.txt", r"odd\.txt:1: met the partition 'part'"),
+        ("odd.txt", r"odd\.txt:1: got the partition 'part'"),
     ):
         with pytest.raises(CorpusError, match=message):
             find_sets([str(tmp_path / name)])[0].load()
@@ -236,7 +236,7 @@ def test_files_that_tell_no_split_are_one_set_each(tmp_path):
 
 def test_a_file_beside_splits_that_tells_none_is_an_error_if_typed_and_a_set_of_its_own_in_a_folder(tmp_path):
     write(tmp_path, {"train.tsv": TABLE, "heldout.tsv": TABLE})
-    with pytest.raises(DataError, match=r"heldout\.tsv does not tell its split"):
+    with pytest.raises(DataError, match=r"heldout\.tsv does not say which split it is"):
         find_sets([str(tmp_path / "train.tsv"), str(tmp_path / "heldout.tsv")], Columns())
     assert names(tmp_path, columns=Columns()) == [tmp_path.name, "heldout"]
 
@@ -277,10 +277,13 @@ def test_made_sets_are_found_beside_tables(tmp_path, conneau):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"a.tsv": "He left .\tPAST\n"}, r"met .*a\.tsv, which begins with 'He left \.\\tPAST'\. Looked for .* --text"),
+        (
+            {"a.tsv": "He left .\tPAST\n"},
+            r"expected .* got .*a\.tsv, which begins with 'He left \.\\tPAST'\. .* --text",
+        ),
         ({"a.tsv": ""}, r"a\.tsv, which is empty"),
-        ({"README.md": "words"}, "met no file at all"),
-        ({"a.gz": "no gzip"}, r"met .*a\.gz:1: met broken data"),
+        ({"README.md": "words"}, "got no file"),
+        ({"a.gz": "no gzip"}, r"got .*a\.gz:1: got broken data"),
     ],
 )
 def test_where_nothing_is_recognised_it_is_said_what_was_met_and_what_was_looked_for(tmp_path, files, message):
@@ -291,13 +294,13 @@ def test_where_nothing_is_recognised_it_is_said_what_was_met_and_what_was_looked
 
 def test_a_file_that_is_not_recognised_asks_for_its_columns(tmp_path):
     write(tmp_path, {"a.tsv": "He left .\tPAST\n", "set.txt": SENTEVAL})
-    with pytest.raises(DataError, match=r"a\.tsv holds no set of a known form: .* --text and --label"):
+    with pytest.raises(DataError, match=r"a\.tsv holds no set in a known format: .* --text and --label"):
         find_sets([str(tmp_path / "set.txt"), str(tmp_path / "a.tsv")])
 
 
 def test_where_no_table_is_found_the_suffixes_are_named(tmp_path):
     write(tmp_path / "data", {"a.pdf": "%PDF"})
-    with pytest.raises(DataError, match=r"holds no table: met .*a\.pdf, .*; looked for \.tsv \.csv"):
+    with pytest.raises(DataError, match=r"holds no table: expected .* \.tsv \.csv .* got .*a\.pdf, "):
         find_sets([str(tmp_path / "data")], Columns())
 
 
@@ -336,8 +339,8 @@ def test_file_systems_of_the_kernel_are_not_searched(tmp_path, monkeypatch):
     )
     (tmp_path / "data/link.txt").symlink_to(tmp_path / "proc/1/past_present.txt")
     (tmp_path / "other").symlink_to(tmp_path / "proc")
-    monkeypatch.setattr(sources, "_PSEUDO", (tmp_path / "proc",))
-    monkeypatch.setattr(sources, "_MEMORY", tmp_path / "proc/shm")
+    monkeypatch.setattr(search, "_PSEUDO", (tmp_path / "proc",))
+    monkeypatch.setattr(search, "_MEMORY", tmp_path / "proc/shm")
     assert names(tmp_path) == ["data/past_present"]
     assert names(tmp_path / "proc/shm") == ["own"]
     for typed in ("proc", "proc/1", "other"):

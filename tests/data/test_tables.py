@@ -16,7 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sonde.data.dataset import Dataset
-from sonde.data.tables import Columns, common_name, read_senteval, read_table, read_xprobe, split_of
+from sonde.data.file_names import common_name, split_of
+from sonde.data.records import Columns
+from sonde.data.tables import read_senteval, read_table, read_xprobe
 from sonde.errors import CorpusError, DataError, SondeError, UsageError
 
 GOOD = "tr\tPAST\tHe left .\nva\tPRES\tShe stays .\n\nte\tPAST\tWe ran .\r\n"
@@ -123,11 +125,11 @@ def test_a_word_is_one_object(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("tr\tA\n", r":1: met 2 columns; expected partition"),
-        ("tr\tA\tx\ntrain\tA\tx\n", r":2: met the partition 'train'; expected tr, va or te"),
-        ("tr\t\tx\n", r":1: met an empty label"),
-        ("tr\tA\tx\0y\n", r":1: met a NUL byte"),
-        ("", "holds no rows"),
+        ("tr\tA\n", r":1: got 2 columns; expected partition"),
+        ("tr\tA\tx\ntrain\tA\tx\n", r":2: got the partition 'train'; expected tr, va or te"),
+        ("tr\t\tx\n", r":1: got an empty label"),
+        ("tr\tA\tx\0y\n", r":1: got a NUL byte"),
+        ("", "has no rows"),
     ],
 )
 def test_broken_files_are_named_with_their_line(tmp_path, text, message):
@@ -265,20 +267,20 @@ def test_one_silent_file_is_a_lonely_split_and_two_are_an_error(tmp_path):
     one = written(tmp_path / "reviews.tsv", "text\tlabel\nx\t1\n")
     two = written(tmp_path / "train.tsv", "text\tlabel\ny\t1\n")
     assert len(read_table([one], Columns()).rows["te"]) == 1
-    with pytest.raises(DataError, match=r"reviews\.tsv does not tell its split: .* --split"):
+    with pytest.raises(DataError, match=r"reviews\.tsv does not say which split it is: .* --split"):
         read_table([two, one], Columns())
 
 
 @pytest.mark.parametrize(
     ("name", "text", "columns", "message"),
     [
-        ("a.tsv", "text\tlabel\nx\n", Columns(), r"a\.tsv:2: met 1 columns; expected 2"),
-        ("a.csv", "text,label\nx,1,2\n", Columns(), r"a\.csv:2: met 3 columns; expected 2"),
-        ("a.tsv", "text\tlabel\nx\t \n", Columns(), r"a\.tsv:2: met an empty label"),
-        ("a.tsv", "text\tlabel\nx\t1\0\n", Columns(), r"a\.tsv:2: met a NUL byte"),
-        ("a.csv", 'text,label\n"x,1\n', Columns(), r"a\.csv:2: met broken CSV \(unexpected end of data\)"),
-        ("a.tsv", "text\tlabel\n", Columns(), "holds no rows"),
-        ("a.tsv", "", Columns(), "holds no rows"),
+        ("a.tsv", "text\tlabel\nx\n", Columns(), r"a\.tsv:2: got 1 columns; expected 2"),
+        ("a.csv", "text,label\nx,1,2\n", Columns(), r"a\.csv:2: got 3 columns; expected 2"),
+        ("a.tsv", "text\tlabel\nx\t \n", Columns(), r"a\.tsv:2: got an empty label"),
+        ("a.tsv", "text\tlabel\nx\t1\0\n", Columns(), r"a\.tsv:2: got a NUL byte"),
+        ("a.csv", 'text,label\n"x,1\n', Columns(), r"a\.csv:2: got broken CSV \(unexpected end of data\)"),
+        ("a.tsv", "text\tlabel\n", Columns(), "has no rows"),
+        ("a.tsv", "", Columns(), "has no rows"),
         (
             "a.tsv",
             "txt\tlabel\n",
@@ -286,16 +288,16 @@ def test_one_silent_file_is_a_lonely_split_and_two_are_an_error(tmp_path):
             r"no column 'text' \(--text\); it has 'txt', 'label'\. Did you mean 'txt'",
         ),
         ("a.tsv", "text\tgold\n", Columns(), r"no column 'label' \(--label\); .* --no-header"),
-        ("a.csv", "text\tlabel\n", Columns(), r"set off by tabs: call it \.tsv"),
+        ("a.csv", "text\tlabel\n", Columns(), r"tab-separated: rename it to \.tsv"),
         ("a.tsv", "text\ttext\tlabel\n", Columns(), "2 columns called 'text'; give --text the number"),
         ("a.tsv", "x\t1\n", Columns(("1",), "3", header=False), r"no column --label 3: .* a number from 1 to 2"),
         ("a.tsv", "x\t1\n", Columns(("1",), "9" * 5000, header=False), "a number from 1 to 2"),
-        ("a.tsv", "text\tlabel\ts\nx\t1\tall\n", Columns(split="s"), r"a\.tsv:2: met 'all' in the column s"),
+        ("a.tsv", "text\tlabel\ts\nx\t1\tall\n", Columns(split="s"), r"a\.tsv:2: got 'all' in the column s"),
         ("a.jsonl", '{"text": "x"}\n', Columns(), r"a\.jsonl:1 has no column 'label' \(--label\); it has 'text'"),
-        ("a.jsonl", '\n{"text": "x"\n', Columns(), r"a\.jsonl:2: met .*; expected one JSON object per line"),
-        ("a.jsonl", '{"text": ["x"], "label": 1}\n', Columns(), r"a\.jsonl:1: met .*a list"),
-        ("a.jsonl", '{"text": "x", "label": null}\n', Columns(), r"a\.jsonl:1: met an empty label"),
-        ("a.jsonl", '{"text": ' + "[" * 100_000 + "\n", Columns(), r"a\.jsonl:1: met .*recursion"),
+        ("a.jsonl", '\n{"text": "x"\n', Columns(), r"a\.jsonl:2: got .*; expected one JSON object per line"),
+        ("a.jsonl", '{"text": ["x"], "label": 1}\n', Columns(), r"a\.jsonl:1: got .*a list"),
+        ("a.jsonl", '{"text": "x", "label": null}\n', Columns(), r"a\.jsonl:1: got an empty label"),
+        ("a.jsonl", '{"text": ' + "[" * 100_000 + "\n", Columns(), r"a\.jsonl:1: got .*recursion"),
         ("a.parquet", "PAR1", Columns(), r"a\.parquet cannot be read as Parquet"),
         ("a.tsv", "text\tlabel\nx\t1\n", Columns(()), "--text"),
     ],

@@ -21,11 +21,10 @@ from sonde.task import SPLITS, Counts, Example, Policy, Task
 from sonde.tasks import SUITES, load
 
 
-def test_every_task_of_every_suite_can_be_made(builtin, conneau, universal):
+def test_every_task_of_every_suite_can_be_made(conneau, universal, others):
     assert set(conneau) == set(SUITES["conneau2018"])
     assert set(universal) == set(SUITES["universal2019"])
-    rest = make_sets(builtin, select_tasks(["xprobe2019", "adi2017"], [], sizes="600/120/120"))
-    for found in [*conneau.values(), *universal.values(), *rest]:
+    for found in [*conneau.values(), *universal.values(), *others]:
         assert isinstance(found, Dataset), found
 
 
@@ -141,8 +140,8 @@ def awkward(n):
 
 @pytest.mark.parametrize("suite", ["conneau2018", "universal2019", "adi2017"])
 def test_the_order_of_the_corpus_and_the_number_of_shards_do_not_matter(suite):
-    corpus = awkward(2500)
-    jobs = select_tasks([suite], [], sizes="200/40/40")
+    corpus = awkward(1600)
+    jobs = select_tasks([suite], [], sizes="100/20/20")
     first = {d.name: d for d in make_sets(corpus, jobs) if isinstance(d, Dataset)}
     assert len(first) >= 3
     for again in (make_sets(shuffled(corpus), jobs), make_sets(corpus, jobs, shards=3)):
@@ -153,22 +152,23 @@ def test_the_order_of_the_corpus_and_the_number_of_shards_do_not_matter(suite):
 
 
 def test_worker_processes_give_the_same_sets():
-    jobs = select_tasks([], ["sentence_length", "odd_man_out"], sizes="200/40/40")
-    one = [d.digest for d in make_sets(Corpus.synthetic(2500), jobs)]
-    assert [d.digest for d in make_sets(Corpus.synthetic(2500), jobs, jobs=2)] == one
+    jobs = select_tasks([], ["sentence_length", "odd_man_out"], sizes="100/20/20")
+    one = [d.digest for d in make_sets(Corpus.synthetic(1500), jobs)]
+    assert [d.digest for d in make_sets(Corpus.synthetic(1500), jobs, jobs=2)] == one
 
 
-def test_another_seed_gives_other_rows(builtin):
+def test_another_seed_gives_other_rows(small):
     jobs = select_tasks([], ["bigram_shift"], sizes="200/40/40")
-    (one,) = make_sets(builtin, jobs)
-    (two,) = make_sets(builtin, jobs, seed=2)
+    (one,) = make_sets(small, jobs)
+    (two,) = make_sets(small, jobs, seed=2)
     assert one.digest != two.digest
     assert len({r.source for _, r in one} & {r.source for _, r in two}) < len(one) / 2
 
 
 def test_the_pool_does_not_grow_with_the_corpus():
     from sonde.make import propose
-    from sonde.make.sketch import Job, Pool
+    from sonde.make.candidates import Pool
+    from sonde.make.job import Job
 
     task = load("bigram_shift")
     policy = replace(task.policies["conneau2018"], sizes=(60, 10, 10))
@@ -193,21 +193,23 @@ def test_near_duplicates_are_used_once():
     assert len(keys) == len(set(keys))
 
 
-def test_excluded_sentences_are_withheld(builtin):
+def test_excluded_sentences_are_withheld(small):
     jobs = select_tasks([], ["bigram_shift"], sizes="200/40/40")
-    (one,) = make_sets(builtin, jobs)
-    original = {s.id: s.text for s in builtin}
+    (one,) = make_sets(small, jobs)
+    original = {s.id: s.text for s in small}
     withheld = [original[row.source] for _, row in one]
-    (two,) = make_sets(builtin, jobs, exclude=withheld)
+    (two,) = make_sets(small, jobs, exclude=withheld)
     assert not {r.source for _, r in one} & {r.source for _, r in two}
     assert two.manifest["stages"]["rejected"]["withheld by --exclude"] == len(withheld)
 
 
-def test_exclusive_tasks_share_no_sentence(builtin):
-    jobs = select_tasks(["xprobe2019"], [], sizes="100/20/20")
-    shared = Counter(r.source for d in make_sets(builtin, jobs) if isinstance(d, Dataset) for _, r in d)
+def test_exclusive_tasks_share_no_sentence(small, others):
+    shared = Counter(r.source for d in others if d.name.startswith("xprobe2019/") for _, r in d)
     assert max(shared.values()) > 1
-    apart = Counter(r.source for d in make_sets(builtin, jobs, exclusive=True) if isinstance(d, Dataset) for _, r in d)
+    jobs = select_tasks(["xprobe2019"], [], sizes="100/20/20")
+    found = [d for d in make_sets(small, jobs, exclusive=True) if isinstance(d, Dataset)]
+    assert len(found) == len(jobs) - 1  # three thousand sentences are too few for tree_depth
+    apart = Counter(r.source for d in found for _, r in d)
     assert max(apart.values()) == 1
 
 
@@ -258,7 +260,7 @@ def test_a_corpus_too_small_says_so():
 def test_a_shortfall_is_stated(builtin):
     (found,) = make_sets(builtin, select_tasks([], ["coordination_inversion"]))
     sizes = found.manifest["sizes"]
-    assert sizes["asked"] == {"tr": 100_000, "va": 10_000, "te": 10_000}
+    assert sizes["requested"] == {"tr": 100_000, "va": 10_000, "te": 10_000}
     assert sizes["made"] == {s: len(found.rows[s]) for s in SPLITS}
     assert sum(sizes["made"].values()) < 12_000
 
@@ -272,7 +274,7 @@ def test_bad_sentences_stop_the_run_or_are_listed(tmp_path):
         out.write("1\tbroken\n\n")
     corpus = Corpus.read(str(path))
     jobs = select_tasks([], ["sentence_length"], sizes="60/12/12")
-    with pytest.raises(CorpusError, match=r"some\.conllu:\d+: met 2 columns"):
+    with pytest.raises(CorpusError, match=r"some\.conllu:\d+: got 2 columns"):
         list(make_sets(corpus, jobs))
     for shards in (1, 2):
         (found,) = make_sets(corpus, jobs, skip_bad=True, shards=shards)
@@ -311,23 +313,23 @@ def test_length_correlation_of_three_kinds_of_labels():
     assert length_correlation(data(("A", "B"), ("A", 4), ("B", 4)), "te") == 0.0
 
 
-def test_a_task_that_fails_is_not_hidden(builtin):
+def test_a_task_that_fails_is_not_hidden(small):
     def broken(s, context):
         raise ZeroDivisionError
 
     task = Task(name="broken", version=1, question="?", paper="", propose=broken, labels=("A", "B"))
-    (found,) = make_sets(builtin, [("mine", task, Policy())])
+    (found,) = make_sets(small, [("mine", task, Policy())])
     assert (found.name, found.kind) == ("mine/broken", "failed")
     assert "ZeroDivisionError" in found.reason
 
 
-def test_sentences_without_a_column_are_left_out_one_by_one():
-    some = [replace(s, heads=None, deprels=None) if i % 3 == 0 else s for i, s in enumerate(Corpus.synthetic(6000))]
+def test_sentences_without_a_column_are_left_out_one_by_one(small):
+    some = [replace(s, heads=None, deprels=None) if i % 3 == 0 else s for i, s in enumerate(small)]
     found = list(make_sets(Corpus.of(some), select_tasks(["universal2019", "xprobe2019"], [], sizes="100/20/20")))
     for d in found:
         assert isinstance(d, Dataset) or d.task == "tree_depth", d
     (passive,) = [d for d in found if d.task == "passive"]
-    assert passive.manifest["stages"]["rejected"]["the sentence lacks a column"] > 1000
+    assert passive.manifest["stages"]["rejected"]["the sentence lacks a column"] > 900
 
 
 def test_a_changed_sentence_is_no_other_row_s_sentence():
@@ -344,19 +346,19 @@ def test_a_changed_sentence_is_no_other_row_s_sentence():
     assert len(keys) == len(set(keys))
 
 
-def test_an_unsound_set_is_not_made(builtin):
+def test_an_unsound_set_is_not_made(small):
     def torn(s, context):
         return Example("AB"[context.draw(2)], ("same",), "the same text", s.id)
 
     task = Task(name="torn", version=1, question="?", paper="", propose=torn, labels=("A", "B"))
-    (found,) = make_sets(builtin, [("mine", task, Policy(sizes=(100, 20, 20)))])
+    (found,) = make_sets(small, [("mine", task, Policy(sizes=(100, 20, 20)))])
     assert isinstance(found, SkippedTask)
     assert found.kind == "unsound"
     assert "two labels" in found.reason
 
 
-def test_exclusive_tasks_of_one_pool_find_enough(builtin):
-    found = list(make_sets(builtin, select_tasks(["adi2017"], [], sizes="200/40/40"), exclusive=True))
+def test_exclusive_tasks_of_one_pool_find_enough(small):
+    found = list(make_sets(small, select_tasks(["adi2017"], [], sizes="200/40/40"), exclusive=True))
     for d in found:
         assert isinstance(d, Dataset), d
         assert d.manifest["sizes"]["drawn"] == {"tr": 200, "va": 40, "te": 40}

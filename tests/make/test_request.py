@@ -83,7 +83,7 @@ def test_names_become_folders_and_must_be_plain(tmp_path):
     path = tmp_path / "escape.py"
     path.write_text(
         "from sonde import Policy, Task\n"
-        "task = Task(name='t', version=1, question='?', paper='', propose=None, labels=('A', 'B'),\n"
+        "task = Task(name='t', version=1, question='?', paper='', propose=lambda s, c: None, labels=('A', 'B'),\n"
         "            policies={'../../up': Policy()})\n"
     )
     with pytest.raises(UsageError, match="plain names"):

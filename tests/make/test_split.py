@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.errors import TooFewError
-from sonde.make.split import deal_keys, gaussian, quotas
+from sonde.make.candidates import Candidate
+from sonde.make.gaussian import gaussian
+from sonde.make.split import deal_keys, quotas
 from sonde.make.split import select as select_from
 from sonde.task import SPLITS, Example, Policy, Task
 
@@ -24,7 +26,7 @@ def pool(counts, keys=None):
         for i in range(size):
             n += 1
             key = keys[cell[0]][i % len(keys[cell[0]])] if keys else None
-            cells[cell].append((n, n, 1, Example(cell[0], (str(n),), str(n), f"s{n}", key)))
+            cells[cell].append(Candidate(n, n, 1, Example(cell[0], (str(n),), str(n), f"s{n}", key)))
     return cells
 
 
@@ -38,7 +40,7 @@ def select(cells, task, policy):
 
 def table(selection):
     """(split, label, stratum of the test's pool) → rows."""
-    return {split: Counter(c[3].label for c in items) for split, items in selection.splits.items()}
+    return {split: Counter(c.example.label for c in items) for split, items in selection.splits.items()}
 
 
 def test_sizes_are_met_exactly_when_there_is_enough():
@@ -48,10 +50,10 @@ def test_sizes_are_met_exactly_when_there_is_enough():
 
 def test_classes_are_balanced_in_every_stratum_of_every_split():
     cells = pool({("A", "1"): 60, ("B", "1"): 500, ("A", "2"): 500, ("B", "2"): 90})
-    home = {c[1]: stratum for (_, stratum), items in cells.items() for c in items}
+    home = {c.near_key: stratum for (_, stratum), items in cells.items() for c in items}
     found = select(cells, task(), Policy(sizes=(1000, 100, 100), floor=0))
     for items in found.splits.values():
-        counts = Counter((home[c[1]], c[3].label) for c in items)
+        counts = Counter((home[c.near_key], c.example.label) for c in items)
         assert counts["1", "A"] == counts["1", "B"]
         assert counts["2", "A"] == counts["2", "B"]
     assert sum(map(len, found.splits.values())) == 2 * (60 + 90)
@@ -70,7 +72,7 @@ def test_no_candidate_twice_and_no_split_unbalanced(strata, sizes):
         scarce = min(sum(ab[i] for ab in strata.values()) for i in (0, 1))
         assert scarce < 5 or sum(min(ab) for ab in strata.values()) < 10 * sum(sizes) / min(sizes)
         return
-    chosen = [c[1] for items in found.splits.values() for c in items]
+    chosen = [c.near_key for items in found.splits.values() for c in items]
     assert len(chosen) == len(set(chosen))
     for split, counts in table(found).items():
         assert counts["A"] == counts["B"]
@@ -116,7 +118,7 @@ def test_every_split_has_its_own_remainder(disjoint):
     # the class with more rows to spare has the odd one
     assert table(found)["va"] == table(found)["te"] == {"A": 11, "B": 10}
     if disjoint:
-        home = {(c[3].key, split) for split, items in found.splits.items() for c in items}
+        home = {(c.example.key, split) for split, items in found.splits.items() for c in items}
         assert len(home) == len({key for key, _ in home})
 
 
@@ -140,7 +142,7 @@ def test_forms_live_in_one_split(counts):
             keys[label].append(f"k{k}")
             for _ in range(times):
                 n += 1
-                cells[label, ""].append((n, n, 1, Example(label, (str(n),), str(n), f"s{n}", f"k{k}")))
+                cells[label, ""].append(Candidate(n, n, 1, Example(label, (str(n),), str(n), f"s{n}", f"k{k}")))
     try:
         found = select(cells, task(), Policy(sizes=(200, 40, 40), disjoint=True))
     except TooFewError:
@@ -148,7 +150,7 @@ def test_forms_live_in_one_split(counts):
     homes = {}
     for split, items in found.splits.items():
         for c in items:
-            assert homes.setdefault(c[3].key, split) == split
+            assert homes.setdefault(c.example.key, split) == split
     for counts_here in table(found).values():
         assert counts_here["A"] == counts_here["B"]
 
@@ -188,8 +190,8 @@ def test_one_form_is_capped():
     found = select(cells, task(), Policy(sizes=(300, 30, 30), disjoint=True, cap=0.1))
     assert found.cap == 18
     # the rows of this form have the lowest priorities: as many as the cap allows are chosen, and in one split
-    assert Counter((split, c[3].key) for split, items in found.splits.items() for c in items)["tr", "x"] == 18
-    assert Counter(c[3].key for items in found.splits.values() for c in items)["x"] == 18
+    assert Counter((split, c.example.key) for split, items in found.splits.items() for c in items)["tr", "x"] == 18
+    assert Counter(c.example.key for items in found.splits.values() for c in items)["x"] == 18
 
 
 @pytest.mark.parametrize(
@@ -210,7 +212,7 @@ def test_the_cap_is_a_share_of_the_rows_of_a_class(rows, share, cap):
     cells = {cell: [*items, *(others[cell] if rows == 300 else [])] for cell, items in cells.items()}
     found = select(cells, task(), Policy(sizes=(300, 30, 30), cap=share))
     assert found.cap == cap
-    assert [sum(c[3].key == form for items in found.splits.values() for c in items) for form in "xy"] == [cap, cap]
+    assert [sum(c.example.key == form for items in found.splits.values() for c in items) for form in "xy"] == [cap, cap]
 
 
 def test_depth_classes_are_the_widest_run_with_equal_lengths():
@@ -225,10 +227,10 @@ def test_depth_classes_are_the_widest_run_with_equal_lengths():
 def test_exact_decorrelation_gives_every_depth_the_same_lengths():
     counts = {(f"{d:02d}", f"/{n:02d}"): max(0, 40 - 3 * abs(n - 3 * d)) for d in range(3, 8) for n in range(5, 28)}
     cells = pool(counts)
-    length = {c[1]: cell[1] for cell, items in cells.items() for c in items}
+    length = {c.near_key: cell[1] for cell, items in cells.items() for c in items}
     found = select(cells, task(labels="depth"), Policy(sizes=(900, 90, 90), strata="exact", min_classes=5, min_class=5))
     for items in found.splits.values():
-        histograms = {d: Counter(length[c[1]] for c in items if c[3].label == d) for d in found.labels}
+        histograms = {d: Counter(length[c.near_key] for c in items if c.example.label == d) for d in found.labels}
         assert len({tuple(sorted(h.items())) for h in histograms.values()}) == 1
 
 
@@ -326,5 +328,5 @@ def test_the_most_frequent_classes_are_taken_though_the_pool_is_cut():
 
 
 def test_sizes_that_leave_a_class_without_a_row_are_refused():
-    with pytest.raises(TooFewError, match="1/1/1 rows asked for and 50 to be had"):
+    with pytest.raises(TooFewError, match="1/1/1 rows were requested and each of 2 classes has 50"):
         select(pool({("A", ""): 50, ("B", ""): 50}), task(), Policy(sizes=(1, 1, 1)))

@@ -6,8 +6,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from sonde.data.records import Columns
 from sonde.data.sources import find_sets
-from sonde.data.tables import Columns
 from sonde.report import Report, summarise
 from sonde.report.full_summary import full_summary
 from sonde.report.reproduction import reproduction

@@ -79,11 +79,11 @@ def test_sets_that_are_not_there_are_listed(tmp_path, small):
             "SST/binary/sentiment-dev",
             "a\tb\t1\n",
             "SST2",
-            "sentiment-dev:1: met 3 columns; expected sentence and label",
+            "sentiment-dev:1: got 3 columns; expected sentence and label",
         ),
         ("SICK/SICK_trial.txt", SICK + "1\ta\tb\t6.5\tNEUTRAL\n", "SICKRelatedness", "SICK_trial.txt:2: got 6.5"),
-        ("SICK/SICK_trial.txt", SICK + "1\ta\tb\t3,5\tNEUTRAL\n", "SICKRelatedness", ":2: met the score '3,5'"),
-        ("SICK/SICK_trial.txt", SICK + "1\ta\tb\n", "SICKEntailment", "SICK_trial.txt:2: met 3 columns; expected 5"),
+        ("SICK/SICK_trial.txt", SICK + "1\ta\tb\t3,5\tNEUTRAL\n", "SICKRelatedness", ":2: got the score '3,5'"),
+        ("SICK/SICK_trial.txt", SICK + "1\ta\tb\n", "SICKEntailment", "SICK_trial.txt:2: got 3 columns; expected 5"),
         ("STS/STS13-en-test/STS.gs.FNWN.txt", "1\n", "STS13", "differ in their number of lines"),
         ("XNLI/xnli.dev.tsv", "language\tgold_label\tsentence1\tsentence2\nen\tx\ta\tb\n", "XNLI", "the label 'x'"),
     ],
@@ -104,7 +104,7 @@ def test_a_missing_file_makes_a_set_unsound(data):
 def test_bytes_that_are_no_utf8_are_an_error_or_a_note_as_for_senteval(data):
     (data / "downstream/SST/binary/sentiment-dev").write_bytes(b"caf\xe9\t0\n")
     (data / "downstream/MR/rt-polarity.pos").write_bytes(b"a caf\xe9\n")
-    assert any("sentiment-dev:1: met the bytes e9" in error for error in told(data, "SST2").errors)
+    assert any("sentiment-dev:1: got the bytes e9" in error for error in told(data, "SST2").errors)
     report = told(data, "MR")
     assert report.is_valid
     assert any("rt-polarity.pos is not UTF-8 and read as Latin-1" in note for note in report.notes)
@@ -122,7 +122,7 @@ def test_empty_lines_and_rows_are_noted(data):
 def test_of_many_broken_lines_a_few_are_shown_and_all_are_counted(data):
     (data / "downstream/SST/binary/sentiment-dev").write_text("a\tb\tc\n" * 50, "utf-8")
     errors = told(data, "SST2").errors
-    assert sum("met 3 columns" in error for error in errors) == 5
+    assert sum("got 3 columns" in error for error in errors) == 5
     assert "malformed lines: 50 in all" in errors
 
 
@@ -151,11 +151,11 @@ def test_probing_sets_are_checked_too(tmp_path):
     )
     write(tmp_path, {"probing/past_present.txt": "tr\tPAST\tHe left .\ntr\tPRES\nte\tPAST\tWe ran .\n"})
     (report,), _ = check(str(tmp_path))
-    assert "past_present.txt:2: met 2 columns" in report.errors[0]
+    assert "past_present.txt:2: got 2 columns" in report.errors[0]
 
 
 def test_a_folder_without_any_of_these_sets_is_an_error(tmp_path):
-    with pytest.raises(DataError, match="holds no set of a known form"):
+    with pytest.raises(DataError, match="holds no set in a known format"):
         check(str(tmp_path))
     write(tmp_path, {"mine.txt": "tr\tA\tx\nte\tB\ty\n"})
     with pytest.raises(UsageError, match="contains none of SentEval's sets"):

@@ -190,7 +190,7 @@ def test_sick_becomes_the_three_files_of_semeval(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("a\tb\n", r"SICK\.txt:1: met no column 'pair_ID'"), ("", r"SICK\.txt:1: met no column 'pair_ID'")],
+    [("a\tb\n", r"SICK\.txt:1: got no column 'pair_ID'"), ("", r"SICK\.txt:1: got no column 'pair_ID'")],
 )
 def test_a_release_with_other_columns_is_said(tmp_path, text, message):
     (tmp_path / "SICK.txt").write_text(text, "utf-8")

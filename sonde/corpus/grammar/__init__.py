@@ -13,12 +13,13 @@ from functools import cache
 from itertools import count, islice
 from random import Random
 
+from sonde.corpus.grammar import coordination as c
 from sonde.corpus.grammar import questions as q
 from sonde.corpus.grammar import statements as s
 from sonde.corpus.grammar.clauses import clause, infinitive
-from sonde.corpus.grammar.lexicon import Table
 from sonde.corpus.grammar.phrases import Draft, Rules, Stuck
 from sonde.corpus.grammar.relatives import attach
+from sonde.corpus.grammar.words import Table
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import UsageError
 
@@ -32,7 +33,7 @@ _RULES = Rules(attach, clause, infinitive)
 def sentence(index: int, seed: int = 0) -> Sentence:
     """Return sentence number ``index`` of the corpus that ``seed`` names."""
     if index < 0 or seed < 0:
-        raise UsageError(f"met index {index} and seed {seed} for the built-in corpus; expected numbers of 0 or more")
+        raise UsageError(f"the built-in corpus needs an index and a seed of 0 or more, got {index} and {seed}")
     rng = Random(seed << 64 | index)
     for attempt in count():
         if attempt % _TRIES_AT_A_LENGTH == 0:
@@ -95,10 +96,10 @@ def _kinds(length: int) -> Table[tuple[Callable[[Draft, int, str], Tree], str]]:
         (s.fronted("at"), ".", 9, 1.5),
         (s.fronted("bp"), ".", 9, 1.0),
         (s.parenthetical, ".", 8, 1.5),
-        (s.coordinated, ".", 8, 13.0),
-        (s.tripled, ".", 14, 1.5),
-        (s.paratactic, ".", 9, 3.0),
-        (s.twofold, ".", 7, 4.0),
+        (c.coordinated, ".", 8, 13.0),
+        (c.tripled, ".", 14, 1.5),
+        (c.paratactic, ".", 9, 3.0),
+        (c.twofold, ".", 7, 4.0),
         (s.there, ".", 6, 2.0),
         (s.extraposed, ".", 8, 1.5),
         (s.clausal_subject, ".", 9, 2.0),

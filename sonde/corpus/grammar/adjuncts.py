@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 from sonde.corpus.grammar.closed import listed
-from sonde.corpus.grammar.lexicon import HUMAN, Table, Verb, adposition, lexicon, word
+from sonde.corpus.grammar.lexicon import HUMAN, Verb, lexicon
 from sonde.corpus.grammar.nominals import prepositional
 from sonde.corpus.grammar.phrases import Draft, Nominal
 from sonde.corpus.grammar.times import adverbial
+from sonde.corpus.grammar.words import Table, adposition, word
 from sonde.corpus.sentence import Tree
 
 _MIN_WORDS = {"manner": 1, "place": 3, "tool": 3, "company": 3, "time": 1, "purpose": 3, "clause": 4, "without": 3}

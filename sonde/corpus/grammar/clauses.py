@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sonde.corpus.grammar.closed import listed
 from sonde.corpus.grammar.complements import complements, copular
-from sonde.corpus.grammar.lexicon import verb_forms, word
 from sonde.corpus.grammar.nominals import nominal, prepositional
 from sonde.corpus.grammar.phrases import Draft, Nominal
 from sonde.corpus.grammar.plans import COPULAR, Chain, Plan, auxiliary, chain, modal, plan
+from sonde.corpus.grammar.words import verb_forms, word
 from sonde.corpus.sentence import Tree
 
 HOSTS = {"will": "wo", "can": "ca"}

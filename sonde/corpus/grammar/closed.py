@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from sonde.corpus.grammar.lexicon import Table, Word, adjective, adverb, lexicon, name, word, zipf
+from sonde.corpus.grammar.lexicon import lexicon
+from sonde.corpus.grammar.words import Table, Word, adjective, adverb, name, word, zipf
 
 PRONOUNS = {
     # agreement, form: nominative, accusative, genitive, features after Case

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from sonde.corpus.grammar.adjuncts import adjuncts
 from sonde.corpus.grammar.closed import listed_adjectives
-from sonde.corpus.grammar.lexicon import HUMAN, Verb, adposition, word
+from sonde.corpus.grammar.lexicon import HUMAN, Verb
 from sonde.corpus.grammar.nominals import nominal, prepositional
 from sonde.corpus.grammar.phrases import Draft, Nominal, adjectival, bare, grade, modifiers
 from sonde.corpus.grammar.plans import EMBEDDING, Plan
+from sonde.corpus.grammar.words import adposition, word
 from sonde.corpus.sentence import Tree
 
 
@@ -20,7 +21,7 @@ def _share(d: Draft, end: int) -> int:
 def complements(
     d: Draft, p: Plan, v: Verb, head: int, subject: Nominal, end: int, when: str, gap: bool, dated: bool, manner: bool
 ) -> list[int | Tree]:
-    """Put what the frame asks for, then adjuncts while there is room."""
+    """Put what the frame requires, then adjuncts while there is room."""
     parts: list[int | Tree] = []
     frame = p.frame
     particle = d.put(v.particle, "compound:prt", head) if v.particle and (frame != "tv" or gap or d.coin(0.5)) else None

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from sonde.corpus.grammar.lexicon import HUMAN, NounClass, Table, Word, lexicon, word
+from sonde.corpus.grammar.lexicon import HUMAN, NounClass, lexicon
 from sonde.corpus.grammar.phrases import Draft, Nominal, bare, pronoun, proper
 from sonde.corpus.grammar.plans import frames
+from sonde.corpus.grammar.words import Table, Word, word
 from sonde.corpus.sentence import Tree
 
 
@@ -32,7 +33,7 @@ def _shapes(room: int, deep: int, without: frozenset[str]) -> Table[str]:
 
 @cache
 def _relatable(kind: str) -> bool:
-    """Say whether something can be told of a noun class in a relative clause."""
+    """Say whether a noun class can have a relative clause."""
     return kind != "CITY" and bool(lexicon().frame("tv", kind, "object").items or frames(kind, 3, 1, "").items)
 
 

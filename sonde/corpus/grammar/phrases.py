@@ -23,7 +23,8 @@ from sonde.corpus.grammar.closed import (
     possessives,
     pronouns,
 )
-from sonde.corpus.grammar.lexicon import Lexicon, Noun, NounClass, Table, Word, adjective, capital, lexicon, word
+from sonde.corpus.grammar.lexicon import Lexicon, Noun, NounClass, lexicon
+from sonde.corpus.grammar.words import Table, Word, adjective, capital, word
 from sonde.corpus.sentence import Tree
 
 T = TypeVar("T")
@@ -54,7 +55,7 @@ class Rules(NamedTuple):
 
 
 class Stuck(Exception):
-    """No item of a table fits what was said so far."""
+    """No item of a table fits the derivation so far."""
 
 
 class Draft:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from sonde.corpus.grammar.lexicon import HUMAN, Table, Verb, Word, lexicon, verb_forms, word
+from sonde.corpus.grammar.lexicon import HUMAN, Verb, lexicon
 from sonde.corpus.grammar.phrases import Draft
+from sonde.corpus.grammar.words import Table, Word, verb_forms, word
 
 EMBEDDING = frozenset({"that", "whether", "inf", "ger", "ask", "let"})
 COPULAR = frozenset({"cop_adj", "cop_np", "cop_pp"})

@@ -7,11 +7,12 @@ from functools import cache
 
 from sonde.corpus.grammar.clauses import HOSTS, UNCONTRACTED, clause, infinitive, negate, predicate
 from sonde.corpus.grammar.closed import determiner
-from sonde.corpus.grammar.lexicon import HUMAN, Table, Word, verb_forms, word
+from sonde.corpus.grammar.lexicon import HUMAN
 from sonde.corpus.grammar.nominals import nominal
 from sonde.corpus.grammar.phrases import Draft, Nominal, bare, pronoun, proper
 from sonde.corpus.grammar.plans import Chain, Plan, auxiliary, chain, plan
 from sonde.corpus.grammar.statements import close
+from sonde.corpus.grammar.words import Table, Word, verb_forms, word
 from sonde.corpus.sentence import Tree
 
 

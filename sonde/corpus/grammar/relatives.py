@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from sonde.corpus.grammar.clauses import clause, predicate
-from sonde.corpus.grammar.lexicon import HUMAN, word
+from sonde.corpus.grammar.lexicon import HUMAN
 from sonde.corpus.grammar.phrases import Draft, Nominal
 from sonde.corpus.grammar.plans import Chain, Plan, chain, frames, plan
+from sonde.corpus.grammar.words import word
 from sonde.corpus.sentence import Tree
 
 

@@ -1,4 +1,4 @@
-"""Statements of the built-in corpus: what stands at the top of the tree and who is the root.
+"""Statements of the built-in corpus: what is at the top of the tree, and which word is the root.
 
 Every kind takes a draft, the number of words to aim at, and the final mark; it returns the sentence node.
 """
@@ -12,16 +12,17 @@ from sonde.corpus.grammar.adjuncts import subordinate
 from sonde.corpus.grammar.clauses import clause, existential, infinitive, predicate
 from sonde.corpus.grammar.closed import listed, listed_adjectives, personal
 from sonde.corpus.grammar.complements import complement
-from sonde.corpus.grammar.lexicon import Table, Word, adverb, verb_forms, word
 from sonde.corpus.grammar.nominals import nominal, prepositional
 from sonde.corpus.grammar.phrases import Draft, Nominal
 from sonde.corpus.grammar.plans import auxiliary, chain, plan
 from sonde.corpus.grammar.times import adverbial
+from sonde.corpus.grammar.words import Table, Word, verb_forms, word
 from sonde.corpus.sentence import Tree
 
 
 @cache
-def _times() -> Table[str]:
+def times() -> Table[str]:
+    """The tenses to draw from."""
     return Table([("past", 55.0), ("pres", 35.0), ("fut", 10.0)])
 
 
@@ -31,14 +32,10 @@ def close(d: Draft, label: str, mark: str, head: int, *parts: int | Tree) -> Tre
     return d.node(label, *parts, d.mark(mark, head))
 
 
-def _and(d: Draft, among: Table[str]) -> Word:
+def conjunction(d: Draft, among: Table[str]) -> Word:
+    """Draw a coordinating conjunction."""
     form = d.pick(among)
     return word(form, form, "CCONJ", "CC")
-
-
-@cache
-def _joining() -> Table[str]:
-    return Table([("and", 50.0), ("but", 32.0), ("or", 10.0), ("yet", 4.0)])
 
 
 _OPENING = Table([("but", 5.0), ("and", 5.0), ("or", 0.3), ("yet", 1.0)])
@@ -49,7 +46,7 @@ _OPENING = Table([("but", 5.0), ("and", 5.0), ("or", 0.3), ("yet", 1.0)])
 
 def plain(d: Draft, size: int, mark: str) -> Tree:
     """One clause."""
-    kids, head = clause(d, size - 1, d.pick(_times()), "root")
+    kids, head = clause(d, size - 1, d.pick(times()), "root")
     return close(d, "S", mark, head, *kids)
 
 
@@ -58,7 +55,7 @@ def fronted(front: str) -> Callable[[Draft, int, str], Tree]:
 
     def kind(d: Draft, size: int, mark: str) -> Tree:
         end = size - 1
-        time = d.pick(_times())
+        time = d.pick(times())
         parts: list[int | Tree] = []
         waiting: list[int] = []
         human = "g" in front or "u" in front
@@ -73,7 +70,7 @@ def fronted(front: str) -> Callable[[Draft, int, str], Tree]:
         for letter in front:
             comma = True
             if letter == "c":
-                waiting.append(d.put(_and(d, _OPENING), "cc"))
+                waiting.append(d.put(conjunction(d, _OPENING), "cc"))
                 parts.append(waiting[-1])
                 continue
             if letter == "i":
@@ -150,93 +147,14 @@ def parenthetical(d: Draft, size: int, mark: str) -> Tree:
     at = d.put(d.pick(listed("stance", "words")), "advmod")
     second = d.mark(",", at)
     d.heads[first] = at
-    steps = chain(d, p, d.pick(_times()), subject.agreement)
+    steps = chain(d, p, d.pick(times()), subject.agreement)
     before, rest, head = predicate(d, p, subject, steps, end, [subject.head, at], affirm=True)
     return close(d, "S", mark, head, subject.tree, first, d.node("ADVP", at), second, *before, *rest)
 
 
-def coordinated(d: Draft, size: int, mark: str) -> Tree:
-    """Two main clauses and a conjunction, with or without a comma."""
-    return _joined(d, size, mark, 2)
-
-
-def tripled(d: Draft, size: int, mark: str) -> Tree:
-    """Three main clauses."""
-    return _joined(d, size, mark, 3)
-
-
-def _joined(d: Draft, size: int, mark: str, clauses: int) -> Tree:
-    time = d.pick(_times())
-    even = d.rng.random() < 0.45
-    first_end = (size - 3) // clauses if even else 2 + d.upto(max(1, size - 7 if clauses == 2 else size // 3))
-    kids, head = clause(d, first_end, time, "root", simple=d.coin(0.6))
-    first_size = len(d.words)
-    parts: list[int | Tree] = [Tree("S", tuple(kids))]
-    with_comma = clauses == 3 or d.coin(0.65)
-    conjunction = _and(d, _joining())
-    for left in range(clauses - 1, 0, -1):
-        waiting = []
-        if with_comma:
-            waiting.append(d.mark(",", -1))
-        if left == 1:
-            waiting.append(d.put(conjunction, "cc"))
-        parts += waiting
-        end = size - 1 if left == 1 else len(d.words) + max(3, (size - len(d.words)) // 2)
-        if even:
-            end = len(d.words) + first_size
-        kids, at = clause(
-            d, max(end, len(d.words) + 2), time if d.coin(0.8) else d.pick(_times()), "conj", waiting=waiting
-        )
-        d.heads[at] = head
-        parts.append(Tree("S", tuple(kids)))
-    return close(d, "S", mark, head, *parts)
-
-
-def paratactic(d: Draft, size: int, mark: str) -> Tree:
-    """Two main clauses with a semicolon, or with a comma and so."""
-    kids, head = clause(d, 2 + d.upto(max(1, size - 7)), time := d.pick(_times()), "root")
-    first = Tree("S", tuple(kids))
-    so = d.coin(0.5)
-    sign = d.mark("," if so else ";", -1)
-    waiting = [sign]
-    front: list[Tree] = []
-    if so:
-        waiting.append(d.put(adverb("so"), "advmod"))
-        front.append(d.node("ADVP", waiting[-1]))
-    kids, at = clause(d, max(size - 1, len(d.words) + 2), time, "parataxis", waiting=waiting)
-    d.heads[at] = head
-    return close(d, "S", mark, head, first, sign, Tree("S", (*front, *kids)))
-
-
-def twofold(d: Draft, size: int, mark: str) -> Tree:
-    """One subject with two verb phrases."""
-    end = size - 1
-    share = d.upto(max(1, min(5, end // 3)))
-    p = plan(d, max(1, (end - share) // 2))
-    subject = nominal(d, p.subject, share, "nsubj:pass" if p.passive else "nsubj", case="Nom", pron=0.2)
-    time = d.pick(_times())
-    middle = share + max(2, d.upto(max(1, end - share - 3)))
-    before, rest, head = predicate(
-        d, p, subject._replace(pronoun=False), chain(d, p, time, subject.agreement, simple=True), middle, [subject.head]
-    )
-    cc = d.put(_and(d, _pairing()), "cc")
-    q = plan(d, max(1, d.room(end)), subject.kind.name)
-    again, rest_again, at = predicate(
-        d, q, subject._replace(pronoun=False), chain(d, q, time, subject.agreement, simple=True), end, [cc]
-    )
-    d.relations[at], d.heads[at] = "conj", head
-    first, second = Tree("VP", (*before, *rest[0].children)), Tree("VP", (*again, *rest_again[0].children))
-    return close(d, "S", mark, head, subject.tree, d.node("VP", first, cc, second))
-
-
-@cache
-def _pairing() -> Table[str]:
-    return Table([("and", 8.0), ("but", 1.5), ("or", 0.5)])
-
-
 def there(d: Draft, size: int, mark: str) -> Tree:
     """An existential sentence."""
-    kids, head = existential(d, size - 1, d.pick(_times()), "root", [])
+    kids, head = existential(d, size - 1, d.pick(times()), "root", [])
     return close(d, "S", mark, head, *kids)
 
 
@@ -326,7 +244,7 @@ def _saying() -> Table[str]:
 def spoken(d: Draft, size: int, mark: str) -> Tree:
     """Direct speech, then who said it; with a name the verb may come first."""
     opening = d.mark("``", -1)
-    kids, said = clause(d, max(4, size - 6), d.pick(_times()), "ccomp")
+    kids, said = clause(d, max(4, size - 6), d.pick(times()), "ccomp")
     comma, closing = d.mark(",", said), d.mark("''", said)
     d.heads[opening] = said
     quoted = Tree("S", tuple(kids))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from sonde.corpus.grammar.closed import determiner
-from sonde.corpus.grammar.lexicon import Table, adjective, adposition, adverb, lexicon, name, noun, plural, zipf
+from sonde.corpus.grammar.lexicon import lexicon
 from sonde.corpus.grammar.phrases import Draft
+from sonde.corpus.grammar.words import Table, adjective, adposition, adverb, name, noun, plural, zipf
 from sonde.corpus.sentence import Tree
 
 _KINDS = {

@@ -1,6 +1,6 @@
-"""The transfer sets of others: which files stand where, what a line of each holds, and what is known of the whole.
+"""Transfer sets: which files are where, what a line of each holds, and what is known about the set.
 
-``catalogue`` is the list; ``find`` tells which set stands in a folder; ``read`` makes a ``Dataset`` of it.
+``catalogue`` is the list; ``find`` recognises the set in a folder; ``read`` reads it as a ``Dataset``.
 """
 
 from sonde.data.layouts.catalogue import LAYOUTS

@@ -22,7 +22,8 @@ from typing import Any
 import msgspec
 
 from sonde.core.files import open_bytes
-from sonde.data.tables import Interned, example, without_compression_suffix
+from sonde.data.file_names import without_compression_suffix
+from sonde.data.rows import Interned, example
 from sonde.errors import CorpusError, DataError
 from sonde.task import Example
 
@@ -40,7 +41,7 @@ class _File(msgspec.Struct):
 def scan_captions(path: str, known: Interned) -> Iterator[Example]:
     """A row for each of the first five captions of every image.
 
-    The label is the image's number, from 0. A hash of all features goes along, so that a set's digest tells these too.
+    The label is the image's number, from 0. A hash of all features is added, so that the digest of the set covers them.
     """
     try:
         found = msgspec.json.decode(b"".join(open_bytes(path)), type=_File)
@@ -68,7 +69,7 @@ def features_path(path: str) -> str:
     tried = [without_compression_suffix(path).with_suffix(suffix) for suffix in (".npy", ".npz")]
     found = next((file for file in tried if file.is_file()), None)
     if found is None:
-        raise DataError(f"{path} has no image features beside it: expected {tried[0]} or {tried[1].name}.")
+        raise DataError(f"{path} has no image features next to it: expected {tried[0]} or {tried[1].name}.")
     return str(found)
 
 

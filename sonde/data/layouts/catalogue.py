@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sonde.data.layouts.layout import Layout, Part
-from sonde.data.tables import Columns
+from sonde.data.records import Columns
 
 
 def _parts(files: Mapping[str, str]) -> tuple[Part, ...]:

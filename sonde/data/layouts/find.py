@@ -1,4 +1,4 @@
-"""Which transfer sets stand in a folder, and where a set stands below a folder of data."""
+"""Which transfer sets are in a folder, and where a set is below a folder of data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PICKLES = frozenset({"train.pkl", "valid.pkl", "test.pkl"})
 
 
 def layouts_in(folder: Path) -> tuple[str, ...]:
-    """The names of the transfer sets of which at least one file stands in this very folder."""
+    """The names of the transfer sets of which at least one file is directly in this folder."""
     try:
         names = {path.name for path in folder.iterdir() if path.is_file()}
     except OSError:
@@ -26,7 +26,7 @@ def layouts_in(folder: Path) -> tuple[str, ...]:
 
 
 def languages_of(name: str, folder: Path) -> tuple[str | None, ...]:
-    """The languages in which a set stands in a folder; None for one whose files do not tell."""
+    """The languages of a set in a folder; None for one whose files do not say."""
     return nli_languages(folder) if LAYOUTS[name].read == "nli" else (LAYOUTS[name].language,)
 
 
@@ -43,8 +43,8 @@ def locate(name: str, data: Path) -> Path:
         if name in layouts_in(folder):
             return folder
     raise DataError(
-        f"{name} is not there: looked for {', '.join(LAYOUTS[name].files[:3]) or 'its files'} in {tried[0]}, "
-        f"{tried[1]} and {data}. `sonde data get {name} -o {data}` fetches the set, or says where it is to be had."
+        f"{name} was not found: looked for {', '.join(LAYOUTS[name].files[:3]) or 'its files'} in {tried[0]}, "
+        f"{tried[1]} and {data}. `sonde data get {name} -o {data}` downloads it, or says where to get it."
     )
 
 

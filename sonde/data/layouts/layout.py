@@ -1,4 +1,4 @@
-"""What there is to know about a transfer set before it is read."""
+"""What is known about a transfer set before it is read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sonde.data.protocol import Protocol
-from sonde.data.tables import Columns
+from sonde.data.records import Columns
 
 LineFormat = Literal[
     "sentence",
@@ -40,7 +40,7 @@ class Layout:
     home: str
     """The set's folder below ``downstream``."""
     parts: tuple[Part, ...]
-    """Rows of a set without splits of its own are test rows. Empty where the languages there tell the files."""
+    """Rows of a set without splits of its own are test rows. Empty where the files depend on the languages."""
     read: Columns | LineFormat
     """A table with a header and these columns, or what a line holds; a bare sentence's label is its file's suffix."""
     protocol: Protocol
@@ -53,15 +53,15 @@ class Layout:
     scale: tuple[float, float] | None = None
     """The lowest and highest score, where the labels are scores."""
     second: str = ""
-    """What the second sentence is called in the rows, where no header says it."""
+    """The name of the second sentence in the rows, where there is no header."""
     latin1_fallback: bool = False
     """Whether SentEval takes the files for Latin-1; here they are, if they are no UTF-8."""
     first: str = ""
-    """What the first line looks like, where the names of the files do not tell the set."""
+    """What the first line looks like, where the file names do not identify the set."""
     folder: str = ""
-    """What the name of the folder looks like, where neither tells the set."""
+    """What the name of the folder looks like, where neither identifies the set."""
     marker_file: str = ""
-    """A file that tells the set whatever its folder is called."""
+    """A file that identifies the set whatever its folder is called."""
     language: str | None = None
 
     @property

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sonde.data.dataset import Dataset
+from sonde.data.file_names import find_file
 from sonde.data.layouts.captions import features_path, scan_captions
 from sonde.data.layouts.catalogue import LAYOUTS
 from sonde.data.layouts.layout import Layout, Part
-from sonde.data.layouts.parsing import check_score, lines_of, parser
+from sonde.data.layouts.parsing import BuildRow, check_score, lines_of, parser
 from sonde.data.layouts.xnli import nli_files, nli_rows, no_language
-from sonde.data.tables import Columns, Interned, build_dataset, empty_splits, example, find_file
+from sonde.data.records import Columns
+from sonde.data.rows import Interned, build_dataset, empty_splits, example
 from sonde.errors import CorpusError, DataError, UsageError
 from sonde.task import Example
 
@@ -21,16 +23,8 @@ OnBrokenLine = Callable[[CorpusError], None]
 """What to do about a line that cannot be read."""
 
 
-class Scanned(NamedTuple):
-    """A row, and where it stands."""
-
-    split: str
-    path: str
-    row: Example
-
-
 def read_layout(name: str, folder: Path, *, language: str | None = None, train: str | None = None) -> Dataset:
-    """Read the set ``name`` from the folder in which its files stand. Labels are as in the files.
+    """Read the set ``name`` from the folder that holds its files. Labels are as in the files.
 
     ``language`` is which of XNLI's sets is meant, and ``train`` the file of English pairs that it is trained on.
     """
@@ -48,8 +42,8 @@ def scan(
     language: str | None = None,
     train: str | None = None,
     broken: OnBrokenLine | None = None,
-) -> Iterator[Scanned]:
-    """The rows of a set as they stand. The first broken line is an error, unless ``broken`` is told of each."""
+) -> Iterator[tuple[str, str, Example]]:
+    """Yield split, file and row, in file order. The first broken line is an error, unless ``broken`` is given."""
     if name not in LAYOUTS:
         raise UsageError(f"There is no transfer set {name!r}; there are {', '.join(LAYOUTS)}.")
     layout, known, complain = LAYOUTS[name], Interned(), broken or _raise
@@ -59,7 +53,7 @@ def scan(
         for part in layout.parts:
             path = _needed(name, folder, part.files[0])
             for row in scan_captions(path, known):
-                yield Scanned(part.split, path, row)
+                yield part.split, path, row
     else:
         for part in layout.parts:
             yield from _part(name, layout, part, folder, known, complain)
@@ -67,54 +61,59 @@ def scan(
 
 def _nli(
     layout: Layout, folder: Path, language: str | None, train: str | None, known: Interned, complain: OnBrokenLine
-) -> Iterator[Scanned]:
-    heard = False
+) -> Iterator[tuple[str, str, Example]]:
+    held_out = False
     for split, path in nli_files(folder, language, train).items():
-        for number, cells in nli_rows(path, None if split == "tr" else language or "", complain):
-            heard = heard or split != "tr"
-            extra = ((layout.second, cells.second or ""),)
-            yield Scanned(split, path, example(path, number, cells.label, cells.text, known, extra=extra))
-    if not heard:
+        row = _row_builder(path, (layout.second,), known)
+        for found in nli_rows(path, None if split == "tr" else language or "", row, complain):
+            held_out = held_out or split != "tr"
+            yield split, path, found
+    if not held_out:
         raise no_language(folder, language)
 
 
 def _part(
     name: str, layout: Layout, part: Part, folder: Path, known: Interned, complain: OnBrokenLine
-) -> Iterator[Scanned]:
+) -> Iterator[tuple[str, str, Example]]:
     paths = [_needed(name, folder, file) for file in part.files]
     columns = [lines_of(path, layout.latin1_fallback) for path in paths]
     if len({len(lines) for lines in columns}) > 1:
         counts = ", ".join(f"{len(lines):,} in {path}" for path, lines in zip(paths, columns, strict=True))
-        raise DataError(f"{name}: files that belong together differ in their number of lines: met {counts}.")
+        raise DataError(f"{name}: files that belong together differ in their number of lines: {counts}.")
     if not columns[0]:
         return
-    parse = parser(layout.read, paths, columns[0][0])
+    parse = parser(layout.read, paths, columns[0][0], _row_builder(paths[-1], layout.inputs, known))
     for number, lines in enumerate(zip(*columns, strict=True), 1):
         if number == 1 and isinstance(layout.read, Columns):
             continue  # the header
         try:
-            cells = parse(number, lines)
-            if cells is None:
+            found = parse(number, lines)
+            if found is None:
                 continue
-            extra = tuple((column, cells.second or "") for column in layout.inputs)
-            row = example(paths[-1], number, cells.label, cells.text, known, extra=extra)
             if layout.scale:
-                check_score(paths[-1], number, row.label)
+                check_score(paths[-1], number, found.label)
         except CorpusError as error:
             complain(error)
             continue
-        yield Scanned(part.split, paths[-1], row._replace(stratum=part.stratum) if part.stratum else row)
+        yield part.split, paths[-1], found._replace(stratum=part.stratum) if part.stratum else found
+
+
+def _row_builder(path: str, inputs: Sequence[str], known: Interned) -> BuildRow:
+    def row(number: int, label: str, text: str, second: str = "") -> Example:
+        return example(path, number, label, text, known, extra=tuple((column, second) for column in inputs))
+
+    return row
 
 
 def _manifest(name: str, folder: Path) -> dict[str, Any]:
-    """What the loop must know: how the set is scored, and what the probe is given."""
+    """What the run must know: how the set is scored, and what the probe is given."""
     layout = LAYOUTS[name]
-    said: dict[str, Any] = {"suite": "transfer", "protocol": layout.protocol, "inputs": list(layout.inputs)}
+    manifest: dict[str, Any] = {"suite": "transfer", "protocol": layout.protocol, "inputs": list(layout.inputs)}
     if layout.scale:
-        said["scale"] = list(layout.scale)
+        manifest["scale"] = list(layout.scale)
     if layout.read == "captions":
-        said["images"] = {part.split: features_path(_needed(name, folder, part.files[0])) for part in layout.parts}
-    return said
+        manifest["images"] = {part.split: features_path(_needed(name, folder, part.files[0])) for part in layout.parts}
+    return manifest
 
 
 def _needed(name: str, folder: Path, file: str) -> str:
@@ -122,14 +121,14 @@ def _needed(name: str, folder: Path, file: str) -> str:
         return str(path)
     if LAYOUTS[name].read == "captions" and (folder / "train.pkl").is_file():
         raise DataError(
-            f"{folder} has SentEval's pickles, which are not read as they are. Convert them once: "
+            f"{folder} has SentEval's pickles, which must be converted once: "
             f"cd {folder} && sonde data convert-coco train.pkl valid.pkl test.pkl -o ."
         )
     expected = LAYOUTS[name].files
     shown = ", ".join(expected if len(expected) < 10 else (*expected[:8], "…"))
     raise DataError(
         f"{name} lacks the file {file}: looked for it in {folder}, compressed or not; expected {shown}. "
-        f"`sonde data get {name}` fetches the set, or says where it is to be had."
+        f"`sonde data get {name}` downloads it, or says where to get it."
     )
 
 

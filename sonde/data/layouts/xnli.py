@@ -14,9 +14,10 @@ from itertools import chain
 from pathlib import Path
 
 from sonde.core.files import COMPRESSED, open_text
-from sonde.data.layouts.parsing import NO_GOLD, ParsedLine
-from sonde.data.tables import find_file
+from sonde.data.file_names import find_file
+from sonde.data.layouts.parsing import NO_GOLD, BuildRow
 from sonde.errors import CorpusError, SondeError, UsageError
+from sonde.task import Example
 
 OFFICIAL = {"va": "xnli.dev.tsv", "te": "xnli.test.tsv"}
 TRAINING = (
@@ -32,14 +33,14 @@ _CODE = re.compile(r"[a-z]{2,3}")
 _ONE = re.compile(rf"(dev|test)-([a-z]{{2,3}})\.tsv({'|'.join(map(re.escape, COMPRESSED))})?")
 _SPLIT = {"dev": "va", "test": "te"}
 _LABELS = {**{label: label for label in ("entailment", "neutral", "contradiction")}, "contradictory": "contradiction"}
-"""What the labels are called; the last is XNLI's word in its own copies of MultiNLI."""
+"""The labels; the last is XNLI's word in its own copies of MultiNLI."""
 _PAIR = re.compile(rf"[^\t]*\t[^\t]*\t({'|'.join(_LABELS)})\s*$")
 _HEADERS = (("sentence1", "sentence2", "gold_label"), ("premise", "hypo", "label"))
-"""How the columns are called where there is a header."""
+"""The names of the columns where there is a header."""
 
 
 def is_nli(folder: Path, names: Iterable[str]) -> bool:
-    """Whether XNLI stands in a folder that has files of these names."""
+    """Whether XNLI is in a folder that has files of these names."""
     return any(
         (_ONE.fullmatch(name) and _PAIR.match(_first(folder / name)))
         or (name in OFFICIAL.values() and _first(find_file(folder / name)).startswith("language\t"))
@@ -48,14 +49,14 @@ def is_nli(folder: Path, names: Iterable[str]) -> bool:
 
 
 def nli_languages(folder: Path) -> tuple[str, ...]:
-    """The languages of XNLI in this very folder, sorted."""
+    """The languages of XNLI directly in this folder, sorted."""
     found: set[str] = set()
     for each in folder.iterdir():
-        if (told := _ONE.fullmatch(each.name)) and _PAIR.match(_first(each)):
-            found.add(told[2])
+        if (match := _ONE.fullmatch(each.name)) and _PAIR.match(_first(each)):
+            found.add(match[2])
     for file in OFFICIAL.values():
         if (path := find_file(folder / file)) and _first(path).startswith("language\t"):
-            with suppress(SondeError):  # it is said when the set is read
+            with suppress(SondeError):  # reported when the set is read
                 found |= {code for line in open_text(str(path)) if _CODE.fullmatch(code := line.partition("\t")[0])}
     return tuple(sorted(found))
 
@@ -75,34 +76,34 @@ def nli_files(folder: Path, language: str | None, train: str | None) -> dict[str
 
 def no_language(folder: Path, language: str | None) -> UsageError:
     """The error for a language that is not there."""
-    wanted, got = language or "a language that was not named", ", ".join(nli_languages(folder)) or "no language"
-    return UsageError(f"XNLI was asked for in {wanted}; {folder} has it in {got}.")
+    requested, got = language or "(no language given)", ", ".join(nli_languages(folder)) or "no language"
+    return UsageError(f"XNLI was requested in {requested}; {folder} has it in {got}.")
 
 
 def nli_rows(
-    path: str, language: str | None, broken: Callable[[CorpusError], None]
-) -> Iterator[tuple[int, ParsedLine]]:
-    """The pairs of a file with their line numbers, of one language only where the file has several."""
+    path: str, language: str | None, row: BuildRow, broken: Callable[[CorpusError], None]
+) -> Iterator[Example]:
+    """The pairs of a file, of one language only where the file has several."""
     lines = enumerate(open_text(path), 1)
     first = next(lines, (1, ""))
     names = first[1].rstrip("\r\n").split("\t")
     header = next((header for header in _HEADERS if set(header) <= set(names)), None)
     places = [names.index(name) for name in header] if header else [0, 1, 2]
-    told = names.index("language") if header and "language" in names else None
+    tagged = names.index("language") if header and "language" in names else None
     for number, line in lines if header else chain([first], lines):
         cells = line.rstrip("\r\n").split("\t")
-        if cells == [""] or (told is not None and language is not None and cells[told : told + 1] != [language]):
+        if cells == [""] or (tagged is not None and language is not None and cells[tagged : tagged + 1] != [language]):
             continue
         try:
-            pair = _pair(path, number, cells, places)
+            found = _pair(row, path, number, cells, places)
         except CorpusError as error:
             broken(error)
             continue
-        if pair:
-            yield number, pair
+        if found:
+            yield found
 
 
-def _pair(path: str, number: int, cells: Sequence[str], places: Sequence[int]) -> ParsedLine | None:
+def _pair(row: BuildRow, path: str, number: int, cells: Sequence[str], places: Sequence[int]) -> Example | None:
     if len(cells) <= max(places):  # more are allowed: the header of MultiNLI does not fit its lines
         expected = f"at least {max(places) + 1}: two sentences and a label"
         raise CorpusError(path, number, f"{len(cells)} columns", expected)
@@ -113,7 +114,7 @@ def _pair(path: str, number: int, cells: Sequence[str], places: Sequence[int]) -
         raise CorpusError(path, number, f"the label {label[:20]!r}", "entailment, neutral or contradiction")
     if "\0" in text or "\0" in second:
         raise CorpusError(path, number, "a NUL byte", "text")
-    return ParsedLine(_LABELS[label], text, second)
+    return row(number, _LABELS[label], text, second)
 
 
 def _first(path: Path | None) -> str:

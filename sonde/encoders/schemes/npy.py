@@ -21,7 +21,8 @@ import numpy as np
 from sonde.core.arguments import as_texts
 from sonde.core.files import open_text
 from sonde.data.dataset import make_folder
-from sonde.data.tables import TABLE_SUFFIXES, Columns, records, without_compression_suffix
+from sonde.data.file_names import TABLE_SUFFIXES, without_compression_suffix
+from sonde.data.records import Columns, records
 from sonde.encoders.call import preview
 from sonde.encoders.checksums import CHECKSUMS_FILE, check_hash, checksum_lines, hash_file
 from sonde.encoders.encoder import short_repr

@@ -141,7 +141,7 @@ def test_files_that_are_no_utf8_are_latin1_and_lines_end_at_line_feeds_only(down
 def test_latin1_is_an_error_where_senteval_reads_utf8(downstream, file):
     (name, *_) = layouts_in((downstream / file).parent)
     (downstream / file).write_bytes(b"0 caf\xe9\t0\n")
-    with pytest.raises(CorpusError, match=r":1: met the bytes e9 .*UTF-8"):
+    with pytest.raises(CorpusError, match=r":1: got the bytes e9 .*UTF-8"):
         read_layout(name, (downstream / file).parent)
 
 
@@ -162,7 +162,7 @@ def test_a_missing_file_is_named_with_the_place_it_was_looked_for_in_and_a_way_t
         with pytest.raises(DataError) as caught:
             read_layout(name, folder)
         assert f"{name} lacks the file {folder.joinpath(file).name}: looked for it in {folder}" in str(caught.value)
-        assert f"`sonde data get {name}` fetches the set" in str(caught.value)
+        assert f"`sonde data get {name}` downloads it" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -172,25 +172,25 @@ def test_a_missing_file_is_named_with_the_place_it_was_looked_for_in_and_a_way_t
             "TREC",
             "TREC_10.label",
             "NUM How far ?\n",
-            r"TREC_10\.label:1: met 'NUM How far \?'; expected a line such as",
+            r"TREC_10\.label:1: got 'NUM How far \?'; expected a line such as",
         ),
-        ("SST5", "sentiment-dev", " no label\n", r"sentiment-dev:1: met an empty label"),
-        ("SST2", "sentiment-dev", "x\ty\t1\n", r"sentiment-dev:1: met 3 columns; expected sentence and label"),
-        ("MR", "rt-polarity.neg", "x\na\0b\n", r"rt-polarity\.neg:2: met a NUL byte"),
+        ("SST5", "sentiment-dev", " no label\n", r"sentiment-dev:1: got an empty label"),
+        ("SST2", "sentiment-dev", "x\ty\t1\n", r"sentiment-dev:1: got 3 columns; expected sentence and label"),
+        ("MR", "rt-polarity.neg", "x\na\0b\n", r"rt-polarity\.neg:2: got a NUL byte"),
         ("SICKEntailment", "SICK_trial.txt", "a\tb\n", r"SICK_trial\.txt has no column 'sentence_A'; it has 'a', 'b'"),
-        ("SICKEntailment", "SICK_trial.txt", SICK + "a\tb\n", r"SICK_trial\.txt:2: met 2 columns; expected 5"),
+        ("SICKEntailment", "SICK_trial.txt", SICK + "a\tb\n", r"SICK_trial\.txt:2: got 2 columns; expected 5"),
         (
             "SICKRelatedness",
             "SICK_trial.txt",
             SICK + "1\ta\tb\t3,5\tX\n",
-            r":2: met the score '3,5'; expected a number",
+            r":2: got the score '3,5'; expected a number",
         ),
-        ("STSBenchmark", "sts-dev.csv", "a\tb\tc\td\t4\te\n", r"sts-dev\.csv:1: met 6 columns; expected genre, file"),
-        ("STSBenchmark", "sts-dev.csv", "a\tb\tc\td\tnan\te\tf\n", r"sts-dev\.csv:1: met the score 'nan'"),
-        ("STS13", "STS.input.FNWN.txt", "alone\nx\ty\n", r"STS\.input\.FNWN\.txt:1: met 1 columns; expected two"),
-        ("STS13", "STS.gs.FNWN.txt", "2\n", r"differ in their number of lines: met 2 in .*input.*, 1 in .*gs\.FNWN"),
-        ("SNLI", "s2.dev", "x\ny\n", r"differ in their number of lines: met 1 in .*s1\.dev, 2 in .*s2\.dev, 1 in"),
-        ("SNLI", "labels.dev", " \n", r"labels\.dev:1: met an empty label"),
+        ("STSBenchmark", "sts-dev.csv", "a\tb\tc\td\t4\te\n", r"sts-dev\.csv:1: got 6 columns; expected genre, file"),
+        ("STSBenchmark", "sts-dev.csv", "a\tb\tc\td\tnan\te\tf\n", r"sts-dev\.csv:1: got the score 'nan'"),
+        ("STS13", "STS.input.FNWN.txt", "alone\nx\ty\n", r"STS\.input\.FNWN\.txt:1: got 1 columns; expected two"),
+        ("STS13", "STS.gs.FNWN.txt", "2\n", r"differ in their number of lines: 2 in .*input.*, 1 in .*gs\.FNWN"),
+        ("SNLI", "s2.dev", "x\ny\n", r"differ in their number of lines: 1 in .*s1\.dev, 2 in .*s2\.dev, 1 in"),
+        ("SNLI", "labels.dev", " \n", r"labels\.dev:1: got an empty label"),
     ],
 )
 def test_broken_files_are_named(downstream, name, file, text, message):
@@ -204,11 +204,11 @@ def test_a_scan_tells_every_broken_line_and_goes_on(downstream):
     (downstream / "SST/binary/sentiment-dev").write_text("a\tb\tc\nfine .\t1\nalone\n", "utf-8")
     broken: list[CorpusError] = []
     found = list(scan("SST2", downstream / "SST/binary", broken=broken.append))
-    assert [(row.split, row.row.text) for row in found] == [
+    assert [(split, row.text) for split, _, row in found] == [
         ("tr", "a fine film ."), ("va", "fine ."), ("te", "so so .")
     ]  # fmt: skip
     assert [(error.line, error.got) for error in broken] == [(1, "3 columns"), (3, "1 columns")]
-    assert found[1].path.endswith("sentiment-dev")
+    assert found[1][1].endswith("sentiment-dev")
 
 
 def test_an_unknown_set_is_refused_with_the_known_ones(tmp_path):

@@ -97,9 +97,9 @@ def test_a_language_that_is_not_there_is_refused_with_those_that_are(official, l
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("a\tb\tmaybe\n", r"dev-en\.tsv:2: met the label 'maybe'; expected entailment, neutral or contradiction"),
-        ("a\tb\n", r"dev-en\.tsv:2: met 2 columns; expected at least 3"),
-        ("a\tb\0\tneutral\n", r"dev-en\.tsv:2: met a NUL byte"),
+        ("a\tb\tmaybe\n", r"dev-en\.tsv:2: got the label 'maybe'; expected entailment, neutral or contradiction"),
+        ("a\tb\n", r"dev-en\.tsv:2: got 2 columns; expected at least 3"),
+        ("a\tb\0\tneutral\n", r"dev-en\.tsv:2: got a NUL byte"),
     ],
 )
 def test_broken_lines_are_named_and_can_be_gathered(tmp_path, line, message):

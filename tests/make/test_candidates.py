@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from sonde.core.hashing import hash_64
 from sonde.corpus.near_duplicates import near_duplicate_key
-from sonde.make.sketch import Pool, columns, lowest, rejection_reason, strata_of
+from sonde.make.candidates import Candidate, Pool, lowest
+from sonde.make.filters import columns, rejection_reason, strata_of
 from sonde.task import Example, Policy
 from tests.writing import STARRED, sentence
 
@@ -14,7 +15,7 @@ CANDIDATES = st.lists(st.tuples(st.integers(0, 40), st.sampled_from("abc"), st.s
 
 
 def candidate(priority, text="t", times=1):
-    return (priority, priority, times, Example("L", (text,), text, f"s{text}"))
+    return Candidate(priority, priority, times, Example("L", (text,), text, f"s{text}"))
 
 
 @given(CANDIDATES, st.integers(1, 12), st.integers(1, 5), st.randoms(use_true_random=False))
@@ -37,9 +38,9 @@ def test_a_pool_is_the_same_in_any_order_and_any_number_of_shards(items, limit, 
 
 def test_the_lowest_are_kept_once_each_and_near_duplicates_are_counted():
     items = [candidate(p, text) for p, text in [(5, "a"), (1, "b"), (1, "a"), (2, "a"), (3, "b"), (4, "a")]]
-    assert [c[0] for c in lowest(items, 10)] == [1, 2, 3, 4, 5]
-    assert [c[0] for c in lowest(items, 3)] == [1, 2, 3]
-    assert (lowest(items, 3)[0][2], lowest(items, 3)[0][3].text) == (2, "a")
+    assert [c.priority for c in lowest(items, 10)] == [1, 2, 3, 4, 5]
+    assert [c.priority for c in lowest(items, 3)] == [1, 2, 3]
+    assert (lowest(items, 3)[0].times, lowest(items, 3)[0].example.text) == (2, "a")
 
 
 def test_a_pool_never_holds_much_more_than_its_limit():

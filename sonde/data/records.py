@@ -1,0 +1,206 @@
+"""The requested columns of a table, row by row: TSV, CSV, JSON lines or Parquet, compressed or not."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import lzma
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sonde.core.files import open_text
+from sonde.data.file_names import TABLE_SUFFIXES, without_compression_suffix
+from sonde.errors import CorpusError, DataError, UsageError
+
+_SHOWN_COLUMNS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which columns hold the parts of a row: names in a header, keys of JSON objects, or numbers counted from 1.
+
+    A second ``text`` makes it a set of sentence pairs; ``target`` is the form that splits must not share.
+    """
+
+    text: tuple[str, ...] = ("text",)
+    label: str = "label"
+    split: str | None = None
+    target: str | None = None
+    header: bool = True
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names that the texts after the first have in the rows."""
+        return tuple(f"column{name}" if name.isdecimal() else name for name in self.text[1:])
+
+    @property
+    def requested(self) -> list[tuple[str, str]]:
+        """The columns to read, each with the option that names it: texts, label, split, target."""
+        rest = (("--label", self.label), ("--split", self.split), ("--target", self.target))
+        return [*(("--text", name) for name in self.text), *((flag, name) for flag, name in rest if name is not None)]
+
+
+def records(path: str, columns: Columns) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the line number and the cells of the requested columns."""
+    suffix = without_compression_suffix(path).suffix.lower()
+    match "json" if suffix == ".json" else TABLE_SUFFIXES.get(suffix):  # JSON lines often have that suffix
+        case "json":
+            return _json(path, columns)
+        case "parquet":
+            return _parquet(path, columns)
+        case "csv":
+            return _picked(path, _csv(path), columns)
+    return _picked(path, tsv_lines(path, "tab-separated columns"), columns)
+
+
+def _picked(
+    path: str, records: Iterator[tuple[int, list[str]]], columns: Columns
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    for start, first in records:
+        names = [cell.strip() for cell in first] if columns.header else []
+        pick = itemgetter(*(_place(path, names, len(first), flag, name) for flag, name in columns.requested))
+        if not columns.header:
+            yield start, pick(first)
+        for number, cells in records:
+            if len(cells) != len(first):
+                raise CorpusError(path, number, f"{len(cells)} columns", f"{len(first)}, as in the first line")
+            yield number, pick(cells)
+
+
+def _place(path: str, names: Sequence[str], width: int, flag: str, name: str) -> int:
+    """The position of a column, by its name or else by its number."""
+    if names.count(name) == 1:
+        return names.index(name)
+    if name in names:
+        raise UsageError(f"{path} has {names.count(name)} columns called {name!r}; give {flag} the number of one.")
+    if name.isdecimal() and len(name) < 6 and 1 <= int(name) <= width:
+        return int(name) - 1
+    if names:
+        raise _unknown(path, names, flag, name)
+    raise UsageError(f"{path} has no column {flag} {name}: without a header a column is a number from 1 to {width}.")
+
+
+def _unknown(path: str, names: Sequence[str], flag: str, name: str) -> UsageError:
+    shown = ", ".join(repr(n if len(n) <= 30 else f"{n[:30]}…") for n in names[:_SHOWN_COLUMNS]) or "none"
+    near = difflib.get_close_matches(name, names, n=1)
+    if near:
+        hint = f" Did you mean {near[0]!r}?"
+    elif len(names) == 1 and "\t" in names[0]:
+        hint = " Its columns are tab-separated: rename it to .tsv."
+    else:
+        hint = " If its first line is not a header, use --no-header and give column numbers."
+    return UsageError(
+        f"{path} has no column {name!r} ({flag}); it has {shown}{', …' if len(names) > _SHOWN_COLUMNS else ''}.{hint}"
+    )
+
+
+def _lines(path: str, expected: str) -> Iterator[str]:
+    for number, line in enumerate(open_text(path), 1):
+        if "\0" in line:
+            raise CorpusError(path, number, "a NUL byte", f"text: {expected}")
+        yield line
+
+
+def tsv_lines(path: str, expected: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line number and the cells of every line that is not empty; ``expected`` goes into an error."""
+    for number, line in enumerate(_lines(path, expected), 1):
+        if line := line.rstrip("\r\n"):
+            yield number, line.split("\t")
+
+
+def _csv(path: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(_lines(path, "comma-separated columns"), strict=True)
+    first = 1  # a quoted cell may go over several lines
+    try:
+        for cells in reader:
+            if cells:
+                yield first, cells
+            first = reader.line_num + 1
+    except csv.Error as error:
+        expected = "comma-separated values, quotes inside quotes doubled; a file with tabs and bare quotes is a .tsv"
+        raise CorpusError(path, first, f"broken CSV ({error})", expected) from None
+
+
+def _json(path: str, columns: Columns) -> Iterator[tuple[int, tuple[str, ...]]]:
+    decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode  # raw, so that a number stays as it is written
+    requested = columns.requested
+    for number, line in enumerate(open_text(path), 1):
+        if line.isspace():
+            continue
+        try:
+            record = decode(line)
+            for flag, name in requested:
+                if name not in record:
+                    raise _unknown(f"{path}:{number}", list(record), flag, name)
+            cells = tuple(_from_json(record[name]) for _, name in requested)
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+            raise CorpusError(path, number, f"{line[:20]!r} ({error})", "one JSON object per line") from None
+        yield number, cells
+
+
+def _from_json(value: msgspec.Raw) -> str:
+    written = bytes(value)
+    if written[:1] == b'"':
+        return msgspec.json.decode(written, type=str)
+    if written[:1] in b"[{":
+        raise msgspec.DecodeError("a list or an object where a string or number was expected")
+    return "" if written == b"null" else written.decode()
+
+
+def _parquet(path: str, columns: Columns) -> Iterator[tuple[int, tuple[str, ...]]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    number = 0
+    try:
+        with pq.ParquetFile(_unpacked(path)) as file:
+            names, kinds = file.schema_arrow.names, file.schema_arrow.types
+            places = [_place(path, names, len(names), flag, name) for flag, name in columns.requested]
+            for place in places:
+                if not _is_plain(pa, kinds[place]):
+                    raise DataError(
+                        f"{path}: the column {names[place]!r} holds {kinds[place]}, not strings or numbers."
+                    )
+            requested = list(dict.fromkeys(names[place] for place in places))
+            for batch in file.iter_batches(1 << 13, columns=requested):
+                read = {name: [_from_arrow(v) for v in batch.column(name).to_pylist()] for name in requested}
+                for cells in zip(*(read[names[place]] for place in places), strict=True):
+                    number += 1
+                    yield number, cells
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path!r}") from None
+    except (pa.ArrowException, OSError, EOFError, ValueError, lzma.LZMAError) as error:
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"{path} cannot be read as Parquet after row {number}: {reason}. Fetch it again.") from None
+
+
+def _unpacked(path: str) -> Any:
+    """A compressed Parquet file cannot be read in parts: it is unpacked into memory."""
+    import pyarrow as pa
+
+    match Path(path).suffix.lower():
+        case ".xz":
+            with lzma.open(path) as packed:
+                return pa.BufferReader(packed.read())
+        case ".gz" | ".bz2" | ".zst":
+            with pa.input_stream(path, compression="detect") as packed:
+                return pa.BufferReader(packed.read())
+    return path
+
+
+def _is_plain(pa: Any, kind: Any) -> bool:
+    types = pa.types
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    tests = (types.is_string, types.is_large_string, types.is_string_view, types.is_integer, types.is_floating)
+    return any(test(kind) for test in (*tests, types.is_boolean, types.is_null))
+
+
+def _from_arrow(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None or value != value else str(value)  # NaN is not equal to itself

@@ -1,0 +1,109 @@
+"""Candidates for a set, and the bounded pools that hold them.
+
+A pool keeps, per (class, stratum), the candidates with the lowest priorities. The priority is a hash of seed, task and
+the sentence's near-duplicate key, so what is kept depends neither on the order of the corpus nor on the number of
+workers, near-duplicates end up side by side, and the number of candidates held is bounded by the requested sizes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import NamedTuple
+
+import msgspec
+
+from sonde.task import Example
+
+Cell = tuple[str, str]
+"""A class and a stratum."""
+
+
+class Candidate(NamedTuple):
+    """An example that may become a row, with what decides whether it does. Equal priorities have equal keys."""
+
+    priority: int
+    near_key: int
+    """The near-duplicate key of the unchanged sentence."""
+    times: int
+    """How many near-duplicates it stands for, itself included."""
+    example: Example
+
+
+Cells = Mapping[Cell, Sequence[Candidate]]
+"""The candidates of every class and stratum, in order of priority."""
+
+
+@dataclass(slots=True)
+class Pool:
+    """The candidates of one job with the lowest priorities in every cell."""
+
+    limit: int
+    cells: dict[Cell, list[Candidate]] = field(default_factory=dict)
+    proposed: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+    failed: str = ""
+    """What the task raised, if it did; the pool is then useless."""
+
+    def add(self, cell: Cell, candidate: Candidate) -> None:
+        """Add one candidate; the cell is cut back once it has grown to one and a half times its limit."""
+        items = self.cells.get(cell)
+        if items is None:
+            items = self.cells[cell] = []
+        items.append(candidate)
+        if len(items) > 1.5 * self.limit + 8:
+            self.cells[cell] = lowest(items, self.limit)
+
+    def merge(self, other: Pool) -> None:
+        """Add the pool of another shard, which has been cut."""
+        for cell, items in other.cells.items():
+            mine = self.cells.get(cell)
+            self.cells[cell] = lowest(mine + items, self.limit) if mine else items
+        self.proposed.update(other.proposed)
+        self.rejected.update(other.rejected)
+        self.failed = min(filter(None, (self.failed, other.failed)), default="")
+
+    def cut(self) -> Pool:
+        """Cut every cell to its limit."""
+        for cell, items in self.cells.items():
+            self.cells[cell] = lowest(items, self.limit)
+        return self
+
+
+def lowest(items: Iterable[Candidate], limit: int) -> list[Candidate]:
+    """The candidates of lowest priority, one for all near-duplicates."""
+    kept: list[Candidate] = []
+    for item in sorted(items, key=attrgetter("priority")):
+        if kept and kept[-1].priority == item.priority:
+            best = min(kept[-1], item, key=tie_break_key)
+            kept[-1] = best._replace(times=kept[-1].times + item.times)
+        elif len(kept) == limit:
+            break
+        else:
+            kept.append(item)
+    return kept
+
+
+def tie_break_key(candidate: Candidate) -> tuple[object, ...]:
+    """Decides which of several near-duplicates is kept; it must not depend on their order."""
+    e = candidate.example
+    return e.text, e.tokens, e.label, e.key or "", e.marks, e.stratum, e.extra, e.source
+
+
+def pack_pools(pools: Sequence[Pool]) -> bytes:
+    """Pools as bytes for the way between processes, several times faster than pickling them."""
+    return msgspec.msgpack.encode([(list(p.cells.items()), p.proposed, p.rejected, p.failed) for p in pools])
+
+
+def unpack_pools(data: bytes) -> list[Pool]:
+    """The pools that a worker packed, without their limits."""
+    parts = msgspec.msgpack.decode(data, type=_Packed)
+    return [
+        Pool(0, dict(cells), Counter(proposed), Counter(rejected), failed)
+        for cells, proposed, rejected, failed in parts
+    ]
+
+
+_Packed = list[tuple[list[tuple[Cell, list[Candidate]]], dict[str, int], dict[str, int], str]]
