@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sonde.audit import audit_quickly, audit_set, codes, explain
-from sonde.audit.finding import first_words, some
+from sonde.audit.checks import shortcuts
+from sonde.audit.checks.shortcuts import Plan, _needed
+from sonde.audit.checks.size import resolution
+from sonde.audit.finding import ShortcutScore, first_words, some
 from sonde.audit.rows import Rows
-from sonde.audit.shortcuts import Plan, _needed, shortcuts
-from sonde.audit.size import resolution
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.errors import DataError, UsageError
@@ -22,6 +23,10 @@ from tests.audit.plants import COUNTED, NOUNS, TOLD, UNCOUNTED, example, of_word
 
 EVERY = [(p.code, lambda p=p: p.make((p.low + p.high) // 2)) for p in COUNTED]
 EVERY += [*UNCOUNTED.items(), *((code, make) for code, (make, _) in TOLD.items())]
+
+
+def scores(dataset):
+    return [m for m in shortcuts.find(Rows.of(dataset), expectations_for(dataset)) if isinstance(m, ShortcutScore)]
 
 
 def found(dataset):
@@ -188,17 +193,17 @@ def test_four_tests_in_five_find_the_smallest_difference(n):
 
 
 def test_samples_of_a_large_set_are_the_same_in_any_order(monkeypatch):
-    monkeypatch.setattr("sonde.audit.shortcuts.MAX_TRAIN_ROWS", 300)
-    monkeypatch.setattr("sonde.audit.shortcuts.MAX_TEST_ROWS", 200)
+    monkeypatch.setattr("sonde.audit.checks.shortcuts.MAX_TRAIN_ROWS", 300)
+    monkeypatch.setattr("sonde.audit.checks.shortcuts.MAX_TEST_ROWS", 200)
     dataset = sound()
     backwards = replace(dataset, rows={s: list(rows)[::-1] for s, rows in dataset.rows.items()})
-    one, two = (shortcuts(Rows.of(d), expectations_for(d))[1] for d in (dataset, backwards))
+    one, two = (scores(d) for d in (dataset, backwards))
     assert one == two
     assert {m.rows for m in one} == {200}
 
 
 def test_a_lonely_split_in_the_order_of_its_labels_is_sampled_evenly(monkeypatch):
-    monkeypatch.setattr("sonde.audit.shortcuts.MAX_TEST_ROWS", 200)
+    monkeypatch.setattr("sonde.audit.checks.shortcuts.MAX_TEST_ROWS", 200)
     rows = sorted(sound().rows["te"], key=lambda r: r.label)
     (majority,) = {m.majority for m in audit_set(replace(sound(), rows={"te": rows})).measures}
     assert majority == pytest.approx(0.5, abs=0.1)
