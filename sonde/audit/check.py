@@ -7,7 +7,6 @@ page of codes all take the checks from here.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from sonde.audit.finding import Code, Finding, ShortcutScore
 from sonde.audit.rows import Rows
 from sonde.core.plugins import Kind
+from sonde.core.suggest import did_you_mean
 from sonde.data.expected import Expectations
 from sonde.errors import UsageError
 
@@ -57,6 +57,11 @@ class AuditCheck:
     order: int = 100
     """Place among the checks, when they run and on the page of codes."""
 
+    @property
+    def summary(self) -> str:
+        """Its codes, for lists."""
+        return ", ".join(code.name for code in self.codes)
+
 
 AUDIT_CHECKS = Kind("audit check", "sonde.audit.checks", AuditCheck)
 
@@ -73,8 +78,7 @@ def explain(name: str) -> Code:
     """What a code means. UsageError if there is none of this name."""
     every = {code.name: code for code in _every_code()}
     if name not in every:
-        near = difflib.get_close_matches(name, every, n=2)
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        hint = did_you_mean(name, every)
         raise UsageError(f"There is no audit code {name!r}.{hint} Expected one of {', '.join(every)}.")
     return every[name]
 

@@ -121,7 +121,7 @@ def test_an_ignored_signal_stays_ignored(tmp_path):
     code = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from sonde.cli.exits import run_to_exit_code\n"
+        "from sonde.cli._exits import run_to_exit_code\n"
         "def command():\n"
         "    os.kill(os.getpid(), signal.SIGHUP)\n"
         "    return 7\n"
