@@ -25,7 +25,8 @@ def main() -> None:
 
     def command() -> object:
         with printed_warnings():
-            add_installed_verbs(app)
+            if not arguments or arguments[0] not in app:  # to look for them takes longer than to start
+                add_installed_verbs(app)
             return app(arguments, result_action="return_value", exit_on_error=False)
 
     sys.exit(run_to_exit_code(command, debug=debug))

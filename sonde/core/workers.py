@@ -55,11 +55,22 @@ def _guarded() -> dict[str, Any]:
 
     backend, _ = get_active_backend()
     ours = type(backend).__name__ in ("LokyBackend", "MultiprocessingBackend")
-    return {"initializer": _begin, "initargs": (os.getpid(),)} if ours else {}
+    return {"initializer": _begin, "initargs": (os.getpid(), _directory())} if ours else {}
 
 
-def _begin(parent: int) -> None:
-    """The first thing a worker does."""
+def _directory() -> str | None:
+    try:
+        return os.getcwd()  # noqa: PTH109 - a Path raises the same
+    except OSError:  # it was deleted
+        return None
+
+
+def _begin(parent: int, directory: str | None) -> None:
+    """The first thing a worker does.
+
+    joblib keeps workers for later calls as long as these arguments are the same: ``directory`` is there so that workers
+    of another working directory, in which relative paths are other files, are not used again.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all of us, and the parent deals with it
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
