@@ -25,7 +25,8 @@ def main() -> None:
 
     def command() -> object:
         with printed_warnings():
-            if not arguments or arguments[0] not in app:  # to look for them takes longer than to start
+            # not for built-in verbs: to look for others takes longer than most of the start
+            if not arguments or arguments[0].startswith("-") or arguments[0] not in app:
                 add_installed_verbs(app)
             return app(arguments, result_action="return_value", exit_on_error=False)
 

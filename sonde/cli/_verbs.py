@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import importlib
 from importlib.metadata import EntryPoint
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Annotated
 
 import cyclopts
@@ -25,6 +25,8 @@ from sonde.errors import SondeError, UsageError, describe_error, error_location
 GROUP = "sonde.verbs"
 AFTER_BUILT_IN = 1000
 """The place of installed verbs in ``sonde --help``."""
+PARAMETER_INDENT = " " * 8
+"""Of the lines in a docstring that describe a parameter."""
 DEFAULT_PARAMETER = Parameter(negative=(), show_default=False)
 
 
@@ -45,9 +47,25 @@ def make_app() -> cyclopts.App:
         if isinstance(verb, cyclopts.App):
             verb.sort_key = module.order
             app.command(verb)
+            for command in verb.subapps:
+                _unwrap(command.default_command)
         else:
+            _unwrap(verb)
             app.command(verb, sort_key=module.order)
     return app
+
+
+def _unwrap(verb: object) -> None:
+    """Put the help of each parameter on one line: cyclopts would keep the line breaks of the docstring."""
+    if not isinstance(verb, FunctionType) or not verb.__doc__:
+        return
+    lines: list[str] = []
+    for line in verb.__doc__.split("\n"):
+        if line.startswith(PARAMETER_INDENT) and lines[-1].startswith(PARAMETER_INDENT):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    verb.__doc__ = "\n".join(lines)
 
 
 def verb_modules() -> dict[str, ModuleType]:
