@@ -19,7 +19,7 @@ MANIFEST = {
 @pytest.mark.parametrize(
     ("width", "header"),
     [
-        (160, "set reading classes tr va te asked majority r(length) audit"),
+        (160, "set reading classes tr va te requested majority r(length) audit"),
         (100, "set classes tr va te majority r(length) audit"),
         (80, "set classes tr va te majority"),
         (60, "set tr va te"),

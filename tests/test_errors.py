@@ -17,7 +17,7 @@ def test_the_tree_is_as_drawn():
     }
     found = {c.__name__: c.__base__.__name__ for c in vars(errors).values() if isinstance(c, type)}
     assert found.pop("SondeWarning") == "UserWarning"
-    assert found.pop("DamageWarning") == "SondeWarning"
+    assert found.pop("CorruptionWarning") == "SondeWarning"
     assert found.pop("HardExit") == "SystemExit"
     assert found == drawn | {"SondeError": "Exception"}
     for name in drawn:
@@ -28,7 +28,7 @@ def test_a_corpus_error_names_its_place_and_survives_pickling():
     import pickle  # workers send errors back this way
 
     error = errors.CorpusError("a.conllu", 7, "9 columns", "10")
-    assert str(error) == "a.conllu:7: met 9 columns; expected 10"
+    assert str(error) == "a.conllu:7: got 9 columns; expected 10"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     with pytest.raises(errors.DataError):
         raise error

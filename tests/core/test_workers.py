@@ -135,7 +135,7 @@ def _end(number):
 
 
 def test_a_worker_that_dies_is_an_error_of_ours():
-    with pytest.raises(RunError, match="worker process ended"):
+    with pytest.raises(RunError, match="worker process died"):
         list(map_in_workers(_end, [(3,), (3,)], 2))
 
 
