@@ -66,7 +66,7 @@ def encoding_error(path: str, first_line: int, error: UnicodeDecodeError) -> Cor
     """The error for bytes that are not UTF-8, with their line."""
     line = first_line + error.object.count(b"\n", 0, error.start)
     bad = error.object[error.start : error.start + 4].hex(" ")
-    return CorpusError(path, line, f"the bytes {bad}, which are not UTF-8", "UTF-8 text; convert it: iconv -t UTF-8")
+    return CorpusError(path, line, f"the bytes {bad}, which are no UTF-8", "UTF-8 text; convert it: iconv -t UTF-8")
 
 
 def open_bytes(path: str) -> Iterator[bytes]:
@@ -100,8 +100,8 @@ def open_bytes(path: str) -> Iterator[bytes]:
             if last := b"".join(tail).removesuffix(b"\r"):
                 yield last
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        what = "truncated compressed data" if isinstance(error, EOFError) else f"damaged data: {error}"
-        raise CorpusError(path, lines, what, "a complete compressed file; download it again") from None
+        what = "the end of the compressed data too early" if isinstance(error, EOFError) else f"broken data: {error}"
+        raise CorpusError(path, lines, what, "a whole compressed file; fetch it again") from None
     except FileNotFoundError:
         raise DataError(f"there is no file {path!r}{nearest(path)}") from None
     except IsADirectoryError:
@@ -111,9 +111,7 @@ def open_bytes(path: str) -> Iterator[bytes]:
     except (OSError, ValueError) as error:
         # bz2 reports damaged data as a bare OSError; a NUL in a path is a ValueError
         if isinstance(error, OSError) and error.errno is None:
-            raise CorpusError(
-                path, lines, f"damaged data: {error}", "a complete compressed file; download it again"
-            ) from None
+            raise CorpusError(path, lines, f"broken data: {error}", "a whole compressed file; fetch it again") from None
         raise DataError(f"{path!r} cannot be read: {error}") from None
 
 
