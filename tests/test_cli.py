@@ -12,6 +12,7 @@ import numpy
 import pytest
 
 from sonde import embed_texts, load_encoder
+from sonde.cli.ls import LISTS
 from sonde.encoders.store import Store
 from tests.audit.plants import ADVERBS, NOUNS, VERBS
 from tests.command_line import PLAIN, process, sonde
@@ -278,6 +279,16 @@ def test_check_says_which_rule_is_broken(tmp_path):
 def test_ls(snapshot):
     assert sonde("ls", "suites").stdout == snapshot
     assert "bigram_shift" in sonde("ls", "tasks").stdout
+
+
+@pytest.mark.parametrize("what", LISTS)
+def test_every_kind_of_part_is_listed_with_a_description(what):
+    done = sonde("ls", what)
+    assert done.returncode == 0, done.stderr
+    header, *rows = done.stdout.splitlines()
+    assert len(header.split()) >= 2
+    assert rows or what == "store"
+    assert all(len(row.split()) >= 2 or row.startswith(" ") for row in rows)
 
 
 def test_excluded_sentences_by_file(probes, tmp_path):

@@ -46,7 +46,7 @@ class Audit:
     >>> rows = {"te": [Example("A", ("a", "red", "kite"), "a red kite")] * 30}
     >>> audit = audit_set(Dataset("own/kites", "kites", 1, "en", ("A",), rows))
     >>> audit
-    <Audit own/kites: 30 rows, 2 errors, 1 warning, 2 notes>
+    <Audit own/kites: 30 rows, 1 error, 2 warnings, 2 notes>
     >>> audit.errors[0].code
     'one-class'
     """

@@ -311,3 +311,14 @@ def test_a_long_set_is_audited_in_bounded_memory():
     assert len(needed) == 7
     assert plan.folds[0][1].tolist() == [5, 6]
     assert needed.text == (*rows.text[:5], *rows.text[7:9])
+
+
+def test_audits_print_themselves_in_a_line_and_in_notebooks_as_a_table():
+    audit = audit_set(replace(COUNTED[0].make(COUNTED[0].low), name="<b>own</b>"))
+    assert repr(audit) == f"<Audit <b>own</b>: {sum(audit.sizes.values()):,} rows, 1 error, 0 warnings, 0 notes>"
+    (finding,) = audit.findings
+    assert repr(finding) == f"<Finding error {finding.code} ({finding.split}): {finding.message}>"
+    html = audit._repr_html_()
+    assert "&lt;b&gt;own&lt;/b&gt;" in html
+    assert f"<td>{finding.code}</td>" in html
+    assert "<table>" not in audit_set(sound())._repr_html_()
