@@ -12,6 +12,7 @@ test: $(TEST)/ready
 	$(TEST)/bin/ruff check .
 	$(TEST)/bin/ruff format --check .
 	$(TEST)/bin/mypy
+	$(TEST)/bin/python -m tests.browser || $(TEST)/bin/python -m playwright install chromium || true
 	$(TEST)/bin/python -m pytest -n 2
 
 docs: $(DOCS)/ready

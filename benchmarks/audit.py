@@ -19,8 +19,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
 from sonde.audit import audit_set
+from sonde.audit.checks.shortcuts import _plan
 from sonde.audit.rows import Rows
-from sonde.audit.shortcuts import _plan
 from sonde.data.expected import expectations_for
 from sonde.data.sources import find_sets
 

@@ -1,4 +1,4 @@
-"""What the command line prints: one place for colour, width and progress."""
+"""Printing on the command line: one place for colour, width and progress."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def out() -> Console:
     from rich.console import Console
 
     class Plain(Console):
-        """A console that leaves a closed pipe to ``main``, which ends without an error."""
+        """A console that leaves a closed pipe to ``main``, which exits without an error."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
@@ -38,7 +38,7 @@ def err() -> Console:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """One progress display on standard error; silent when that is no terminal."""
+    """One progress display on standard error; silent if that is not a terminal."""
     if not sys.stderr.isatty():
         yield lambda stage, done, of: None
         return
@@ -52,7 +52,7 @@ def progress_bar() -> Iterator[Progress]:
     )
 
     class Rate(TextColumn):
-        """How many are done in a second."""
+        """Items per second."""
 
         def render(self, task: Any) -> Any:
             self.text_format = f"{task.speed:,.0f}/s" if task.speed else ""
@@ -74,7 +74,7 @@ def progress_bar() -> Iterator[Progress]:
 
 
 def print_symptoms(encoder: str, symptoms: Sequence[tuple[str, str]]) -> None:
-    """What is wrong with an encoder, or taken on trust, by code and message, on standard error."""
+    """Print what is wrong with an encoder, or not verified, by code and message, on standard error."""
     for code, message in symptoms:
         err().print(
             f"{'note' if code == 'trust' else 'warning'}: {printable(encoder)}: {printable(message)}", markup=False
@@ -82,7 +82,7 @@ def print_symptoms(encoder: str, symptoms: Sequence[tuple[str, str]]) -> None:
 
 
 def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
-    """A table of probing sets, one row each; a narrow terminal gets fewer columns, never cut-off numbers."""
+    """Print a table of probing sets, one row each; a narrow terminal gets fewer columns, never truncated numbers."""
     from rich.table import Table
 
     console = out()
@@ -110,12 +110,12 @@ def _facts(m: Mapping[str, Any]) -> dict[str, str]:
         "requested": f"{sum(m['sizes'].get('requested', {}).values()):,}",
         "majority": f"{100 * m['majority'].get('te', nan):.1f}",
         "r(length)": f"{m['label_length_correlation'].get('te', nan):+.2f}",
-        "audit": ", ".join(sorted({f["code"] for f in m["audit"]})) or "sound",
+        "audit": ", ".join(sorted({f["code"] for f in m["audit"]})) or "clean",
     }
 
 
 def printable(text: str) -> str:
-    """A text that moves no cursor and paints nothing: what cannot be printed is shown by its number."""
+    """The text with unprintable characters escaped, so that it moves no cursor and sets no colour."""
     return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 

@@ -1,19 +1,19 @@
 """What can go wrong, as a tree.
 
     SondeError
-    ├── UsageError            the command or call was wrong
-    ├── DataError             the data was wrong
-    │   ├── CorpusError       … at a file and a line
+    ├── UsageError            the command or call is wrong
+    ├── DataError             the data is wrong
+    │   ├── CorpusError       … at a known file and line
     │   └── TooFewError       … there is not enough of it
-    ├── EncoderError          the encoder was wrong
+    ├── EncoderError          the encoder is wrong
     │   ├── ShapeError        … its output does not fit its input
-    │   ├── NotInstalled      … it needs a package that is not here
+    │   ├── NotInstalled      … it needs a package that is not installed
     │   └── Offline           … it needs the network and there is none
     └── RunError              a run folder cannot be used
 
-A SondeWarning is none of these: the work goes on. A DamageWarning is one: something is not as it was written, and is
-left out.
-A message says what was met, what was expected and what to do, and names the thing the user typed.
+A SondeWarning is no error: the work goes on. A CorruptionWarning is a SondeWarning: a file is not as it was written,
+and the damaged part is ignored.
+A message says what was expected, what was found and what to do, and names what the user typed.
 """
 
 from __future__ import annotations
@@ -23,19 +23,43 @@ from traceback import extract_tb
 
 
 class SondeError(Exception):
-    """Something the user can put right; shown without a traceback at the command line."""
+    """An error that the user can fix; the command line shows its message without a traceback.
+
+    Every error that sonde raises on purpose is one, so that one ``except`` is enough.
+
+    Examples
+    --------
+    >>> import sonde
+    >>> try:
+    ...     sonde.load_task("subj_nummer")
+    ... except sonde.SondeError as error:
+    ...     print(type(error).__name__)
+    UsageError
+    """
 
 
 class UsageError(SondeError):
-    """The command or call was wrong."""
+    """The command or call is wrong."""
 
 
 class DataError(SondeError):
-    """The data was wrong."""
+    """The data is wrong."""
 
 
 class CorpusError(DataError):
-    """A corpus file is malformed at a known place."""
+    """A file is malformed at a known line.
+
+    Parameters
+    ----------
+    path: str
+        The file.
+    line: int
+        The line, from 1.
+    got: str
+        What is there.
+    expected: str
+        What should be there.
+    """
 
     def __init__(self, path: str, line: int, got: str, expected: str) -> None:
         super().__init__(path, line, got, expected)
@@ -46,11 +70,11 @@ class CorpusError(DataError):
 
 
 class TooFewError(DataError):
-    """There is not enough data for what was asked."""
+    """There is not enough data for what was requested."""
 
 
 class EncoderError(SondeError):
-    """The encoder was wrong."""
+    """The encoder is wrong."""
 
 
 class ShapeError(EncoderError):
@@ -70,31 +94,31 @@ class RunError(SondeError):
 
 
 class SondeWarning(UserWarning):
-    """Something is wrong that the work goes on without; the command line prints it as ``warning: …``."""
+    """Something is wrong, and the work goes on without it; the command line prints it as ``warning: …``."""
 
 
 class CorruptionWarning(SondeWarning):
-    """Something is not as it was written, and is left out: which file and line, and what to do."""
+    """A file is not as it was written, and the damaged part is ignored: which file and line, and what to do."""
 
 
 class HardExit(SystemExit):
-    """Code that is not ours called ``os._exit``."""
+    """Third-party code called ``os._exit``."""
 
 
 def describe_error(error: BaseException) -> str:
-    """What code that is not ours raised, in a few words; to exit is an error as well, where nobody asked for it."""
+    """What third-party code raised, in a few words; an unexpected exit is an error as well."""
     if isinstance(error, SystemExit):
         call = "os._exit" if isinstance(error, HardExit) else "sys.exit"
         return f"it called {call}({'' if error.code is None else repr(error.code)})"
     try:
-        said = str(error)
-    except Exception:  # of an exception that cannot even say what it is
-        said = ""
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+        message = str(error)
+    except Exception:  # its __str__ is broken
+        message = ""
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 def error_location(error: BaseException) -> str:
-    """Where code that is not ours went wrong, as `` (file:line)``; nothing if it was in ours or cannot be told."""
+    """Where third-party code failed, as `` (file:line)``; empty if that was in this package or is not known."""
     ours = os.path.dirname(__file__)  # noqa: PTH120 - the classes of this file are the tree that is drawn above
     frames = [f for f in extract_tb(error.__traceback__) if not f.filename.startswith((ours, "<"))]
     return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""

@@ -1,9 +1,12 @@
+import re
+
 import pytest
 from hypothesis import settings
 
 from sonde.corpus import Corpus
 from sonde.make import make_sets
 from sonde.make.request import select_tasks
+from tests.browser import INSTALL, REASON, REQUIRED
 
 # a busy machine is no failure: the suite asserts no wall time
 settings.register_profile("sonde", deadline=None)
@@ -48,3 +51,25 @@ def universal(builtin):
 def others(builtin):
     """The sets of xprobe2019 and adi2017 made from them."""
     return list(make_sets(builtin, select_tasks(["xprobe2019", "adi2017"], [], sizes="600/120/120")))
+
+
+MISSING = re.compile(rf"{REASON}|could not import '(\w+)|needs (sonde\[\w+\])")
+"""Why tests are skipped for want of a tool, and not because they cannot apply to this system."""
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say loudly which tests were skipped for want of a tool, and how to install it."""
+    found = {}
+    for report in terminalreporter.stats.get("skipped", ()):
+        reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
+        if match := MISSING.search(reason):
+            tool = match[1] or match[2]
+            how = f"pip install '{tool}'" if tool else INSTALL
+            found.setdefault((tool or "Chromium", how), []).append(report.nodeid)
+    for (tool, how), tests in found.items():
+        terminalreporter.section(f"{len(tests)} TESTS NOT RUN: {tool} IS MISSING", sep="!", red=True, bold=True)
+        terminalreporter.line(f"Install it: {how}")
+        if tool == "Chromium":
+            terminalreporter.line(f"{REQUIRED}=1 turns this into a failure.")
+        for place in sorted({test.partition("::")[0] for test in tests}):
+            terminalreporter.line(f"  {place}")

@@ -1,4 +1,4 @@
-"""The command line, as a user meets it: what it prints and the code it ends with."""
+"""The command line, as a user sees it: what it prints, and its exit code."""
 
 import json
 import os
@@ -12,18 +12,12 @@ import numpy
 import pytest
 
 from sonde import embed_texts, load_encoder
+from sonde.cli.ls import LISTS
 from sonde.encoders.store import Store
 from tests.audit.plants import ADVERBS, NOUNS, VERBS
+from tests.command_line import PLAIN, process, sonde
 
 DATA = Path(__file__).parent / "data"
-ENVIRONMENT = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-
-
-def sonde(*words, cwd=None, stdin=None):
-    return subprocess.run(
-        [sys.executable, "-m", "sonde", *map(str, words)],
-        capture_output=True, text=True, cwd=cwd, env=ENVIRONMENT, input=stdin, timeout=300,
-    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +38,7 @@ def test_help(snapshot):
 def test_version():
     import sonde as package
 
-    assert sonde("--version").stdout.strip() == package.__version__
+    assert process("--version").stdout.strip() == package.__version__
 
 
 @pytest.mark.parametrize(
@@ -90,7 +84,7 @@ def test_a_malformed_corpus_names_file_and_line(tmp_path):
 
 
 def test_debug_shows_the_traceback(tmp_path):
-    done = sonde("make", "gone.conllu", "--debug", cwd=tmp_path)
+    done = process("make", "gone.conllu", "--debug", cwd=tmp_path)
     assert done.returncode == 1
     assert "Traceback" in done.stderr
     assert "UsageError" in done.stderr
@@ -187,7 +181,9 @@ def test_an_interrupt_ends_with_130_and_keeps_what_was_written(tmp_path):
     # a shell starts its background jobs with interrupts ignored, and they would inherit that
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from sonde.cli import main; main()"
     words = ["make", "--builtin", "400000", "-s", "conneau2018", "-o", str(out)]
-    process = subprocess.Popen([sys.executable, "-c", code, *words], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *words], stderr=subprocess.PIPE, text=True, env={**os.environ, **PLAIN}
+    )
     time.sleep(3)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
@@ -204,7 +200,9 @@ def test_an_interrupt_ends_with_130_and_keeps_what_was_written(tmp_path):
 
 def test_a_closed_pipe_is_no_error(probes):
     command = f"{sys.executable} -m sonde show {probes} --examples 100 | head -1"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, env=ENVIRONMENT)
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, env={**os.environ, **PLAIN}
+    )
     assert done.returncode == 0
     assert done.stderr == ""
 
@@ -283,6 +281,16 @@ def test_ls(snapshot):
     assert "bigram_shift" in sonde("ls", "tasks").stdout
 
 
+@pytest.mark.parametrize("what", LISTS)
+def test_every_kind_of_part_is_listed_with_a_description(what):
+    done = sonde("ls", what)
+    assert done.returncode == 0, done.stderr
+    header, *rows = done.stdout.splitlines()
+    assert len(header.split()) >= 2
+    assert rows or what == "store"
+    assert all(len(row.split()) >= 2 or row.startswith(" ") for row in rows)
+
+
 def test_excluded_sentences_by_file(probes, tmp_path):
     import pyarrow.parquet as pq
 
@@ -322,7 +330,7 @@ def test_audit_says_what_is_wrong_and_ends_as_it_is_told(faulty):
 
 
 def test_audit_of_sets_made_here_finds_no_error(probes):
-    done = sonde("audit", probes, "--strict", "--at-least", "warning")
+    done = sonde("audit", probes, "--strict", "--min-severity", "warning", "--jobs", 1)
     assert done.returncode == 0, done.stdout
     assert "bigram_shift" in done.stdout
     assert "0 errors" in done.stderr
@@ -333,7 +341,7 @@ def test_audit_as_json_and_markdown(faulty):
     (found,) = data["sets"]
     assert found["findings"][0]["code"] == "same-split"
     assert found["findings"][0]["count"] == 288
-    text = sonde("audit", faulty, "--format", "md", "--at-least", "error").stdout
+    text = sonde("audit", faulty, "--format", "md", "--min-severity", "error").stdout
     assert "| error | same-split | va/te | 288 |" in text
     assert "small-test" not in text
 
@@ -349,7 +357,7 @@ def test_audit_of_a_table_with_named_columns(tmp_path):
 
 def test_a_set_that_cannot_be_read_ends_with_two(faulty):
     (faulty.parent / "broken.txt").write_text("te\tA\tfine\n" * 20 + "te\tA\n", "utf-8")
-    done = sonde("audit", faulty.parent)
+    done = sonde("audit", faulty.parent, "--jobs", 1)
     assert done.returncode == 2
     assert "broken.txt:21" in done.stderr
     assert "same-split" in done.stdout
@@ -422,7 +430,7 @@ def test_the_texts_of_sets_are_printed_once_and_come_back_as_vectors(probes, tmp
 def test_the_schemes_and_the_store_are_listed(tmp_path, monkeypatch):
     done = sonde("ls", "encoders")
     assert "static:" in done.stdout
-    monkeypatch.setitem(ENVIRONMENT, "SONDE_CACHE", str(tmp_path))
+    monkeypatch.setenv("SONDE_CACHE", str(tmp_path))
     assert sonde("ls", "store").returncode == 0
     embed_texts(load_encoder("static:?dim=64"), ["one", "two"], store=Store(tmp_path / "store"))
     listed = sonde("ls", "store").stdout
@@ -431,7 +439,7 @@ def test_the_schemes_and_the_store_are_listed(tmp_path, monkeypatch):
 
 
 def test_a_set_that_cannot_be_read_does_not_stop_the_others(tmp_path, monkeypatch):
-    monkeypatch.setitem(ENVIRONMENT, "SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
     (tmp_path / "sets").mkdir()
     (tmp_path / "sets/good.txt").write_text("tr\tA\tIt rains .\nva\tB\tIt snows .\nte\tA\tIt hails .\n")
     (tmp_path / "sets/bad.txt").write_text("tr\tA\tIt rains .\nva\tB\tIt snows .\nte and no more\n")
@@ -449,7 +457,7 @@ def test_a_set_that_cannot_be_read_does_not_stop_the_others(tmp_path, monkeypatc
 
 
 def test_warnings_of_ours_are_told_as_such(tmp_path, monkeypatch):
-    monkeypatch.setitem(ENVIRONMENT, "SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
     (tmp_path / "own.txt").write_text("tr\tA\tIt rains .\nva\tB\tIt snows .\nte\tA\tIt hails .\n")
     (tmp_path / "own.vec").write_text("it 1 2 3\nrains 4 5 6\nsnows 7 8 9\nhails 1 1 0\n. 0 0 1\n")
     words = ("encode", "own.txt", "-e", "static:?dim=64", "-e", "vec:own.vec")
@@ -467,7 +475,7 @@ def test_warnings_of_ours_are_told_as_such(tmp_path, monkeypatch):
 
 
 def test_encode_keeps_vectors_and_writes_them_down(probes, tmp_path, monkeypatch):
-    monkeypatch.setitem(ENVIRONMENT, "SONDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
     first = sonde("encode", probes, "-e", "static:?dim=64", "-o", tmp_path / "out")
     assert first.returncode == 0, first.stderr
     texts = (tmp_path / "out/static-dim-64/texts.txt").read_text("utf-8").splitlines()
@@ -478,7 +486,7 @@ def test_encode_keeps_vectors_and_writes_them_down(probes, tmp_path, monkeypatch
     assert words[1] == words[2] == str(len(texts))
     assert sonde("encode", probes, "-e", "static:?dim=64").stdout.splitlines()[1].split()[2] == "0"
     assert sonde("encode", probes, "-e", "static:?dim=64", "--no-store").stdout.splitlines()[1].split()[2] != "0"
-    for words in (("encode",), ("encode", probes, "--batch", 0), ("encode", probes, "-e", "nothing")):
+    for words in (("encode",), ("encode", probes, "--batch-size", 0), ("encode", probes, "-e", "nothing")):
         assert sonde(*words).returncode == 1
 
 

@@ -55,29 +55,14 @@ def test_the_examples_of_a_page(page, text, tmp_path, monkeypatch, capsys):
 
 
 def test_every_task_and_verb_has_its_place_in_the_docs():
+    from sonde.core.plugins import module_names
     from sonde.tasks import SUITES
 
     tasks = (ROOT / "docs/tasks.md").read_text("utf-8")
     for names in SUITES.values():
         for name in names:
             assert re.search(rf"^## .*\b{name}\b", tasks, re.MULTILINE), name
-    for verb in (
-        "demo",
-        "make",
-        "audit",
-        "encode",
-        "run",
-        "show",
-        "compare",
-        "report",
-        "figure",
-        "serve",
-        "repeat",
-        "senteval",
-        "data",
-        "check",
-        "ls",
-    ):
+    for verb in module_names("sonde.cli"):
         assert (ROOT / f"docs/{verb}.md").read_text("utf-8").startswith(f"# sonde {verb}")
 
 

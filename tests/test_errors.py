@@ -17,7 +17,7 @@ def test_the_tree_is_as_drawn():
     }
     found = {c.__name__: c.__base__.__name__ for c in vars(errors).values() if isinstance(c, type)}
     assert found.pop("SondeWarning") == "UserWarning"
-    assert found.pop("DamageWarning") == "SondeWarning"
+    assert found.pop("CorruptionWarning") == "SondeWarning"
     assert found.pop("HardExit") == "SystemExit"
     assert found == drawn | {"SondeError": "Exception"}
     for name in drawn:

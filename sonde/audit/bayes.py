@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 MAX_BAYES_CELLS = 1 << 22
-"""Scores held at a time."""
+"""Scores held in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,9 @@ class Bag:
 
     @property
     def matrix(self) -> sparse.csr_array:
-        """Counts, one row per row."""
+        """Counts (rows, features)."""
+        from scipy import sparse
+
         ones = np.ones(len(self.ids), np.float32)
         return sparse.csr_array((ones, self.ids, self.starts), shape=(len(self), self.width))
 
@@ -39,16 +44,18 @@ def predict(
 ) -> np.ndarray:
     """The most probable class of each test row: multinomial naive Bayes with additive smoothing.
 
-    ``shares`` are the classes' shares if they are not those of the training rows.
-    The counts of a class are kept sparse: log (count + alpha) is log alpha but where the feature was met.
+    ``shares`` are the class priors if they are not those of the training rows.
+    The counts of a class are kept sparse: log (count + alpha) is log alpha except where the feature occurs.
     """
+    from scipy import sparse
+
     n = len(label)
     owner = sparse.csr_array((np.ones(n, np.float32), (label, np.arange(n))), shape=(classes, n))
-    met = (owner @ train).tocsr().astype(np.float64)
+    counts = (owner @ train).tocsr().astype(np.float64)
     known = np.bincount(label, minlength=classes) / n if shares is None else shares
-    totals = np.asarray(met.sum(axis=1)).ravel() + alpha * train.shape[1]
-    met.data = np.log1p(met.data / alpha)
-    weights = met.T.tocsc()
+    totals = np.asarray(counts.sum(axis=1)).ravel() + alpha * train.shape[1]
+    counts.data = np.log1p(counts.data / alpha)
+    weights = counts.T.tocsc()
     with np.errstate(divide="ignore"):
         prior = np.log(known)
     base = np.log(alpha) - np.log(totals)

@@ -1,4 +1,4 @@
-"""What each classifier that should not work sees of a row."""
+"""What each shallow classifier sees of a row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sonde.data.expected import Expectations
 HASHED = 18
 """Bits of the table of character n-grams."""
 AT_A_TIME = 2000
-"""Texts whose characters are taken apart together."""
+"""Texts whose character n-grams are taken together."""
 
 
 def bags(rows: Rows, train: np.ndarray, known: Expectations) -> Iterator[tuple[str, Bag]]:
@@ -92,7 +92,7 @@ def _punctuation(tokens: tuple[str, ...]) -> list[Any]:
 
 
 def _positions(rows: Rows, train: np.ndarray, ids: np.ndarray, starts: np.ndarray, marked: bool) -> Iterator[list[Any]]:
-    """Where things stand, from both ends: the least expected pair, the first capital inside, the first comma.
+    """Positions from both ends: the least expected bigram, the first capital inside, the first comma.
 
     Where a task changes words, also the changed words, or those that would have been changed.
     """
@@ -114,7 +114,7 @@ def _positions(rows: Rows, train: np.ndarray, ids: np.ndarray, starts: np.ndarra
 
 
 def _oddest(train: np.ndarray, ids: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Per row, where the pair of neighbours with the lowest mutual information stands, counted in the training rows."""
+    """Per row, the position of the bigram with the lowest mutual information in the training rows."""
     sizes = np.diff(starts)
     row = np.repeat(np.arange(len(sizes)), sizes)
     inner = np.flatnonzero(row[:-1] == row[1:]) if len(row) > 1 else np.zeros(0, np.int64)
@@ -135,7 +135,7 @@ def _oddest(train: np.ndarray, ids: np.ndarray, starts: np.ndarray) -> np.ndarra
 
 
 def _with_pairs(ids: np.ndarray, starts: np.ndarray) -> Bag:
-    """Tokens and pairs of neighbours; the pair of a row's last token is an end mark."""
+    """Unigrams and bigrams; the bigram of a row's last token has an end mark."""
     width = int(ids.max(initial=0)) + 2
     following = np.r_[ids[1:], width - 1] if len(ids) else ids
     ends = starts[1:][np.diff(starts) > 0] - 1
@@ -145,17 +145,17 @@ def _with_pairs(ids: np.ndarray, starts: np.ndarray) -> Bag:
 
 
 def _characters(texts: Sequence[str]) -> Bag:
-    """Stretches of two, three and four characters, hashed; stretches that reach into the next text do not count."""
+    """Hashed n-grams of two, three and four characters; those that reach into the next text do not count."""
     ids, sizes = [], []
     for a in range(0, len(texts), AT_A_TIME):
-        found, counts = _stretches(texts[a : a + AT_A_TIME])
+        found, counts = _character_ngrams(texts[a : a + AT_A_TIME])
         ids.append(found)
         sizes.append(counts)
     starts = np.r_[0, np.cumsum(np.concatenate(sizes))]
     return Bag(np.concatenate(ids), starts, 1 << HASHED)
 
 
-def _stretches(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def _character_ngrams(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     joined = "".join(f"\x02{t}\x03\x00\x00\x00" for t in texts)
     codes = np.frombuffer(joined.encode("utf-32-le", errors="surrogatepass"), np.uint32).astype(np.uint64)
     factor = np.uint64(0x9E3779B97F4A7C15)

@@ -1,4 +1,4 @@
-"""What a check finds, and what the code of a finding stands for."""
+"""What a check finds, and what the code of a finding means."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ MAX_EXAMPLES = 3
 EXAMPLE_WORDS, EXAMPLE_CHARS = 8, 60
 """The most an example shows of a sentence."""
 ERROR_SHARE = 0.01
-"""A fault in fewer rows than this cannot move a score by a point: a warning. From here on it is an error."""
+"""A defect in a smaller share of the rows cannot move a score by a point: a warning. From here on it is an error."""
+SPLIT_NAMES = {"tr": "train", "va": "dev", "te": "test"}
+"""What messages call a split; findings and files have the short name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What a code means: what is measured, when it is reported and how gravely, why it matters, what to do."""
+    """What a code means: what is measured, when it is reported and how severe it is, why it matters, what to do."""
 
     name: str
     title: str
@@ -30,7 +32,32 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing found: a code, how bad it is, what was seen where, and what to do about it."""
+    """One thing that is wrong with a dataset: a code, how severe it is, what was found where, and what to do about it.
+
+    Parameters
+    ----------
+    code: str
+        What kind of defect it is; ``sonde audit --explain CODE`` says what is measured.
+    severity: str
+        ``error``, ``warning`` or ``note``.
+    message: str
+        What was found, with numbers.
+    advice: str
+        What to do about it.
+    split: str | None
+        ``tr``, ``va`` or ``te``, or two of them as in ``va/te``; None if it is about the whole set.
+    count: int
+        How many rows, strings, classes or forms are affected; the message says which.
+    examples: tuple[str, ...]
+        A few short excerpts.
+    evidence: Mapping[str, float | int | str]
+        The numbers behind the message, by name.
+
+    Examples
+    --------
+    >>> Finding("small-test", "note", "test has 200 rows", "Use a larger test set.", "te", 200)
+    <Finding note small-test (te): test has 200 rows>
+    """
 
     code: str
     severity: Severity
@@ -38,10 +65,32 @@ class Finding:
     advice: str
     split: str | None = None
     count: int = 0
-    """How many rows, strings, classes or forms are affected; the message says of what."""
     examples: tuple[str, ...] = ()
     evidence: Mapping[str, float | int | str] = field(default_factory=dict)
-    """The numbers behind the message, by name."""
+
+    def __repr__(self) -> str:
+        split = f" ({self.split})" if self.split else ""
+        return f"<Finding {self.severity} {self.code}{split}: {self.message}>"
+
+
+@dataclass(frozen=True, slots=True)
+class ShortcutScore:
+    """How well one classifier does that sees only a shallow cue."""
+
+    name: str
+    accuracy: float
+    low: float
+    high: float
+    majority: float
+    rows: int
+    trained_on: str
+    expected: bool
+    """Whether the task declares that this cue may predict the label."""
+
+    @property
+    def gain(self) -> float:
+        """The share of the majority baseline's errors that it removes, at the lower end of its interval."""
+        return (self.low - self.majority) / (1 - self.majority) if self.majority < 1 else 0.0
 
 
 def severity_by_share(count: int, of: int) -> Severity:
@@ -50,7 +99,7 @@ def severity_by_share(count: int, of: int) -> Severity:
 
 
 def some(texts: Iterable[str]) -> tuple[str, ...]:
-    """A few words of a few texts, the same ones in whatever order they come."""
+    """The first words of a few texts, the same ones in whatever order they come."""
     return tuple(first_words(text) for text in sorted(set(texts), key=hash_64)[:MAX_EXAMPLES])
 
 
@@ -62,7 +111,7 @@ def first_words(text: str) -> str:
 
 
 def around(t: str, start: int, end: int) -> str:
-    """A few words around a place, invisible characters made visible; not the whole text if there is more of it."""
+    """A few words around a place, with invisible characters escaped; never all of a longer text."""
     found = t
     for words in (2, 1, 0):
         if found == t:

@@ -1,4 +1,4 @@
-"""A set as the checks read it: parallel columns, and what is known of what it should be."""
+"""A dataset as the checks read it: parallel columns."""
 
 from __future__ import annotations
 
@@ -73,16 +73,16 @@ class Rows:
         )
 
     def only(self, found: Sequence[int]) -> Rows:
-        """Some of the rows."""
+        """These rows only."""
         columns = (
             self.split, self.label, self.text, self.tokens, self.inputs, self.key, self.marks, self.examples
         )  # fmt: skip
         kept: list[Any] = [tuple(column[i] for i in found) for column in columns]
-        met = set(kept[0])
-        return Rows(tuple(s for s in self.splits if s in met), *kept)
+        remaining = set(kept[0])
+        return Rows(tuple(s for s in self.splits if s in remaining), *kept)
 
     def further_sentences(self, names: Sequence[str]) -> Iterator[tuple[str, Rows]]:
-        """The same rows with each further input that is a sentence, not a word, in the place of the text."""
+        """The same rows with each further input that is a sentence, not a word, in place of the text."""
         if any(len(given) != len(names) for given in self.inputs):
             return
         for i, name in enumerate(names):
@@ -101,5 +101,5 @@ class Rows:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The labels met."""
+        """The labels that occur."""
         return tuple(sorted(set(self.label)))

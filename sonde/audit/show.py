@@ -9,9 +9,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from sonde import __version__
-from sonde.audit import Audit, Code, codes
+from sonde.audit.check import codes
 from sonde.audit.collection import UnreadableSet
-from sonde.audit.finding import SEVERITIES, Finding, Severity
+from sonde.audit.finding import SEVERITIES, Code, Finding, Severity
+from sonde.audit.one_set import Audit, count_severities
 from sonde.console import out, printable
 
 if TYPE_CHECKING:
@@ -53,17 +54,17 @@ def markdown(
         lines += [*_table([f for f in audit.findings if f.severity in shown]), ""]
         if audit.measures:
             lines += [_cell(measured(audit)), ""]
-    if seen := [f for f in collection_findings if f.severity in shown]:
-        lines += ["## All sets together", "", *_table(seen), ""]
+    if found := [f for f in collection_findings if f.severity in shown]:
+        lines += ["## All sets together", "", *_table(found), ""]
     lines += [f"{_cell(u.name)} could not be read: {_cell(u.reason)}\n" for u in unreadable]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def codes_page() -> str:
-    """Every code and what it stands for, as a page."""
-    lines = ["# The codes of the audit", ""]
-    for family, found in codes().items():
-        lines += [f"## {family.capitalize()}", ""]
+    """Every code and what it means, as a Markdown page."""
+    lines = ["# Audit codes", ""]
+    for topic, found in codes().items():
+        lines += [f"## {topic.capitalize()}", ""]
         for code in found:
             lines += [f"### {code.name}", "", f"*{code.title.capitalize()}.* {code.meaning}", ""]
             lines += [f"What to do: {code.advice}", ""]
@@ -72,11 +73,8 @@ def codes_page() -> str:
 
 def tally(audits: Sequence[Audit], collection_findings: Sequence[Finding]) -> str:
     """How many findings there are, in a sentence."""
-    counts = Counter(f.severity for audit in audits for f in audit.findings) + Counter(
-        f.severity for f in collection_findings
-    )
-    parts = [f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES]
-    return f"{len(audits)} set{'s' * (len(audits) != 1)}: {', '.join(parts)}"
+    every = (*(f for audit in audits for f in audit.findings), *collection_findings)
+    return f"{len(audits)} set{'s' * (len(audits) != 1)}: {count_severities(every)}"
 
 
 def facts(audit: Audit) -> str:
@@ -87,20 +85,20 @@ def facts(audit: Audit) -> str:
 
 
 def measured(audit: Audit) -> str:
-    """What classifiers that should not work reach, in a line; those that the task allows are in brackets."""
+    """The accuracies of shallow classifiers, in a line; those that the task declares legitimate are in brackets."""
     first = audit.measures[0]
     cells = [
         (m.expected, f"{m.name} {100 * m.accuracy:.1f}") for m in audit.measures if m.name != "unigrams cased inside"
     ]
-    said = ", ".join(f"({cell})" if expected else cell for expected, cell in cells)
+    scores = ", ".join(f"({cell})" if expected else cell for expected, cell in cells)
     head = f"shortcuts, {first.trained_on}, {first.rows:,} rows: majority {100 * first.majority:.1f}"
-    return f"{head}; {said}"
+    return f"{head}; {scores}"
 
 
 def _table(findings: Sequence[Finding]) -> list[str]:
     if not findings:
         return ["Nothing found."]
-    lines = ["| | code | split | count | what | for example |", "|---|---|---|---:|---|---|"]
+    lines = ["| severity | code | split | count | message | examples |", "|---|---|---|---:|---|---|"]
     for f in findings:
         cells = (f.severity, f.code, f.split or "", f"{f.count:,}", f.message, " · ".join(f.examples))
         lines.append("| " + " | ".join(map(_cell, cells)) + " |")
@@ -108,7 +106,7 @@ def _table(findings: Sequence[Finding]) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    """Text that is plain text in Markdown, inside a table and elsewhere."""
+    """Text with everything escaped that Markdown, inside a table or elsewhere, would interpret."""
     return "".join(f"&#{ord(c)};" if c in "\\`*_[]<>|&~$@#:" else c for c in printable(" ".join(text.split())))
 
 
@@ -116,7 +114,7 @@ def _cell(text: str) -> str:
 
 
 def print_audit(audit: Audit, shown: Collection[str]) -> None:
-    """One set's findings, gravest first."""
+    """One set's findings, most severe first."""
     from rich.markup import escape
 
     console = out()
@@ -126,14 +124,14 @@ def print_audit(audit: Audit, shown: Collection[str]) -> None:
         _print_findings(console, findings)
     hidden = len(audit.findings) - len(findings)
     if not findings:
-        console.print(f"  nothing found{f' but {hidden} of lesser weight' * bool(hidden)}", style="green")
+        console.print(f"  nothing found{f' but {hidden} of lower severity' * bool(hidden)}", style="green")
     if audit.measures:
         console.print(f"  {printable(measured(audit))}", style="dim", markup=False, soft_wrap=True)
     console.print()
 
 
 def print_collection_findings(findings: Sequence[Finding], shown: Collection[str]) -> None:
-    """What is found in several sets together."""
+    """What several sets should not have in common."""
     found = [f for f in findings if f.severity in shown]
     if found:
         console = out()
@@ -163,7 +161,7 @@ SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 def print_code(code: Code) -> None:
-    """What a code of the audit stands for."""
+    """What an audit code means."""
     console = out()
     console.print(f"[bold]{code.name}[/bold]: {code.title}\n")
     console.print(code.meaning, markup=False)

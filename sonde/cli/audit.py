@@ -1,4 +1,4 @@
-"""`sonde audit`: what is wrong with a set."""
+"""`sonde audit`: what is wrong with datasets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sonde.cli.shared import STDIN, parse_columns
+from sonde.cli._options import STDIN, parse_columns
+
+order = 30
 
 
 def audit(
@@ -26,42 +28,42 @@ def audit(
     jobs: Annotated[int, Parameter(("--jobs", "-j"))] = 0,
     explain: str | None = None,
 ) -> int:
-    """Look for what is wrong with probing sets, ours or anyone's.
+    """Find what is wrong with probing sets, whoever made them.
 
     Parameters
     ----------
     paths: str
-        Folders that `sonde make` wrote, SentEval files, X-Probe folders, SentEval's transfer folders, collections of
+        Folders that `sonde make` wrote, SentEval files, X-Probe folders, SentEval's transfer folders, or folders of
         these; or tables (TSV, CSV, JSONL, Parquet, also compressed) with --text and --label.
     text: tuple[str, ...]
-        The column of a table that has the sentence: a name, or a number from 1. Twice for pairs of sentences.
+        The column of a table with the sentence: a name, or a number from 1. Twice for pairs of sentences.
     label: str
-        The column that has the label.
+        The column with the label.
     split: str
         The column that says train, dev or test. Default: from the file names.
     target: str
-        The column that has the target form, which no two splits may share.
+        The column with the target form, which no two splits may share.
     no_header: bool
-        The table has no line of column names; columns are numbers.
+        The table has no header; columns are numbers.
     task: str
-        The task the set is for, which tells what to expect of it: a name, package.module:attribute, or a path to a
-        Python file. Default: the task that is called as the file or folder is.
+        The task of the set, which says what to expect: a name, package.module:attribute, or a path to a Python file.
+        Default: the task named as the file or folder is.
     language: str
-        The language the text should be in. Default: from the manifest or the folder.
+        The language that the text should be in. Default: from the manifest or the folder.
     format: str
         table, md (Markdown) or json. Default: table.
     json: bool
         The same as --format json.
-    at_least: str
-        Show no findings below error, warning or note. Default: note.
+    min_severity: str
+        The least severe findings to show: error, warning or note. Default: note.
     strict: bool
-        End with exit code 1 if there is an error.
+        Exit with code 1 if there is an error.
     jobs: int
         Worker processes; 0 means one per core. Default: 0.
     explain: str
-        Say what this code means, or all of them, and nothing else.
+        Say what this code means, and nothing else; all: every code, as a Markdown page.
     """
-    from sonde.audit import explain as explained
+    from sonde.audit import explain as explain_code
     from sonde.audit.show import (
         as_json,
         codes_page,
@@ -78,11 +80,11 @@ def audit(
         sys.stdout.write(codes_page())
         return 0
     if explain is not None:
-        print_code(explained(explain))
+        print_code(explain_code(explain))
         return 0
     if not paths:
-        raise UsageError("Name a set to audit, or a code: sonde audit --explain CODE.")
-    from sonde.audit.collection import UnreadableSet, audit_sources, shared
+        raise UsageError("Name a set to audit, or a code to explain: sonde audit --explain CODE.")
+    from sonde.audit.collection import UnreadableSet, audit_collection, audit_sources
     from sonde.audit.finding import SEVERITIES
     from sonde.data.sources import find_sets
     from sonde.make.request import resolve_jobs
@@ -92,11 +94,14 @@ def audit(
     format = "json" if json else format
     shown = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
     audits, sentences, unreadable = [], [], []
-    meant = load(task) if task else None
+    given_task = load(task) if task else None
     sources = find_sets(
-        ["-" if p == STDIN else p for p in paths], columns, task=meant.name if meant else None, language=language
+        ["-" if p == STDIN else p for p in paths],
+        columns,
+        task=given_task.name if given_task else None,
+        language=language,
     )
-    for found in audit_sources(sources, jobs=resolve_jobs(jobs), task=meant, disjoint=True if target else None):
+    for found in audit_sources(sources, jobs=resolve_jobs(jobs), task=given_task, disjoint=True if target else None):
         if isinstance(found, UnreadableSet):
             unreadable.append(found)
             reason = printable(f"not read: {found.name}: {found.reason}")
@@ -106,7 +111,7 @@ def audit(
         sentences.append(found[1])
         if format == "table":
             print_audit(found[0], shown)
-    collection_findings = list(shared(sentences))
+    collection_findings = audit_collection(sentences)
     if format == "json":
         sys.stdout.write(as_json(audits, collection_findings, unreadable))
     elif format == "md":

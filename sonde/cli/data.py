@@ -1,4 +1,4 @@
-"""`sonde data`: the files of the transfer and probing sets of others."""
+"""`sonde data`: the data files of SentEval's and other released sets."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from cyclopts import Parameter
 if TYPE_CHECKING:
     from sonde.transfer.remote_sets import RemoteSet
 
+order = 40
+
 data = cyclopts.App(
-    name="data", help="Fetch the data of SentEval's and other transfer sets, check it, convert it.", version_flags=()
+    name="data", help="Download, check and convert the data of SentEval's and other transfer sets.", version_flags=()
 )
 
 
@@ -25,18 +27,18 @@ def get(
     trust: bool = False,
     offline: bool = False,
 ) -> int:
-    """Fetch sets into SentEval's folders, and check them. Without a name: list what there is.
+    """Download sets into SentEval's folders, and check them. Without a name: list what there is.
 
     Parameters
     ----------
     names: str
-        Sets, as the list calls them, or by SentEval's names; all: everything that is not fetched by hand.
+        Sets, by the names in the list or SentEval's names; all: every set that needs no manual steps.
     out: Path
-        The folder of all data, which gets `downstream` and `probing` in it. Default: data.
+        The data folder, in which `downstream` and `probing` are made. Default: data.
     yes: bool
-        Accept the licences, which are shown first, without being asked.
+        Accept the licences, which are shown first, without a prompt.
     trust: bool
-        Use files whose checksum is not known; what it is will be printed.
+        Accept files whose checksum is not known; their checksums are printed.
     offline: bool
         Do not use the network, as if SONDE_OFFLINE were set.
     """
@@ -52,14 +54,14 @@ def get(
         print_remote_sets(table.values(), out)
         return 0
     if names == ("all",):
-        wanted = [place for place in table.values() if not place.manual_steps]
+        chosen = [place for place in table.values() if not place.manual_steps]
     else:
-        wanted = known.select_remote_sets(names, table)
-    missing = [place for place in wanted if not is_downloaded(place, out)]
+        chosen = known.select_remote_sets(names, table)
+    missing = [place for place in chosen if not is_downloaded(place, out)]
     manual_steps = [place for place in missing if place.manual_steps]
     for place in manual_steps:
         print_manual_steps(place, out)
-    requested = [place for place in wanted if place not in manual_steps]
+    requested = [place for place in chosen if place not in manual_steps]
     fetched = [place for place in missing if place not in manual_steps]
     if not (offline or is_offline()):
         for place in fetched:
@@ -68,7 +70,7 @@ def get(
     with progress_bar() as progress:
         trusted = fetch_sets(requested, out, trust=trust, no_network=offline, progress=progress)
     for url, found in trusted.items():
-        err().print(f"taken on trust: {url} has the SHA-256 {found}", markup=False, soft_wrap=True)
+        err().print(f"accepted without verification: {url} has the SHA-256 {found}", markup=False, soft_wrap=True)
     for place in fetched:
         if place.then:
             err().print(f"{place.key}: {place.then}", markup=False, soft_wrap=True)
@@ -80,29 +82,29 @@ def get(
 
 
 def _accept(remote_sets: list[RemoteSet], yes: bool) -> None:
-    """Have the licences accepted."""
+    """Ask for the licences to be accepted."""
     from sonde.console import err
     from sonde.errors import UsageError
 
     if yes or not remote_sets:
         return
     if not sys.stdin.isatty():
-        raise UsageError("The terms above must be accepted before anything is fetched: say --yes.")
+        raise UsageError("The terms above must be accepted before anything is downloaded: add --yes.")
     keys = ", ".join(place.key for place in remote_sets)
-    if err().input(rf"Fetch {keys} on these terms? \[y/N] ").strip().lower() not in ("y", "yes"):
-        raise UsageError("The terms were not accepted; nothing was fetched.")
+    if err().input(rf"Download {keys} on these terms? \[y/N] ").strip().lower() not in ("y", "yes"):
+        raise UsageError("The terms were not accepted; nothing was downloaded.")
 
 
 @data.command
 def check(path: str, /, *, format: Literal["table", "json"] = "table") -> int:
-    """Say whether the sets of a folder are as published: rows, labels, broken and empty lines, encodings.
+    """Check whether the sets of a folder are as published: rows, labels, malformed and empty lines, encodings.
 
-    Exit code 1 if a set that is there is not sound.
+    Exit code 1 if a set is not as published.
 
     Parameters
     ----------
     path: str
-        SentEval's folder of data, its `downstream`, the folder of one set, or any folder above such.
+        SentEval's data folder, its `downstream`, the folder of one set, or any folder above these.
     format: str
         table or json. Default: table.
     """
@@ -119,7 +121,7 @@ def check(path: str, /, *, format: Literal["table", "json"] = "table") -> int:
 
 @data.command
 def convert_coco(train: Path, valid: Path, test: Path, /, *, out: Annotated[Path, Parameter(("--out", "-o"))]) -> int:
-    """Convert the pickled image features and captions that were published with SentEval. Nothing in them is run.
+    """Convert the pickled image features and captions published with SentEval, without executing anything in them.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ def convert_coco(train: Path, valid: Path, test: Path, /, *, out: Annotated[Path
     test: Path
         test.pkl.
     out: Path
-        The folder for train.npy, train.json and so on: `downstream/COCO` in the folder of all data.
+        The folder for train.npy, train.json and so on: `downstream/COCO` in the data folder.
     """
     from sonde.console import out as console
     from sonde.transfer.coco import convert

@@ -10,6 +10,8 @@ from cyclopts import Parameter
 
 from sonde.core.plugins import offered
 
+order = 110
+
 
 def _kinds() -> str:
     """The charts there are: the files of the folder and the entry points, which can be listed without loading them."""
@@ -33,41 +35,41 @@ def figure(
     adjust: Literal["holm", "bonferroni", "bh", "none"] | None = None,
     published: bool = False,
 ) -> int:
-    """Write a figure of a run for a paper; what should stand in its caption is printed.
+    """Write a figure of a run for a paper, and print what its caption should say.
 
     Parameters
     ----------
     run: Path
         A folder that `sonde run` wrote.
     more: Path
-        Further ones, to be drawn together with the first.
+        Further runs, to be drawn together with the first.
     kind: str
         The chart.
     out: tuple[Path, ...]
-        What to write; may be repeated. The ending says what it is: .pdf, .svg, .png, .json (the Vega-Lite spec) or .csv
-        (the numbers).
+        The file to write; may be repeated. The suffix sets the format: .pdf, .svg, .png, .json (the Vega-Lite spec) or
+        .csv (the numbers).
     set: tuple[str, ...]
-        Only the sets of which this is the name or a part of it; may be repeated.
+        Only the sets whose name contains this; may be repeated.
     encoder: tuple[str, ...]
-        Only the encoders of which this is the name or a part of it; may be repeated.
+        Only the encoders whose name contains this; may be repeated.
     mode: str
-        Of a heat map: absolute, above (the best baseline) or relative. Of profiles: absolute or relative.
-        Default: absolute.
+        For heat maps: absolute, above (the best baseline) or relative. For profiles: absolute or relative. Default:
+        absolute.
     relative_to: str
         The encoder or language that numbers are divided by. Default for profiles: en, else the first language.
     lines: str
-        Of layers, dimensions, epochs and learning: what a line is, set or encoder; the other one is a panel. Default:
-        encoder if there are several, and of learning always.
+        For layers, dimensions, epochs and learning: what a line is, set or encoder; the other one is a panel. Default:
+        encoder if there are several, and always for learning.
     columns: int
-        1 or 2: as wide as one column of a paper with two (3.3 in) or as both (6.9 in). Default: 1.
+        1 or 2: as wide as one column (3.3 in) or two columns (6.9 in) of a paper. Default: 1.
     adjust: str
-        Of correlations: how p-values are adjusted for their number, holm, bonferroni, bh (Benjamini and Hochberg's
+        For correlations: how p-values are adjusted for multiple testing, holm, bonferroni, bh (Benjamini and Hochberg's
         false discovery rate) or none. Default: holm.
     published: bool
-        Of intervals: show what papers printed of the same tasks for other sets, too. Default: only what is of these
-        very sets.
+        For intervals: also show published results on other sets of the same tasks. Default: only those on these very
+        sets.
     """
-    from sonde.cli.shared import printed_warnings
+    from sonde.cli._warnings import printed_warnings
     from sonde.console import err
     from sonde.report.charts import CHARTS
     from sonde.report.figure import check_figure_suffix, check_options, write

@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sonde.cli.shared import STDIN
+from sonde.cli._options import STDIN
+
+order = 20
 
 
 def make(
@@ -39,7 +41,7 @@ def make(
     builtin: int
         Use this many sentences of the built-in synthetic English corpus instead.
     trees: tuple[str, ...]
-        Bracket files whose constituency trees belong to the same sentences.
+        Bracket files with the constituency trees of the same sentences.
     suite: tuple[str, ...]
         Make every task of a suite: conneau2018, universal2019 (the default), xprobe2019, adi2017. May be repeated.
     task: tuple[str, ...]
@@ -47,14 +49,14 @@ def make(
     out: Path
         The folder to write to. Default: probes.
     sizes: str
-        Rows in train/validation/test, such as 10000/1000/1000. Default: the paper's sizes.
+        Rows in train/dev/test, such as 10000/1000/1000. Default: the paper's sizes.
     length: str
-        Fewest and most tokens of a sentence, such as 5-28. Default: the paper's window.
+        Shortest and longest sentence in tokens, such as 5-28. Default: the paper's window.
     seed: int
         All random choices derive from it. Default: 1111.
     exclude: Path
-        Sentences to withhold, and those they were made from: a file with one a line, or sets, as for `sonde audit`.
-        Case, digits and punctuation do not count.
+        Sentences not to use: a file with one per line, or sets, whose original sentences are not used either. Case,
+        digits and punctuation are ignored.
     exclusive: bool
         Use a sentence in one task only.
     set_: tuple[str, ...]
@@ -62,11 +64,11 @@ def make(
     jobs: int
         Worker processes; 0 means one per core. Default: 1.
     skip_bad: bool
-        Go on past malformed sentences; the manifest counts and lists them.
+        Skip malformed sentences; the manifest counts and lists them.
     audit: bool
-        Look for shortcuts and damaged text in the sets, too, and note them in the manifests. Takes longer.
+        Run all audit checks on the sets, not only the quick ones, and keep the findings in the manifests.
     name: str
-        What to call the corpus. Default: from the file names.
+        The name of the corpus. Default: from the file names.
     language: str
         Its language code. Default: from the file names.
     format: str
@@ -82,10 +84,10 @@ def make(
     from sonde.make.request import check_writable, read_excluded, resolve_jobs, select_tasks
 
     if bool(corpus) == bool(builtin):
-        raise UsageError("Give corpus files, or --builtin N for the built-in corpus, not both and not neither.")
+        raise UsageError("Expected either corpus files or --builtin N, for the built-in corpus.")
     given = {"--trees": trees, "--name": name, "--language": language, "--format": format, "--skip-bad": skip_bad}
     if builtin and (idle := [option for option, value in given.items() if value]):
-        raise UsageError(f"{idle[0]} is about corpus files, and has no effect on the built-in corpus: leave it out.")
+        raise UsageError(f"{idle[0]} is for corpus files, and has no effect on the built-in corpus: leave it out.")
     source = (
         Corpus.synthetic(builtin)
         if builtin
@@ -107,9 +109,8 @@ def make(
                 found.save(out / found.name)
                 made.append(found.manifest)
             else:
-                (out / found.name / MANIFEST_FILE).unlink(
-                    missing_ok=True
-                )  # of an earlier run, which would pass for this one's
+                # that of an earlier run would pass for this one's
+                (out / found.name / MANIFEST_FILE).unlink(missing_ok=True)
                 skipped.append(found)
     if made:
         print_sets(made)
@@ -119,12 +120,12 @@ def make(
         if facts["skipped"]["sentences"]:
             err().print(f"{facts['skipped']['sentences']} malformed sentences were skipped; the manifests list them.")
         short = [m for m in made if sum(m["sizes"]["drawn"].values()) < sum(m["sizes"]["requested"].values()) * 0.99]
-        spent = not any(m["stages"]["cells cut to their limit"] for m in short)
+        exhausted = not any(m["stages"]["cells cut to their limit"] for m in short)
         if short:
-            err().print(f"{len(short)} smaller than requested{': the corpus has no more to give' * spent}.")
+            err().print(f"{len(short)} smaller than requested{': the corpus has no more candidates' * exhausted}.")
         if excluded and not any(EXCLUDED_REASON in m["stages"]["rejected"] for m in made):
             err().print(
-                f"None of the sentences of {exclude} was met: is it one sentence a line, without other columns?"
+                f"No sentence of {exclude} is in the corpus: does it have one sentence per line, and no other columns?"
             )
     for lacking in skipped:
         err().print(f"not made: {lacking.name}: {lacking.reason}", style="yellow", markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`sonde senteval`: what was written for SentEval runs here."""
+"""`sonde senteval`: scripts that were written for SentEval."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ from pathlib import Path
 
 import cyclopts
 
-senteval = cyclopts.App(name="senteval", help="Run what was written for SentEval, unchanged.", version_flags=())
+order = 140
+
+senteval = cyclopts.App(
+    name="senteval", help="Run scripts that were written for SentEval, unchanged.", version_flags=()
+)
 
 
 @senteval.command
 def install(folder: Path, /, *, force: bool = False) -> int:
-    """Write a small package `senteval` that leads to sonde, for scripts that import it by that name.
+    """Write a small package `senteval` that redirects to sonde, for scripts that import it by that name.
 
     Parameters
     ----------
     folder: Path
-        Where the package goes: what the scripts put into sys.path, often SentEval's own folder.
+        Where the package goes: the folder that the scripts add to sys.path, often SentEval's own.
     force: bool
-        Write over the files of a package `senteval` that is there already and was not written by sonde.
+        Overwrite a package `senteval` that is there already and was not written by sonde.
     """
     from sonde.console import out
     from sonde.senteval.install import install as write

@@ -1,4 +1,4 @@
-"""`sonde serve`: a run as a page on this machine."""
+"""`sonde serve`: a run as a live page on this machine."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+
+order = 120
 
 
 def serve(
@@ -16,29 +18,29 @@ def serve(
     open: bool = False,
     encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = (),
 ) -> int:
-    """Show a run as a page on this machine, even while it is being written, and try its probes on your own sentences.
+    """Serve a run as a live page, even while it is being written, and try its probes on your own sentences.
 
-    Ctrl-C ends it. Only this machine can reach it, and nothing can be changed through it.
+    Ctrl-C stops it. Only this machine can reach it, and nothing can be changed through it.
 
     Parameters
     ----------
     folder: Path
         What `sonde run` wrote, or is writing.
     port: int
-        Where to be reached; 0 for any port that is free. Default: 8421.
+        The port; 0 for any free one. Default: 8421.
     open: bool
         Open the page in a browser.
     encoder: tuple[str, ...]
-        An encoder of the run that is a program (py:…) and may be run to read sentences; may be repeated.
+        An encoder of the run that is Python code (py:…): permission to run it on your sentences; may be repeated.
     """
-    from sonde.cli.exits import Terminated
+    from sonde.cli._exits import Terminated
     from sonde.console import err
     from sonde.serve import Server
 
     server = Server(folder, port, encoder)
     with server:
-        server.site.page()  # what is missing to make it is told here, and the first look is quick
-        err().print(f"{folder} is at {server.url} until Ctrl-C.", markup=False, soft_wrap=True)
+        server.site.page()  # errors show here, and the first visit is quick
+        err().print(f"Serving {folder} at {server.url}; Ctrl-C stops it.", markup=False, soft_wrap=True)
         if open:
             import webbrowser
 
@@ -47,6 +49,6 @@ def serve(
             server.serve_forever()
         except Terminated:
             raise
-        except KeyboardInterrupt:  # which is how a server ends
-            err().print("ended", markup=False)
+        except KeyboardInterrupt:  # which is how a server is stopped
+            err().print("stopped", markup=False)
     return 0

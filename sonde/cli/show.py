@@ -1,4 +1,4 @@
-"""`sonde show`: sets, or the results of a run."""
+"""`sonde show`: the results of a run, or probing sets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 from cyclopts import Parameter
+
+order = 80
 
 T = TypeVar("T")
 
@@ -25,55 +27,55 @@ def show(
     task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
     seed: int = 0,
 ) -> int:
-    """Show the results of a run; or probing sets: their sizes, or some of their rows.
+    """Show the results of a run; or probing sets: their sizes, or sample rows.
 
     Parameters
     ----------
     path: Path
         A folder that `sonde run` or `sonde make` wrote.
     format: str
-        Of a run: table, md (Markdown), tex (LaTeX, with booktabs), csv (a line per result) or json. Default: table.
+        For a run: table, md (Markdown), tex (LaTeX, with booktabs), csv (one line per result) or json. Default: table.
     metric: str
-        Of a run: accuracy, macro_f1, log2_loss (bits, with calibrated ones beside them) or log2_loss_calibrated.
+        For a run: accuracy, macro_f1, log2_loss (bits, with calibrated values) or log2_loss_calibrated.
         Default: accuracy.
     signatures: bool
-        Of a run: print the signature of every result, for `sonde repeat`, and nothing else.
+        For a run: print the signature of every result, for `sonde repeat`, and nothing else.
     examples: int
-        Of sets: rows to print per class, picked at random; the target or changed words are marked.
+        For sets: random rows to print per class; target or changed words are marked.
     baselines: bool
-        Of sets: train the baselines and show what they reach.
+        For sets: train the baselines and show their scores.
     published: bool
-        Show what papers printed of the same tasks for other sets, too. Default: only what is of these very sets.
+        Also show published results on other sets of the same tasks. Default: only those on these very sets.
     task: tuple[str, ...]
-        Of sets: only these tasks.
+        For sets: only these tasks.
     seed: int
-        Of sets: picks other rows.
+        For sets: another seed samples other rows.
     """
     from sonde.errors import UsageError
 
     if examples < 0:
         raise UsageError(f"--examples {examples}: expected a number of rows, 0 or more.")
-    # sonde.run knows these names, but takes a second to load
+    # sonde.run has these names, but takes a second to import
     if any((path / name).exists() for name in ("run.json", "results.jsonl")):
         if examples or baselines or task or seed:
-            raise UsageError(f"--examples, --baselines, --task and --seed are about sets; {path} is a run.")
+            raise UsageError(f"--examples, --baselines, --task and --seed are for sets; {path} is a run.")
         if signatures and (format != "table" or metric != "accuracy"):
             raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
         _show_run(path, format, metric, signatures, published)
         return 0
     if format != "table" or metric != "accuracy" or signatures:
-        raise UsageError(f"--format, --metric and --signatures are about runs; {path} has no run.json. Leave them out.")
+        raise UsageError(f"--format, --metric and --signatures are for runs; {path} has no run.json. Leave them out.")
     if baselines and (examples or seed):
         raise UsageError("--baselines prints no rows: leave out --examples and --seed.")
     if seed and not examples:
-        raise UsageError(f"--seed {seed} picks other rows, and none are printed: add --examples, or leave it out.")
+        raise UsageError(f"--seed {seed} samples other rows, and none are printed: add --examples, or leave it out.")
     if published and not baselines:
-        raise UsageError("--published of sets stands beside --baselines; add that.")
+        raise UsageError("--published compares with baselines: add --baselines.")
     return _show_sets(path, examples, baselines, task, seed, published)
 
 
 def _show_run(path: Path, format: str, metric: str, with_signatures: bool, published: bool) -> None:
-    from sonde.cli.shared import printed_warnings
+    from sonde.cli._warnings import printed_warnings
     from sonde.errors import UsageError
     from sonde.report.published_results import check_published
     from sonde.report.summary import summarise
@@ -81,10 +83,10 @@ def _show_run(path: Path, format: str, metric: str, with_signatures: bool, publi
     from sonde.run import Run
 
     if format == "csv" and metric != "accuracy":
-        raise UsageError("--metric is about tables; --format csv has a column for each metric: leave it out.")
+        raise UsageError("--metric is for tables; --format csv has a column for each metric: leave it out.")
     if published and (format == "csv" or metric != "accuracy" or with_signatures):
-        raise UsageError("--published is about tables of accuracy; leave --format csv, --metric and --signatures out.")
-    as_table = format == "table" and not with_signatures  # the notes below it have all that is damaged
+        raise UsageError("--published is for tables of accuracy: leave out --format csv, --metric and --signatures.")
+    as_table = format == "table" and not with_signatures  # the notes below the table list all damage
     with printed_warnings(damage=not as_table):
         run = Run.load(path)
     summary = summarise(run, metric=metric, published=published)
@@ -100,7 +102,7 @@ def _show_run(path: Path, format: str, metric: str, with_signatures: bool, publi
 
 
 def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...], seed: int, published: bool) -> int:
-    """Show sets; one that cannot be read is told, and does not keep the others from being shown."""
+    """Show sets; one that cannot be read is reported, and the others are shown."""
     from random import Random
 
     from sonde.console import err, example_line, out, print_sets, printable

@@ -1,4 +1,4 @@
-"""One or several: a bare text, path or number where a list is expected means one, never its letters."""
+"""One or several: a single string, path or number where a list is expected means one, never its characters."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ T = TypeVar("T")
 
 StrOrPath = str | os.PathLike[str]
 StringsOrPaths = StrOrPath | Iterable[StrOrPath]
-"""A text or a path, or several of them."""
+"""A string or a path, or several of them."""
 Integers = int | Iterable[int]
 
 
-def as_strings(given: StringsOrPaths, what: str = "a text") -> list[str]:
-    """The texts that are meant, paths among them as texts; ``what`` says in an error what was expected."""
+def as_strings(given: StringsOrPaths, what: str = "a string") -> list[str]:
+    """One or several strings as a list, paths as strings; ``what`` says in an error what was expected."""
     kinds: tuple[type[StrOrPath], ...] = (str, os.PathLike)
     return [os.fspath(each) for each in as_list(given, kinds, what)]
 
 
 def as_list(given: object, kinds: type[T] | tuple[type[T], ...], what: str) -> list[T]:
-    """What is given as a list: one of these kinds alone means one, even if it could be gone through itself."""
+    """One or several values as a list: a single one of these types means one, even if it is iterable itself."""
     if isinstance(given, kinds) and not isinstance(given, bool):
         return [given]
     found: list[T] = []
-    # a text that should have been something else is one wrong thing, and not several letters
+    # a string that should have been something else is one wrong value, not several characters
     for each in given if isinstance(given, Iterable) and not isinstance(given, str | bytes) else (given,):
         if not isinstance(each, kinds) or isinstance(each, bool):
             raise UsageError(f"Expected {what}, or several, got {each!r:.80} of type {type(each).__name__}.")
@@ -36,14 +36,14 @@ def as_list(given: object, kinds: type[T] | tuple[type[T], ...], what: str) -> l
 
 
 def check_integer(given: object, what: str, least: int) -> int:
-    """A whole number; True and False are none, nor are texts."""
+    """An integer of ``least`` or more; booleans and strings are refused."""
     if isinstance(given, bool) or not isinstance(given, int) or given < least:
         raise UsageError(f"Expected {what} of {least} or more, got {given!r:.80} of type {type(given).__name__}.")
     return given
 
 
 def as_texts(given: str | Iterable[str]) -> list[str]:
-    """Sentences as a list, of which one alone is one; none of them is a path."""
+    """One or several sentences as a list; paths are refused."""
     if isinstance(given, str):
         return [given]
     if not isinstance(given, Iterable):

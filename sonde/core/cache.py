@@ -1,4 +1,4 @@
-"""Where things are kept that can be made again."""
+"""Where files are kept that can be made again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """``$SONDE_CACHE``, or else where this system keeps caches."""
+    """``$SONDE_CACHE``, or the cache folder of this system."""
     if chosen := os.environ.get("SONDE_CACHE"):
         return Path(chosen).expanduser()
     from platformdirs import user_cache_path

@@ -1,7 +1,7 @@
 """Checksums: whether what is read is what was written.
 
-A line of JSON ends with a checksum over all bytes before it, so that any change of the line shows. A JSON document has
-one among its fields, over the values of all others: it may be laid out anew, but not changed.
+A line of JSON ends with a checksum over all bytes before it, so that any change of the line is detected. A JSON
+document has one among its fields, over the values of all others: it may be reformatted, but not changed.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ _END = re.compile(rb',"checksum":"([0-9a-f]{32})"\}')
 
 
 def digest(content: bytes | memoryview) -> str:
-    """Thirty-two hexadecimal digits over the content of a file."""
+    """Thirty-two hexadecimal digits that identify the content of a file."""
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def seal_line(line: bytes) -> bytes:
-    """A JSON object on one line, which has a field at least, with its checksum as the last one."""
+    """A JSON object on one line, with at least one field, and its checksum added as the last one."""
     body = line.removesuffix(b"}")
     return b'%s,"%s":"%s"}' % (body, CHECKSUM.encode(), digest(body).encode())
 
 
 def is_sealed(line: bytes) -> bool:
-    """Whether a line is one that ``seal_line`` gave, unchanged."""
+    """Whether a line is unchanged since ``seal_line`` returned it."""
     start = line.rfind(b',"checksum":"')
     end = _END.fullmatch(line, start) if start >= 0 else None
     return end is not None and end[1].decode() == digest(line[:start])
 
 
 def seal_document(document: Mapping[str, Any]) -> bytes:
-    """A JSON object, indented, with a checksum among its fields."""
+    """A JSON object, indented, with its checksum among its fields."""
     plain = msgspec.json.decode(msgspec.json.encode(_without(document)), type=dict[str, Any])
     return msgspec.json.format(
         msgspec.json.encode({**plain, CHECKSUM: _checksum(plain)}, order="deterministic"), indent=2
@@ -44,7 +44,7 @@ def seal_document(document: Mapping[str, Any]) -> bytes:
 
 
 def read_document(content: bytes) -> dict[str, Any]:
-    """Any JSON object; a ValueError says why there is none."""
+    """A JSON object. ValueError if it is none."""
     try:
         return msgspec.json.decode(content, type=dict[str, Any])
     except RecursionError:
@@ -52,7 +52,7 @@ def read_document(content: bytes) -> dict[str, Any]:
 
 
 def is_intact(document: Mapping[str, Any]) -> bool:
-    """Whether a document is one that ``seal_document`` gave, unchanged."""
+    """Whether a document is unchanged since ``seal_document`` returned it."""
     try:
         return document.get(CHECKSUM) == _checksum(_without(document))
     except (ValueError, TypeError, OverflowError, RecursionError):  # a number that cannot be written was not written

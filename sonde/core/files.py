@@ -1,4 +1,4 @@
-"""Opening files: compressed or not, in pieces of whole lines, with errors that name file and line."""
+"""Reading files: compressed or not, in chunks of whole lines, with errors that name file and line."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ CHUNK_BYTES = 1 << 18
 
 
 LONGEST_LINE = 1 << 26
-"""A longer line is the sign of a file that is no text; it is not gathered up in memory."""
+"""A longer line shows that a file is not text; it is not read into memory."""
 
 
 def nearest(path: str) -> str:
-    """Advice about a file whose name is nearly this one, or nothing."""
+    """A suggestion of a file with a similar name, or nothing."""
     import difflib
 
     wanted = Path(path)
@@ -46,7 +46,7 @@ def plain_name(path: str) -> str:
 
 
 def open_text(path: str) -> Iterator[str]:
-    """Yield the lines of a file, with their ``\\n``; compressed files, a byte order mark and CRLF are seen through."""
+    """Yield the lines of a file, with their ``\\n``; decompressed, without byte order mark and CR."""
     line = 1
     for piece in open_bytes(path):
         try:
@@ -63,23 +63,23 @@ def open_text(path: str) -> Iterator[str]:
 
 
 def encoding_error(path: str, first_line: int, error: UnicodeDecodeError) -> CorpusError:
-    """The error for bytes that are no UTF-8, at the line on which they stand."""
+    """The error for bytes that are not UTF-8, with their line."""
     line = first_line + error.object.count(b"\n", 0, error.start)
     bad = error.object[error.start : error.start + 4].hex(" ")
     return CorpusError(path, line, f"the bytes {bad}, which are no UTF-8", "UTF-8 text; convert it: iconv -t UTF-8")
 
 
 def open_bytes(path: str) -> Iterator[bytes]:
-    """Yield a file in pieces of whole lines, decompressed, without byte order mark, with ``\\n`` as line end.
+    """Yield a file in chunks of whole lines, decompressed, without byte order mark, with ``\\n`` as line end.
 
-    Bytes, because a reader that decodes block by block can tell which block was undecodable and go on with the next.
+    Bytes, because a reader that decodes block by block knows which block was undecodable and can go on with the next.
     """
-    tail: list[bytes] = []  # of a line that is not over; a list, since adding bytes to bytes over and over is slow
+    tail: list[bytes] = []  # of an incomplete line; a list, since concatenating bytes repeatedly is slow
     lines, length, first = 1, 0, True
     try:
         with ExitStack() as stack:
             source = open_source(path, stack)
-            while piece := source.read1(CHUNK_BYTES):  # not read(), which would lose what precedes a broken place
+            while piece := source.read1(CHUNK_BYTES):  # not read(), which would lose what precedes damaged data
                 if first:
                     piece = piece.removeprefix(b"\xef\xbb\xbf")
                     first = False
@@ -88,8 +88,8 @@ def open_bytes(path: str) -> Iterator[bytes]:
                     tail.append(piece)
                     length += len(piece)
                     if length > LONGEST_LINE:
-                        met = f"a line of more than {LONGEST_LINE >> 20} MiB"
-                        raise CorpusError(path, lines, met, "lines of text")
+                        got = f"a line of more than {LONGEST_LINE >> 20} MiB"
+                        raise CorpusError(path, lines, got, "lines of text")
                     continue
                 whole = b"".join((*tail, piece[:cut]))
                 tail, length = [piece[cut:]], len(piece) - cut
@@ -105,26 +105,26 @@ def open_bytes(path: str) -> Iterator[bytes]:
     except FileNotFoundError:
         raise DataError(f"there is no file {path!r}{nearest(path)}") from None
     except IsADirectoryError:
-        raise DataError(f"{path!r} is a directory; a file was expected") from None
+        raise DataError(f"{path!r} is a directory; expected a file") from None
     except PermissionError:
-        raise DataError(f"{path!r} may not be read: permission denied") from None
+        raise DataError(f"{path!r} cannot be read: permission denied") from None
     except (OSError, ValueError) as error:
-        # bz2 reports broken data as a bare OSError; a NUL in a path is a ValueError
+        # bz2 reports damaged data as a bare OSError; a NUL in a path is a ValueError
         if isinstance(error, OSError) and error.errno is None:
             raise CorpusError(path, lines, f"broken data: {error}", "a whole compressed file; fetch it again") from None
         raise DataError(f"{path!r} cannot be read: {error}") from None
 
 
 class Source(Protocol):
-    """What bytes are read from."""
+    """A stream that bytes are read from."""
 
     def read1(self, size: int, /) -> bytes:
-        """At most so many bytes, none at the end."""
+        """At most this many bytes, none at the end."""
         ...
 
 
 def open_source(path: str, stack: ExitStack) -> Source:
-    """A file, decompressed as its suffix says; the stack closes it."""
+    """A file, decompressed according to its suffix; the stack closes it."""
     if path == "-":
         return cast(Source, sys.stdin.buffer)
     reject_special_file(path)
@@ -142,17 +142,17 @@ def open_source(path: str, stack: ExitStack) -> Source:
 
 
 def reject_special_file(path: str | Path) -> None:
-    """Raise DataError for a pipe, a device or a socket: to open one may wait for ever, and to read one may never end.
+    """Raise DataError for a pipe, a device or a socket: opening one may block, and reading one may never end.
 
-    Nothing is read from a pipe by its name, as almost everything here is read twice.
+    Named pipes are refused because almost every file is read twice.
     """
-    mode = os.stat(path).st_mode  # noqa: PTH116 - takes what a Path refuses, and says what is wrong with it
+    mode = os.stat(path).st_mode  # noqa: PTH116 - accepts what a Path refuses, and says what is wrong with it
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise DataError(f"{str(path)!r} is a pipe, a device or a socket; write what comes from it into a file first")
+        raise DataError(f"{str(path)!r} is a pipe, a device or a socket; save its content to a file first")
 
 
 class _Zstd:
-    """A reader of zstd frames that, unlike zstandard's own, notices a missing end."""
+    """A reader of zstd frames that, unlike zstandard's own, detects truncation."""
 
     def __init__(self, path: str, raw: BinaryIO) -> None:
         try:
@@ -166,7 +166,7 @@ class _Zstd:
     def read1(self, size: int) -> bytes:
         out = b""
         while not out:
-            data = self._raw.read(min(size, 1 << 12))  # small: zstd may blow 4 KiB up to 128 MiB
+            data = self._raw.read(min(size, 1 << 12))  # small: 4 KiB may decompress to 128 MiB
             if not data:
                 if self._inside:
                     raise EOFError

@@ -1,4 +1,4 @@
-"""Fields that take one of a few words: another one is refused when a value is made, and not taken for the last."""
+"""Fields of type ``Literal``: other values are refused when an object is made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check_literals(value: DataclassInstance, what: str) -> None:
-    """Raise UsageError if a field of a dataclass whose type is a ``Literal`` has another value; ``what`` it is."""
+    """Raise UsageError if a ``Literal`` field of a dataclass has another value; ``what`` names it in the message."""
     for name, words in _words(type(value)).items():
         got = getattr(value, name)
         if isinstance(got, str) and got not in words:

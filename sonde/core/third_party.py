@@ -1,7 +1,7 @@
-"""A fence around encoders and tasks that users wrote.
+"""Isolation of encoders, tasks and other parts that users wrote.
 
-What they raise is dealt with where they are called. What they do to the process is dealt with here: ``os._exit``
-raises, and afterwards the working directory, standard output and standard error are what they were.
+What they raise is handled where they are called. What they do to the process is handled here: ``os._exit`` raises, and
+afterwards the working directory, standard output and standard error are what they were.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ C = TypeVar("C", bound=Callable[..., Any])
 
 
 class _Isolation:
-    """May be entered again, and by several threads at once: the first puts it up, the last takes it down."""
+    """A re-entrant context, also for several threads at once: the first enters it, the last leaves it."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -43,11 +43,11 @@ class _Isolation:
 
 
 third_party_code = _Isolation()
-"""``with foreign_code:`` around every call of what is not ours."""
+"""``with third_party_code:`` around every call of code from outside this package."""
 
 
 def isolated(call: C) -> C:
-    """A function that is called for every sentence, within the fence; those of this package need none."""
+    """A function that is called for every sentence, in isolation; those of this package need none."""
     if str(getattr(call, "__module__", "")).startswith("sonde."):
         return call
 
@@ -62,7 +62,7 @@ def _no_exit() -> Callable[[], None]:
     real, owner = os._exit, os.getpid()
 
     def refuse(status: int) -> NoReturn:
-        if os.getpid() != owner:  # a process that was forked meanwhile has to end so
+        if os.getpid() != owner:  # a process that was forked meanwhile has to exit like this
             real(status)
         raise HardExit(status)
 
@@ -75,7 +75,7 @@ def _no_exit() -> Callable[[], None]:
 
 def _directory() -> Callable[[], None]:
     try:
-        before = os.getcwd()  # noqa: PTH109 - a Path would be made for every sentence
+        before = os.getcwd()  # noqa: PTH109 - this is called for every sentence
     except OSError:  # it was deleted
         return lambda: None
 
@@ -90,7 +90,7 @@ def _stream(name: str) -> Callable[[], None]:
     """Remember a stream and its file, so that it can be opened again."""
     stream = getattr(sys, name)
     number = spare = -1
-    with suppress(AttributeError, OSError, ValueError):  # there is none, it has no file, or it was closed before
+    with suppress(AttributeError, OSError, ValueError):  # there is none, it has no file, or it is closed already
         number = stream.fileno()
         spare = os.dup(number)
 

@@ -1,4 +1,4 @@
-"""Arithmetic on one thread: with more, sums depend on how many there are, and cells side by side get slower."""
+"""Arithmetic on one thread: with more, sums depend on their number, and cells that run in parallel get slower."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 
 class _Here(threading.local):
-    """What this Python thread has asked for: some limits are of a thread, others are the first thread's to set."""
+    """The limits this Python thread has set: some are per thread, others can only be set by the first thread."""
 
     inside = 0
     modules = 0
@@ -25,10 +25,10 @@ _here = _Here()
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Tell BLAS and OpenMP to take one thread, until the outermost that asked for it is done.
+    """Limit BLAS and OpenMP to one thread until the outermost such context ends.
 
-    It is cheap to ask within: to look for the libraries takes as long as a small fit, and is done again only if modules
-    were imported since, which may have brought a library.
+    Nested contexts are cheap: finding the libraries takes as long as a small fit, and is repeated only if modules were
+    imported since, which may have loaded another library.
     """
     if not _here.inside or len(sys.modules) != _here.modules:
         _here.limits.enter_context(threadpool_limits(limits=1))

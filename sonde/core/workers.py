@@ -1,4 +1,4 @@
-"""Worker processes that end when their parent does, however it ends, and leave Ctrl-C to it."""
+"""Worker processes that exit when their parent does, however it ends, and leave Ctrl-C to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from os import _exit  # which foreign code does not take from us: see sonde/core/third_party.py
+from os import _exit  # the real one, whatever third-party code runs: see sonde/core/third_party.py
 from typing import Any, TypeVar
 
 from sonde.errors import RunError
@@ -17,16 +17,16 @@ from sonde.errors import RunError
 T = TypeVar("T")
 
 POLL_SECONDS = 0.2
-"""Seconds between two looks of a worker at its parent."""
+"""Seconds between two checks of a worker for its parent."""
 
 
 def map_in_workers(
     call: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int, *, in_order: bool = True
 ) -> Iterator[T]:
-    """The results of calls made in ``jobs`` worker processes, in order or as they come.
+    """The results of calls made in ``jobs`` worker processes, in order or as they are completed.
 
-    The processes are joblib's, so that ``joblib.parallel_config`` can put another backend, such as Ray or Dask, in
-    their place.
+    The processes are joblib's, so that ``joblib.parallel_config`` can replace them by another backend, such as Ray or
+    Dask.
     """
     from joblib import Parallel, delayed
 
@@ -37,42 +37,53 @@ def map_in_workers(
         yield from results
     except BrokenProcessPool as e:
         raise RunError(
-            "A worker process ended before its work was done: it ran out of memory, or something in it ended it. "
+            "A worker process died before its work was done: it ran out of memory, or was killed. "
             "Try again with fewer workers, or with --jobs 1."
         ) from e
     except BaseException:
-        # the pool is torn down while its own threads still use it, and what they say of that is of no use
-        said = threading.excepthook
-        threading.excepthook = lambda args: None if "Executor" in type(args.thread).__name__ else said(args)
+        # the pool is torn down while its own threads still use it, and what they print about that is of no use
+        before = threading.excepthook
+        threading.excepthook = lambda args: None if "Executor" in type(args.thread).__name__ else before(args)
         raise
     finally:
         results.close()
 
 
 def _guarded() -> dict[str, Any]:
-    """What makes workers of this machine watch their parent; those of a cluster are not ours to end."""
+    """Options that make workers on this machine watch their parent; those of a cluster are not ours to stop."""
     from joblib.parallel import get_active_backend
 
     backend, _ = get_active_backend()
     ours = type(backend).__name__ in ("LokyBackend", "MultiprocessingBackend")
-    return {"initializer": _begin, "initargs": (os.getpid(),)} if ours else {}
+    return {"initializer": _begin, "initargs": (os.getpid(), _directory())} if ours else {}
 
 
-def _begin(parent: int) -> None:
-    """The first thing a worker does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all of us, and the parent deals with it
+def _directory() -> str | None:
+    try:
+        return os.getcwd()  # noqa: PTH109 - a Path raises the same
+    except OSError:  # it was deleted
+        return None
+
+
+def _begin(parent: int, directory: str | None) -> None:
+    """The first thing a worker does.
+
+    joblib keeps workers for later calls as long as these arguments are the same: ``directory`` is there so that workers
+    of another working directory, in which relative paths are other files, are not used again.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all processes, and the parent handles it
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_watch, args=(parent,), name="watch the parent", daemon=True).start()
 
 
 def _watch(parent: int) -> None:
-    """End this process as soon as it has another parent than the one that started it.
+    """Exit as soon as the parent is not the process that started this one.
 
-    Linux could be asked for a signal at the parent's death (PR_SET_PDEATHSIG), but it sends one at the death of the
-    *thread* that started the worker, which may be any thread of a pool.
+    Linux can send a signal when the parent dies (PR_SET_PDEATHSIG), but it does so when the *thread* that started the
+    worker ends, which may be any thread of a pool.
     """
-    if os.name == "nt":  # where a process keeps its parent's number, and a handle tells when that has ended
+    if os.name == "nt":  # where a process keeps its parent's id, and a handle shows when the parent has ended
         from multiprocessing import parent_process
 
         if (mother := parent_process()) is not None:
@@ -81,12 +92,12 @@ def _watch(parent: int) -> None:
         return
     while os.getppid() == parent:
         time.sleep(POLL_SECONDS)
-    _exit(1)  # without the clean-up of a process that is still wanted, which could wait for the parent
+    _exit(1)  # without the usual clean-up, which could wait for the parent
 
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Ctrl-C waits while workers are started: they inherit that, and print no traceback before they can ignore it."""
+    """Ctrl-C is blocked while workers start: they inherit that, and print no traceback before they can ignore it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -96,7 +107,7 @@ def _without_interrupts() -> Iterator[None]:
 
     with _quietly():
         for tracker in (resource_tracker, own_tracker):
-            tracker.ensure_running()  # now: to start one lets signals through again
+            tracker.ensure_running()  # now: starting one unblocks signals again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -106,7 +117,7 @@ def _without_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Processes that are started here do not complain of what is left to them to clean up when a command is ended."""
+    """Processes started here do not warn about what they have to clean up after a command was terminated."""
     before = os.environ.get("PYTHONWARNINGS")
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (before, "ignore:resource_tracker")))
     try:

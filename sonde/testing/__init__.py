@@ -1,4 +1,4 @@
-"""Conformance checks that anyone can run on their own parts; ``sonde check`` prints them."""
+"""Conformance checks that anyone can run on their own tasks and encoders; ``sonde check`` prints them."""
 
 from sonde.testing.encoders import check_encoder, examine_encoder
 from sonde.testing.tasks import check_task, examine_task

@@ -1,4 +1,4 @@
-"""Whether an encoder keeps the rules: shape, numbers, and a vector that depends on its text alone."""
+"""Whether an encoder keeps the rules: shapes, finite numbers, and vectors that depend on their text alone."""
 
 from __future__ import annotations
 
@@ -43,22 +43,28 @@ TEXTS_BY_LANGUAGE = {
     "Chinese": ("昨天河水涨得很高", "一只狗追着两只猫", "她从来不喝凉牛奶"),
     "Japanese": ("昨日は川の水が高かった", "犬が二匹の猫を追いかけた", "彼女は牛乳を飲まない"),
 }
-"""Texts of one length and of different words: to an encoder that knows no word of a language they are the same."""
+"""Texts of equal length with different words: an encoder without words of a language cannot distinguish them."""
 LONG_TEXT = " ".join(("and then the old clock in the hall struck again",) * 600)
 REPEAT_TOLERANCE = 1e-6
-"""The share of their length by which the vectors of a second call may differ from those of the first."""
+"""By how much vectors of a second call may differ from the first, relative to their norm."""
 
 
 def check_encoder(encoder: Callable[[Sequence[str]], Any]) -> None:
-    """Raise SondeError at the first rule that the encoder breaks."""
+    """Raise SondeError at the first rule that an encoder breaks.
+
+    Parameters
+    ----------
+    encoder: Callable
+        A function from a list of texts to an array (n, d) or (layers, n, d).
+    """
     for verdict in examine_encoder(encoder):
         if not verdict.passed:
             raise SondeError(f"The encoder breaks a rule: {verdict.rule}. {verdict.detail}")
 
 
 def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict]:
-    """Try an encoder on a few texts, rule by rule; what cannot be tried after a failure is left out."""
-    own = getattr(encoder, "texts", None)  # vectors made elsewhere are of these texts and no others
+    """Try an encoder on a few texts, rule by rule; what cannot be tried after a failure is skipped."""
+    own = getattr(encoder, "texts", None)  # precomputed vectors are of these texts only
     texts = tuple(own[: len(TEXTS)]) if isinstance(own, list | tuple) and own else TEXTS
     if getattr(encoder, "needs_fit", False):
         with third_party_code:
@@ -88,19 +94,22 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
             "a vector does not depend on the order of the batch",
             lambda: describe_difference(whole, vectors(texts[::-1])[:, ::-1], texts),
         ),
-        ("a text that stands twice gets one vector twice", lambda: _twice(vectors([texts[0], texts[-1], texts[0]]))),
+        (
+            "a text that occurs twice gets the same vector twice",
+            lambda: _twice(vectors([texts[0], texts[-1], texts[0]])),
+        ),
         *(
             ()
             if own
             else (
-                ("an empty text survives", lambda: _survives(vectors(["", texts[0]]))),
+                ("an empty text gets a vector", lambda: _survives(vectors(["", texts[0]]))),
                 (
-                    f"a text of {len(LONG_TEXT.split()):,} words survives",
+                    f"a text of {len(LONG_TEXT.split()):,} words gets a vector",
                     lambda: _survives(vectors([LONG_TEXT, texts[0]])),
                 ),
             )
         ),
-        ("words can be asked for", lambda: _words(encoder)),
+        ("it gives vectors for single words", lambda: _words(encoder)),
     )
     for rule, check in rules:
         try:
@@ -117,7 +126,7 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
 def _alive(
     encoder: Any, own: Sequence[str], layers: Sequence[str], vectors: Callable[[Sequence[str]], np.ndarray]
 ) -> Iterator[Verdict]:
-    """Whether it tells texts apart, and reads their words."""
+    """Whether it distinguishes texts, and knows their words."""
     identity = encoder_info(encoder).identity
     if identity is not None and identity.scheme == EXEMPT_SCHEME:
         return
@@ -129,16 +138,16 @@ def _alive(
         return
     symptoms = {symptom.code: symptom.message for symptom in diagnose_vectors(texts, found, layers)}
     wrong = symptoms.get("equal-vectors") or symptoms.get("zero-vectors") or ""
-    if not own:  # an encoder need not know all languages: one will do
+    if not own:  # one language is enough
         groups = [found[:, at : at + 3] for at in range(0, len(texts), 3)]
         wrong = (
             ""
             if any(map(_told_apart, groups))
-            else f"in none of {', '.join(TEXTS_BY_LANGUAGE)} it tells three texts apart"
+            else f"in none of {', '.join(TEXTS_BY_LANGUAGE)} does it distinguish three texts"
         )
     yield Verdict("different texts have different vectors", not wrong, wrong)
     constant = symptoms.get("constant-columns", "")
-    yield Verdict("every column of the vectors tells texts apart", True, constant, warning=bool(constant))
+    yield Verdict("no dimension of the vectors is constant", True, constant, warning=bool(constant))
     if isinstance(encoder, Pooled):
         unknown = _unknown(encoder)
         yield Verdict("it has vectors for the words of texts", True, unknown, warning=bool(unknown))
@@ -152,7 +161,7 @@ def _told_apart(group: np.ndarray) -> bool:
 
 
 def _unknown(encoder: Pooled) -> str:
-    """What word vectors lack of the language that they know best, written with full stops."""
+    """Which words the vectors lack in the language that they cover best, also with punctuation attached."""
     best = min(TEXTS_BY_LANGUAGE.values(), key=lambda some: encoder.missing(some).share)
     if plain := unknown_tokens(encoder, best):
         return plain[0].message
@@ -164,7 +173,7 @@ def _twice(found: np.ndarray) -> str:
 
 
 def _survives(found: np.ndarray) -> str:
-    return "" if found.shape[1] == 2 else f"met {found.shape[1]} vectors for two texts"
+    return "" if found.shape[1] == 2 else f"got {found.shape[1]} vectors for two texts"
 
 
 def _words(encoder: Any) -> str:
@@ -179,5 +188,5 @@ def _words(encoder: Any) -> str:
     except BaseException as e:
         return f"got {describe_error(e)}"
     if found.ndim != 2 or len(found) != 2 or not np.isfinite(found).all():
-        return f"met an array of shape {found.shape} for two words"
+        return f"got an array of shape {found.shape} for two words"
     return ""

@@ -22,7 +22,15 @@ SAMPLE_SENTENCES = 500
 
 
 def check_task(task: Task, corpus: Corpus) -> None:
-    """Raise SondeError at the first rule that the task breaks."""
+    """Raise SondeError at the first rule that a task breaks.
+
+    Parameters
+    ----------
+    task: Task
+        The task to check.
+    corpus: Corpus
+        Annotated text to try it on.
+    """
     for verdict in examine_task(task, corpus):
         if not verdict.passed:
             raise SondeError(f"The task {task.name} breaks a rule: {verdict.rule}. {verdict.detail}")
@@ -120,7 +128,7 @@ def _repeats(run: Callable[[Sentence], Proposal], sentences: list[Sentence]) -> 
     forwards = [run(s) for s in sentences]
     for s, first in zip(reversed(sentences), reversed(forwards), strict=True):
         if run(copy.copy(s)) != first:
-            return f"{s.id} got another proposal the second time; draw with context.draw and keep no state."
+            return f"{s.id} got a different proposal the second time; draw with context.draw, and keep no state."
     return ""
 
 
@@ -137,6 +145,6 @@ def _whole(task: Task, suite: str, policy: Policy, corpus: Corpus) -> str:
         return one.reason
     three = next(iter(make_sets(corpus, [(suite, task, policy)], shards=3)))
     if isinstance(three, SkippedTask) or one.digest != three.digest:
-        return "Three shards give another set than one; propose must not depend on other sentences."
+        return "Three shards give a different set than one shard; propose must not depend on other sentences."
     errors = [f["message"] for f in one.manifest["audit"] if f["severity"] == "error"]
     return f"The audit finds: {'; '.join(errors)}." if errors else ""

@@ -1,4 +1,4 @@
-"""What a conformance check says of one rule."""
+"""The result of checking one rule."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One rule, and whether the part keeps it."""
+    """One rule, and whether the task or encoder keeps it."""
 
     rule: str
     passed: bool
     detail: str = ""
     warning: bool = False
-    """Whether the detail is to be read although the rule is kept."""
+    """Whether the detail is worth reading although the rule is kept."""

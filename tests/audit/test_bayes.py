@@ -7,7 +7,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
 from sonde.audit import bayes
-from sonde.audit.balance import chi_square, correlation_ratio
+from sonde.audit.checks.balance import chi_square
+from sonde.audit.checks.lengths import correlation_ratio
 from sonde.audit.features import bags
 from sonde.audit.rows import Rows
 from sonde.data.expected import Expectations

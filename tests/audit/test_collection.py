@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from sonde.audit.collection import Sentences, UnreadableSet, audit_sources, shared
+from sonde.audit.check import SentenceKeys
+from sonde.audit.collection import UnreadableSet, audit_collection, audit_sources
 from sonde.audit.rows import Rows
 from sonde.audit.show import as_json, markdown, tally
 from sonde.data.sources import find_sets
@@ -14,7 +15,7 @@ from tests.audit.plants import copies_across, sound
 
 
 def keys(name, dataset):
-    return Sentences.of(name, Rows.of(dataset))
+    return SentenceKeys.of(name, Rows.of(dataset))
 
 
 def written(dataset, path):
@@ -26,7 +27,7 @@ def written(dataset, path):
 def test_sentences_that_two_sets_have(k):
     one, two, three = sound(seed=1), sound(seed=2), sound(seed=3)
     both = replace(two, rows={**two.rows, "va": [*two.rows["va"], *one.rows["va"][:k]]})
-    (finding,) = shared([keys("one", one), keys("two", both), keys("three", three)])
+    (finding,) = audit_collection([keys("one", one), keys("two", both), keys("three", three)])
     assert (finding.code, finding.severity, finding.count) == ("shared-sentences", "note", k)
     assert finding.evidence["one and two"] == k
     assert "one and three" not in finding.evidence
@@ -35,13 +36,13 @@ def test_sentences_that_two_sets_have(k):
 def test_a_test_sentence_that_is_trained_on_elsewhere_is_a_warning():
     one, two = sound(seed=1), sound(seed=2)
     leaky = replace(two, rows={**two.rows, "tr": [*two.rows["tr"], *one.rows["te"][:3]]})
-    (finding,) = shared([keys("one", one), keys("two", leaky)])
+    (finding,) = audit_collection([keys("one", one), keys("two", leaky)])
     assert (finding.severity, finding.evidence["te in another tr"]) == ("warning", 3)
 
 
 def test_sets_that_share_nothing():
-    assert list(shared([keys("one", sound(seed=1)), keys("two", sound(seed=2))])) == []
-    assert list(shared([keys("one", sound())])) == []
+    assert audit_collection([keys("one", sound(seed=1)), keys("two", sound(seed=2))]) == ()
+    assert audit_collection([keys("one", sound())]) == ()
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +65,8 @@ def test_a_set_that_cannot_be_read_does_not_stop_the_others(folder):
 def test_workers_find_what_one_process_finds(folder):
     sources = find_sets([str(folder)])
     plain, parallel = list(audit_sources(sources)), list(audit_sources(sources, jobs=2))
-    assert [str(x[0]) if isinstance(x, tuple) else x for x in plain] == [
-        str(x[0]) if isinstance(x, tuple) else x for x in parallel
+    assert [x[0] if isinstance(x, tuple) else x for x in plain] == [
+        x[0] if isinstance(x, tuple) else x for x in parallel
     ]
 
 

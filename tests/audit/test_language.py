@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.audit import language as module
-from sonde.audit.language import CODES, FEWEST_WORDS, MOST_ROWS, available, language
+from sonde.audit.checks import language as module
+from sonde.audit.checks.language import CODES, FEWEST_WORDS, MOST_ROWS, available, find
 from sonde.audit.rows import Rows
 from sonde.data.dataset import Dataset
 from sonde.data.expected import Expectations
@@ -41,7 +41,7 @@ def rows(*splits: list[str], labels="AB") -> Rows:
 
 
 def found(made: Rows, code: str | None = "en"):
-    return list(language(made, Expectations(language=code)))
+    return list(find(made, Expectations(language=code)))
 
 
 def test_every_code_is_documented():

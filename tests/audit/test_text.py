@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
-from sonde.audit import habits as ways
-from sonde.audit import text as damage
+from sonde.audit.checks import habits as ways
+from sonde.audit.checks import text as damage
+from sonde.audit.checks.habits import APART, HABITS, MANY_GROUPS, MAX_P_HABIT, difference
 from sonde.audit.finding import MAX_EXAMPLES, around
-from sonde.audit.habits import APART, HABITS, MANY_GROUPS, MAX_P_HABIT, difference
 from sonde.audit.rows import Rows
 from sonde.data.dataset import Dataset
 from sonde.data.expected import Expectations
@@ -23,8 +23,8 @@ CODES = (*damage.CODES, *ways.CODES)
 
 
 def text(rows, expectations):
-    yield from damage.text(rows, expectations)
-    yield from ways.habits(rows, expectations)
+    yield from damage.find(rows, expectations)
+    yield from ways.find(rows, expectations)
 
 
 CLEAN = {

@@ -189,7 +189,7 @@ def test_a_task_file_that_ends_the_program_does_not_run(here):
 
 
 def test_nothing_ends_a_command_with_zero_by_itself(monkeypatch, capsys):
-    from sonde.cli.exits import run_to_exit_code
+    from sonde.cli._exits import run_to_exit_code
 
     assert run_to_exit_code(lambda: sys.exit(0), debug=False) == 2
     assert "it called sys.exit(0)" in capsys.readouterr().err

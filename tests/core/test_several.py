@@ -169,7 +169,7 @@ def test_corpora_and_tasks_by_path(tmp_path):
 
 def test_names_alone(tmp_path):
     assert select_variants("all", "online") == select_variants(["all"], ["online"])
-    assert Encoders("py:a.py:f").named == {"py:a.py:f"}
+    assert Encoders("py:a.py:f").trusted == {"py:a.py:f"}
     assert [p.key for p in remote_sets.select_remote_sets("MR", remote_sets.remote_sets())] == [
         p.key for p in remote_sets.select_remote_sets(["MR"], remote_sets.remote_sets())
     ]
@@ -185,14 +185,14 @@ TAKES_ONE = {"evaluate", "find_sets", "make_sets", "select_tasks", "embed_texts"
 
 
 def test_no_public_function_that_takes_several_is_forgotten():
-    met = set()
+    found = set()
     for name in sonde.__all__:
         what = getattr(sonde, name)
         if inspect.isfunction(what):
             hints = " ".join(str(p.annotation) for p in inspect.signature(what).parameters.values())
-            if any(word in hints for word in ("Sequence", "Iterable", "Texts", "list[", "Collection")):
-                met.add(name)
-    assert met == TAKES_ONE
+            if any(word in hints for word in ("Sequence", "Iterable", "StringsOrPaths", "list[", "Collection")):
+                found.add(name)
+    assert found == TAKES_ONE
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_no_public_function_that_takes_several_is_forgotten():
         ({"resample": "10"}, "got '10' of type str"),
         ({"jobs": "2"}, "Expected a number of jobs of 1 or more, got '2'"),
         ({"jobs": 0}, "got 0 of type int"),
-        ({"batch": 0}, "Expected a batch of 1 or more, got 0"),
+        ({"batch_size": 0}, "of 1 or more, got 0"),
         ({"half": "no"}, "half must be True or False, got 'no'"),
     ],
 )

@@ -122,7 +122,7 @@ def test_an_ignored_signal_stays_ignored(tmp_path):
     code = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from sonde.cli.exits import run_to_exit_code\n"
+        "from sonde.cli._exits import run_to_exit_code\n"
         "def command():\n"
         "    os.kill(os.getpid(), signal.SIGHUP)\n"
         "    return 7\n"
@@ -136,7 +136,7 @@ def _end(number):
 
 
 def test_a_worker_that_dies_is_an_error_of_ours():
-    with pytest.raises(RunError, match="worker process ended"):
+    with pytest.raises(RunError, match="worker process died"):
         list(map_in_workers(_end, [(3,), (3,)], 2))
 
 

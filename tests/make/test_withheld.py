@@ -120,4 +120,4 @@ def test_sentences_with_sources(changed, builtin, tmp_path, monkeypatch, capfdbi
     assert {near_duplicate_key(s.text) for s in builtin if s.id in used} <= {near_duplicate_key(line) for line in every}
     code, lines, said = sentences(tmp_path / "bigram_shift.txt", "--sources")
     assert (code, len(lines)) == (2, 3)
-    assert "2 rows are changed sentences and do not tell which" in said
+    assert "2 rows are changed sentences whose originals are not recorded" in said

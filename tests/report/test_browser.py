@@ -1,7 +1,6 @@
 """The page in a browser: it draws, sorts, filters and switches, by keyboard too, asks no network, and runs no text."""
 
 import json
-import shutil
 import time
 
 import pytest
@@ -10,14 +9,14 @@ from sonde.report import Report
 from sonde.report.full_summary import full_summary
 from sonde.report.page import Section, render
 from sonde.run.folder import Run
+from tests.browser import CHROMIUM, needs_chromium
 from tests.plugins import plugin  # noqa: F401 - a fixture
 from tests.report.runs import SETS, beside, result, written
 from tests.report.test_own_parts import CHART, SECTION
 from tests.report.test_page import crowd, hostile_run
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
+pytestmark = needs_chromium
 
 DRAWN = "[...document.querySelectorAll('figure[data-chart]')].every((f) => f.querySelector('svg'))"
 

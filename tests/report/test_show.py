@@ -57,13 +57,13 @@ def test_signatures_alone(show, folder):
 
 @pytest.mark.parametrize("words", [("--examples", "2"), ("--baselines",), ("-t", "passive"), ("--seed", "3")])
 def test_what_is_about_sets_is_refused_for_a_run(folder, words):
-    with pytest.raises(UsageError, match=r"are about sets; .* is a run"):
+    with pytest.raises(UsageError, match=r"are for sets; .* is a run"):
         app(["show", str(folder), *words], result_action="return_value", exit_on_error=False)
 
 
 @pytest.mark.parametrize("words", [("--format", "md"), ("--metric", "macro_f1"), ("--signatures",)])
 def test_what_is_about_runs_is_refused_for_sets(tmp_path, words):
-    with pytest.raises(UsageError, match=r"are about runs; .* has no run.json"):
+    with pytest.raises(UsageError, match=r"are for runs; .* has no run.json"):
         app(["show", str(tmp_path), *words], result_action="return_value", exit_on_error=False)
 
 
@@ -77,10 +77,10 @@ def test_what_papers_printed_of_other_sets_is_shown_when_asked_for(show, folder)
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--published", "--format", "csv"), "--published is about tables of accuracy"),
-        (("--published", "--metric", "macro_f1"), "--published is about tables of accuracy"),
-        (("--published", "--signatures"), "--published is about tables of accuracy"),
-        (("--format", "csv", "--metric", "macro_f1"), "--metric is about tables"),
+        (("--published", "--format", "csv"), "--published is for tables of accuracy"),
+        (("--published", "--metric", "macro_f1"), "--published is for tables of accuracy"),
+        (("--published", "--signatures"), "--published is for tables of accuracy"),
+        (("--format", "csv", "--metric", "macro_f1"), "--metric is for tables"),
     ],
 )
 def test_options_that_would_have_no_effect_are_refused(folder, words, message):
@@ -89,13 +89,13 @@ def test_options_that_would_have_no_effect_are_refused(folder, words, message):
 
 
 def test_published_numbers_of_sets_stand_beside_baselines(tmp_path):
-    with pytest.raises(UsageError, match="stands beside --baselines"):
+    with pytest.raises(UsageError, match="add --baselines"):
         app(["show", str(tmp_path), "--published"], result_action="return_value", exit_on_error=False)
 
 
 def test_adjustments_without_correlations_are_refused(folder, tmp_path):
     words = ["report", str(folder), "-o", str(tmp_path / "x.json"), "--adjust", "bh"]
-    with pytest.raises(UsageError, match="of which there are none"):
+    with pytest.raises(UsageError, match="and this run has none"):
         app(words, result_action="return_value", exit_on_error=False)
     assert not (tmp_path / "x.json").exists()
 

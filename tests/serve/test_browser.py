@@ -1,16 +1,15 @@
 """The page in a browser: sentences are typed and classified, by keyboard, and errors are shown."""
 
-import shutil
 from dataclasses import replace
 
 import pytest
 
 from sonde.run.log import open_log
+from tests.browser import CHROMIUM, needs_chromium
 from tests.serve.runs import run, running
 
 playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
+pytestmark = needs_chromium
 ARGUMENTS = ["--no-sandbox", "--disable-background-networking"]
 
 

@@ -27,12 +27,12 @@ def test_a_run_is_served_until_it_is_interrupted(tmp_path):
 
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=listen) as server:
         line = server.stderr.readline()
-        found = re.fullmatch(r"run is at (http://127\.0\.0\.1:\d+/) until Ctrl-C\.\n", line)
+        found = re.fullmatch(r"Serving run at (http://127\.0\.0\.1:\d+/); Ctrl-C stops it\.\n", line)
         assert found, line
         with urlopen(found[1] + "status") as answer:
             assert msgspec.json.decode(answer.read())["results"] == 2
         server.send_signal(signal.SIGINT)
-        assert server.stderr.read() == "ended\n"
+        assert server.stderr.read() == "stopped\n"
     assert server.returncode == 0
 
 

@@ -80,8 +80,8 @@ counter = itertools.count()
             "different texts have different",
         ),
         (lambda texts: np.zeros((len(texts), 3)), "different texts have different"),
-        (lambda texts: good(texts) if all(texts) else good(texts) * np.inf, "an empty text survives"),
-        (lambda texts: good(texts)[: 1 if max(map(len, texts)) > 9999 else None], "words survives"),
+        (lambda texts: good(texts) if all(texts) else good(texts) * np.inf, "an empty text gets a vector"),
+        (lambda texts: good(texts)[: 1 if max(map(len, texts)) > 9999 else None], "words gets a vector"),
     ],
 )
 def test_a_broken_rule_is_named(encoder, rule):
@@ -96,4 +96,4 @@ def test_word_vectors_are_tried():
         def words(self, words):
             return np.zeros((len(words) + 1, 2))
 
-    assert list(failed(Words())) == ["words can be asked for"]
+    assert list(failed(Words())) == ["it gives vectors for single words"]

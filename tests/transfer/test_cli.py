@@ -55,7 +55,7 @@ def test_a_set_is_fetched_and_checked_once_its_licence_is_accepted(sonde, films,
     code, out, err = sonde("data", "get", "MR", "-o", tmp_path)
     assert code == 1
     assert "MR: Free for all.\n  http://films.invalid/" in err
-    assert "must be accepted before anything is fetched: say --yes" in err
+    assert "must be accepted before anything is downloaded: add --yes" in err
     assert list(tmp_path.iterdir()) == []
     code, out, err = sonde("data", "get", "MR", "-o", tmp_path, "--yes")
     assert (code, out.split()[-5:]) == (0, ["valid", "te", "10,662", "same", "2"])
@@ -70,11 +70,11 @@ def test_a_set_is_fetched_and_checked_once_its_licence_is_accepted(sonde, films,
 def test_on_a_terminal_one_is_asked(sonde, films, server, tmp_path):
     code, _, err = sonde("data", "get", "MR", "-o", tmp_path, typed="\n")
     assert code == 1
-    assert "The terms were not accepted; nothing was fetched" in err
+    assert "The terms were not accepted; nothing was downloaded" in err
     assert server.asked == []
     code, _, err = sonde("data", "get", "MR", "-o", tmp_path, typed="y\n")
     assert code == 0
-    assert "Fetch MR on these terms? [y/N]" in err
+    assert "Download MR on these terms? [y/N]" in err
 
 
 def test_a_set_to_be_fetched_by_hand_says_how_and_the_others_are_fetched(sonde, films, tmp_path):
@@ -94,7 +94,7 @@ def test_files_taken_on_trust_are_told_with_their_sums(sonde, films, tmp_path):
     assert "no checksum is known for it" in err
     code, _, err = sonde("data", "get", "all", "-o", tmp_path, "-y", "--trust")
     assert code == 0
-    assert err.count("taken on trust: http://127.0.0.1") == 2
+    assert err.count("accepted without verification: http://127.0.0.1") == 2
 
 
 @pytest.mark.parametrize("how", ["flag", "environment"])

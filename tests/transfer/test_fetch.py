@@ -154,7 +154,7 @@ def test_a_set_that_must_be_fetched_by_hand_says_how(tmp_path):
 
 def test_a_folder_that_cannot_be_written_is_said(server, tmp_path):
     (tmp_path / "file").write_text("", "utf-8")
-    with pytest.raises(DataError, match=r"cannot be made"):
+    with pytest.raises(DataError, match=r"cannot be created"):
         fetch_sets([movies(server)], tmp_path / "file", retries=LINE)
 
 

@@ -1,11 +1,12 @@
-"""Rows that stand in a set more than once, in one split or several."""
+"""Rows that are in a set more than once, in one split or in several."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
 
-from sonde.audit.finding import ERROR_SHARE, Code, Finding, Severity, severity_by_share, some
+from sonde.audit.check import AuditCheck
+from sonde.audit.finding import ERROR_SHARE, SPLIT_NAMES, Code, Finding, Severity, severity_by_share, some
 from sonde.audit.rows import Rows
 from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.data.expected import Expectations
@@ -19,38 +20,38 @@ CODES = (
     Code(
         "same-split",
         "two splits are the same set",
-        "At least nine tenths of the rows of the smaller split stand in the other one too, up to case, digits, "
-        "punctuation and spacing. Always an error: what was tuned on one was tuned on the other, and a test score is "
-        "a validation score. The count is the number of rows of the later split that the earlier one has.",
-        "Find the lost split, or draw a new one; scores published on this one are validation scores.",
+        "At least 90 % of the rows of the smaller split are in the other one too, up to case, digits, punctuation and "
+        "spacing. Always an error: what was tuned on one was tuned on the other, and a test score is a dev score. The "
+        "count is the number of rows of the later split that the earlier one has.",
+        "Find the missing split, or draw a new one; scores published on this one are dev scores.",
     ),
     Code(
         "copies-across-splits",
-        "rows of one split stand in an earlier one",
-        "Rows of va or te whose sentence (and further input) stands, letter by letter and with the same label, in an "
-        "earlier split. The count is rows of the later split. An error from 1 % of that split on, otherwise a warning: "
-        "a probe can know these answers by heart.",
-        "Remove the copies from the earlier split.",
+        "rows of one split are duplicates of rows in an earlier one",
+        "Dev or test rows whose sentence (and further input) is in an earlier split, character by character and with "
+        "the same label. The count is rows of the later split. An error from 1 % of that split on, otherwise a "
+        "warning: a probe can memorise these answers.",
+        "Remove the duplicates from the earlier split.",
     ),
     Code(
         "near-copies-across-splits",
-        "rows of one split are almost those of an earlier one",
-        "Rows of va or te that are the same as a row of an earlier split once case, digits, punctuation and spacing "
-        "are ignored, but not letter by letter; labels are not compared. An error from 1 % of the later split on, "
-        "otherwise a warning.",
+        "rows of one split are near-duplicates of rows in an earlier one",
+        "Dev or test rows that are the same as a row of an earlier split once case, digits, punctuation and spacing "
+        "are ignored, but not character by character; labels are not compared. An error from 1 % of the later split "
+        "on, otherwise a warning.",
         "Remove near-duplicates from the whole pool before splitting.",
     ),
     Code(
         "copies-in-split",
-        "rows stand in a split more than once",
-        "Rows whose sentence, further input and label another row of the same split has, letter by letter; the first "
-        "of each group does not count. A warning from 1 % of the split on, otherwise a note: copies weigh some "
-        "sentences more and make intervals too narrow.",
+        "rows are in a split more than once",
+        "Rows whose sentence, further input and label another row of the same split has, character by character; the "
+        "first of each group does not count. A warning from 1 % of the split on, otherwise a note: duplicates give "
+        "some sentences more weight and make intervals too narrow.",
         "Keep one of each.",
     ),
     Code(
         "near-copies-in-split",
-        "rows of a split are almost the same",
+        "a split has near-duplicates",
         "Different sentences of one split that are the same once case, digits, punctuation and spacing are ignored; "
         "one form of each group does not count. A warning from 1 % of the split on, otherwise a note.",
         "Keep one of each.",
@@ -59,11 +60,11 @@ CODES = (
 ADVICE = {code.name: code.advice for code in CODES}
 
 
-def duplicates(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
-    """Copies and near-copies, within each split and between every two."""
+def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+    """Duplicates and near-duplicates, within each split and between every two."""
     if len(set(rows.near)) == len(rows):
         return
-    blank = near_duplicate_key("")  # rows without a word are another finding
+    blank = near_duplicate_key("")  # rows without a word are a finding of their own
     where = {s: [i for i, split in enumerate(rows.split) if split == s and rows.near[i] != blank] for s in rows.splits}
     near = {s: {rows.near[i] for i in found} for s, found in where.items()}
     exact = {s: {rows.exact[i] for i in found} for s, found in where.items()}
@@ -72,22 +73,24 @@ def duplicates(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
         yield from _within(rows, split, found)
     for one, two in combinations(rows.splits, 2):
         n, pair = len(where[two]), f"{one}/{two}"
+        first, later = SPLIT_NAMES[one], SPLIT_NAMES[two]
         shared = len(near[one] & near[two])
         smaller = min(len(near[one]), len(near[two]))
         if smaller >= MIN_SPLIT_ROWS and shared >= SAME_SPLIT_SHARE * smaller:
             hits = [i for i in where[two] if rows.near[i] in near[one]]
             alike = shared >= SAME_SPLIT_SHARE * max(len(near[one]), len(near[two]))
-            what = f"{one} and {two} are the same set" if alike else f"one of {one} and {two} is a part of the other"
-            message = f"{what}: {len(hits):,} of the {n:,} rows of {two} stand in {one}"
+            both = f"{first} and {later}"
+            what = f"{both} are the same set" if alike else f"one of {both} contains the other"
+            message = f"{what}: {len(hits):,} of the {n:,} {later} rows are in {first}"
             evidence = {"rows": n, "share": round(len(hits) / n, 4)}
             yield Finding("same-split", "error", message, ADVICE["same-split"], pair, len(hits), (), evidence)
             continue
         hits = [i for i in where[two] if (rows.exact[i], rows.label[i]) in labelled[one]]
-        message = f"{len(hits):,} of the {n:,} rows of {two} stand in {one}"
+        message = f"{len(hits):,} of the {n:,} {later} rows are duplicates of rows in {first}"
         yield from _across(rows, "copies-across-splits", hits, n, pair, message)
         hits = [i for i in where[two] if rows.near[i] in near[one] and rows.exact[i] not in exact[one]]
         message = (
-            f"{len(hits):,} of the {n:,} rows of {two} differ from one of {one} in case, digits and punctuation only"
+            f"{len(hits):,} of the {n:,} {later} rows differ from one in {first} only in case, digits and punctuation"
         )
         yield from _across(rows, "near-copies-across-splits", hits, n, pair, message)
 
@@ -111,11 +114,14 @@ def _within(rows: Rows, split: str, found: list[int]) -> Iterator[Finding]:
         forms.setdefault(rows.near[i], set()).add(rows.exact[i])
     near = [text for several in forms.values() if len(several) > 1 for text in sorted(several)[1:]]
     for code, hits, message in (
-        ("copies-in-split", exact, "copies of another"),
-        ("near-copies-in-split", near, "those of another up to case, digits and punctuation"),
+        ("copies-in-split", exact, "duplicates of another"),
+        ("near-copies-in-split", near, "the same as another up to case, digits and punctuation"),
     ):
         if hits:
             severity: Severity = "warning" if len(hits) >= ERROR_SHARE * len(found) else "note"
-            said = f"{len(hits):,} of the {len(found):,} rows of {split} are {message}"
+            full = f"{len(hits):,} of the {len(found):,} {SPLIT_NAMES[split]} rows are {message}"
             evidence = {"rows": len(found), "share": round(len(hits) / len(found), 4)}
-            yield Finding(code, severity, said, ADVICE[code], split, len(hits), some(hits), evidence)
+            yield Finding(code, severity, full, ADVICE[code], split, len(hits), some(hits), evidence)
+
+
+audit_check = AuditCheck(name="duplicates", topic="copies", codes=CODES, in_set=find, quick=True, order=10)

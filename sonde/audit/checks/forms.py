@@ -1,4 +1,4 @@
-"""Sentences that stand in a set in their original and in a changed form."""
+"""Sentences that are in a set both in their original and in a changed form."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from sonde.audit.check import AuditCheck
 from sonde.audit.finding import Code, Finding, severity_by_share, some
 from sonde.audit.rows import Rows
 from sonde.core.hashing import hash_64
@@ -19,22 +20,23 @@ Hashes = npt.NDArray[np.uint64]
 CODES = (
     Code(
         "both-forms",
-        "sentences in original and changed form",
-        "Rows with different labels that have the same words in another order or, in a task that replaces words, the "
-        "same words but one, which is no name or number, in sentences of eight tokens or more. The count is the "
+        "sentences in both original and changed form",
+        "Rows with different labels that have the same words in another order or, in a task that replaces words, all "
+        "words but one (not a name or number) in common, in sentences of eight tokens or more. The count is the "
         "number of such sentences. An error from 1 % of the rows on, otherwise a warning: a probe can learn which of "
-        "two known sentences is which, and a partner in another split is a leak.",
+        "two known sentences is which, and a counterpart in another split is a leak.",
         "Keep one form of each sentence.",
     ),
 )
 MIN_FRAME_TOKENS = 8
-"""Tokens of a sentence that is not a mere frame, such as *It was a … one*."""
+"""Shorter sentences are mere frames, such as *It was a … one*."""
 ADVICE = {code.name: code.advice for code in CODES}
 
 
-def forms(rows: Rows, known: Expectations) -> Iterator[Finding]:
-    """Partners with another label, by the bag of their words and, where words are changed, by all words but one."""
-    if known.inputs or (known.task and not known.changes):  # pairs are made like that, and other tasks change nothing
+def find(rows: Rows, known: Expectations) -> Iterator[Finding]:
+    """Counterparts with another label: the same bag of words or, where a task replaces words, all words but one."""
+    # pairs are meant to be like that, and other tasks change nothing
+    if known.inputs or (known.task and not known.changes):
         return
     bags: defaultdict[tuple[tuple[str, ...], ...], list[int]] = defaultdict(list)
     for i, (tokens, more) in enumerate(zip(rows.tokens, rows.inputs, strict=True)):
@@ -47,7 +49,7 @@ def forms(rows: Rows, known: Expectations) -> Iterator[Finding]:
     found = _merged([partners for group in groups if (partners := _partners(rows, group))])
     hits = set[int]().union(*found)
     if hits:
-        message = f"{len(found):,} sentences stand in the set with words exchanged and another label"
+        message = f"{len(found):,} sentences are also in the set with words exchanged and another label"
         evidence = {
             "rows": len(hits),
             "share": round(len(hits) / len(rows), 4),
@@ -58,10 +60,10 @@ def forms(rows: Rows, known: Expectations) -> Iterator[Finding]:
 
 
 def _partners(rows: Rows, group: list[int]) -> set[int]:
-    """The rows of a group that have a partner of another text and another label in it."""
+    """The rows of a group that have a counterpart in it with another text and another label."""
     pairs = {(rows.near[i], rows.label[i]) for i in group}
     texts, labels = Counter(near for near, _ in pairs), Counter(label for _, label in pairs)
-    # of all pairs, those with this text or this label are no partners; the row's own is both
+    # of all pairs, those with this text or this label are no counterparts; the row's own is both
     return {i for i in group if len(pairs) - texts[rows.near[i]] - labels[rows.label[i]] + 1 > 0}
 
 
@@ -77,9 +79,10 @@ def _merged(groups: list[set[int]]) -> list[set[int]]:
 
 
 def _all_but_one(rows: Rows) -> Iterator[list[int]]:
-    """Groups of rows that are the same but for one lower-case word at the same place.
+    """Groups of rows that are the same except for one lower-case word at the same position.
 
-    The key of a row without its i-th token is the sum of its tokens' hashes, each mixed with its place, less that one.
+    The key of a row without its i-th token is the sum of its tokens' hashes, each mixed with its position, minus that
+    of the token.
     """
     known: dict[str, int] = {}
     flat = [t for tokens in rows.tokens for t in tokens]
@@ -111,3 +114,6 @@ def _mix(x: Hashes) -> Hashes:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
+
+
+audit_check = AuditCheck(name="forms", topic="copies", codes=CODES, in_set=find, order=11)

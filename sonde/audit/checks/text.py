@@ -1,6 +1,6 @@
-"""What is damaged in the text of the rows.
+"""Damage in the text of the rows.
 
-A text is looked at once, however many rows hold it, and closely only where a cheap look gives reason to.
+A text is examined once, however many rows have it, and closely only where a cheap test gives reason to.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from functools import cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from sonde.audit.finding import Code, Finding, around, severity_by_share, some
-from sonde.audit.habits import difference
+from sonde.audit.check import AuditCheck
+from sonde.audit.checks.habits import difference
+from sonde.audit.finding import SPLIT_NAMES, Code, Finding, around, severity_by_share, some
 from sonde.audit.rows import Rows
 from sonde.corpus.artifacts import find_invisible_character, find_lost_character, find_markup
 from sonde.data.expected import Expectations
@@ -23,17 +24,17 @@ CODES: tuple[Code, ...] = (
         "mojibake",
         "text decoded with the wrong encoding",
         "Rows in which letters have turned into others because their bytes were read in the wrong encoding: ‘cafÃ©’ "
-        "for café, ‘itâ€™s’, ‘Ð¿Ñ€’. A row counts if ftfy finds it implausible and can undo it, or if a tokeniser has "
-        "since torn such letters apart (‘Ã ©’). An error from 1 % of the rows of a split, else a warning. An encoder "
-        "has never seen such words, and one that splits into bytes or pieces suffers more than others do.",
+        "for café, ‘itâ€™s’, ‘Ð¿Ñ€’. A row counts if ftfy finds it implausible and can repair it, or if a tokeniser "
+        "has since separated such letters (‘Ã ©’). An error from 1 % of the rows of a split, otherwise a warning. An "
+        "encoder has never seen such words, and one that splits words into bytes or pieces suffers more than others.",
         "Read the source again in its own encoding, or repair it with ftfy, and make the set again.",
     ),
     Code(
         "replacement-characters",
-        "characters that were lost",
-        "Rows with U+FFFD, which stands where a character could not be decoded, or with a question mark in the place "
-        "of an English apostrophe (‘what ? s’, ‘don ? t’), as encodings without that character leave it. An error "
-        "from 1 % of the rows of a split, else a warning. What was there cannot be recovered from the set.",
+        "lost characters",
+        "Rows with U+FFFD, which replaces a character that could not be decoded, or with a question mark in place of "
+        "an English apostrophe (‘what ? s’, ‘don ? t’), as encodings without that character leave it. An error from "
+        "1 % of the rows of a split, otherwise a warning. What was there cannot be recovered from the set.",
         "Go back to the source; drop the rows where it is lost there too.",
     ),
     Code(
@@ -42,52 +43,53 @@ CODES: tuple[Code, ...] = (
         "Rows with control characters (line breaks and tabs among them), zero-width spaces, marks of writing "
         "direction, byte order marks, soft hyphens or private-use characters. A zero-width joiner or non-joiner "
         "counts only where no script needs it: alone, or after a Latin, Greek or Cyrillic letter. No-break spaces are "
-        "right in many languages and are no fault here; `mixed-tokenisation` compares them between classes. Always a "
-        "warning. Nobody sees them, but most tokenisers do: a word with a soft hyphen is a word never met before.",
+        "correct in many languages and do not count here; `mixed-tokenisation` compares them between classes. Always "
+        "a warning. Nobody sees them, but most tokenisers do: a word with a soft hyphen is an unknown word.",
         "Remove them, and normalise the text to NFC, before the set is made.",
     ),
     Code(
         "repeated-fragment",
-        "a stretch of the sentence stands there twice",
-        "Rows in which three or more words stand twice in succession, with at most one punctuation mark in between, "
-        "or one word three times; case makes no difference. Speech and songs do that too, so it is a note below 1 % "
-        "of the rows of a split and a warning from there on. It is an error if it is also uneven: if the share "
-        "differs between classes by 5 points or more, with p < 0.0001. Scrapers, subtitles and careless joins repeat "
-        "text, and a probe for order or length then answers about the repetition.",
-        "Read the examples; remove the repetition at its source if it is no one's style.",
+        "a part of the sentence is repeated",
+        "Rows in which three or more words occur twice in succession, with at most one punctuation mark in between, or "
+        "one word three times; case makes no difference. Speech and songs do that too, so it is a note below 1 % of "
+        "the rows of a split and a warning from there on. It is an error if it is also uneven: if the share differs "
+        "between classes by 5 points or more, with p < 0.0001. Scrapers, subtitles and careless joins repeat text, and "
+        "a probe for order or length then detects the repetition.",
+        "Read the examples; remove the repetition at its source unless it is the style of the text.",
     ),
     Code(
         "split-tokens",
-        "words torn apart by a tokeniser",
-        "Rows in which something that belongs together was torn: an apostrophe set off on both sides (‘the dog ’ s’, "
-        "‘l ’ été’, ‘O ’ Brien’), ‘n 't’, abbreviations and numbers around a full stop (‘U . S .’, ‘2 . 5’), entities "
-        "(‘& amp ;’), an accent without its letter. The usual conventions are no faults: ‘do n't’ (Penn), ‘don 't’ "
-        "and ‘l' été’ (Moses), ‘dogs ' tails’. An error from 1 % of the rows of a split, else a warning. Encoders "
-        "were trained on other tokens, and counts of words are too high.",
-        "Tokenise the raw text again, with curly apostrophes turned into straight ones first.",
+        "words split by a tokeniser",
+        "Rows in which something that belongs together was split: an apostrophe with spaces on both sides (‘the dog ’ "
+        "s’, ‘l ’ été’, ‘O ’ Brien’), ‘n 't’, abbreviations and numbers around a full stop (‘U . S .’, ‘2 . 5’), "
+        "entities (‘& amp ;’), an accent without its letter. The usual conventions do not count: ‘do n't’ (Penn), "
+        "‘don 't’ and ‘l' été’ (Moses), ‘dogs ' tails’. An error from 1 % of the rows of a split, otherwise a "
+        "warning. Encoders were trained on other tokens, and word counts are too high.",
+        "Tokenise the raw text again, after replacing curly apostrophes by straight ones.",
     ),
     Code(
         "markup",
         "markup, escapes and web addresses",
-        "Rows with HTML entities and tags, wiki markup, brackets that were emptied when markup was taken out (‘( )’), "
-        "placeholders (‘<unk>’, ‘formula _ 3’), LaTeX commands, addresses of web and mail, the escapes of the Penn "
-        "Treebank (‘-LRB-’, ‘\\/’) or of Moses (‘@-@’). A mere name such as example.com is none. The evidence counts "
-        "the rows of each kind. An error from 1 % of the rows of a split, else a warning. It makes sentences longer, "
-        "and it is rarely spread evenly over classes.",
-        "Clean the source with a parser of its format, or leave such sentences out; `sonde make` leaves addresses out.",
+        "Rows with HTML entities and tags, wiki markup, brackets left empty when markup was removed (‘( )’), "
+        "placeholders (‘<unk>’, ‘formula _ 3’), LaTeX commands, web and e-mail addresses, the escapes of the Penn "
+        "Treebank (‘-LRB-’, ‘\\/’) or of Moses (‘@-@’). A mere domain such as example.com does not count. The "
+        "evidence counts the rows of each kind. An error from 1 % of the rows of a split, otherwise a warning. It "
+        "makes sentences longer, and it is rarely distributed evenly over classes.",
+        "Clean the source with a parser of its format, or drop such sentences; `sonde make` drops those with "
+        "addresses.",
     ),
     Code(
         "empty-text",
         "rows without a single letter or digit",
-        "Rows whose text holds punctuation or blanks only. An error from 1 % of the rows of a split, else a warning. "
-        "There is nothing to probe in them, and the encoder's answer to nothing goes into the score.",
+        "Rows whose text is punctuation or white space only. An error from 1 % of the rows of a split, otherwise a "
+        "warning. There is nothing to probe in them, and the vector of an empty text goes into the score.",
         "Drop these rows.",
     ),
     Code(
         "one-token",
         "rows of one token",
-        "Rows that have one token only; rows of scripts that are written without spaces are left out, unless the set "
-        "brings its own tokens. Always a warning. Such rows say nothing about sentences, order or structure.",
+        "Rows that have one token only; rows in scripts without spaces between words are left out, unless the set "
+        "comes with its own tokens. Always a warning. Such rows say nothing about sentences, order or structure.",
         "Drop these rows unless the task is about single words.",
     ),
 )
@@ -95,32 +97,32 @@ CODES: tuple[Code, ...] = (
 CODE_BY_NAME = {code.name: code for code in CODES}
 
 
-def text(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
-    """Yield what is damaged in the text, split by split."""
+def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+    """Damage in the text, split by split."""
     english = expectations.language is None or expectations.language.lower().startswith("en")
-    faults = {t: found for t in dict.fromkeys(rows.text) if (found := tuple(_faults(t, english)))}
+    defects = {t: found for t in dict.fromkeys(rows.text) if (found := tuple(_defects(t, english)))}
     places: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for i, (split, t, tokens) in enumerate(zip(rows.split, rows.text, rows.tokens, strict=True)):
-        if t in faults:
-            for code in {f.code for f in faults[t]}:
+        if t in defects:
+            for code in {f.code for f in defects[t]}:
                 places[split, code].append(i)
         if len(tokens) == 1 and _is_one(t, tokens[0]):
             places[split, "one-token"].append(i)
     for split in rows.splits:
         for code in CODE_BY_NAME:
             if where := places.get((split, code)):
-                yield _damage(rows, split, code, where, faults)
+                yield _finding(rows, split, code, where, defects)
 
 
-class Fault(NamedTuple):
-    """One damage in one text: where it was seen, and of what kind it is if its code knows kinds."""
+class Defect(NamedTuple):
+    """One defect in one text: an excerpt, and of which kind it is if its code distinguishes kinds."""
 
     code: str
     example: str
     kind: str = ""
 
 
-def _damage(rows: Rows, split: str, code: str, where: list[int], faults: dict[str, tuple[Fault, ...]]) -> Finding:
+def _finding(rows: Rows, split: str, code: str, where: list[int], defects: dict[str, tuple[Defect, ...]]) -> Finding:
     """One code in one split."""
     count, size = len(where), rows.sizes[split]
     severity = severity_by_share(count, size)
@@ -132,16 +134,16 @@ def _damage(rows: Rows, split: str, code: str, where: list[int], faults: dict[st
         hits = Counter(rows.label[i] for i in where)
         groups = [(hits[label], n) for label, n in rows.counts(split).items()]
         severity = "warning" if difference(groups) is None else "error"
-    found = [f for i in where for f in faults.get(rows.text[i], ()) if f.code == code]
+    found = [f for i in where for f in defects.get(rows.text[i], ()) if f.code == code]
     kinds = Counter(f.kind for f in found if f.kind)
-    message = f"{count:,} of the {size:,} rows of {split}: {CODE_BY_NAME[code].title}"
+    message = f"{count:,} of the {size:,} {SPLIT_NAMES[split]} rows: {CODE_BY_NAME[code].title}"
     examples = some(f.example for f in found) if found else some(rows.text[i] for i in where)
     evidence = {"rows": size, **{kind: kinds[kind] for kind in sorted(kinds)}}
     return Finding(code, severity, message, CODE_BY_NAME[code].advice, split, count, examples, evidence)
 
 
-TORN_MOJIBAKE = re.compile(r"(?<!\w)[ÂÃ] [¡-¿]|â € ")
-TORN = re.compile(
+SPLIT_MOJIBAKE = re.compile(r"(?<!\w)[ÂÃ] [¡-¿]|â € ")
+SPLIT_TOKENS = re.compile(
     r"""(?<=\w)\ ['’]\ (?:s|t|ll|re|ve|d|m)(?![\w-])(?!\ ?['’])  # the dog ' s
     |(?<!['’‘"“]\ )(?<![\w'’-])(?:[cdjlmnstoдло]|(?:jus|lors|puis|quoi|pres|quel)?qu|aujourd|(?:de|ne|da|su|co)ll|un)
      \ ['’]\ (?=\w)(?!.*\ ['’](?:\ |$))  # l ' eau, but not before something quoted
@@ -152,31 +154,31 @@ TORN = re.compile(
     |\ [\u0300\u0301\u0308]""",
     re.IGNORECASE | re.VERBOSE,
 )
-TORN_HINTS = (" ' ", " ’ ", " 't", " . ", "&", " \u0300", " \u0301", " \u0308")
+SPLIT_TOKEN_HINTS = (" ' ", " ’ ", " 't", " . ", "&", " \u0300", " \u0301", " \u0308")
 MAX_TOKENS = 500
-"""Tokens of a text that are looked at for repetitions."""
+"""Tokens of a text that are searched for repetitions."""
 TOKEN = re.compile(r"""[^\s.,;:!?"(){}\[\]…«»“”„–—]+(?:\.[^\s.,;:!?"(){}\[\]…«»“”„–—]+)*|\S""")
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-"""Letters of scripts that set no spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese."""
+"""Letters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese."""
 
 
-def _faults(t: str, english: bool = True) -> Iterator[Fault]:
-    """What is damaged in one text; at most one fault of each code and kind."""
+def _defects(t: str, english: bool = True) -> Iterator[Defect]:
+    """The defects of one text, at most one of each code and kind."""
     if not any(map(str.isalnum, t)):
-        yield Fault("empty-text", t)
+        yield Defect("empty-text", t)
     garbled = None if t.isascii() else _garbled(t)
     if garbled:
-        yield Fault("mojibake", around(t, *garbled))
+        yield Defect("mojibake", around(t, *garbled))
     if m := find_lost_character(t, english):
-        yield Fault("replacement-characters", around(t, *m.span()))
+        yield Defect("replacement-characters", around(t, *m.span()))
     if not garbled and (m := find_invisible_character(t)):
-        yield Fault("control-characters", around(t, *m.span()))
+        yield Defect("control-characters", around(t, *m.span()))
     if repeated := _repeated(t):
-        yield Fault("repeated-fragment", around(t, *repeated))
-    if any(hint in t for hint in TORN_HINTS) and (m := TORN.search(t)):
-        yield Fault("split-tokens", around(t, *m.span()))
+        yield Defect("repeated-fragment", around(t, *repeated))
+    if any(hint in t for hint in SPLIT_TOKEN_HINTS) and (m := SPLIT_TOKENS.search(t)):
+        yield Defect("split-tokens", around(t, *m.span()))
     for kind, m in find_markup(t):
-        yield Fault("markup", around(t, *m.span()), kind)
+        yield Defect("markup", around(t, *m.span()), kind)
 
 
 def _garbled(t: str) -> tuple[int, int] | None:
@@ -188,7 +190,7 @@ def _garbled(t: str) -> tuple[int, int] | None:
 
     if fix_encoding(t) != t:
         return (BADNESS_RE.search(t) or suspect).span()
-    return m.span() if (m := TORN_MOJIBAKE.search(t)) else None
+    return m.span() if (m := SPLIT_MOJIBAKE.search(t)) else None
 
 
 @cache
@@ -204,7 +206,7 @@ def _suspect() -> re.Pattern[str]:
 
 
 def _repeated(t: str) -> tuple[int, int] | None:
-    """Where three words stand twice, or one word thrice."""
+    """Where three words are repeated, or one word occurs three times in a row."""
     bare = t.lower()
     for mark in '.,;:!?"(){}[]…«»“”„–—':
         bare = bare.replace(mark, " ")
@@ -235,3 +237,6 @@ def _is_one(t: str, token: str) -> bool:
     """Whether the one token of a text is a word, not a sentence that is written without spaces."""
     bare = t.strip()
     return " " not in bare and any(map(str.isalnum, t)) and not (token == bare and UNSPACED.search(t))
+
+
+audit_check = AuditCheck(name="text", topic="text", codes=CODES, in_sentences=find, order=60)

@@ -1,4 +1,4 @@
-"""Habits of writing that tell a class or a split: where the full stop stands, which quotes, capitals, spaces."""
+"""Writing conventions that differ between classes or splits: full stops, quotes, capitals, spaces."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from unicodedata import category
 
+from sonde.audit.check import AuditCheck
 from sonde.audit.finding import Code, Finding, around, some
 from sonde.audit.rows import Rows
 from sonde.data.expected import Expectations
@@ -15,18 +16,18 @@ from sonde.data.expected import Expectations
 CODES: tuple[Code, ...] = (
     Code(
         "mixed-tokenisation",
-        "a habit of writing that tells the class or the split",
-        "Between classes, and between splits, the shares of rows are compared that have the final full stop attached "
-        "to its word, commas attached, typographic quotes, Penn quotes (``), curly apostrophes, double or unusual "
-        "spaces, contractions split, no final punctuation or an initial capital; rows in which the question does not "
-        "arise are left out. There is a finding for each share that differs by 5 points or more with p < 0.0001 "
-        "(chi-square). What counts is that difference times the share of rows in which the question arises: below 5 "
-        "points a note, from there a warning, from 50 points an error. The difference is that of the highest and the "
+        "a writing convention that differs between classes or splits",
+        "Compares, between classes and between splits, the shares of rows that have the final full stop attached to "
+        "its word, commas attached, typographic quotes, Penn quotes (``), curly apostrophes, double or unusual spaces, "
+        "contractions split, no final punctuation or an initial capital; rows to which the convention does not apply "
+        "are left out. There is a finding for each share that differs by 5 points or more with p < 0.0001 "
+        "(chi-square). What counts is that difference times the share of rows to which the convention applies: below "
+        "5 points a note, from there a warning, from 50 points an error. The difference is that of the highest and the "
         "lowest share among groups of 20 rows or more; beyond 10 classes it is twice the standard deviation of the "
-        "shares that chance leaves unexplained, which is the same thing for two equal classes. Sentence ends and "
-        "capitals are passed over where the task is about punctuation or edges. A probe that sees the habit needs no "
+        "shares that chance leaves unexplained, which is the same for two equal classes. Sentence ends and capitals "
+        "are ignored where the task is about punctuation or edges. A probe that sees the convention needs no "
         "linguistics.",
-        "Bring all rows to one way of writing before the set is made, from sources that mix evenly.",
+        "Normalise all rows to one convention before the set is made, from sources that are mixed evenly.",
     ),
 )
 MAX_P_HABIT = 1e-4
@@ -35,12 +36,12 @@ FEW_ROWS, MANY_GROUPS = 20, 10
 
 
 class Habit(NamedTuple):
-    """Something that can be written in two ways: ``place`` is where a text shows which."""
+    """Something that can be written in two ways; ``place`` is where a text shows which."""
 
     name: str
     place: re.Pattern[str]
     covered_by: frozenset[str] = frozenset()
-    """What a task may be about that makes this its own affair."""
+    """Cues that a task may declare legitimate, which make this one legitimate too."""
 
 
 HABITS: tuple[Habit, ...] = (
@@ -62,12 +63,12 @@ CONTRACTED = re.compile(
 )
 
 
-def habits(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
-    """What is written in one way here and in another there."""
+def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
+    """Conventions whose share differs between classes or splits."""
     ways = {t: _ways(t) for t in dict.fromkeys(rows.text)}
     tables: defaultdict[tuple[int, bool, str], Counter[str]] = defaultdict(Counter)
     for across, column in (("classes", rows.label), ("splits", rows.split)):
-        for group, t in set(zip(column, rows.text, strict=True)):  # a copy is no further evidence
+        for group, t in set(zip(column, rows.text, strict=True)):  # a duplicate is no further evidence
             for i, way in ways[t]:
                 tables[i, way, across][group] += 1
     for i, habit in enumerate(HABITS):
@@ -84,7 +85,7 @@ def habits(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
 def _differs(
     habit: Habit, across: str, groups: list[tuple[int, int]], apart: float, rows: int, texts: Iterable[str]
 ) -> Finding:
-    """One habit that tells classes or splits apart."""
+    """One convention that differs between classes or splits."""
     (code,) = CODES
     count, total = sum(k for k, _ in groups), sum(n for _, n in groups)
     evidence: dict[str, float | int | str] = {"rows": total, "habit": habit.name, "across": across}
@@ -106,7 +107,7 @@ def _differs(
 
 
 def _ways(t: str) -> tuple[tuple[int, bool], ...]:
-    """How a text is written: (number of the habit, whether it has it), for the habits on which it takes a side."""
+    """How a text is written: (index of the habit, whether it has it), for the habits that apply to it."""
     out: list[tuple[int, bool]] = []
     bare = t.strip()
     if bare.endswith(".") and not bare.endswith((". .", "..")):
@@ -134,7 +135,7 @@ def _ways(t: str) -> tuple[tuple[int, bool], ...]:
 
 
 def difference(groups: Iterable[tuple[int, int]]) -> float | None:
-    """By how much the share k / n differs between groups (k, n), if it surely does and by enough to matter."""
+    """By how much the share k / n differs between groups (k, n), if significantly and by enough to matter."""
     groups = sorted(g for g in groups if g[1])
     count, total = sum(k for k, _ in groups), sum(n for _, n in groups)
     if len(groups) < 2 or not 0 < count < total:
@@ -151,3 +152,6 @@ def difference(groups: Iterable[tuple[int, int]]) -> float | None:
     from scipy.special import chdtrc
 
     return apart if chdtrc(free, chi2) < MAX_P_HABIT else None
+
+
+audit_check = AuditCheck(name="habits", topic="text", codes=CODES, in_sentences=find, order=61)

@@ -1,4 +1,4 @@
-"""Classifiers that should not work, and how well they do."""
+"""Classifiers that see only a shallow cue, and how well they do."""
 
 from __future__ import annotations
 
@@ -9,152 +9,136 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from sonde.audit.bayes import predict
+from sonde.audit.check import AuditCheck
 from sonde.audit.features import bags
-from sonde.audit.finding import Code, Finding, Severity
+from sonde.audit.finding import Code, Finding, Severity, ShortcutScore
 from sonde.audit.rows import Rows
 from sonde.core.hashing import mix
 from sonde.data.expected import Expectations
 from sonde.stats.intervals import wilson
 
 MAX_TRAIN_ROWS, MAX_TEST_ROWS = 40_000, 20_000
-"""Rows used at most; of larger sets a sample by a hash of the text."""
+"""Rows used at most; larger sets are sampled by a hash of the text."""
 MAX_SCORES = 3_000_000
 """Test rows times classes, at most."""
 SHORTCUT_FOLDS = 5
 MIN_SHORTCUT_ROWS = 40
-"""Rows that both parts need, or the whole set is cross-validated; half of it is needed for that."""
+"""Rows that train and test need; otherwise the whole set, if it has twice as many, is cross-validated."""
 INTERVAL_Z = 3.0
 """Width of the interval in standard errors: 99.7 %."""
 SLIGHT, LARGE = 0.05, 0.2
 """Share of the majority baseline's errors that a shortcut removes, at the lower end of its interval."""
 
 CONTENT = ("edges", "position", "unigrams", "bigrams", "characters")
-"""What may be the very thing that a set of unknown task is about."""
+"""Cues that may be the very thing that a set of unknown task is about."""
 
 CASING = (0.02, 0.1)
 """Gain from capitals that is a warning, and the gain at the lower end of its interval that is an error."""
 
 HOW = (
-    " It is a multinomial naive Bayes trained on tr and tested on va and te; without tr, trained on va and tested "
-    "on te; with a single split, or where the others are copies of it, five-fold. Test rows that stand in the "
-    "training part (up to case, digits, punctuation) are left out, of large sets 40,000 and 20,000 rows are used, "
-    "and it is told the classes' shares among the test rows. It is reported if the 99.7 % Wilson interval of its "
-    "accuracy lies above the majority share of the test rows and the task does not declare that it may work. What "
-    "counts is the share of the majority baseline's errors that it removes, taken at the lower end of the "
-    "interval: below 5 % a note, from there a warning, "
+    " It is a multinomial naive Bayes classifier trained on train and tested on dev and test; without train, trained "
+    "on dev and tested on test; with a single split, or where the others are copies of it, cross-validated in five "
+    "folds. Test rows that are in the training part (up to case, digits, punctuation) are left out, of large sets "
+    "40,000 and 20,000 rows are used, and it is given the class shares of the test rows. It is reported if the 99.7 % "
+    "Wilson interval of its accuracy is above the majority share of the test rows and the task does not declare the "
+    "cue legitimate. What counts is the share of the majority baseline's errors that it removes, at the lower end of "
+    "the interval: below 5 % a note, from there a warning, "
 )
 CODES = (
     Code(
         "shortcut-length",
-        "length alone tells the label",
+        "length alone predicts the label",
         "A classifier sees the number of tokens only." + HOW + "from 20 % an error.",
-        "Balance the classes inside length bins.",
+        "Balance the classes within length bins.",
     ),
     Code(
         "shortcut-edges",
-        "the first or last word, or capitals, tell the label",
+        "the first or last word, or capitals, predict the label",
         "A classifier sees the first and the last token, whether they begin with a capital, and how many capitals "
-        "stand inside the sentence." + HOW + "from 20 % an error; for sets of no task of this package always a note, "
-        "since first words may be what the set is about.",
+        "there are inside the sentence." + HOW + "from 20 % an error; for sets of unknown tasks always a note, since "
+        "first words may be what the set is about.",
         "Look at how sentences begin and end in each class, and give changed sentences the case they would have.",
     ),
     Code(
         "shortcut-punctuation",
-        "punctuation alone tells the label",
+        "punctuation alone predicts the label",
         "A classifier sees the punctuation marks, how many there are, and the last one." + HOW + "from 20 % an error.",
-        "Draw classes with the same punctuation, or take it out of both.",
+        "Draw classes with the same punctuation, or remove it from all.",
     ),
     Code(
         "shortcut-position",
-        "the place of the oddest words tells the label",
-        "A classifier sees where the changed words stand (in sets that mark them), where the pair of neighbours that "
-        "is met least often stands, and where the first capital inside the sentence and the first comma stand, "
-        "counted from both ends; not what they are. Only for tasks that change sentences and for sets of no task of "
-        "this package." + HOW + "from 20 % an error; for sets of no task of this package always a note.",
-        "Choose the place to change before the label, in the same way for both classes.",
+        "the position of the least expected words predicts the label",
+        "A classifier sees the positions of the changed words (in sets that mark them), of the least expected bigram, "
+        "of the first capital inside the sentence and of the first comma, counted from both ends; not what they are. "
+        "Only "
+        "for tasks that change sentences and for sets of unknown tasks." + HOW + "from 20 % an error; for sets of "
+        "unknown tasks always a note.",
+        "Choose the position to change before the label, in the same way for both classes.",
     ),
     Code(
         "shortcut-unigrams",
-        "single words tell the label",
-        "A classifier sees the bag of lower-cased tokens." + HOW + "from 20 % an error for the tasks of this package "
-        "that do not declare it; for other sets always a note, since many questions are about words.",
-        "Compare every score with this one; if the task is not about words, find those that give it away.",
+        "single words predict the label",
+        "A classifier sees the bag of lower-cased tokens." + HOW + "from 20 % an error for known tasks that "
+        "do not declare it; for sets of unknown tasks always a note, since many tasks are about words.",
+        "Compare every score with this one; if the task is not about words, find those that give the label away.",
     ),
     Code(
         "shortcut-bigrams",
-        "pairs of neighbours tell the label",
-        "A classifier sees the bag of lower-cased tokens and of pairs of neighbours." + HOW + "from 20 % an error for "
-        "the tasks of this package that do not declare it; for other sets always a note.",
-        "Compare every score with this one; if the task is not about words, find those that give it away.",
+        "bigrams predict the label",
+        "A classifier sees the bag of lower-cased unigrams and bigrams."
+        + HOW
+        + "from 20 % an error for known tasks that "
+        "do not declare it; for sets of unknown tasks always a note.",
+        "Compare every score with this one; if the task is not about words, find those that give the label away.",
     ),
     Code(
         "shortcut-characters",
-        "letters tell the label",
-        "A classifier sees the stretches of two, three and four characters." + HOW + "from 20 % an error for the tasks "
-        "of this package that do not declare it; for other sets always a note.",
-        "Compare every score with this one; if the task is not about words, find those that give it away.",
+        "character n-grams predict the label",
+        "A classifier sees the n-grams of two, three and four characters." + HOW + "from 20 % an error for known tasks "
+        "that do not declare it; for sets of unknown tasks always a note.",
+        "Compare every score with this one; if the task is not about words, find those that give the label away.",
     ),
     Code(
         "shortcut-casing",
-        "capitals tell the label",
+        "capitals predict the label",
         "Naive Bayes on cased tokens is better than on lower-cased ones on the same rows: by two points and three "
         "standard errors of the paired difference, for unigrams or for bigrams, and the cased one is above the "
-        "majority. A warning: a capital may merely show which word is first, which an order-blind classifier should "
-        "not know. An error if the gain remains with the first word lower-cased, and ten points lie below its "
-        "interval: then the spelling itself gives the answer away. Not reported for tasks that declare that the "
-        "edges of the sentence may tell the label.",
+        "majority. A warning: a capital may merely show which word is first, which a bag of words should not know. An "
+        "error if the gain remains with the first word lower-cased and the lower end of its interval is ten points or "
+        "more: then the spelling itself gives the label away. Not reported for tasks that declare that the edges of "
+        "the sentence may predict the label.",
         "Give changed sentences the case they would have, or lower-case both classes.",
     ),
     Code(
         "shortcut-inputs",
-        "what is given beside the sentence tells the label",
+        "what is given besides the sentence predicts the label",
         "A classifier sees the bag of words of one further input only: the word that may be in the sentence, or the "
         "second sentence of a pair." + HOW + "from 20 % an error.",
-        "Deal out words or second sentences evenly over the labels.",
+        "Distribute words or second sentences evenly over the labels.",
     ),
 )
 ADVICE = {code.name: code.advice for code in CODES}
 
 
-@dataclass(frozen=True, slots=True)
-class ShortcutScore:
-    """How well one classifier that should not work does."""
-
-    name: str
-    accuracy: float
-    low: float
-    high: float
-    majority: float
-    rows: int
-    trained_on: str
-    expected: bool
-    """Whether the task declares that it may work."""
-
-    @property
-    def gain(self) -> float:
-        """The share of the majority baseline's errors that it removes at least: at the lower end of its interval."""
-        return (self.low - self.majority) / (1 - self.majority) if self.majority < 1 else 0.0
-
-
 @dataclass(frozen=True)
 class Plan:
-    """Which rows are trained on and which are tested, as often as there are folds."""
+    """Which rows are trained on and which are tested on, once per fold."""
 
     name: str
     folds: tuple[tuple[np.ndarray, np.ndarray], ...]
     label: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
-def shortcuts(rows: Rows, expectations: Expectations) -> tuple[list[Finding], list[ShortcutScore]]:
+def find(rows: Rows, expectations: Expectations) -> Iterator[Finding | ShortcutScore]:
     """Findings, and the accuracy of every classifier whether it is a finding or not."""
     plan = _plan(rows)
     if plan is None or len(rows.labels) < 2:
-        return [], []
+        return
     classes = len(rows.labels)
     rows, plan = _needed(rows, _numbers(rows), plan)
     label, test = plan.label, np.concatenate([t for _, t in plan.folds])
     truth = label[test]
-    shares = np.bincount(truth, minlength=classes) / len(truth)  # told, so that no classifier is worse for not knowing
+    shares = np.bincount(truth, minlength=classes) / len(truth)  # given, so that no classifier is worse for not knowing
     majority = float(shares.max())
     distinct = len({rows.near[i] for i in test.tolist()})
     hits: dict[str, np.ndarray] = {}
@@ -164,13 +148,13 @@ def shortcuts(rows: Rows, expectations: Expectations) -> tuple[list[Finding], li
         found = [predict(matrix[a], label[a], matrix[b], classes, shares=shares) for a, b in plan.folds]
         hits[name] = np.concatenate(found) == truth
         accuracy = float(hits[name].mean())
-        low, high = wilson(accuracy * distinct, distinct, INTERVAL_Z)  # a copy is no further evidence
+        low, high = wilson(accuracy * distinct, distinct, INTERVAL_Z)  # a duplicate is no further evidence
         allowed = name.partition(" cased")[0] in expectations.solved_by
         measures.append(ShortcutScore(name, accuracy, low, high, majority, len(truth), plan.name, allowed))
-    return [
-        *_above(measures, expectations),
-        *(_casing(hits, measures) if "edges" not in expectations.solved_by else ()),
-    ], measures
+    yield from measures
+    yield from _above(measures, expectations)
+    if "edges" not in expectations.solved_by:
+        yield from _casing(hits, measures)
 
 
 def _needed(rows: Rows, label: np.ndarray, plan: Plan) -> tuple[Rows, Plan]:
@@ -193,7 +177,7 @@ def _above(measures: Sequence[ShortcutScore], expectations: Expectations) -> Ite
         code = f"shortcut-{kind}"
         message = (
             f"{CLASSIFIER_TITLES.get(m.name, f'{column} alone')}: {100 * m.accuracy:.1f} % "
-            f"[{100 * m.low:.1f}, {100 * m.high:.1f}] against {100 * m.majority:.1f} ({m.trained_on})"
+            f"[{100 * m.low:.1f}, {100 * m.high:.1f}] against a majority of {100 * m.majority:.1f} ({m.trained_on})"
         )
         evidence = {k: round(v, 4) if isinstance(v, float) else v for k, v in asdict(m).items() if k != "expected"}
         extra = round((m.accuracy - m.majority) * m.rows)
@@ -204,10 +188,10 @@ CLASSIFIER_TITLES = {
     "length": "length alone",
     "edges": "first and last word and capitals alone",
     "punctuation": "punctuation alone",
-    "position": "places of odd words alone",
+    "position": "positions of unexpected words alone",
     "unigrams": "bag of words",
-    "bigrams": "bag of words and pairs",
-    "characters": "bag of characters",
+    "bigrams": "bag of words and bigrams",
+    "characters": "bag of character n-grams",
 }
 
 
@@ -285,10 +269,13 @@ def _plan(rows: Rows) -> Plan | None:
 
 
 def _folds(rows: Rows, found: list[int], drawn: list[int]) -> dict[int, int]:
-    """The fold of each near-duplicate key: copies stand together, and each class is dealt out evenly."""
+    """The fold of each near-duplicate key: duplicates stay together, and each class is distributed evenly."""
     number = _numbers(rows)
     label: dict[int, int] = {}
     for i in found:
         label[rows.near[i]] = min(int(number[i]), label.get(rows.near[i], int(number[i])))
     order = sorted(label, key=lambda key: (label[key], mix(key & 0xFFFFFFFFFFFFFFFF)))
     return {key: i % SHORTCUT_FOLDS for i, key in enumerate(order)}
+
+
+audit_check = AuditCheck(name="shortcuts", topic="shortcuts", codes=CODES, in_set=find, needs_classes=True, order=40)

@@ -1,0 +1,1 @@
+"""The built-in checks of the audit, one file each."""

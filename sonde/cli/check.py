@@ -1,0 +1,64 @@
+"""`sonde check`: whether a task or an encoder keeps the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sonde.testing.verdict import Verdict
+
+order = 150
+
+
+def check(what: str, /, *corpus: str) -> int:
+    """Check that a task or an encoder keeps the rules: `sonde check my_task.py`, `sonde check st:all-MiniLM-L6-v2`.
+
+    Parameters
+    ----------
+    what: str
+        A task: its name, package.module:attribute, or a path to a Python file; or an encoder, scheme:name.
+    corpus: str
+        Annotated text to try a task on. Default: the built-in corpus.
+    """
+    from sonde.console import out
+    from sonde.encoders import scheme_names
+
+    if what.partition(":")[0] in scheme_names() and ":" in what:
+        from sonde.encoders import load as load_encoder
+        from sonde.testing import examine_encoder
+
+        verdicts: Iterator[Verdict] = examine_encoder(load_encoder(what))
+    else:
+        from sonde.corpus.corpus import Corpus
+        from sonde.tasks import load
+        from sonde.testing import examine_task
+
+        verdicts = examine_task(load(what), Corpus.read(*corpus) if corpus else Corpus.synthetic(3000))
+    failed = 0
+    for verdict in _with_failure(verdicts):
+        failed += not verdict.passed
+        mark = "[green]ok[/green]    " if verdict.passed else "[red]failed[/red]"
+        mark = "[yellow]warn[/yellow]  " if verdict.passed and verdict.warning else mark
+        out().print(f"{mark} {verdict.rule}")
+        if not verdict.passed or verdict.warning:
+            out().print(f"       {verdict.detail}", markup=False)
+    return 1 if failed else 0
+
+
+def _with_failure(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
+    """The verdicts, and one more if the part that is checked raises an error."""
+    from sonde.errors import describe_error, error_location
+    from sonde.testing.verdict import Verdict
+
+    while True:
+        try:
+            verdict = next(verdicts, None)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:
+            yield Verdict("it can be checked", False, f"{describe_error(e)}{error_location(e)}")
+            return
+        if verdict is None:
+            return
+        yield verdict

@@ -1,0 +1,50 @@
+"""`sonde compare`: encoders of a run against each other."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Literal
+
+order = 90
+
+
+def compare(
+    folder: Path,
+    /,
+    *encoders: str,
+    margin: float = 1.0,
+    format: Literal["table", "md", "csv", "json"] = "table",
+) -> int:
+    """Compare encoders of a run on the same test rows: two by paired tests, more by groups that share a letter.
+
+    Parameters
+    ----------
+    folder: Path
+        What `sonde run` wrote.
+    encoders: str
+        Two or more, as given to `sonde run` or a part of that, with |layer=… and |probe=… if necessary; baselines such
+        as nb-uni, too. Default: all except baselines.
+    margin: float
+        For two encoders: the difference in points below which they count as equivalent. Default: 1.
+    format: str
+        table, md (Markdown), csv or json. Default: table.
+    """
+    from sonde.cli._warnings import printed_warnings
+    from sonde.compare import compare as compare_two
+    from sonde.compare import non_baseline_encoders, ties
+    from sonde.errors import UsageError
+    from sonde.report.comparison import format_comparison, print_comparison
+    from sonde.run import Run
+
+    if not 0 < margin < 100:
+        raise UsageError(f"--margin {margin:g}: expected points of accuracy, above 0 and below 100.")
+    with printed_warnings():
+        found = Run.load(folder)
+        names = encoders or non_baseline_encoders(found)
+        rows = compare_two(found, *names) if len(names) == 2 else ties(found, names)
+    if format == "table":
+        print_comparison(rows, names, margin / 100)
+    else:
+        sys.stdout.write(format_comparison(rows, names, format, margin / 100))
+    return 0

@@ -1,0 +1,129 @@
+"""`sonde ls`: what there is, by kind."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Annotated
+
+from cyclopts import Parameter
+
+order = 160
+
+Row = tuple[str, ...]
+DESCRIPTIONS = ("summary", "interpretation", "doc", "title")
+"""The attribute of a part that says what it is: the first of these that it has."""
+
+
+def _parts(home: str) -> Iterator[Row]:
+    """The parts of a kind, by name; ``home`` is where the ``Kind`` is, as module:name."""
+    from sonde.core.plugins import Kind
+
+    module, _, name = home.partition(":")
+    kind = getattr(importlib.import_module(module), name)
+    parts: Mapping[str, object] = kind.parts() if isinstance(kind, Kind) else kind
+    yield "name", "description"
+    for part_name, part in parts.items():
+        descriptions = (getattr(part, attribute, None) for attribute in DESCRIPTIONS)
+        yield part_name, next((str(d) for d in descriptions if d), "")
+
+
+def _tasks() -> Iterator[Row]:
+    from sonde.tasks import load, names
+
+    yield "task", "question", "needs", "suites"
+    for name in names():
+        task = load(name)
+        needs = " or ".join("+".join(sorted(columns)) or "text" for columns in task.readings.values())
+        yield name, task.question, needs, ", ".join(task.policies)
+
+
+def _suites() -> Iterator[Row]:
+    from sonde.tasks import PAPERS, SUITES
+
+    yield "suite", "tasks", "paper"
+    for suite, tasks in SUITES.items():
+        yield suite, ", ".join(tasks), PAPERS[suite]
+
+
+def _encoders() -> Iterator[Row]:
+    from sonde.encoders import describe_scheme, scheme_names
+
+    yield "scheme", "description"
+    for scheme in scheme_names():
+        yield f"{scheme}:", describe_scheme(scheme)
+
+
+def _probes() -> Iterator[Row]:
+    from sonde.probes.spec import differences, presets
+
+    yield "probe", "kind", "description", "settings"
+    for name, (preset, probe) in presets().items():
+        yield name, probe.kind, preset.summary, differences(probe).replace("&", " ")
+
+
+def _store() -> Iterator[Row]:
+    from sonde.encoders.store import Store, default_root
+
+    yield "encoder", "vectors", "dimension", "MB", "last written"
+    for entry in Store(default_root()).ls():
+        size, written = f"{entry.bytes / 1e6:,.1f}", f"{entry.written:%Y-%m-%d %H:%M}"
+        yield entry.identity, f"{entry.vectors:,}", str(entry.dimension), size, written
+
+
+def _verbs() -> Iterator[Row]:
+    from sonde.cli._verbs import GROUP, verb_modules
+    from sonde.core.plugins import offered
+
+    yield "verb", "description"
+    for name, module in verb_modules().items():
+        summary = (module.__doc__ or "").split("\n")[0].partition(": ")[2]
+        yield name, summary[:1].upper() + summary[1:]
+    for name, entry in offered(GROUP).items():
+        yield name, f"From {entry.dist.name if entry.dist else entry.value}."
+
+
+LISTS: dict[str, Callable[[], Iterator[Row]]] = {
+    "tasks": _tasks,
+    "suites": _suites,
+    "encoders": _encoders,
+    "probes": _probes,
+    "controls": partial(_parts, "sonde.run.control:CONTROLS"),
+    "measures": partial(_parts, "sonde.run.measure:MEASURES"),
+    "charts": partial(_parts, "sonde.report.charts:CHARTS"),
+    "sections": partial(_parts, "sonde.report.page.sections:SECTIONS"),
+    "checks": partial(_parts, "sonde.report.checks:CHECKS"),
+    "audit-checks": partial(_parts, "sonde.audit:AUDIT_CHECKS"),
+    "verbs": _verbs,
+    "store": _store,
+}
+"""What can be listed: the first row of a list is its header. A kind of part takes one line."""
+NUMBERS = ("vectors", "dimension", "MB", "last written")
+
+
+HELP = f"What to list: {', '.join(LISTS)} (the vectors kept on this machine)."
+
+
+def ls(what: Annotated[str, Parameter(help=HELP)], /) -> int:
+    """List the tasks, suites, encoders, probes and other parts there are.
+
+    Parts that installed packages offer as entry points are among them.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    from sonde.console import out
+    from sonde.core.suggest import did_you_mean
+    from sonde.errors import UsageError
+
+    if what not in LISTS:
+        raise UsageError(f"There is no list {what!r}.{did_you_mean(what, LISTS)} Expected one of {', '.join(LISTS)}.")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    header, *rows = LISTS[what]()
+    for column in header:
+        table.add_column(column, justify="right" if column in NUMBERS else "left")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    out().print(table)
+    return 0

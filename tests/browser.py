@@ -1,0 +1,47 @@
+"""The browser of the tests of the page: Chromium of the system, or the one that Playwright downloads.
+
+``python -m tests.browser`` says whether there is one; ``make test`` asks, and has Playwright download one if need be.
+"""
+
+import os
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+INSTALL = "python -m playwright install chromium"
+REQUIRED = "SONDE_REQUIRE_BROWSER"
+"""The environment variable that turns skipped browser tests into failures; continuous integration sets it."""
+REASON = "needs chromium"
+
+
+def _downloads():
+    """Where Playwright keeps the browsers that it downloads."""
+    if chosen := os.environ.get("PLAYWRIGHT_BROWSERS_PATH"):
+        return Path(chosen)
+    caches = {"darwin": Path("~/Library/Caches"), "win32": Path(os.environ.get("LOCALAPPDATA", "~/AppData/Local"))}
+    return caches.get(sys.platform, Path("~/.cache")).expanduser() / "ms-playwright"
+
+
+def find_chromium():
+    """The path of a Chromium, or None."""
+    if find_spec("playwright") is None:
+        return None
+    for name in NAMES:
+        if found := shutil.which(name):
+            return found
+    programs = ("chrome-linux*/chrome", "chrome-mac*/*.app/Contents/MacOS/*", "chrome-win*/chrome.exe")
+    found = [path for program in programs for path in _downloads().glob(f"chromium-*/{program}")]
+    return str(max(found)) if found else None
+
+
+CHROMIUM = find_chromium()
+needs_chromium = pytest.mark.skipif(CHROMIUM is None and not os.environ.get(REQUIRED), reason=REASON)
+"""Where a browser is required, the tests run and fail: Playwright says what is missing."""
+
+
+if __name__ == "__main__":
+    sys.exit(CHROMIUM is None)
