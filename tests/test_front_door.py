@@ -12,8 +12,8 @@ import pytest
 
 from sonde.cli import main
 from sonde.cli.figure import figure
+from sonde.core.files import write_atomically
 from sonde.corpus import Corpus
-from sonde.data.dataset import write_atomically
 from sonde.errors import DataError
 from sonde.report.charts import CHARTS
 from sonde.run import evaluate

@@ -10,7 +10,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
@@ -181,3 +181,27 @@ class _Zstd:
                 if self._frame.eof:
                     self._frame = self._new()
         return out
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder, or say why that is impossible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise DataError(f"The folder {folder} cannot be created: {e.strerror}. Choose another one.") from e
+
+
+def write_atomically(path: Path, content: bytes | memoryview) -> None:
+    """Write under a temporary name, sync, rename."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        part.replace(path)
+    except OSError as e:
+        raise DataError(f"{path} cannot be written: {e.strerror}. Free some space or choose another folder.") from e
+    finally:
+        with suppress(OSError):  # a read-only disk refuses even to remove what does not exist
+            part.unlink(missing_ok=True)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import Any
 import msgspec
 
 from sonde.core.checksum import digest, is_intact, read_document, seal_document
+from sonde.core.files import make_folder, write_atomically
 from sonde.data.parquet import decode_rows, encode_rows
 from sonde.data.preview import dataset_html
 from sonde.errors import DataError
@@ -171,14 +170,6 @@ def _sorted(values: Any) -> Any:
     return sorted(map(str, values)) if isinstance(values, list | tuple | Set) else values
 
 
-def make_folder(folder: Path) -> None:
-    """Create a folder, or say why that is impossible."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise DataError(f"The folder {folder} cannot be created: {e.strerror}. Choose another one.") from e
-
-
 def find_set_folders(path: Path | str) -> list[Path]:
     """The folders of sets under a path, sorted; the path may itself be one."""
     path = Path(path)
@@ -262,22 +253,6 @@ def _senteval(split: str, row: Example) -> str:
     if LINE_BREAKS.search("".join(cells)):
         cells = tuple(LINE_BREAKS.sub(" ", c) for c in cells)
     return "\t".join(cells) + "\n"
-
-
-def write_atomically(path: Path, content: bytes | memoryview) -> None:
-    """Write under a temporary name, sync, rename."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as out:
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        part.replace(path)
-    except OSError as e:
-        raise DataError(f"{path} cannot be written: {e.strerror}. Free some space or choose another folder.") from e
-    finally:
-        with suppress(OSError):  # a read-only disk refuses even to remove what does not exist
-            part.unlink(missing_ok=True)
 
 
 def write_rows(dataset: Dataset, path: Path) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from sonde.core.arguments import StringsOrPaths, as_strings
-from sonde.data.dataset import write_atomically
+from sonde.core.files import write_atomically
 from sonde.errors import NotInstalled, UsageError
 from sonde.report.charts import CHARTS, Chart, Options, chart
 from sonde.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS, Row, Spec

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonde.data.dataset import write_atomically
+from sonde.core.files import write_atomically
 from sonde.errors import UsageError
 from sonde.report.escape import plain
 from sonde.report.full_summary import full_summary

@@ -15,7 +15,8 @@ from sonde.report.grid import ColumnKey, Grid, SetKey
 from sonde.result import Cell, Result
 from sonde.run.control import CONTROLS, Control
 from sonde.run.folder import Run
-from sonde.run.measure import ERASED, GIVEN, MEASURES, Measure, measure_of
+from sonde.run.measure import ERASED, GIVEN, MEASURES, Measure
+from sonde.run.measures import measure_of
 from sonde.run.variant import VariantSummary
 from sonde.run.variants import base_variant
 

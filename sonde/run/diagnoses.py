@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sonde.data.dataset import write_atomically
+from sonde.core.files import write_atomically
 from sonde.encoders.diagnosis import REENCODING_CODES, Symptom, diagnose
 from sonde.encoders.embed import Embeddings
 from sonde.errors import DataError, RunError

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from sonde.core.checksum import digest, seal_document
-from sonde.data.dataset import Dataset, write_atomically
+from sonde.core.files import write_atomically
+from sonde.data.dataset import Dataset
 from sonde.data.parquet import encode_rows
 from sonde.errors import CorruptionWarning, DataError, RunError
 from sonde.probes.model import Model

@@ -92,12 +92,3 @@ class Measure:
 
 MEASURES = Kind("measure", "sonde.run.measures", Measure)
 """All measures by name; other packages offer theirs as entry points of the group ``sonde.measures``."""
-
-
-def measure_of(name: str) -> Measure:
-    """The measure of this name: one of these, or ``given:`` and an encoder."""
-    if name in MEASURES or not name.startswith(GIVEN):
-        return MEASURES.get(name)
-    from sonde.run.measures.given import conditional_on
-
-    return conditional_on(name.removeprefix(GIVEN))

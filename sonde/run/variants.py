@@ -21,7 +21,8 @@ from sonde.run.cells import probe_unit
 from sonde.run.control import CONTROLS, with_chosen_settings
 from sonde.run.controls.untrained import untrained
 from sonde.run.folder import Arrays
-from sonde.run.measure import ERASED, GIVEN, MEASURES, measure_of
+from sonde.run.measure import ERASED, GIVEN, MEASURES
+from sonde.run.measures import measure_of
 from sonde.run.parts import Parts
 from sonde.run.selectivity import selectivity_unit
 from sonde.run.shared import TextIndex

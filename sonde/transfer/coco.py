@@ -14,7 +14,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sonde.data.dataset import Dataset, make_folder, write_atomically
+from sonde.core.files import make_folder, write_atomically
+from sonde.data.dataset import Dataset
 from sonde.data.layouts.captions import CAPTIONS_FORMAT, CAPTIONS_PER_IMAGE, features_digest, load_features
 from sonde.errors import DataError
 from sonde.transfer.unpickle import Array, load

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from sonde.core.files import make_folder
 from sonde.core.hashing import hash_64
-from sonde.data.dataset import make_folder
 from sonde.data.file_names import find_file
 from sonde.data.layouts import LAYOUTS
 from sonde.errors import DataError, Offline, UsageError

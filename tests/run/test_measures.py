@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from sonde.data.dataset import Dataset
 from sonde.run import encoder as encoder_module
 from sonde.run import evaluate, variants
-from sonde.run.measure import MEASURES, measure_of
+from sonde.run.measure import MEASURES
+from sonde.run.measures import measure_of
 from sonde.task import Example
 from tests.run.test_variants import Reading, keyed, label, named, noise, of_label
 

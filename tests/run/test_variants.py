@@ -20,7 +20,8 @@ from sonde.run import encoder as encoder_module
 from sonde.run.cells import probe_unit
 from sonde.run.control import CONTROLS
 from sonde.run.log import Log
-from sonde.run.measure import MEASURES, measure_of
+from sonde.run.measure import MEASURES
+from sonde.run.measures import measure_of
 from sonde.run.parts import parts_of
 from sonde.run.resample import CHOSEN_ARRAY, RESAMPLED
 from sonde.run.selectivity import selectivity

@@ -19,8 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sonde.core.arguments import as_texts
-from sonde.core.files import open_text
-from sonde.data.dataset import make_folder
+from sonde.core.files import make_folder, open_text
 from sonde.data.file_names import TABLE_SUFFIXES, without_compression_suffix
 from sonde.data.records import Columns, records
 from sonde.encoders.call import preview

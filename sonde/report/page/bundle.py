@@ -7,7 +7,7 @@ from contextlib import suppress
 from importlib.metadata import version
 
 from sonde.core.cache import cache_folder
-from sonde.data.dataset import make_folder, write_atomically
+from sonde.core.files import make_folder, write_atomically
 from sonde.errors import DataError
 
 

@@ -1,1 +1,11 @@
 """Measures: other questions to the same vectors. One file, one measure; the loop runs and keeps them like any cell."""
+
+from sonde.run.measure import GIVEN, MEASURES, Measure
+from sonde.run.measures.given import conditional_on
+
+
+def measure_of(name: str) -> Measure:
+    """The measure of this name: one of these, or ``given:`` and an encoder."""
+    if name in MEASURES or not name.startswith(GIVEN):
+        return MEASURES.get(name)
+    return conditional_on(name.removeprefix(GIVEN))
