@@ -129,7 +129,7 @@ def test_run_encode_and_check_say_it(files):
     code, _, out = said("check", "py:dead.py?version=1")
     assert code == 1
     assert "failed different texts have different vectors in none of English" in out
-    assert "warn its identity covers all that can move a vector Its vectors are kept by version=1" in out
+    assert "warn its identity covers all that can move a vector Its vectors are stored under version=1" in out
     code, _, out = said("check", "vec:v.txt")
     assert "warn it has vectors for the words of texts" in out
     assert said("check", "static:")[0] == 0
