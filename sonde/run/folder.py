@@ -65,7 +65,7 @@ class Run:
 
     @classmethod
     def load(cls, folder: Path | str) -> Run:
-        """Read what is there; a run that is being written can be read too. Damage is told by a ``DamageWarning``."""
+        """Read what is there; a run that is being written can be read too. Damage is told by a ``CorruptionWarning``."""
         folder = Path(folder)
         info, problem = info_or_damage(folder)
         found = read_records(folder / RESULTS, info.get("written") if info else None)

@@ -274,7 +274,7 @@ def test_a_run_that_grows_while_it_is_served(tmp_path):
         assert names == ["static:?dim=64", "static:", "baseline:hash"]
 
 
-@pytest.mark.filterwarnings("ignore::sonde.errors.DamageWarning")  # which goes to the console
+@pytest.mark.filterwarnings("ignore::sonde.errors.CorruptionWarning")  # which goes to the console
 def test_a_run_that_is_altered_is_told(tmp_path):
     own = run(tmp_path / "run", ["static:?dim=64"])
     with running(own.folder) as server:
@@ -288,7 +288,7 @@ def test_a_fault_is_told(server, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("caf\udce9")
 
-    monkeypatch.setattr(server.site.predictor, "read", broken)
+    monkeypatch.setattr(server.site.predictor, "predict", broken)
     assert refused(server, 500, "POST", "/read", OK, JSON) == "This is a fault of sonde: ZeroDivisionError: caf\\udce9"
 
 
