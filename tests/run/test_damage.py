@@ -50,7 +50,7 @@ def damaged(folder, *told):
     assert len(found.damaged) == len(told)
     for note, text in zip(found.damaged, told, strict=True):
         assert re.search(text, note)
-    assert set(found.damaged) <= set(summarise(found)["notes"])
+    assert set(found.damaged) <= set(summarise(found).notes)
     return found
 
 
@@ -109,7 +109,7 @@ def test_an_edited_record_is_told_left_out_and_done_again(made, run, old, new):
     path.write_bytes(b"".join(lines))
     found = damaged(run.folder, rf"results\.jsonl:{i + 1}: .*`sonde run` command")
     assert {r.key for r in found} == {r.key for r in run} - {victim.key}
-    cells = {said["name"]: said["cells"] for said in summarise(found)["sets"]}
+    cells = {s.name: s.cells for s in summarise(found).sets}
     assert cells["own/one"][0] is None
     put_right(made, run.folder, [victim])
 
@@ -312,9 +312,9 @@ def test_a_failure_that_is_no_longer_asked_for_is_none(tmp_path):
     correct, _ = command(tmp_path / "run", {"good": Knowing()}, SETS[:1])
     for found in (correct, Run.load(tmp_path / "run"), join([correct, correct])):
         assert found.failures == ()
-        assert summarise(found)["failures"] == []
-        assert summarise(found)["notes"] == []
-        assert [column["encoder"] for column in summarise(found)["columns"]] == ["good"]
+        assert summarise(found).failures == ()
+        assert summarise(found).notes == ()
+        assert [column.encoder for column in summarise(found).columns] == ["good"]
     again, _ = command(tmp_path / "run", {"goood": Broken()}, SETS[:1])
     assert {f.cell.encoder for f in again.failures} == {"goood"}
 

@@ -43,9 +43,9 @@ def test_a_dead_encoder_is_said_and_stays_said(tmp_path):
     again = evaluate({"batchy": second}, [dataset()], tmp_path, baselines=())
     assert second.asked == []  # nothing is left to do, and what was seen is known
     assert codes(again) == expected
-    found = next(e for e in checks({**summarise(again), "mistakes": [None]}) if e["code"] == "broken-encoder")
-    assert (found["level"], len(found["where"])) == ("issue", 2)
-    assert found["title"] == "An encoder is dead or broken"  # the page shows all of these
+    found = next(e for e in checks(summarise(again)) if e.code == "broken-encoder")
+    assert (found.level, len(found.where)) == ("issue", 2)
+    assert found.title == "An encoder is dead or broken"  # the page shows all of these
 
 
 def test_a_function_that_was_mended_is_sound_again_and_may_break_again(tmp_path):

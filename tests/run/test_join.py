@@ -87,8 +87,8 @@ def test_joining_is_associative_and_one_run_is_itself(runs):
 
 def test_a_joined_run_can_be_shown(runs):
     summary = summarise(join(runs))
-    assert [c["encoder"] for c in summary["columns"]] == ["one", "two"]
-    assert summary["notes"] == []
+    assert [c.encoder for c in summary.columns] == ["one", "two"]
+    assert summary.notes == ()
 
 
 def test_nothing_is_changed(runs):

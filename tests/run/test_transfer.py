@@ -84,10 +84,10 @@ def test_folds(tmp_path, probe):
     assert run.correct(nested).all()
     assert only(run, "majority", "MR").score == pytest.approx(0.5, abs=0.05)
     assert {r.cell.encoder for r in run if r.cell.task == "MR"} == {"k", "majority", "length", "nb-uni", "nb-bi"}
-    found = summarise(run)["transfer"][0]
-    assert found["tasks"] == ["MR", "TREC"]
-    assert found["macro"] == found["micro"] == 1.0
-    assert found["rows"] == 60 + 80
+    found = summarise(run).transfer[0]
+    assert found.tasks == ("MR", "TREC")
+    assert found.macro == found.micro == 1.0
+    assert found.rows == 60 + 80
 
 
 def test_a_worse_encoder_has_an_interval_that_covers_its_score(tmp_path):
@@ -129,7 +129,7 @@ def test_relatedness_and_similarity_are_correlations(tmp_path):
         run.correct(sick)
     with pytest.raises(UsageError, match="no set in common"):
         compare(run, "c", "c")
-    assert {said["scored_by"] for said in summarise(run)["sets"]} == {"pearson", "spearman"}
+    assert {s.scored_by for s in summarise(run).sets} == {"pearson", "spearman"}
 
 
 def test_vectors_that_are_all_alike_have_no_correlation(tmp_path):

@@ -1,1 +1,1 @@
-"""Measures: other questions to the same vectors. One file, one measure; the loop runs and keeps them like any cell."""
+"""Built-in measures, one file each; the loop computes and saves them like any cell."""
