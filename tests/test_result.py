@@ -48,8 +48,8 @@ def test_parsing_undoes_printing(signature):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "no signature"),
-        ("task=a|data=b|enc=c|n=1/1/1|seed=1", "lacks sonde"),
+        ("", "Invalid signature"),
+        ("task=a|data=b|enc=c|n=1/1/1|seed=1", "sonde missing"),
         (SIGNATURE % "00" + "|seed=2", "each name once"),
         (SIGNATURE % "00" + "|colour=red", "'colour=red'"),
         ("99.5", "'99.5'"),
@@ -87,7 +87,7 @@ def test_a_record_that_could_not_be_read_again_is_not_written(change):
 
 
 def test_a_record_of_what_is_no_plain_data_is_not_written():
-    with pytest.raises(DataError, match=r"no plain data"):
+    with pytest.raises(DataError, match=r"cannot be encoded as JSON"):
         to_line(replace(RESULT, scores={"bits": np.float32(1)}), 0)
 
 

@@ -219,7 +219,8 @@ def _is_text(name: str) -> bool:
 def _no_set(failed: Sequence[Failure]) -> SondeError:
     if not failed:
         return UsageError("Expected at least one dataset, got none; name a file or a folder of probing sets.")
-    return UsageError(f"None of the sets can be used. {failed[0].cell.dataset}: {failed[0].error}")
+    name, error = failed[0].cell.dataset, failed[0].error
+    return UsageError(f"None of the sets can be used. {error if error.startswith(name) else f'{name}: {error}'}")
 
 
 def _prepare_variants(config: RunConfig, sets: Sequence[PreparedSet], variants: Variants) -> Iterator[PreparedSet]:

@@ -75,9 +75,9 @@ def _names(given: StringsOrPaths, known: Sequence[str], what: str) -> tuple[str,
             found[name] = None
         else:
             near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = f" Did you mean {near[0]}?" if near else ""
             more = f", {GIVEN}ENCODER" if what == "measure" else ""
-            raise UsageError(f"There is no {what} {name!r}; there are {', '.join(known)}{more}, and {ALL}{hint}")
+            raise UsageError(f"There is no {what} {name!r}.{hint} Expected one of {', '.join(known)}{more}, {ALL}.")
     return tuple(found)
 
 

@@ -154,7 +154,7 @@ def test_nothing_in_common(tmp_path):
     run = evaluate({"py:b": Knowing(name="b")}, SETS[1:2], tmp_path / "run", baselines=[])
     with pytest.raises(UsageError, match="no set in common"):
         compare(run, "py:a", "py:b")
-    with pytest.raises(UsageError, match="two encoders or more"):
+    with pytest.raises(UsageError, match="at least two encoders"):
         ties(run, ["py:a"])
 
 
@@ -162,7 +162,7 @@ def test_of_several_states_of_an_encoder_one_must_be_named(tmp_path):
     evaluate({"py:a": Knowing(noise=1.0)}, SETS[:1], tmp_path / "run", baselines=[])
     run = evaluate({"py:a": Knowing(noise=2.0)}, SETS[:1], tmp_path / "run", baselines=[])
     assert len(run) == 2
-    with pytest.raises(UsageError, match=r"with id .*say which"):
+    with pytest.raises(UsageError, match=r"with id .*choose one"):
         select_side(run, "py:a")
     for result in run:
         found = select_side(run, f"py:a|id={result.cell.id}")

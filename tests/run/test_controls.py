@@ -260,7 +260,9 @@ def test_a_target_form_that_is_not_in_the_text_is_no_key():
 
 def test_a_set_without_shared_words_has_no_key_control():
     parts = each_part(parts_of(dataset()), lambda part: replace(part, texts=[f"x{i}" for i in range(len(part))]))
-    with pytest.raises(TooFewError, match=r"own/task has 0 of 220 rows with a rare word that is in two texts or more"):
+    with pytest.raises(
+        TooFewError, match=r"own/task: 0 of 220 rows have a rare word that occurs in at least two texts"
+    ):
         CONTROLS["key"].parts(parts, 0)
 
 
@@ -327,7 +329,7 @@ def test_the_order_of_rows_does_not_move_an_interval():
 
 
 def test_keys_must_be_those_of_the_rows():
-    with pytest.raises(DataError, match="There are 3 rows and 2 keys"):
+    with pytest.raises(DataError, match="a key for each of 3 rows, got 2"):
         selectivity([1, 0, 1], [1, 1, 0], ["a", "b"])
 
 
@@ -424,7 +426,7 @@ def test_only_the_test_texts_may_be_permuted():
 
 
 def test_texts_without_spaces_cannot_be_permuted():
-    with pytest.raises(DataError, match=r"Most of the 2 texts of own/task stay as they are"):
+    with pytest.raises(DataError, match=r"Most of the 2 texts of own/task do not change"):
         CONTROLS["permuted"].parts(odd_set(["猫が座る", "犬が走る"]), 0)
 
 

@@ -120,13 +120,13 @@ def test_an_edited_record_is_told_left_out_and_done_again(made, run, old, new):
         (lambda x: x[:2] + x[3:], "expected 6 lines, got 5"),
         (lambda x: [*x, x[0]], "expected 6 lines, got 7"),
         (lambda x: x[:-1], "expected 6 lines, got 5"),
-        (lambda x: x[::-1], "not in the order in which they were written"),
+        (lambda x: x[::-1], "were changed or reordered"),
     ],
 )
 def test_lines_that_are_removed_repeated_or_moved_are_told(made, run, change, what):
     path = run.folder / "results.jsonl"
     path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
-    found = damaged(run.folder, rf"results\.jsonl is not as it was written: .*{what}")
+    found = damaged(run.folder, rf"results\.jsonl is damaged: .*{what}")
     lost = [r for r in run if r.key not in {other.key for other in found}]
     put_right(made, run.folder, lost)
 
@@ -167,9 +167,9 @@ def test_swapped_predictions_are_told_and_done_again(made, run):
     pair = [of(run, "good"), of(run, "fair")]
     swap(*(run.folder / "predictions" / f"{r.key}.npz" for r in pair))
     for r in pair:
-        with pytest.raises(RunError, match="not what was written"):
+        with pytest.raises(RunError, match="digest does not match"):
             run.predictions(r)
-    found = damaged(run.folder, *(f"{r.key}.npz is not what was written.*{r.cell.encoder} on own/one" for r in pair))
+    found = damaged(run.folder, *(f"{r.key}.npz is damaged.*{r.cell.encoder} on own/one" for r in pair))
     assert {r.key for r in run} - {r.key for r in found} == {r.key for r in pair}
     (row,) = compare(found, "good", "fair")
     assert row.dataset == "own/two"
@@ -181,7 +181,7 @@ def test_swapped_rows_are_told_and_written_again(made, run):
     swap(*(run.folder / "datasets" / f"{d.digest}.parquet" for d in SETS))
     found = damaged(run.folder, *(f"{d.digest}.parquet, the test rows of {d.name}" for d in SETS))
     assert found.results == run.results  # their numbers do not come from there
-    with pytest.raises(RunError, match=r"test rows of own/one.*not what was written"):
+    with pytest.raises(RunError, match=r"test rows of own/one.*digest does not match"):
         compare(found, "good", "fair")
     put_right(made, run.folder, [])
     assert [row.p for row in compare(Run.load(run.folder), "good", "fair")] == before
@@ -206,7 +206,7 @@ def test_a_swapped_probe_is_told_and_done_again(made, run):
     swap(*(run.folder / "probes" / f"{r.key}.npz" for r in pair))
     assert Run.load(run.folder).results == run.results  # no number comes from there
     for r in pair:
-        with pytest.raises(RunError, match=r"probes.*not what was written"):
+        with pytest.raises(RunError, match=r"probes.*digest does not match"):
             run.model(r)
     put_right(made, run.folder, pair)
 
@@ -214,7 +214,7 @@ def test_a_swapped_probe_is_told_and_done_again(made, run):
 def test_missing_predictions_and_rows_are_told(made, run):
     victim = of(run, "good")
     (run.folder / "predictions" / f"{victim.key}.npz").unlink()
-    found = damaged(run.folder, "predictions .*missing")
+    found = damaged(run.folder, "prediction file .*missing")
     assert found.results == run.results
     with pytest.raises(RunError, match="cannot be read"):
         found.correct(victim)
@@ -230,7 +230,7 @@ def test_predictions_rows_and_scores_must_agree(run):
     correct = run.correct(result)
     with open_log(run.folder) as log:
         log.add(result, {**arrays, "predicted": 1 - arrays["predicted"]})
-    with pytest.raises(RunError, match=r"of its rows right; expected"):
+    with pytest.raises(RunError, match=r"expected an accuracy of .*, got"):
         run_right(run.folder)
     with open_log(run.folder) as log:
         log.add(result, {**arrays, "predicted": 1 - arrays["predicted"], "truth": 1 - arrays["truth"]})
@@ -287,7 +287,7 @@ def test_a_run_json_may_be_laid_out_anew(run):
 def test_nothing_is_made_of_a_damaged_run_json_without_results(tmp_path):
     (tmp_path / "run.json").write_bytes(b"\xff")
     for use in (Run.load, lambda folder: command(folder)):
-        with pytest.raises(RunError, match="is no run"):
+        with pytest.raises(RunError, match="is not a run"):
             use(tmp_path)
     (tmp_path / "run.json").write_bytes(seal_document({"format": 99}))
     for use in (Run.load, lambda folder: command(folder)):

@@ -71,7 +71,7 @@ def test_damage_of_a_run_is_told_by_every_verb_and_put_right_by_one(sonde, tmp_p
     (victim,) = [i for i, line in enumerate(lines) if b"dim=8" in line and b'"passive"' in line and b'"result"' in line]
     lines[victim] = lines[victim].replace(b'"score":0.', b'"score":0.9', 1)
     path.write_bytes(b"".join(lines))
-    told = f"run/results.jsonl:{victim + 1}: this line is not as it was written"
+    told = f"run/results.jsonl:{victim + 1}: this line is damaged"
     code, out, _ = sonde("show", "run")
     assert (code, told in out) == (0, True)
     for words in (
@@ -121,5 +121,5 @@ def test_a_lost_run_json_is_made_up_for(sonde, tmp_path):
     code, out, _ = sonde("show", "run")
     assert (code, "There is no run/run.json" in out, "dim=8" in out) == (0, True, True)
     (tmp_path / "run/results.jsonl").write_bytes(b"\xff\n")
-    with pytest.raises(RunError, match=r"run is no run: There is no run/run\.json"):
+    with pytest.raises(RunError, match=r"run is not a run: There is no run/run\.json"):
         sonde("show", "run")

@@ -249,7 +249,7 @@ def test_wrong_use(tmp_path, change, says):
 
 
 def test_no_set_at_all(tmp_path):
-    with pytest.raises(UsageError, match="No set was given"):
+    with pytest.raises(UsageError, match="Expected at least one dataset"):
         evaluate({"k": Knowing()}, [], tmp_path / "run")
 
 

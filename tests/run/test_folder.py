@@ -61,7 +61,7 @@ def test_a_torn_line_is_no_result_and_is_cut_off(run):
         assert len(log.done) == len(run)
         assert path.read_bytes() == content
     path.write_bytes(content[:-7])  # of a command that had ended
-    with pytest.warns(CorruptionWarning, match=r"results\.jsonl is not as it was written: expected 7 lines, got 6"):
+    with pytest.warns(CorruptionWarning, match=r"results\.jsonl is damaged: expected 7 lines, got 6"):
         assert len(Run.load(run.folder)) == len(run) - 1
     with warnings.catch_warnings(action="ignore"), open_log(run.folder) as log:
         assert len(log.done) == len(run) - 1
@@ -154,15 +154,15 @@ def _other_probe(path):
 def test_a_probe_that_is_not_as_written(run, damage):
     result = next(r for r in run if r.cell.encoder == "knowing")
     damage(run.folder / "probes" / f"{result.key}.npz")
-    with pytest.raises(RunError, match=r"probes.*not what was written.*does the cell again"):
+    with pytest.raises(RunError, match=r"probes.*digest does not match.*computes it again"):
         run.model(result)
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("…")
-    with pytest.raises(RunError, match="is no run"):
+    with pytest.raises(RunError, match="is not a run"):
         evaluate({"knowing": Knowing()}, [dataset()], tmp_path)
-    with pytest.raises(RunError, match="is no run"):
+    with pytest.raises(RunError, match="is not a run"):
         Run.load(tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
@@ -187,7 +187,7 @@ def test_a_full_disk_loses_nothing(run, monkeypatch):
 
     before = (run.folder / "results.jsonl").read_bytes()
     monkeypatch.setattr("sonde.run.log.os.fsync", full)
-    with pytest.raises(RunError, match=r"No space left on device.*kept.*same command"):
+    with pytest.raises(RunError, match=r"No space left on device.*saved.*same command"):
         evaluate({"knowing": Knowing(), "other": Knowing(name="other")}, [dataset()], run.folder)
     monkeypatch.undo()
     assert (run.folder / "results.jsonl").read_bytes().startswith(before)

@@ -81,7 +81,7 @@ def test_joining_is_associative_and_one_run_is_itself(runs):
     assert dict(left.result_folders) == dict(right.result_folders)
     assert same(left, right)
     assert join([a]) is a
-    with pytest.raises(UsageError, match="No run"):
+    with pytest.raises(UsageError, match="at least one run"):
         join([])
 
 

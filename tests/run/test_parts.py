@@ -76,7 +76,7 @@ def test_what_is_held_out_shares_nothing_with_the_rest_by_way_of_others_either(f
 
 @pytest.mark.parametrize(
     ("change", "says"),
-    [({"te": []}, "no te rows"), ({"tr": [], "va": []}, "0 rows to learn from"), ({"tr": rows(9, 1, 1)}, "c0 only")],
+    [({"te": []}, "no test rows"), ({"tr": [], "va": []}, "has 0 train"), ({"tr": rows(9, 1, 1)}, "got only c0")],
 )
 def test_what_cannot_be_probed(change, says):
     with pytest.raises(DataError, match=says):

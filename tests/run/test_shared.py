@@ -91,7 +91,7 @@ def test_the_time_of_texts_is_that_of_their_tables():
 
 def test_tables_of_one_encoder_are_alike():
     pool = EmbeddingPool().plus(table("ab", 0))
-    with pytest.raises(ShapeError, match=r"\[2\] numbers .* \[3\] for 'c'"):
+    with pytest.raises(ShapeError, match=r"shape \[2\] .* got \[3\] for 'c'"):
         pool.plus(Embeddings(("c",), np.zeros((1, 3), np.float32), None))
 
 
