@@ -1,4 +1,4 @@
-"""Signatures print and parse back; keys know what was asked for, and names do not move them."""
+"""Signatures print and parse back; keys cover every field of a cell."""
 
 import math
 from dataclasses import fields, replace
@@ -60,7 +60,7 @@ def test_what_is_no_signature(text, says):
         Signature.parse(text)
 
 
-def test_the_key_is_about_everything_that_was_asked_for():
+def test_the_key_covers_every_field():
     others = {f.name: 9 if isinstance(getattr(CELL, f.name), int) else "other" for f in fields(Cell)}
     keys = {replace(CELL, **{name: value}).key for name, value in others.items()}
     assert len(keys) == len(others)

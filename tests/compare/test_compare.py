@@ -266,7 +266,7 @@ def test_a_set_whose_files_are_damaged_does_not_stop_the_others(tmp_path):
         assert [t.dataset for t in ties(run, ["py:one", "py:two"])] == ["own/many"]
 
 
-def test_two_states_of_a_set_are_told_apart(tmp_path):
+def test_two_versions_of_a_set_are_distinguished(tmp_path):
     encoders = {"py:one": Knowing(noise=1.0, name="one"), "py:two": Knowing(noise=2.0, name="two")}
     sets = [dataset("own/rows", n=(120, 40, 80)), dataset("own/rows", n=(120, 40, 90))]
     found = compare(evaluate(encoders, sets, tmp_path / "run", baselines=[]), "py:one", "py:two")

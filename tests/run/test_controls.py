@@ -124,7 +124,7 @@ def one_hot(parts, place):
     return lambda texts: np.eye(len(known))[[known.index(text.split()[place]) for text in texts]]
 
 
-def test_the_task_is_dealt_as_the_control_is():
+def test_the_task_is_split_as_the_control_is():
     parts = keyed()
     made = CONTROLS["key"].parts(parts, 5)
     task = made.same_rows
@@ -159,7 +159,7 @@ def test_selectivity_is_high_of_a_label_and_below_zero_of_a_word_that_says_nothi
     assert word.high < 0 < label.low
 
 
-def test_a_row_whose_label_was_never_met_is_not_dealt():
+def test_a_row_whose_label_is_not_in_train_is_left_out():
     parts = keyed()
     labels = parts.test.labels.copy()
     labels[:7] = -1
@@ -348,7 +348,7 @@ def test_shuffled_labels_are_the_same_labels_at_chance():
     assert at_chance(right(made, knowing), 0.5)
 
 
-def test_what_is_learned_by_heart_is_tested_on_what_was_learned():
+def test_memorising_is_tested_on_the_learned_rows():
     parts = parts_of(dataset(n=(200, 40, 60)))
     made = CONTROLS["memorise"].parts(parts, 0)
     assert made.train == made.dev == made.test
@@ -404,12 +404,12 @@ def test_words_change_places_and_spaces_do_not(text, seed):
 def test_every_order_is_as_likely():
     texts = ["a b c" + " " * i for i in range(600)]  # all different
     parts = each_part(parts_of(dataset(n=(600, 600, 600))), lambda part: replace(part, texts=texts))
-    met = Counter("".join(text.split()) for text in CONTROLS["permuted"].parts(parts, 0).train.texts)
-    assert len(met) == 6
-    assert min(met.values()) > 60  # of 100 each
+    orders = Counter("".join(text.split()) for text in CONTROLS["permuted"].parts(parts, 0).train.texts)
+    assert len(orders) == 6
+    assert min(orders.values()) > 60  # of 100 each
 
 
-def test_a_text_becomes_the_same_whatever_stands_beside_it():
+def test_the_new_text_does_not_depend_on_other_texts():
     whole = odd_set()
     one = replace(whole, train=replace(whole.train, texts=whole.train.texts[::-1]))
     for name in ("permuted", "synthetic"):
@@ -469,7 +469,7 @@ def test_the_order_of_two_words_is_that_of_the_permuted_text():
 
 
 def test_word_pairs_that_tell_their_order_tell_nothing_of_permuted_texts():
-    """Adi et al.: an average seems to know the order, but the words beside it do, as they do in natural sentences."""
+    """Adi et al.: an average seems to know the order, but it is the word inputs, as in natural sentences."""
     parts = ordered()
     made = CONTROLS["permuted"].parts(parts, 0)
     encoder = load("baseline:words?dim=64")
@@ -501,12 +501,12 @@ def test_words_that_a_tokeniser_split_are_found_and_others_leave_with_their_row(
     assert "cannot" not in made.inputs["word2"]
     words = made.texts[0].split()
     before = {a: i for i, a in enumerate(words)}
-    wanted = [
+    expected = [
         before["don't"] < before["follow-up"],
         False,  # within one word nothing moves
         before["follow-up"] < before["see"],
     ]
-    assert made.labels[:3].tolist() == wanted
+    assert made.labels[:3].tolist() == expected
 
 
 def test_synthetic_sentences_are_as_long_and_of_words_of_the_training_texts():
@@ -518,10 +518,10 @@ def test_synthetic_sentences_are_as_long_and_of_words_of_the_training_texts():
     known = {t for text in parts.train.texts for word in text.split() for t in tokens(word) if any(map(str.isalnum, t))}
     for old, new in zip(three(parts), three(made), strict=True):
         assert old.labels.tolist() == new.labels.tolist()
-        told = dict(zip(old.texts, old.sizes, strict=False))
+        sizes = dict(zip(old.texts, old.sizes, strict=False))
         for before, after in zip(old.texts, new.texts, strict=True):
             # as the set counts them, or where nobody did, words with their punctuation split off
-            assert len(after.split()) == (told.get(before) or sum(len(tokens(word)) for word in before.split()))
+            assert len(after.split()) == (sizes.get(before) or sum(len(tokens(word)) for word in before.split()))
             assert set(after.split()) <= known
     assert set(made.test.texts[0].split()).isdisjoint({"only", "tested"})
 

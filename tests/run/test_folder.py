@@ -106,7 +106,7 @@ def test_no_object_is_unpickled(run):
 
 
 @pytest.mark.parametrize("probe", ["linear", "senteval?hidden=6&passes=2", "senteval?standardise=true&passes=2"])
-def test_the_probe_says_again_what_it_said_in_the_run(tmp_path, probe):
+def test_the_saved_probe_gives_the_predictions_of_the_run(tmp_path, probe):
     encoder = Knowing(3, noise=1.0)
     given = dataset(classes=3)
     run = evaluate({"knowing": encoder}, [given], tmp_path / "run", probes=[probe], baselines=[])
@@ -125,8 +125,8 @@ def test_a_probe_with_further_inputs_is_kept_too(tmp_path):
     given = replace(dataset(), rows=rows, manifest={"inputs": ["word"]})
     run = evaluate({"knowing": Knowing()}, [given], tmp_path / "run", baselines=[])
     assert run.dataset(run.results[0])["inputs"] == ["word"]
-    asked = [np.concatenate([Knowing()([r.text])[0], Knowing()([r.tokens[0]])[0]]) for r in run.rows(run.results[0])]
-    logs = run.model(run.results[0]).scores(Features.of(np.stack(asked)))
+    vectors = [np.concatenate([Knowing()([r.text])[0], Knowing()([r.tokens[0]])[0]]) for r in run.rows(run.results[0])]
+    logs = run.model(run.results[0]).scores(Features.of(np.stack(vectors)))
     assert (logs.argmax(axis=1) == run.predictions(run.results[0])["predicted"]).all()
 
 

@@ -32,7 +32,7 @@ def test_every_result_is_there_once(runs):
     joined = join(runs)
     assert {r.key for r in joined} == {r.key for run in runs for r in run}
     assert len(joined) == len({r.key for r in joined}) < sum(map(len, runs))
-    assert joined.encoders == ["one", "baseline:hash", "majority", "two"]  # in the order in which they were asked for
+    assert joined.encoders == ["one", "baseline:hash", "majority", "two"]  # in the order of requests
     assert [d["name"] for d in joined.info["datasets"]] == ["own/task", "own/other"]
     assert joined.info["seeds"] == [1111, 7]
     assert joined.info["commands"] == ["sonde run a"]

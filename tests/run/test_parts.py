@@ -22,7 +22,7 @@ def test_three_splits_are_taken_as_they_are():
     assert found.test.labels[:4].tolist() == [0, 1, 2, 0]
 
 
-def test_a_label_that_was_not_met_in_training_has_no_number():
+def test_a_label_that_is_not_in_train_has_no_index():
     given = dataset()
     given.rows["te"][0] = given.rows["te"][0]._replace(label="strange")
     assert parts_of(given).test.labels[:2].tolist() == [-1, 1]
