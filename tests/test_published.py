@@ -81,7 +81,7 @@ def test_every_row_is_of_a_task_that_there_is():
         assert len(every()) == sum(1 for _ in csv.DictReader(lines))  # none is lost for a name that nothing asks for
 
 
-def test_no_number_is_there_twice():
+def test_no_result_is_listed_twice():
     places = [(r.paper, r.table, r.model, r.language, r.task, r.metric) for r in every()]
     assert len(places) == len(set(places))
 

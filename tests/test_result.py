@@ -55,7 +55,7 @@ def test_parsing_undoes_printing(signature):
         ("99.5", "'99.5'"),
     ],
 )
-def test_what_is_no_signature(text, says):
+def test_invalid_signatures(text, says):
     with pytest.raises(UsageError, match=says):
         Signature.parse(text)
 
@@ -86,7 +86,7 @@ def test_a_record_that_could_not_be_read_again_is_not_written(change):
         to_line(replace(RESULT, **change), 0)
 
 
-def test_a_record_of_what_is_no_plain_data_is_not_written():
+def test_a_record_that_is_not_plain_data_is_not_written():
     with pytest.raises(DataError, match=r"cannot be encoded as JSON"):
         to_line(replace(RESULT, scores={"bits": np.float32(1)}), 0)
 

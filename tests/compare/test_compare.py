@@ -170,7 +170,7 @@ def test_of_several_states_of_an_encoder_one_must_be_named(tmp_path):
     later = replace(
         run, results=(run.results[0], replace(run.results[0], cell=replace(run.results[0].cell, sonde="9")))
     )
-    with pytest.raises(UsageError, match=r"sonde .*say which"):
+    with pytest.raises(UsageError, match=r"sonde .*choose one"):
         select_side(later, "py:a")
 
 

@@ -65,7 +65,7 @@ def at_chance(hits, share):
 # all of them
 
 
-def test_every_control_says_what_it_is():
+def test_every_control_has_an_interpretation():
     assert list(CONTROLS) == [
         "key", "shuffled", "memorise", "permuted", "permuted_test", "synthetic", "norm", "direction", "gaussian",
         "words", "untrained",
@@ -247,7 +247,7 @@ def test_without_target_forms_the_key_is_the_rarest_word_that_is_not_too_rare():
     assert {key for part in three(made) for key in part.keys} == {key for found in keys for key in found}
 
 
-def test_a_target_form_that_is_not_in_the_text_is_no_key():
+def test_a_target_form_that_is_not_in_the_text_is_not_a_key():
     parts = keyed()
     assert lexical_keys(parts)[0] == "target form"
     elsewhere = each_part(

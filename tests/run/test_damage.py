@@ -238,7 +238,7 @@ def test_predictions_rows_and_scores_must_agree(run):
         log.add(result, {**arrays, "predicted": 1 - arrays["predicted"], "truth": 1 - arrays["truth"]})
     found = Run.load(run.folder)
     assert (found.correct(of(found, "good")) == correct).all()
-    with pytest.raises(RunError, match="does not have the rows that good was tested on"):
+    with pytest.raises(RunError, match="does not hold the test rows of good"):
         found.rows(of(found, "good"))
 
 

@@ -114,7 +114,7 @@ def printed_by(*words):
     return code, " ".join(err.getvalue().split()), " ".join(out.getvalue().split())
 
 
-def test_run_encode_and_check_say_it(files):
+def test_run_encode_and_check_report_it(files):
     command = ["-e", "py:dead.py?version=1", "-e", "vec:v.txt", "-e", "static:"]
     for _ in range(2):  # and again, when nothing is left to do
         _, err, _ = printed_by("run", "set.txt", *command, "-o", "run")

@@ -48,7 +48,7 @@ def test_random_vectors_and_shuffled_labels_are_at_chance(tmp_path):
     assert by["knowing", "own/task"].accuracy == 1.0
 
 
-def test_nothing_is_done_twice(tmp_path):
+def test_nothing_is_computed_twice(tmp_path):
     encoder, sets = Knowing(noise=1.0), [dataset(), dataset("own/other", classes=3)]
     sets[1] = replace(sets[1], rows={s: [r._replace(label=r.label) for r in rows] for s, rows in sets[1].rows.items()})
     first = evaluate({"k": Knowing(3, noise=1.0)}, sets[:1], tmp_path / "run")
@@ -298,7 +298,7 @@ def test_an_error_of_the_encoder_names_the_sentence(tmp_path):
     assert "NaN" in run.failures[0].error
 
 
-def test_what_is_mended_is_no_failure_any_more(tmp_path):
+def test_what_succeeds_is_no_longer_a_failure(tmp_path):
     def broken(texts):
         raise ValueError("no such file")
 
@@ -337,7 +337,7 @@ def test_an_error_that_cannot_be_written_is_written_all_the_same(tmp_path):
     assert only(run, "k")[0].accuracy == 1.0
 
 
-def test_old_and_new_numbers_of_an_unknown_encoder_do_not_stand_side_by_side(tmp_path):
+def test_old_and_new_results_of_an_unknown_encoder_are_not_mixed(tmp_path):
     sets = [dataset("own/a"), dataset("own/b", n=(121, 40, 60))]
     evaluate({"f": Knowing().__call__}, sets, tmp_path / "run")
     run = evaluate({"f": Knowing().__call__}, sets[1:], tmp_path / "run")

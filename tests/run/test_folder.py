@@ -51,7 +51,7 @@ def test_a_data_frame_has_a_row_per_result(run):
     assert best.low < best.score <= best.high
 
 
-def test_a_torn_line_is_no_result_and_is_cut_off(run):
+def test_a_torn_line_is_not_a_result_and_is_cut_off(run):
     path = run.folder / "results.jsonl"
     content = path.read_bytes()
     lines = content.splitlines(keepends=True)
@@ -78,7 +78,7 @@ def test_the_last_line_about_a_cell_counts(run):
     assert again.results[0].accuracy == 0.25
 
 
-def test_a_failure_is_history_once_its_cell_is_done(run):
+def test_a_failure_no_longer_counts_once_its_cell_is_finished(run):
     result = run.results[0]
     with open_log(run.folder) as log:
         log.add(Failure(key=result.key, cell=result.cell, error="out of memory", kind="MemoryError"))

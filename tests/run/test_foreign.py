@@ -23,7 +23,7 @@ def test_a_record_that_leads_out_of_its_folder_is_refused(field, tmp_path):
 
 
 @pytest.mark.parametrize("change", [{"key": "../../x"}, {"cell": {"data": "../../x"}}])
-def test_a_line_that_leads_out_of_its_folder_is_no_record(change, tmp_path):
+def test_a_line_that_points_outside_its_folder_is_not_a_record(change, tmp_path):
     run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", baselines=())
     record = json.loads((tmp_path / "run/results.jsonl").read_bytes())["result"]
     record = {**record, **change, "cell": {**record["cell"], **change.get("cell", {})}}

@@ -64,7 +64,7 @@ def test_of_one_cell_the_first_run_counts(runs, tmp_path):
     assert next(r for r in join([other, runs[0]]) if r.key == result.key).score == 0.125
 
 
-def test_a_failure_that_another_run_has_done_is_history(runs, tmp_path):
+def test_a_failure_that_succeeded_in_another_run_does_not_count(runs, tmp_path):
     done, lost = runs[0].results[0], replace(runs[0].results[0].cell, encoder="lost")
     with open_log(tmp_path / "d") as log:
         log.describe(encoders=["one", "lost"])

@@ -32,7 +32,7 @@ def plain(run, encoder="k", dataset=None):
     return next(r for r in run if r.cell.encoder == encoder and dataset in (None, r.cell.dataset))
 
 
-def test_every_measure_says_how_to_read_it():
+def test_every_measure_has_an_interpretation():
     assert list(MEASURES) == [
         "online", "learning", "given:length", "given:words", "capacity", "hidden", "erasure", "inlp", "mix",
     ]  # fmt: skip

@@ -110,7 +110,7 @@ def test_a_sample_of_no_rows():
     assert sampled(dataset(), None) == dataset()
 
 
-def test_rows_of_one_sentence_stand_together():
+def test_rows_of_one_sentence_stay_together():
     assert cluster_ids([None] * 4, ["a", "a", "b", "b"]) == ["a", "a", "b", "b"]
     assert cluster_ids([None, "k", "k"], ["a", "a", "b"]) == ["\x000", "k", "k"]  # target forms come first
     assert cluster_ids([None] * 3, ["a", "b", "c"]) is None

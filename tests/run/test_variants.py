@@ -294,7 +294,7 @@ def test_the_number_of_jobs_does_not_matter(whole, tmp_path):
     assert [r.key for r in run.extras] == [r.key for r in whole.extras if r.key in done]
 
 
-def test_a_control_whose_predictions_are_lost_is_done_again(tmp_path):
+def test_a_control_whose_predictions_are_lost_is_computed_again(tmp_path):
     options = {"controls": ["norm", "shuffled"], "baselines": ()}
     run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", **options)
     path = run.folder / "predictions" / f"{named(run)['norm'].key}.npz"
@@ -408,7 +408,7 @@ def test_vectors_of_a_given_encoder_are_taken_from_the_store(tmp_path, monkeypat
     assert given.encoded == []
 
 
-def test_a_failure_of_a_sample_says_so_and_is_mended_by_itself(tmp_path):
+def test_a_failure_of_a_sample_is_retracted_by_the_same_sample(tmp_path):
     for limit in (6, None, 6):
         run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", controls=["key"], limit=limit, baselines=())
         assert [(f.cell.variant, f.cell.limit, f.kind) for f in run.failures] == (
@@ -706,7 +706,7 @@ def test_controls_are_of_every_layer(tmp_path):
     assert (by["direction", "low"], by["direction", "high"]) == (0.5, 1.0)
 
 
-def test_pairs_without_spaces_are_no_words(tmp_path):
+def test_pairs_without_spaces_are_not_words(tmp_path):
     """Chinese has none: the second of two sentences is a sentence all the same, and cosines have no use for norms."""
     given = pair_set("STS12", "similarity", alike, (0, 0, 60))
     assert not any(" " in row.text for _, row in given)
