@@ -1,4 +1,4 @@
-"""A number and all that belongs to it: n, an interval, baselines, what was chosen, and a signature to repeat it by."""
+"""A score and everything that belongs to it: n, an interval, baselines, chosen settings, and a signature."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from sonde.core.checksum import is_sealed, seal_line
 from sonde.errors import DataError, UsageError
 
 GRID_FIELDS = ("l2", "hidden", "dropout")
-"""What a grid may be over, in the order of a signature."""
+"""The settings that a grid may cover, in the order of a signature."""
 FLOAT16_FACT = "kept=float16"
-"""What the identity of rounded vectors says."""
+"""The fact in the identity of an encoder whose vectors are rounded."""
 CONSTANT_INTERVAL = "constant"
-"""What stands for the kind of an interval where there is none to show."""
+"""The kind of interval of a score that has none to show."""
 _SAFE = "/:@#?=,.*+!() "
 _ORDER = (
     "task", "data", "enc", "id", "kept", "layer", "variant", "probe", *GRID_FIELDS, "n", "limit", "device", "seed",
@@ -29,19 +29,19 @@ _NEEDED = frozenset({"task", "data", "enc", "n", "seed", "sonde"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """Only facts that can move the number. Prints on one line, and parses back."""
+    """The facts that can change a score, on one line that parses back."""
 
     task: str
     """Name and version, as in ``subj_number.v1``."""
     data: str
-    """Name of the set, ``#``, and the digest of its rows."""
+    """Name of the dataset, ``#``, and the digest of its rows."""
     enc: str
     """The encoder as it was typed, or the name of a baseline."""
     n: str
-    """Rows that were learned from, chosen on and tested on."""
+    """Numbers of train, dev and test rows."""
     seed: str
     sonde: str
-    """The version of this program."""
+    """The version of sonde."""
     id: str | None = None
     """Digest of the encoder's identity."""
     kept: str | None = None
@@ -49,7 +49,7 @@ class Signature:
     layer: str | None = None
     probe: str | None = None
     l2: str | None = None
-    """``dev:`` and the value that dev chose; the same for the next two."""
+    """``dev:`` and the value chosen on dev; likewise ``hidden`` and ``dropout``."""
     hidden: str | None = None
     dropout: str | None = None
     limit: str | None = None
@@ -64,24 +64,24 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """The facts again, or what is wrong with the text."""
+        """Parse a signature; UsageError says what is wrong with it."""
         found: dict[str, str] = {}
         for part in text.strip().split("|"):
             name, equals, value = part.partition("=")
             if not equals or name not in _ORDER or name in found:
                 raise UsageError(
-                    f"This is no signature: met {part!r}; expected name=value, each name once, joined by |, "
-                    f"with names from {', '.join(_ORDER)}. Put quotes around it on the command line."
+                    f"Invalid signature: got {part!r}; expected name=value, each name once, separated by |, with names "
+                    f"from {', '.join(_ORDER)}. Quote it on the command line."
                 )
             found[name] = unquote(value, errors="surrogatepass")
         if missing := sorted(_NEEDED - found.keys()):
-            raise UsageError(f"This signature lacks {', '.join(missing)}; copy it whole, in quotes.")
+            raise UsageError(f"Invalid signature: {', '.join(missing)} missing; copy all of it, in quotes.")
         return cls(**found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """What was asked for: one encoder and layer, one set, one probe, one seed. Its digest says whether it is done."""
+    """One unit of work: an encoder and layer, a dataset, a probe and a seed. Its key tells whether it is done."""
 
     task: str
     version: int
@@ -91,82 +91,108 @@ class Cell:
     encoder: str
     """As typed; or the name of a baseline."""
     identity: str | None = None
-    """What the encoder is, in full; None: it does not say, so that nothing can be taken for done."""
+    """What the encoder is, in full; None: unknown, so that its cells are always computed again."""
     layer: str | None = None
     probe: str | None = None
-    """In canonical form; None for baselines that learn from words."""
+    """In canonical form; None for baselines that are not probes."""
     seed: int = 0
     limit: int | None = None
     device: str | None = None
     sonde: str = ""
     variant: str | None = None
-    """What was asked beside the plain score: the name of a control or of a measure."""
+    """The control or measure; None for a plain score."""
 
     @property
     def id(self) -> str | None:
-        """Eight hexadecimal digits over the encoder's identity."""
+        """Digest of the encoder's identity, eight hexadecimal digits."""
         return self.identity and hashlib.blake2b(self.identity.encode(), digest_size=4).hexdigest()
 
     @property
     def key(self) -> str:
-        """Sixteen hexadecimal digits over all of this."""
-        facts = astuple(self) if self.variant is not None else astuple(self)[:-1]  # as before there were any
+        """Digest of all fields, sixteen hexadecimal digits."""
+        facts = astuple(self) if self.variant is not None else astuple(self)[:-1]  # keys are older than variants
         return hashlib.blake2b(msgspec.json.encode(facts), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What came out of one cell. Shares are of one, losses in bits, times in seconds."""
+    """The result of one cell: a score with its interval, baselines and signature.
+
+    Scores are fractions of one, losses are in bits, and times in seconds. Results are made by ``evaluate``.
+
+    Examples
+    --------
+    >>> from sonde.result import Cell, Result
+    >>> cell = Cell(task="parity", version=1, dataset="mine/parity", data="3f2a", encoder="static:", probe="linear")
+    >>> result = Result(
+    ...     key=cell.key, cell=cell, language="en", labels=("even", "odd"), n={"tr": 40, "va": 20, "te": 20},
+    ...     score=0.75, interval=(0.53, 0.89),
+    ... )
+    >>> result
+    Result(static: on mine/parity: accuracy 0.750 [0.530, 0.890], probe=linear, n=40/20/20, seed=0)
+    """
 
     key: str
     cell: Cell
     language: str | None
     labels: tuple[str, ...]
-    """The labels of the training rows; predictions are places in this list."""
+    """The labels of the training rows; predictions are indices into this tuple."""
     n: Mapping[str, int]
-    """Rows learned from (tr), chosen on (va) and tested on (te)."""
+    """Numbers of train (``tr``), dev (``va``) and test (``te``) rows."""
     trained_on: str = "tr"
     chosen_on: str | None = "va"
     dimension: int | None = None
     metric: str = "accuracy"
-    """What ``score`` is."""
+    """The metric of ``score``."""
     score: float
     scores: Mapping[str, float] = field(default_factory=dict)
     """Further metrics by name: macro_f1, log2_loss (mean bits per test row, where there are probabilities),
-    log2_loss_calibrated (the same at the temperature that is best on dev), …"""
+    log2_loss_calibrated (the same after temperature scaling on dev), …"""
     interval: tuple[float, float]
-    """95 %, rows taken as independent."""
+    """95 %, treating rows as independent."""
     interval_kind: str = "wilson"
-    """wilson, or for correlations bootstrap, or for folds nadeau-bengio; or constant."""
+    """wilson; bootstrap for correlations; nadeau-bengio for folds; constant where there is none."""
     cluster_interval: tuple[float, float] | None = None
-    """95 %, where rows share target forms, or sentences that are asked about twice, and stand and fall together."""
+    """95 %, clustered: rows that share a target form or a sentence are not independent."""
     clusters: int | None = None
     encoder_interval: tuple[float, float] | None = None
-    """95 %, about the encoder: training rows could have been others, too. The intervals above are about the one probe
-    that was trained."""
+    """95 %, about the encoder: also covers other samples of training rows. The intervals above are about the one
+    trained probe."""
     training_sd: float | None = None
-    """The standard deviation that the choice of training rows gives to the score."""
+    """Standard deviation of the score over samples of training rows."""
     resamples: int = 0
-    """Probes that were trained again, without parts of the training rows, to know these."""
+    """Number of probes retrained without some of the training rows to estimate the two above."""
     not_resampled: str | None = None
-    """Why none could be trained again, where that was to be done."""
+    """Why no probe could be retrained, if it was requested."""
     dev_score: float | None = None
-    """What the choice was made by."""
+    """The score on dev by which settings were chosen."""
     chosen: Mapping[str, Any] = field(default_factory=dict)
     tried: tuple[Mapping[str, Any], ...] = ()
     baselines: Mapping[str, float] = field(default_factory=dict)
-    """Accuracy of each baseline that learns from words, on the same rows."""
+    """Accuracy of each baseline on the same rows."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """encode, fit, score."""
     versions: Mapping[str, str] = field(default_factory=dict)
     synthetic: bool = False
-    """Whether the sentences come from the built-in grammar."""
+    """Whether the sentences were generated by the built-in grammar."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """Digests of the files that belong to this, as a run wrote them: predictions, probe, rows."""
+    """Digests of its files in the run: predictions, probe, rows."""
+
+    def __repr__(self) -> str:
+        cell = self.cell
+        low, high = self.encoder_interval or self.range
+        interval = "" if self.constant else f" [{low:.3f}, {high:.3f}]"
+        facts = {"layer": cell.layer, "variant": cell.variant, "probe": cell.probe, "n": self._sizes, "seed": cell.seed}
+        shown = "".join(f", {name}={value}" for name, value in facts.items() if value is not None)
+        return f"Result({cell.encoder} on {cell.dataset}: {self.metric} {self.score:.3f}{interval}{shown})"
+
+    @property
+    def _sizes(self) -> str:
+        return "/".join(str(self.n.get(split, 0)) for split in ("tr", "va", "te"))
 
     @property
     def signature(self) -> str:
-        """Everything that can move the number, on one line."""
+        """Everything that can change the score, on one line: see ``repeat``."""
         cell = self.cell
         chosen = {name: f"dev:{self.chosen[name]:g}" for name in GRID_FIELDS if cell.probe and name in self.chosen}
         return str(
@@ -180,7 +206,7 @@ class Result:
                 variant=cell.variant,
                 probe=cell.probe,
                 **chosen,
-                n="/".join(str(self.n.get(split, 0)) for split in ("tr", "va", "te")),
+                n=self._sizes,
                 limit=None if cell.limit is None else str(cell.limit),
                 device=cell.device,
                 seed=str(cell.seed),
@@ -190,49 +216,47 @@ class Result:
 
     @property
     def accuracy(self) -> float:
-        """The score, if it is an accuracy: other metrics are not to be taken for one."""
+        """The score, if it is an accuracy; UsageError for other metrics."""
         if self.metric != "accuracy":
-            raise UsageError(
-                f"{self.cell.dataset} is scored by {self.metric}, so that there is no accuracy: see score."
-            )
+            raise UsageError(f"{self.cell.dataset} is scored by {self.metric} and has no accuracy; use score.")
         return self.score
 
     @property
     def macro_f1(self) -> float | None:
-        """Mean F1 of the classes, if there are any."""
+        """Mean F1 over classes; None for sets without classes."""
         return self.scores.get("macro_f1")
 
     @property
     def log2_loss(self) -> float | None:
-        """Mean bits per test row, if there are probabilities."""
+        """Mean cross-entropy per test row in bits; None without probabilities."""
         return self.scores.get("log2_loss")
 
     @property
     def log2_loss_calibrated(self) -> float | None:
-        """Mean bits per test row at the temperature that is best on dev, if there are probabilities and a dev part."""
+        """The same after temperature scaling on dev; None without probabilities or dev rows."""
         return self.scores.get("log2_loss_calibrated")
 
     @property
     def partial(self) -> bool:
-        """Whether only a sample of the set was used."""
+        """Whether only a sample of the dataset was used (``limit``)."""
         return self.cell.limit is not None
 
     @property
     def range(self) -> tuple[float, float]:
-        """What both intervals about this probe cover."""
+        """The union of both intervals about this probe."""
         low, high = self.cluster_interval or self.interval
         return min(low, self.interval[0]), max(high, self.interval[1])
 
     @property
     def constant(self) -> bool:
-        """Whether every row was given the same answer by design. The score is then the share of that label among the
-        test rows, a fact of the set: there is no interval to show, and ``interval`` has no width."""
+        """Whether every row gets the same prediction by design: the score is then a fact of the test rows, without an
+        interval."""
         return self.interval_kind == CONSTANT_INTERVAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A cell that could not be done, and why; it is tried again the next time."""
+    """A cell that failed, and why; the next command tries it again."""
 
     key: str
     cell: Cell
@@ -240,7 +264,7 @@ class Failure:
     kind: str
     """The name of the exception."""
     command: int = 0
-    """The number of the command that met it: only those of the last one count."""
+    """The number of the command in which it failed: only failures of the last command count."""
 
 
 class _Line(msgspec.Struct, omit_defaults=True):
@@ -250,7 +274,7 @@ class _Line(msgspec.Struct, omit_defaults=True):
 
 
 def to_line(record: Result | Failure, number: int) -> bytes:
-    """One line of results.jsonl, counted from 0, with its checksum and without the line break."""
+    """A record as line ``number`` (from 0) of results.jsonl, with its checksum and without the newline."""
     line = _Line(number, result=record) if isinstance(record, Result) else _Line(number, failure=record)
     what = f"The record of {record.cell.encoder} on {record.cell.dataset}"
     if not _is_own(record):
@@ -258,14 +282,14 @@ def to_line(record: Result | Failure, number: int) -> bytes:
     try:
         found = seal_line(msgspec.json.encode(line))
     except (TypeError, UnicodeEncodeError, msgspec.EncodeError) as e:
-        raise DataError(f"{what} is no plain data: {e}") from e
+        raise DataError(f"{what} cannot be encoded as JSON: {e}") from e
     if from_line(found) is None:  # NaN and infinity are written as null
-        raise DataError(f"{what} could not be read again: it has a number that is not finite.")
+        raise DataError(f"{what} has a number that is not finite, and could not be read back.")
     return found
 
 
 def from_line(line: bytes) -> tuple[Result | Failure, int] | None:
-    """The record and the number of the line; None if the line holds none, or is not as it was written."""
+    """The record and its line number; None if the line is damaged."""
     if not is_sealed(line):
         return None
     try:
@@ -277,6 +301,6 @@ def from_line(line: bytes) -> tuple[Result | Failure, int] | None:
 
 
 def _is_own(record: Result | Failure) -> bool:
-    """Whether a record is about its own cell. Files are found by its key and by the digest of its set: a record from
-    elsewhere must not lead out of its folder."""
+    """Whether the key of a record is that of its cell. Paths are made of the key and of the digest of the set: a record
+    from elsewhere must not point outside its folder."""
     return record.key == record.cell.key and (record.cell.data or "a").replace("-", "a").isalnum()

@@ -81,7 +81,7 @@ def test_every_row_is_of_a_task_that_there_is():
         assert len(every()) == sum(1 for _ in csv.DictReader(lines))  # none is lost for a name that nothing asks for
 
 
-def test_no_number_is_there_twice():
+def test_no_result_is_listed_twice():
     places = [(r.paper, r.table, r.model, r.language, r.task, r.metric) for r in every()]
     assert len(places) == len(set(places))
 
@@ -140,7 +140,7 @@ def test_a_task_of_ones_own_has_no_rows():
     assert human("my_task", "conneau2018") is None
 
 
-def test_the_baselines_of_a_paper_are_told_from_its_models():
+def test_the_baselines_of_a_paper_are_distinguished_from_its_models():
     kinds = {row.model: row.kind for row in published("word_content", suite="conneau2018")}
     assert [model for model, kind in kinds.items() if kind == "baseline"] == [
         "Majority vote", "Length", "NB-uni-tfidf", "NB-bi-tfidf", "BoV-fastText",
@@ -174,7 +174,7 @@ def test_a_row_cannot_be_altered():
     assert isinstance(published("word_content")[0], Row)
 
 
-def test_nothing_is_read_before_it_is_asked_for():
+def test_nothing_is_read_before_it_is_needed():
     code = (
         "import sys, sonde.published as p\n"
         "before = p._rows.cache_info().currsize\n"

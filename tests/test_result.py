@@ -1,4 +1,4 @@
-"""Signatures print and parse back; keys know what was asked for, and names do not move them."""
+"""Signatures print and parse back; keys cover every field of a cell."""
 
 import math
 from dataclasses import fields, replace
@@ -48,19 +48,19 @@ def test_parsing_undoes_printing(signature):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "no signature"),
-        ("task=a|data=b|enc=c|n=1/1/1|seed=1", "lacks sonde"),
+        ("", "Invalid signature"),
+        ("task=a|data=b|enc=c|n=1/1/1|seed=1", "sonde missing"),
         (SIGNATURE % "00" + "|seed=2", "each name once"),
         (SIGNATURE % "00" + "|colour=red", "'colour=red'"),
         ("99.5", "'99.5'"),
     ],
 )
-def test_what_is_no_signature(text, says):
+def test_invalid_signatures(text, says):
     with pytest.raises(UsageError, match=says):
         Signature.parse(text)
 
 
-def test_the_key_is_about_everything_that_was_asked_for():
+def test_the_key_covers_every_field():
     others = {f.name: 9 if isinstance(getattr(CELL, f.name), int) else "other" for f in fields(Cell)}
     keys = {replace(CELL, **{name: value}).key for name, value in others.items()}
     assert len(keys) == len(others)
@@ -86,8 +86,8 @@ def test_a_record_that_could_not_be_read_again_is_not_written(change):
         to_line(replace(RESULT, **change), 0)
 
 
-def test_a_record_of_what_is_no_plain_data_is_not_written():
-    with pytest.raises(DataError, match=r"no plain data"):
+def test_a_record_that_is_not_plain_data_is_not_written():
+    with pytest.raises(DataError, match=r"cannot be encoded as JSON"):
         to_line(replace(RESULT, scores={"bits": np.float32(1)}), 0)
 
 

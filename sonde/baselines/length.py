@@ -12,14 +12,15 @@ from sonde.baselines.parts import Parts, choose
 from sonde.task import Example
 
 L2_STRENGTHS = (512.0, 64.0, 8.0, 1.0, 0.25)
-"""What the likelihood is multiplied by against the L2 penalty, scikit-learn's C. One number per row is hard to overfit,
-so the weakest penalty stands first."""
+"""Inverse strengths of the L2 penalty, scikit-learn's C. One feature is hard to overfit, so the weakest penalty comes
+first."""
 
 
 def predict_by_length(parts: Parts) -> tuple[np.ndarray, dict[str, object]]:
-    """Sentences of one length have one score, so the fit is over the table of lengths and labels, not over rows.
+    """Predict labels from the number of tokens.
 
-    That makes a thousand classes as cheap as two, which it is not in scikit-learn: rows × classes scores at each step.
+    Sentences of one length have the same scores, so the fit is over a table of lengths and labels, not over rows:
+    unlike in scikit-learn, a thousand classes are as cheap as two.
     """
     sizes = _sizes(parts.train)
     mean, deviation = float(sizes.mean()), float(sizes.std()) or 1.0
@@ -31,7 +32,7 @@ def predict_by_length(parts: Parts) -> tuple[np.ndarray, dict[str, object]]:
         slope, start = _fit((lengths - mean) / deviation, table, strength)
         other, where = np.unique(given, return_inverse=True)
         scores = np.outer((other - mean) / deviation, slope) + start
-        # classes as frequent and as long on average have one score: the first by name, not the last bit, decides
+        # classes of equal frequency and mean length tie: the first by name wins, not the last bit
         return np.asarray(scores.round(6).argmax(axis=1)[where])
 
     strength = choose(L2_STRENGTHS, guess, parts, _sizes(parts.choose))
@@ -43,7 +44,7 @@ def _sizes(rows: Sequence[Example]) -> np.ndarray:
 
 
 def _fit(x: np.ndarray, table: np.ndarray, strength: float) -> tuple[np.ndarray, np.ndarray]:
-    """Slope and intercept per class of the logistic regression over values x (n) met table (n, classes) times each.
+    """Slope and intercept per class of a logistic regression on values x (n) with counts table (n, classes).
 
     The intercepts are not penalised, as in scikit-learn.
     """

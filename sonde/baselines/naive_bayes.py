@@ -1,4 +1,4 @@
-"""Multinomial naive Bayes on the tf-idf weights of words, or of words and pairs of neighbours."""
+"""Multinomial naive Bayes on tf-idf weights of words, or of words and bigrams."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from sonde.errors import UsageError
 from sonde.task import Example
 
 ALPHAS = (1.0, 0.01, 0.1, 10.0, 100.0)
-"""What naive Bayes adds to every weight. The first is used if there is nothing to choose on, or if all are as good."""
+"""Additive smoothing. The first is used if there are no dev rows, or if all are equally good."""
 
 
 @dataclass(frozen=True)
 class Learned:
-    """What naive Bayes has learned."""
+    """A trained naive Bayes classifier."""
 
     ids: dict[str, int]
-    """The number of each feature."""
+    """The index of each feature."""
     train: sparse.csr_array
     """tf-idf weights (rows, features)."""
     label: np.ndarray
@@ -37,8 +37,8 @@ class Learned:
 def _learn(parts: Parts, inputs: tuple[str, ...], pairs: bool) -> Learned:
     ids: dict[str, int] = {}
     counts = _counts(parts.train, ids, inputs, pairs, grow=True)
-    met_in = np.bincount(counts.indices, minlength=counts.shape[1])
-    rarity = np.log((1 + len(parts.train)) / (1 + met_in)) + 1
+    document_counts = np.bincount(counts.indices, minlength=counts.shape[1])
+    rarity = np.log((1 + len(parts.train)) / (1 + document_counts)) + 1
     train, label = _weighed(counts, rarity), parts.numbers(parts.train)
     dev, test = (_weighed(_counts(rows, ids, inputs, pairs), rarity) for rows in (parts.choose, parts.test))
 
@@ -49,9 +49,9 @@ def _learn(parts: Parts, inputs: tuple[str, ...], pairs: bool) -> Learned:
 
 
 def bayes_curve(dataset: Dataset, subsets: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Which test rows nb-uni has right that learned from some rows of tr, given by their numbers; one array per subset.
+    """Which test rows nb-uni has right if trained on subsets of train, given by their indices; one array per subset.
 
-    All of va is chosen on. Words are counted once, and of all rows together this is the baseline.
+    All of dev is used for smoothing. Words are counted once; trained on all rows, this is the baseline.
     """
     parts, inputs = parts_of(dataset), expectations_for(dataset).inputs
     ids: dict[str, int] = {}
@@ -60,9 +60,9 @@ def bayes_curve(dataset: Dataset, subsets: Iterable[np.ndarray]) -> Iterator[np.
     labels, truth = parts.numbers(parts.train), parts.numbers(parts.test)
     for subset in subsets:
         some = train[subset]
-        met = np.unique(some.indices)  # no other word is known
-        own, own_dev, own_test = (counts[:, met] for counts in (some, dev, test))
-        rarity = np.log((1 + len(subset)) / (1 + np.bincount(own.indices, minlength=len(met)))) + 1
+        seen = np.unique(some.indices)  # the vocabulary of the subset
+        own, own_dev, own_test = (counts[:, seen] for counts in (some, dev, test))
+        rarity = np.log((1 + len(subset)) / (1 + np.bincount(own.indices, minlength=len(seen)))) + 1
         weights, label = _weighed(own, rarity), labels[subset]
 
         def guess(
@@ -75,7 +75,7 @@ def bayes_curve(dataset: Dataset, subsets: Iterable[np.ndarray]) -> Iterator[np.
 
 
 def predict_by_words(parts: Parts, inputs: tuple[str, ...], *, pairs: bool) -> tuple[np.ndarray, dict[str, object]]:
-    """The label that naive Bayes gives each test row, and its settings."""
+    """The predictions of naive Bayes on the test rows, and its settings."""
     learned = _learn(parts, inputs, pairs)
     columns = {name for row in parts.train for name, _ in row.extra}
     settings: dict[str, object] = {
@@ -86,35 +86,35 @@ def predict_by_words(parts: Parts, inputs: tuple[str, ...], *, pairs: bool) -> t
 
 
 def top_features(dataset: Dataset, name: str = "nb-uni", top: int = 10) -> dict[str, list[tuple[str, float]]]:
-    """What speaks most for each label to naive Bayes: up to ``each`` features with their log-odds, highest first.
+    """The most indicative features of each label for naive Bayes: up to ``top``, with their log-odds, highest first.
 
     The log-odds of a feature are ln p(feature | label) - ln p(feature | any other label), smoothed as the baseline is.
-    Features are lower-cased words; of ``nb-bi`` also pairs, joined by a space; those of a further input stand after its
-    name and a tab.
+    Features are lower-cased words, and for ``nb-bi`` also bigrams, joined by a space; those of a further input are
+    prefixed with its name and a tab.
     """
     if name not in ("nb-uni", "nb-bi"):
-        raise UsageError(f"{name!r} has no features to tell; expected nb-uni or nb-bi.")
+        raise UsageError(f"Expected nb-uni or nb-bi, got {name!r}, which has no features.")
     parts = parts_of(dataset)
     learned = _learn(parts, expectations_for(dataset).inputs, name == "nb-bi")
     n, width, alpha = len(learned.label), learned.train.shape[1], learned.alpha
     owner = sparse.csr_array((np.ones(n), (learned.label, np.arange(n))), shape=(len(parts.labels), n))
     weights = (owner @ learned.train).tocsr()
-    whole = np.asarray(weights.sum(axis=0)).ravel()
-    total, features = whole.sum(), list(learned.ids)
+    all_weights = np.asarray(weights.sum(axis=0)).ravel()
+    total, features = all_weights.sum(), list(learned.ids)
     found: dict[str, list[tuple[str, float]]] = {}
     for i, label in enumerate(parts.labels):
-        here = weights.indices[weights.indptr[i] : weights.indptr[i + 1]]  # no other feature speaks for the label
+        here = weights.indices[weights.indptr[i] : weights.indptr[i + 1]]  # other features do not occur with the label
         mine = weights.data[weights.indptr[i] : weights.indptr[i + 1]]
-        rest = np.maximum(whole[here] - mine, 0.0)
+        rest = np.maximum(all_weights[here] - mine, 0.0)
         odds = np.log((mine + alpha) / (mine.sum() + alpha * width))
         odds -= np.log((rest + alpha) / (total - mine.sum() + alpha * width))
         best = sorted(zip((-odds).tolist(), [features[j] for j in here.tolist()], strict=True))[:top]
-        found[label] = [(feature, -odd) for odd, feature in best if odd < -1e-9]  # what is less, rounding may make
+        found[label] = [(feature, -odd) for odd, feature in best if odd < -1e-9]  # anything less may be rounding
     return found
 
 
 def _features(row: Example, inputs: tuple[str, ...], pairs: bool) -> Iterator[str]:
-    """Lower-cased words, pairs joined by a space, and the same of each further input after its name and a tab."""
+    """Lower-cased words, bigrams joined by a space, and those of further inputs, prefixed with a name and a tab."""
     texts = [("", " ".join(row.tokens)), *((f"{name}\t", text) for name, text in row.extra if name in inputs)]
     for mark, text in texts:
         words = [mark + word for word in text.lower().split(" ") if word]
@@ -126,7 +126,7 @@ def _features(row: Example, inputs: tuple[str, ...], pairs: bool) -> Iterator[st
 def _counts(
     rows: Sequence[Example], ids: dict[str, int], inputs: tuple[str, ...], pairs: bool, *, grow: bool = False
 ) -> sparse.csr_array:
-    """How often each row has each feature (rows, features); those without a number get one, or are left out."""
+    """Counts of features (rows, features); unknown features are added to ``ids`` or left out."""
     found, starts = array("i"), array("q", [0])
     for row in rows:
         for feature in _features(row, inputs, pairs):

@@ -1,4 +1,4 @@
-"""A table of what the baselines reach on sets."""
+"""A table of baseline accuracies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sonde.data.dataset import Dataset
 
 
 def print_baselines(datasets: Dataset | Iterable[Dataset], *, published: bool = False) -> None:
-    """A table of what the baselines reach on te; ``published``: also what papers printed of other sets of the task."""
+    """Print the test accuracies of baselines; ``published``: also published results on other sets of the task."""
     from rich.table import Table
 
     from sonde.console import out
@@ -29,12 +29,12 @@ def print_baselines(datasets: Dataset | Iterable[Dataset], *, published: bool = 
         suite = dataset.name.split("/")[0]
         people = human(dataset.task, suite)
         printed = [r for r in printed_rows(dataset.task, suite=suite) if r.kind == "baseline" and "NB-uni" in r.model]
-        beside = (printed[0] if printed else None, people)
+        published_rows = (printed[0] if printed else None, people)
         table.add_row(
             dataset.name,
             f"{best.rows:,}",
             *(f"{100 * p.accuracy:.1f}" for p in found),
             "" if best.name in CONSTANT_BASELINES else f"{50 * (high - low):.1f}",
-            *(f"{100 * row.value:.1f}" if row else "" for row in beside if published),
+            *(f"{100 * row.value:.1f}" if row else "" for row in published_rows if published),
         )
     out().print(table)

@@ -1,14 +1,14 @@
-"""Two encoders, or more, on the same test rows: which differences are there, and which could have been found?
+"""Comparisons of two or more encoders on the same test rows: which differences are significant?
 
-Two questions are kept apart. *Is one encoder better than the other, with probes like these?* Other training rows would
-have given other probes; where runs have trained them again (`--resample`), intervals and p-values count that, together
-with test rows and seeds. *Is one of these two trained probes better than the other?* is what McNemar's test answers,
-or, where rows share target forms and stand and fall together, the exchange of whole forms. That one is given beside the
-first, and stands in for it where no probe was trained again.
+There are two questions. *Is one encoder better than the other, with probes like these?* Other training rows would have
+given other probes; if probes were retrained (`--resample`), intervals and p-values account for that, together with test
+rows and seeds. *Is one of these two trained probes better than the other?* is answered by McNemar's test, or, if rows
+share target forms, by a permutation test over forms. The second answer is always given, and replaces the first if no
+probe was retrained.
 
-The p-values are adjusted by Holm over the sets. More than two encoders get letters: those that share one do not differ
-significantly, which is not to say that they are equal. How nearly equal two are, an equivalence test says: two
-one-sided tests at 5 % hold for every margin that is at least ``within``.
+p-values are adjusted by Holm's method over the sets. More than two encoders get letters: those that share one do not
+differ significantly, which does not mean that they are equal. An equivalence test tells how close two are: two
+one-sided tests at 5 % reject for every margin of at least ``equivalence_margin``.
 """
 
 from sonde.compare.encoders import compare, tie_letters, ties

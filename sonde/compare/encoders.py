@@ -1,4 +1,4 @@
-"""Encoders compared two by two on every set, and all at once by letters."""
+"""Pairwise comparison of encoders on every set, and letters for several at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,42 @@ T = TypeVar("T")
 
 
 def compare(run: Run, one: str, two: str) -> list[Comparison]:
-    """Compare two encoders on every set that both have results for."""
+    """Compare two encoders on every set that both have results for.
+
+    Parameters
+    ----------
+    run
+        The run, or several joined by ``sonde.run.join``.
+    one, two
+        The encoders, by name or an unambiguous part of it, optionally with ``|layer=…``, ``|probe=…`` and so on if a
+        run has several.
+
+    Returns
+    -------
+    list[Comparison]
+        One per set, with p-values adjusted over the sets.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sonde import Dataset, Example, evaluate
+    >>> from sonde.compare import compare
+    >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
+    >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
+    >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
+    >>> def last_digit(texts):
+    ...     return [[int(text[-1]) % 2, 1] for text in texts]
+    >>> def length(texts):
+    ...     return [[len(text), 1] for text in texts]
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = evaluate([last_digit, length], parity, folder.name, baselines=[], resample=0)
+    >>> (found,) = compare(run, "last_digit", "length")
+    >>> found
+    Comparison(mine/parity: 1.000 - 0.500 = +0.500 [+0.243, +0.740], p = 0.001, n = 20)
+    >>> found.verdict()
+    'first'
+    >>> folder.cleanup()
+    """
     first, second = select_side(run, one), select_side(run, two)
     shared = [place for place in first.results if place in second.results]
     if not shared:
@@ -34,7 +69,7 @@ def compare(run: Run, one: str, two: str) -> list[Comparison]:
 
 
 def _readable(places: list[str], look: Callable[[str], T]) -> list[T]:
-    """What is found at places; those with a file that is lost or damaged are told and taken off the list."""
+    """What ``look`` finds in each place; places with missing or damaged files are removed with a warning."""
     found, lost = [], []
     for place in places:
         try:
@@ -50,7 +85,7 @@ def _readable(places: list[str], look: Callable[[str], T]) -> list[T]:
 
 
 def _apart(names: Sequence[str], results: Sequence[Result]) -> list[str]:
-    """Names of sets, with the digest of their rows where two have one name."""
+    """Names of sets, with the digest of their rows if two have the same name."""
     return [
         f"{name} #{result.cell.data[:8]}" if names.count(name) > 1 else name
         for name, result in zip(names, results, strict=True)
@@ -67,7 +102,7 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
         mcnemar(first > 0.5, second > 0.5, level=level)
         for level in (1 - SIGNIFICANCE_LEVEL, 1 - 2 * SIGNIFICANCE_LEVEL)
     )
-    # which has a width even if the two are right on the same rows
+    # which has a width even if both are right on the same rows
     low, high = min(found.interval()[0], test.low), max(found.interval()[1], test.high)
     equivalence_margin = max(map(abs, (*found.interval(1 - 2 * SIGNIFICANCE_LEVEL), narrow.low, narrow.high)))
     by_rows = mean(apart)
@@ -97,9 +132,9 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
 
 
 def tie_letters(run: Run, results: Mapping[str, Sequence[Result]]) -> tuple[dict[str, str], InferenceTarget]:
-    """Letters of encoders on the same test rows, the best first, and what they are about.
+    """Letters for encoders on the same test rows, the best first, and what the tests are about.
 
-    Those that share a letter do not differ significantly. Each has its results of all seeds.
+    Encoders that share a letter do not differ significantly. ``results`` has those of all seeds.
     """
     given = list(results)
     clusters = row_clusters(run, results[given[0]][0])
@@ -112,10 +147,43 @@ def tie_letters(run: Run, results: Mapping[str, Sequence[Result]]) -> tuple[dict
 
 
 def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
-    """Letters for several encoders on every set that all of them have results for."""
+    """Group several encoders by letters on every set that all of them have results for.
+
+    Encoders that share a letter do not differ significantly.
+
+    Parameters
+    ----------
+    run
+        The run, or several joined by ``sonde.run.join``.
+    names
+        The encoders, as for ``compare``.
+
+    Returns
+    -------
+    list[TieGroups]
+        One per set, with the best encoder first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sonde import Dataset, Example, evaluate
+    >>> from sonde.compare import ties
+    >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
+    >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
+    >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
+    >>> def last_digit(texts):
+    ...     return [[int(text[-1]) % 2, 1] for text in texts]
+    >>> def length(texts):
+    ...     return [[len(text), 1] for text in texts]
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = evaluate([last_digit, length], parity, folder.name, baselines=[], resample=0)
+    >>> ties(run, ["last_digit", "length"])
+    [TieGroups(mine/parity: last_digit 1.000 a, length 0.500 b, n = 20)]
+    >>> folder.cleanup()
+    """
     columns = [select_side(run, name) for name in dict.fromkeys(as_strings(names, "an encoder"))]
     if len(columns) < 2:
-        raise UsageError("A comparison needs two encoders or more.")
+        raise UsageError("Expected at least two encoders to compare.")
     shared = [place for place in columns[0].results if all(place in c.results for c in columns)]
     if not shared:
         raise UsageError(f"{', '.join(c.name for c in columns)} have no set in common in {run.folder}.")

@@ -1,4 +1,4 @@
-"""Tests on the same test rows: about encoders where probes were retrained, else about the trained probes."""
+"""Paired tests on the same test rows: about encoders if probes were retrained, otherwise about the trained probes."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from sonde.stats.paired import binomial_p
 from sonde.stats.training import Retrained, Systems
 
 POWER = 0.8
-"""Of a difference that is called detectable."""
+"""The power to detect a difference that is called detectable."""
 
 
 def detectable_by(found: Estimate) -> float:
-    """The difference that a test with this standard error shows with POWER."""
+    """The difference that a test with this standard error detects with probability POWER."""
     errors = quantile(1 - SIGNIFICANCE_LEVEL, found.df) + quantile(2 * POWER - 1, found.df)
     return errors * math.sqrt(found.variance)
 
 
 def difference_p(run: Run, one: Sequence[Result], two: Sequence[Result]) -> float:
-    """The two-sided p-value that two encoders differ on the same test rows, each by its results of all seeds."""
+    """The two-sided p-value of the difference of two encoders on the same test rows, over all seeds."""
     return system_p(systems_of(run, (one, two), row_clusters(run, one[0])), 0, 1)
 
 
 def target_of(sides: Systems, *systems: int) -> InferenceTarget:
-    """What a test of these systems is about."""
+    """What a test of these systems is about: encoders, trained probes, or something in between."""
     if sides.known(*systems):
         return "encoder"
     varied = any(sides.training_variance(i) is not None or sides.seeds[i][1] > 1 for i in systems)
@@ -42,13 +42,13 @@ def target_of(sides: Systems, *systems: int) -> InferenceTarget:
 
 
 def system_p(sides: Systems, one: int, two: int) -> float:
-    """About the encoders as far as that is known, and never less than what the trained probes alone have."""
+    """The p-value about the encoders as far as it is known, never below that of the trained probes."""
     alone = probe_p(sides, one, two)
     return alone if target_of(sides, one, two) == "probe" else max(alone, sides.difference(one, two).p)
 
 
 def probe_p(sides: Systems, one: int, two: int) -> float:
-    """McNemar's mid-p, or by exchanging what rows share; with several seeds by exchanging rows."""
+    """McNemar's mid-p; a permutation test over clusters if rows share them, or over rows with several seeds."""
     first, second = sides.sums[one], sides.sums[two]
     if sides.rows.clustered or max(sides.seeds[one][1], sides.seeds[two][1]) > 1:
         return clustered_p(first, second, range(len(first)))
@@ -57,7 +57,7 @@ def probe_p(sides: Systems, one: int, two: int) -> float:
 
 
 def systems_of(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[str] | None) -> Systems:
-    """Encoders on the same test rows, each by its results of all seeds."""
+    """Encoders on the same test rows, each with its results of all seeds."""
     correct = [np.array([run.correct(result) for result in side], np.float64) for side in sides]
     return Systems(
         Rows.of(correct[0].shape[1], clusters),
@@ -69,17 +69,17 @@ def systems_of(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[s
 
 
 def _retrained(found: Sequence[Retrained | None]) -> Retrained | None:
-    """Which rows other probes have right, means over seeds; None unless those of all seeds are known."""
+    """Which rows retrained probes have right, means over seeds; None unless known for all seeds."""
     known = [each for each in found if each is not None]
     if len(known) < len(found):
         return None
-    k = min(len(each.trained) for each in known)  # runs may have trained some of them more often
+    k = min(len(each.trained) for each in known)  # joined runs may have retrained different numbers
     trained, chosen = (np.mean(each, axis=0) for each in zip(*((a.trained[:k], a.chosen) for a in known), strict=True))
     return replace(known[0], trained=trained, chosen=chosen)
 
 
 def row_clusters(run: Run, result: Result) -> list[str] | None:
-    """The target form of each test row, or its sentence, where rows share them."""
+    """The target form or sentence of each test row, if rows share them."""
     if result.clusters is None or result.clusters < 2:
         return None
     rows = run.rows(result)

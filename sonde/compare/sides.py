@@ -12,20 +12,20 @@ from sonde.run.folder import Run
 from sonde.run.loop import ENCODER_BASELINES
 
 ONE_OF = ("probe", "limit", "device", "sonde", "id")
-"""What an encoder is compared with one value of."""
+"""Facts that must have one value on each side of a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a comparison: an encoder with a probe, by the sets it has results for."""
+    """One side of a comparison: the results of an encoder with one probe, by set."""
 
     name: str
     results: dict[str, list[Result]]
-    """By set, one per seed; of several layers the one that dev chose."""
+    """By set, one per seed; of several layers, the one chosen on dev."""
 
 
 def select_side(run: Run, text: str) -> Side:
-    """The results that ``encoder[|layer=L][|probe=P]…`` names; an encoder may be shortened to a part of its name."""
+    """The results of ``encoder[|layer=L][|probe=P]…``; part of the name is enough if it is unambiguous."""
     name, *parts = [text] if text in run.encoders else text.split("|")
     encoder = _encoder(run, name)
     found = [r for r in run.results if r.cell.encoder == encoder]
@@ -33,20 +33,21 @@ def select_side(run: Run, text: str) -> Side:
         key, equals, value = part.partition("=")
         if not equals or key not in ("layer", *ONE_OF):
             raise UsageError(
-                f"{text!r}: met {part!r}; expected layer, {', '.join(ONE_OF)} with = and a value after the encoder."
+                f"{text!r}: expected name=value after the encoder, where name is one of "
+                f"layer, {', '.join(ONE_OF)}; got {part!r}."
             )
-        there = dict.fromkeys(str(getattr(r.cell, key)) for r in found)
-        if value not in there:
-            raise UsageError(f"{text!r}: {encoder} has no results with {key}={value}; it has {', '.join(there)}.")
+        known = dict.fromkeys(str(getattr(r.cell, key)) for r in found)
+        if value not in known:
+            raise UsageError(f"{text!r}: {encoder} has no results with {key}={value}; it has {', '.join(known)}.")
         found = [r for r in found if str(getattr(r.cell, key)) == value]
     for key in ONE_OF:
         values = list(dict.fromkeys(str(getattr(r.cell, key)) for r in found))
         if len(values) > 1:
             example = f"'{encoder}|{key}={values[-1]}'"
-            raise UsageError(f"{encoder} has results with {key} {', '.join(values)}; say which, as in {example}.")
+            raise UsageError(f"{encoder} has results with {key} {', '.join(values)}; choose one, as in {example}.")
     groups: dict[str, dict[str | None, list[Result]]] = {}
     for r in found:
-        if r.metric == "accuracy" and r.n["te"] > 1:  # paired tests are about right and wrong, of some rows
+        if r.metric == "accuracy" and r.n["te"] > 1:  # paired tests need rows that are right or wrong
             groups.setdefault(f"{r.cell.dataset}#{r.cell.data} {r.cell.limit}", {}).setdefault(r.cell.layer, []).append(
                 r
             )
@@ -54,12 +55,12 @@ def select_side(run: Run, text: str) -> Side:
 
 
 def best_layer(by_layer: dict[str | None, list[Result]]) -> list[Result]:
-    """The results of the layer with the highest accuracy on dev, of several the first."""
+    """The results of the layer with the highest accuracy on dev; the first if several are best."""
     return max(by_layer.values(), key=lambda rs: sum(r.dev_score or 0.0 for r in rs) / len(rs))
 
 
 def non_baseline_encoders(run: Run) -> tuple[str, ...]:
-    """The encoders of a run that are no baselines."""
+    """The encoders of a run that are not baselines."""
     return tuple(name for name in run.encoders if name not in (*BASELINES, *ENCODER_BASELINES))
 
 

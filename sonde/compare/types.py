@@ -1,4 +1,4 @@
-"""What a comparison of encoders says."""
+"""The results of comparing encoders."""
 
 from __future__ import annotations
 
@@ -7,21 +7,17 @@ from typing import Literal
 
 SIGNIFICANCE_LEVEL = 0.05
 """Of tests; intervals are at 95 %."""
-
-
 EQUIVALENCE_MARGIN = 0.01
-"""Share of rows within which two accuracies are called equivalent, unless another one is asked for."""
-
-
+"""The default margin within which two accuracies are called equivalent."""
 InferenceTarget = Literal["encoder", "partly", "probe"]
-"""What an interval or a p-value is about: the encoder, with any probe trained like this one; or the trained probe; or
-something between: one of two was trained again, and the other is taken to vary as much, or seeds were all that varied.
+"""What an interval or a p-value is about: the encoder, with any probe trained like this one; the trained probe; or
+something in between: only one of two was retrained, and the other is assumed to vary as much, or only seeds vary.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two encoders on one set."""
+    """Two encoders on one set: the difference of their accuracies, with an interval and p-values."""
 
     dataset: str
     n: int
@@ -30,7 +26,7 @@ class Comparison:
     """Accuracies, means over seeds."""
     difference: float
     about: InferenceTarget
-    """What the next four are about."""
+    """What the interval and the p-values that follow are about."""
     low: float
     high: float
     """95 % interval of the difference."""
@@ -40,26 +36,32 @@ class Comparison:
     equivalence_margin: float
     """The smallest margin within which the two are equivalent, by two one-sided tests at 5 %."""
     clusters: int | None
-    """Target forms, or sentences, that rows share; None: rows are taken as independent."""
+    """Number of target forms or sentences that rows share; None: rows are independent."""
     only_first: float
     only_second: float
-    """Test rows that only one of the two has right, means over seeds."""
+    """Number of test rows that only one of the two has right, means over seeds."""
     p_exact: float | None
     p_mid: float | None
-    """McNemar's test of these probes, rows taken as independent; None with several seeds."""
+    """McNemar's test of these probes, treating rows as independent; None with several seeds."""
     p_t: float | None
-    """The paired t-test over rows of these probes, rows taken as independent; None if all rows differ alike."""
+    """The paired t-test of these probes, treating rows as independent; None if all rows differ equally."""
     p_probe: float
-    """Of these probes: McNemar's mid-p; or where rows share target forms that of exchanging these, and with several
-    seeds that of exchanging rows."""
+    """About these probes: McNemar's mid-p; a permutation test over target forms if rows share them, or over rows with
+    several seeds."""
     detectable: float | None
-    """The difference that a comparison like this one shows four times out of five, not adjusted over sets; None if all
-    rows differ alike."""
+    """The difference that a comparison like this one detects with a power of 80 %, not adjusted over sets; None if all
+    rows differ equally."""
     seeds: int
     partial: bool
 
+    def __repr__(self) -> str:
+        return (
+            f"Comparison({self.dataset}: {self.one:.3f} - {self.two:.3f} = {self.difference:+.3f} "
+            f"[{self.low:+.3f}, {self.high:+.3f}], p = {self.p_holm:.3f}, n = {self.n:,})"
+        )
+
     def verdict(self, margin: float = EQUIVALENCE_MARGIN) -> Literal["first", "second", "equivalent", "undecided"]:
-        """Which one is significantly better; or that they are equivalent within a margin; or that nothing is known."""
+        """Which one is significantly better, or whether they are equivalent within a margin, or undecided."""
         if self.p_holm <= SIGNIFICANCE_LEVEL:
             return "first" if self.difference > 0 else "second"
         return "equivalent" if self.equivalence_margin <= margin else "undecided"
@@ -67,7 +69,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TieGroups:
-    """Several encoders on one set, the best first."""
+    """Several encoders on one set, the best first; those that share a letter do not differ significantly."""
 
     dataset: str
     n: int
@@ -76,3 +78,7 @@ class TieGroups:
     about: InferenceTarget
     """What the letters are about."""
     partial: bool
+
+    def __repr__(self) -> str:
+        encoders = ", ".join(f"{name} {self.accuracy[name]:.3f} {self.letters[name]}" for name in self.letters)
+        return f"TieGroups({self.dataset}: {encoders}, n = {self.n:,})"

@@ -1,8 +1,7 @@
-"""Results that the papers printed, to be shown beside our own: rows.csv, with the references in sources.toml.
+"""Published results from papers, to compare with: rows.csv, with references in sources.toml.
 
-Accuracy, F1, recall and correlations are shares of one, whatever the paper printed; median ranks are ranks. A number is
-comparable only where the set is the paper's own: a set made from another corpus asks the same question of other
-sentences.
+Accuracy, F1, recall and correlations are fractions of one, whatever the paper printed; median ranks are ranks. A result
+is comparable only on the paper's own set, not on a set made from another corpus for the same task.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ TRANSFER = (
     "STSBenchmark", "STS12", "STS13", "STS14", "STS15", "STS16", "ImageCaptionRetrieval",
     "CDSEntailment", "CDSRelatedness", "XNLI",
 )  # fmt: skip
-"""The tasks of the suite ``transfer``: by SentEval's names, and the Polish CDS corpus and XNLI, which it has not."""
+"""The tasks of the suite ``transfer``: those of SentEval by its names, and the Polish CDS corpus and XNLI."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One printed number."""
+    """One published result."""
 
     paper: str
     """A key of ``papers()``."""
@@ -41,26 +40,26 @@ class Row:
     metric: str
     value: float
     note: str = ""
-    """What sets the number apart from others of its table."""
+    """What distinguishes it from others of its table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """Where rows come from."""
+    """The source of published results."""
 
     authors: tuple[str, ...]
     title: str
     venue: str
     year: int
     pages: str
-    """Empty where the venue counts none."""
+    """Empty if the venue has no page numbers."""
     url: str
     tables: dict[str, str]
-    """What each table that rows were taken from is about."""
+    """The topic of each table that results were taken from."""
 
 
 def published(task: str, *, suite: str | None = None, language: str | None = None) -> list[Row]:
-    """The printed results of a task, of all suites and languages unless one is named; none for a task of one's own."""
+    """The published results of a task, for all suites and languages by default; none for your own task."""
     return [
         row for row in _rows()
         if row.task == task and suite in (None, row.suite) and language in (None, row.language)
@@ -68,14 +67,14 @@ def published(task: str, *, suite: str | None = None, language: str | None = Non
 
 
 def human(task: str, suite: str) -> Row | None:
-    """What people reach on the set of a suite, if its paper says so."""
+    """Human performance on the set of a suite, if its paper reports it."""
     return next((row for row in published(task, suite=suite) if row.kind == "human"), None)
 
 
 def papers() -> dict[str, Paper]:
-    """The papers that rows come from, by key."""
+    """The papers that results come from, by key."""
     found = tomllib.loads(files(__name__).joinpath("sources.toml").read_text("utf-8"))
-    return {key: Paper(**{**said, "authors": tuple(said["authors"])}) for key, said in found.items()}
+    return {key: Paper(**{**entry, "authors": tuple(entry["authors"])}) for key, entry in found.items()}
 
 
 @cache

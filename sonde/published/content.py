@@ -1,12 +1,13 @@
-"""What is in a set, as digests that do not depend on how it is stored, named, ordered or tokenised.
+"""Digests of the content of a set, whatever its format, name, order or tokenisation.
 
-    te, all    BLAKE2b over the test rows, or the rows of all splits: a line per row, sorted, of its label, its text
-               and its further columns. Of a text all white space is left out and quotation marks of the Penn
-               Treebank are plain ones, so that a tokeniser that only sets spaces changes nothing.
+    te, all    BLAKE2b over the test rows, or the rows of all splits: a line per row, sorted, with its label, text and
+               further columns. White space is removed from texts, and Penn Treebank quotes become plain ones, so that
+               a tokenizer that only inserts spaces changes nothing.
     file       the git object id of the uncompressed file, for a set that is one file in SentEval's format: what
-               ``git hash-object`` prints, and what a repository that has the file says of it.
+               ``git hash-object`` prints, and repositories record for the file.
 
-``Dataset.digest`` is about numbers, which even the order of rows can move. These digests are about which set it is.
+``Dataset.digest`` changes with everything that can change a score, even the order of rows. These digests identify a
+set.
 """
 
 from __future__ import annotations
@@ -24,29 +25,29 @@ from sonde.errors import SondeError
 from sonde.task import Example
 
 SENTEVAL_ROWS = 120_000
-"""Of each of SentEval's ten probing files, and so of all files whose id is of use."""
+"""The size of SentEval's ten probing files, the only files that are identified by their git id."""
 PTB_QUOTES = (("``", '"'), ("''", '"'))
 
 
 def content_digests(dataset: Dataset, file: str | None = None) -> dict[str, str]:
-    """The digests of a set, which was read from this file if it is one."""
+    """The digests of a set; ``file`` is where it was read from, if it is a single file."""
     found = {"te": rows_digest(dataset.rows.get("te", ())), "all": rows_digest(row for _, row in dataset)}
     if file is not None and len(dataset) == SENTEVAL_ROWS:
-        # it was read before; if that is no longer possible, it is only not known
+        # it has been read before; if it cannot be read now, the id is left out
         with suppress(SondeError, OSError, EOFError, zlib.error, lzma.LZMAError):
             found["file"] = git_blob_id(_decompressed(file))
     return found
 
 
 def _decompressed(file: str) -> bytes:
-    """All bytes of a file, decompressed, as they are: ``open_bytes`` unifies the ends of lines."""
+    """The decompressed bytes of a file, unchanged: ``open_bytes`` would normalise line endings."""
     with ExitStack() as stack:
         source = open_source(file, stack)
         return b"".join(iter(lambda: source.read1(CHUNK_BYTES), b""))
 
 
 def rows_digest(rows: Iterable[Example]) -> str:
-    """Thirty-two hexadecimal digits over labels, texts and further columns, in whatever order."""
+    """Digest of labels, texts and further columns, in any order: 32 hexadecimal digits."""
     state = hashlib.blake2b(digest_size=16)
     for line in sorted(_line(row) for row in rows):
         state.update(line.encode(errors="surrogatepass") + b"\n")
@@ -68,5 +69,5 @@ def _normalised(text: str) -> str:
 
 
 def git_blob_id(content: bytes) -> str:
-    """The id that git gives to a file with this content."""
+    """The git object id of a file with this content."""
     return hashlib.sha1(b"blob %d\x00" % len(content) + content, usedforsecurity=False).hexdigest()

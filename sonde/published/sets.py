@@ -1,15 +1,15 @@
-"""Which released set this is, by what is in it: sets.csv has the digests, with the files that they were taken from.
+"""Recognises released sets by their content: sets.csv has their digests, with the files that they were computed from.
 
-What people reach and what papers printed belongs to a set, and not to a task or to a name: a set made from another
-corpus, or a folder that is called like a suite, asks the same question of other sentences.
+Human performance and published results belong to a set, not to a task or a name: a set made from another corpus, or a
+folder named like a suite, has other sentences.
 
-    suite, task, language   whose rows of rows.csv belong to the set
+    suite, task, language   the rows of rows.csv that belong to the set
     by, digest              te: the test rows; all: the rows of all splits; file: the file itself (see ``content``)
     train                   training rows of the release
-    file, bytes, sha256     what the digest was taken from; where by is file, the digest is git's, and says it all
+    file, bytes, sha256     the file that the digest was computed from; not needed where ``by`` is file
 
-There are SentEval's ten probing files, four parts of them, the test sets of X-Probe, and nine transfer tasks.
-The sets of Krasnowska-Kieraś and Wróblewska (2019), of Adi et al. (2017) and other transfer tasks were not at hand.
+It covers SentEval's ten probing files, four parts of them, the test sets of X-Probe, and nine transfer tasks. The sets
+of Krasnowska-Kieraś and Wróblewska (2019) and Adi et al. (2017), and other transfer tasks, were not available.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from typing import Literal, cast
 
 DigestOf = Literal["te", "all", "file"]
 Extent = Literal["this set", "the whole set", "another set"]
-"""What was printed for: the very set; a release of which this set is a part, or has only the test rows; or another set
-of the same task."""
+"""What a published result was obtained on: this very set; a release that this set is a part of, or shares only the test
+rows with; or another set of the same task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A set that was released, and what it is recognised by."""
+    """A released set, and how it is recognised."""
 
     suite: str
     task: str
@@ -44,7 +44,7 @@ class Release:
 
 
 def recognise(content: Mapping[str, str], rows: Mapping[str, int]) -> tuple[Release, Extent] | None:
-    """The release that a set with these digests and so many rows by split is, or is a part of."""
+    """The release that a set is, or is a part of, by its digests and its number of rows per split."""
     for by in ("file", "te", "all"):
         release = _releases().get((by, content.get(by, "")))
         if release is not None:
@@ -53,7 +53,7 @@ def recognise(content: Mapping[str, str], rows: Mapping[str, int]) -> tuple[Rele
 
 
 def releases() -> list[Release]:
-    """Every release that is known."""
+    """All known releases."""
     return list(_releases().values())
 
 

@@ -1,4 +1,4 @@
-"""Runs: encoders on sets, every result written when it is finished."""
+"""Runs: encoders probed on datasets, every result saved as soon as it is finished."""
 
 from sonde.run.folder import Run
 from sonde.run.join import join

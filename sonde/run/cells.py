@@ -1,4 +1,4 @@
-"""One cell: vectors of a set's texts → features → a fitted probe → a Result with its predictions."""
+"""One cell: vectors of the texts → features → a fitted probe → a Result with its predictions."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def probe_unit(
 ) -> list[tuple[Result, Arrays, Arrays | None]]:
     """Fit and score the cells of a unit, in order: each with its predictions and, if it is small enough, its probe.
 
-    With ``trained`` nothing is fitted, and that probe is scored. ``ground`` says that the training rows are the plain
-    ones, so that the linear probe can be fitted on what is known of them.
+    With ``trained`` nothing is fitted, and that probe is scored. ``statistics`` says that the training rows are the
+    plain ones, so that the linear probe can use their shared statistics.
     """
     parts, classes = unit.parts, len(unit.parts.labels)
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
@@ -55,33 +55,33 @@ def probe_unit(
             retrained = _retrain(unit, one, (train, dev, test))
         started = time.perf_counter()
         saved = _saved(one.model, train)
-        model = one.model if saved is None else from_arrays(saved)  # what is scored is what is kept
+        model = one.model if saved is None else from_arrays(saved)  # what is scored is what is saved
         logs = model.scores(test)
         arrays = saved_predictions(logs, parts.test.labels)
         result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, unit.baselines)
         if retrained is not None:
             result = _about_encoder(result, arrays["predicted"] == arrays["truth"], retrained, parts)
             arrays |= pack_resamples(retrained) if isinstance(retrained, Retrained) else {}
-        known = {}
-        # of rows that were learned from, labels are known by heart
+        more = {}
+        # labels of training rows may be memorised, so that no information can be measured
         if (parts.test.labels >= 0).any() and parts.test is not parts.train:
             calibrated, t = calibrate(logs, model.scores(dev), parts.dev.labels)
-            known = {"log2_loss_calibrated": log2_loss(calibrated, parts.test.labels), "temperature": t}
+            more = {"log2_loss_calibrated": log2_loss(calibrated, parts.test.labels), "temperature": t}
             arrays["log2_calibrated"] = log2_of_true(calibrated, parts.test.labels).astype(np.float32)
             shared = clusters_of(parts.test) or range(len(parts.test))
             if len({shared[i] for i in np.flatnonzero(parts.test.labels >= 0)}) > 1:
-                said = information_of(calibrated, parts)
-                arrays["pointwise"] = said.pointwise.astype(np.float32)
-                known |= {
-                    "information": said.bits, "information_low": said.low, "information_high": said.high,
-                    "entropy": said.entropy,
+                usable = information_of(calibrated, parts)
+                arrays["pointwise"] = usable.pointwise.astype(np.float32)
+                more |= {
+                    "information": usable.bits, "information_low": usable.low, "information_high": usable.high,
+                    "entropy": usable.entropy,
                 }  # fmt: skip
         found.append(
             (
                 replace(
                     result,
                     dimension=train.shape[1],
-                    scores={**result.scores, "log2_loss": log2_loss(logs, parts.test.labels), **known},
+                    scores={**result.scores, "log2_loss": log2_loss(logs, parts.test.labels), **more},
                     dev_score=one.dev,
                     chosen=one.chosen,
                     tried=tuple(one.tried),
@@ -97,12 +97,12 @@ def probe_unit(
 
 
 def _retrain(unit: Unit, one: Fit, features: Sequence[Features]) -> Retrained | str | None:
-    """The test rows that other probes have right; or why there are none, if there were to be any."""
+    """The test rows that retrained probes have right, or why there are none; None if none were requested."""
     parts = unit.parts
-    many = resample_count(unit.resample, unit.probe, *features[0].shape, len(parts.labels))
-    if not many or parts.test is parts.train:
+    count = resample_count(unit.resample, unit.probe, *features[0].shape, len(parts.labels))
+    if not count or parts.test is parts.train:
         return None
-    return retrain(unit.probe, one, many, parts, features, unit.cells[0].device)
+    return retrain(unit.probe, one, count, parts, features, unit.cells[0].device)
 
 
 def _about_encoder(result: Result, correct: Bools, retrained: Retrained | str, parts: Parts) -> Result:
@@ -113,38 +113,38 @@ def _about_encoder(result: Result, correct: Bools, retrained: Retrained | str, p
 
 
 def saved_arrays(model: Model, train: Features) -> Arrays:
-    """The probe as a run keeps it, whose weights are rounded."""
+    """The probe as a run saves it, with rounded weights."""
     return to_arrays(model, train.take(slice(0, CENTRE_ROWS)).mean(axis=0, dtype=np.float64))
 
 
 def _saved(model: Model, train: Features) -> Arrays | None:
-    """The probe to keep, if it is small enough."""
+    """The probe to save, if it is small enough."""
     found = saved_arrays(model, train)
     return found if sum(array.nbytes for array in found.values()) <= MAX_SAVED_BYTES else None
 
 
 def baseline_result(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result, Arrays]:
-    """What a baseline that learns from words reaches, as a result like any other."""
+    """The result of a baseline that learns from words."""
     started = time.perf_counter()
     used = sampled(dataset, parts.limit)
-    said = baseline(cell.encoder, used)
-    # where rows are held out to choose on, a baseline still learns from all, and may know more labels
-    labels = tuple(sorted({*parts.labels, *said.labels}))
+    prediction = baseline(cell.encoder, used)
+    # where dev rows are held out from train, a baseline still learns from all rows, and may know more labels
+    labels = tuple(sorted({*parts.labels, *prediction.labels}))
     number = {label: i for i, label in enumerate(labels)}
-    predicted = np.array([number[label] for label in said.labels], np.int32)
+    predicted = np.array([number[label] for label in prediction.labels], np.int32)
     truth = np.array([number.get(row.label, -1) for row in used.rows["te"]], np.int32)
     arrays = {"predicted": predicted, "truth": truth}
     result = without_interval(replace(classification_result(cell, parts, predicted, truth, {}), labels=labels))
-    trained_on, chosen_on = said.settings["trained_on"], said.settings.get("chosen_on")
-    whole = len(parts.train) + (len(parts.dev) if parts.chosen_on != "va" else 0)
-    n = {**result.n, "tr": whole, "va": len(parts.dev) if chosen_on else 0}
+    trained_on, chosen_on = prediction.settings["trained_on"], prediction.settings.get("chosen_on")
+    trained = len(parts.train) + (len(parts.dev) if parts.chosen_on != "va" else 0)
+    n = {**result.n, "tr": trained, "va": len(parts.dev) if chosen_on else 0}
     return (
         replace(
             result,
             n=n,
             trained_on=str(trained_on),
             chosen_on=None if chosen_on is None else str(chosen_on),
-            chosen=dict(said.settings),
+            chosen=dict(prediction.settings),
             seconds={"fit": time.perf_counter() - started},
         ),
         arrays,

@@ -1,4 +1,4 @@
-"""What a run is asked to do, and a set that is ready to be probed."""
+"""The configuration of a run, and a set that is ready to be probed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sonde.run.variants import Variant
 
 @dataclass(frozen=True)
 class RunConfig:
-    """What does not change over the loop."""
+    """The options of a run, which all cells share."""
 
     log: Log
     probes: Mapping[str, Probe]
@@ -33,25 +33,25 @@ class RunConfig:
     failed: list[Failure] = field(default_factory=list)
 
     def fail(self, cell: Cell, error: BaseException) -> None:
-        """Write down that something could not be done, and go on."""
-        said = str(error) if isinstance(error, Exception) else ""
-        said = (said or describe_error(error)).encode(errors="backslashreplace").decode()
-        failure = Failure(key=cell.key, cell=cell, error=said, kind=type(error).__name__)
+        """Record a failure; the run continues."""
+        message = str(error) if isinstance(error, Exception) else ""
+        message = (message or describe_error(error)).encode(errors="backslashreplace").decode()
+        failure = Failure(key=cell.key, cell=cell, error=message, kind=type(error).__name__)
         self.failed.append(failure)
         self.log.add(failure)
 
 
 @dataclass(frozen=True)
 class PreparedSet:
-    """A set, ready to be probed; or a variant of it."""
+    """A set that is ready to be probed, or a variant of it."""
 
     parts: Parts
     baselines: Mapping[str, float]
     plain: Parts | None = None
-    """Of a control or a measure, the set as it is."""
+    """For a control or a measure, the unchanged set."""
     variant: Variant | None = None
 
     def columns(self) -> list[Sequence[str]]:
-        """What it needs vectors of; properties of other sets are erased by the vectors of these."""
+        """The texts that need vectors; to erase the property of another set, its training texts are needed, too."""
         others = self.variant.others if self.variant is not None else ()
         return [*self.parts.columns(), *(other.train.texts for other in others)]

@@ -1,4 +1,4 @@
-"""What a control is: one thing that is changed about a set, its vectors or its encoder, and how to read the score."""
+"""Controls: one thing is changed about a set, its vectors or its encoder, to see what the plain score depends on."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ Table = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """One control. Of ``parts``, ``table`` and ``encoder`` exactly one is there; a seed is their last argument."""
+    """One control: exactly one of ``parts``, ``table`` and ``encoder`` is given; their last argument is a seed."""
 
     name: str
     interpretation: str
-    """How to read its number, in one sentence."""
+    """How to read its score, in a sentence or two."""
     order: int = 1000
-    """Its place among the controls."""
+    """Its position among the controls."""
     columns: tuple[VariantColumn, ...] = (VariantColumn(("{name}",), points),)
-    """What tables show of it."""
+    """Its columns in tables."""
     encodes: bool = False
     """Whether it needs vectors of texts that are not in the set."""
     applies_to: Callable[[Parts], bool] = any_set
-    """Whether it makes sense for a set; a set with too few rows for it may still raise TooFewError."""
+    """Whether it applies to a set; a set with too few rows may still raise TooFewError."""
     parts: Callable[[Parts, int], Parts] | None = None
-    """The set with other labels, rows or texts, to be probed like any set."""
+    """Returns the set with other labels, rows or texts, to be probed like any set."""
     table: Callable[[Table, Sequence[str], int], Table] | None = None
-    """The vectors (n, d) of n texts changed to (n, any). They are those of sentences: where the probe is given words as
-    well, these keep the vectors they have."""
+    """Returns changed vectors (n, any) of n texts, given their vectors (n, d). Only sentences are changed: if the probe
+    also reads words, these keep their vectors."""
     encoder: Callable[[str, int], str | None] | None = None
-    """The text that names the other encoder, or None if this one has no such counterpart."""
+    """Returns the name of another encoder to probe instead, or None if there is no such counterpart."""
     probe: Literal["tuned", "used", "trained"] = "tuned"
-    """What is probed with. A control that takes something from the vectors is tuned on dev like the plain probe, or the
-    loss could be one of the penalty. One that asks what the probe itself can learn takes it as it was used, with the
-    plain one's penalty; and one may take the plain probe as it was trained."""
+    """``tuned``: the probe is tuned on dev like the plain one; otherwise a drop could be due to the penalty. ``used``:
+    it has the settings of the plain probe, for controls of what that very probe can learn. ``trained``: the plain probe
+    itself, as it was trained."""
     same_test: bool = True
-    """Whether its test rows are those of the set, in the same split: only then may the score be subtracted from."""
+    """Whether its test rows are those of the set: only then may it be subtracted from the score."""
 
 
 def with_chosen_settings(probe: Probe, result: Result) -> Probe:
-    """A probe with the settings that were chosen for a result, and no others."""
+    """The probe restricted to the settings chosen for a result."""
     chosen: dict[str, Any] = {name: (result.chosen[name],) for name in GRID_FIELDS if name in result.chosen}
     return replace(probe, **chosen)
 

@@ -1,4 +1,4 @@
-"""What was seen of the encoders of a run, kept in its run.json: ``diagnoses``, the last of an encoder counts."""
+"""Symptoms of broken encoders, kept under ``diagnoses`` in run.json; the last entry of an encoder counts."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ DIAGNOSES_KEY = "diagnoses"
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """What was seen of one encoder."""
+    """The symptoms of one encoder."""
 
     name: str
     identity: str | None
     number: int
-    """How many were written before."""
+    """How many diagnoses were written before this one."""
     symptoms: list[Symptom]
     digest: str
-    """Of all this, by which runs that are joined tell two of them apart."""
+    """Of all fields, by which joined runs tell two diagnoses apart."""
 
 
 def write_diagnosis(
     log: Log, store: Store | None, name: str, identity: str | None, encoder: Any, found: Embeddings,
     sets: Sequence[Parts], *, half: bool,
 ) -> None:  # fmt: skip
-    """Look at an encoder by the vectors of sets, once: again only if it has no identity and may be another by now."""
+    """Diagnose an encoder by its vectors, once; again only if it has no identity, as it may have changed."""
     info = read_info(log.folder) or {}
     before = _last(log.folder, info).get((name, identity))
     if before is not None and identity is not None:
         return
-    there = set(found.texts)  # the sets' own: what encoders are given besides are single words, mostly
+    there = set(found.texts)  # sentences only: other inputs are mostly single words
     texts = [text for parts in sets for part in (parts.train, parts.dev, parts.test) for text in part.texts]
     kept = _Kept(store, identity)
     calls = None if found.encoded else kept.read()
@@ -62,21 +62,21 @@ def write_diagnosis(
 
 @dataclass(frozen=True)
 class _Kept:
-    """What came of encoding texts once more, kept with the vectors, so that a run that only reads these says it."""
+    """Symptoms found by encoding texts again, kept with the vectors, for runs that only read these."""
 
     store: Store | None
     identity: str | None
 
     @property
     def path(self) -> Path | None:
-        """Where it is."""
+        """The file."""
         if self.store is None or self.identity is None:
             return None
-        # as the store names the folder
+        # the folder name of the store
         return self.store.root / hashlib.blake2b(self.identity.encode(), digest_size=16).hexdigest() / "symptoms.json"
 
     def read(self) -> list[Symptom] | None:
-        """What is there; None if there is nothing, or nothing to be trusted."""
+        """The symptoms; None if there are none, or if the file is damaged."""
         if self.path is None:
             return None
         try:
@@ -88,12 +88,14 @@ class _Kept:
             return None
 
     def write(self, symptoms: Sequence[Symptom]) -> None:
-        """Keep what is about calls; a store that cannot be written to has said so already."""
+        """Save the symptoms that need calls; a store that is not writable has already been reported."""
         if self.path is not None and self.path.parents[1].is_dir():
-            said = msgspec.json.encode([symptom for symptom in symptoms if symptom.code in REENCODING_CODES]).decode()
+            encoded = msgspec.json.encode(
+                [symptom for symptom in symptoms if symptom.code in REENCODING_CODES]
+            ).decode()
             with suppress(OSError, DataError):
                 self.path.parent.mkdir(exist_ok=True)
-                write_atomically(self.path, msgspec.json.encode({"symptoms": said, "digest": _digest(said)}))
+                write_atomically(self.path, msgspec.json.encode({"symptoms": encoded, "digest": _digest(encoded)}))
 
 
 def _digest(text: str) -> str:
@@ -101,7 +103,7 @@ def _digest(text: str) -> str:
 
 
 def read_diagnoses(run: Run) -> list[Diagnosis]:
-    """What was seen of each encoder that has results, in their order."""
+    """The diagnosis of each encoder that has results, in their order."""
     last = _last(run.folder, run.info)
     shown = dict.fromkeys((result.cell.encoder, result.cell.identity) for result in run.results)
     return [last[each] for each in shown if each in last]
@@ -112,6 +114,6 @@ def _last(folder: Path, info: Mapping[str, Any]) -> dict[tuple[str, str | None],
         written = msgspec.convert(info.get(DIAGNOSES_KEY, []), list[Diagnosis])
     except msgspec.ValidationError as e:
         raise RunError(
-            f"{folder / INFO} cannot be read: {DIAGNOSES_KEY}: {e}. It was altered; name a new folder."
+            f"{folder / INFO} cannot be read: {DIAGNOSES_KEY}: {e}. It was edited; choose a new folder."
         ) from e
     return {(found.name, found.identity): found for found in written}

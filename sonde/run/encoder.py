@@ -1,4 +1,4 @@
-"""All cells of one encoder: its texts encoded together, its probes fitted, controls and measures after plain ones."""
+"""All cells of one encoder: texts encoded together, probes fitted, controls and measures after the plain cells."""
 
 from __future__ import annotations
 
@@ -35,34 +35,34 @@ def probe_encoder(
     extra: Sequence[PreparedSet] = (),
     other: str | None = None,
 ) -> None:
-    """Do what is left of the cells of an encoder. ``other`` names the encoder that stands in for it.
+    """Compute the unfinished cells of an encoder. ``other`` names the encoder that stands in for it.
 
-    Plain cells come first, and do not depend on what else is asked for: controls have other texts, which an encoder may
-    not know, or would encode in other batches.
+    Plain cells come first, and do not depend on what else is requested: controls have other texts, on which an encoder
+    may fail, or which would change the batches.
     """
     try:
         with third_party_code:
             encoder: Any = given if given is not None else load(other or name)
-            if getattr(encoder, "needs_fit", False):  # on all sets, or a resumed run would have other vectors
+            if getattr(encoder, "needs_fit", False):  # on all sets, so that a resumed run has the same vectors
                 encoder = encoder.fit(list(dict.fromkeys(text for s in sets or extra for text in s.parts.texts())))
             about = encoder_info(encoder)
     except KeyboardInterrupt:
         raise
-    except BaseException as e:  # whatever an encoder does, the others are still to be asked
+    except BaseException as e:  # whatever goes wrong in one encoder, the others continue
         for s in (*sets, *extra):
             config.fail(_encoder_failure(name, s.parts), e)
         return
     identity = _identity(about, config.half)
-    if identity is None:  # it may be another one by now, so that what it gave before does not stand beside this
+    if identity is None:  # it may have changed, so earlier results must not be mixed with new ones
         for key in [r.key for r in config.log.done.values() if r.cell.encoder == name and r.cell.identity is None]:
             config.log.forget(key)
     one = _Encoder(name, encoder, identity, about.layers)
     known = _do(config, one, sets, EmbeddingPool())
     if not extra:
         return
-    if known.tables:  # layers that have no names are counted when they come
+    if known.tables:  # unnamed layers are known once texts are encoded
         one = replace(one, layers=known.layers)
-    # what needs vectors of other texts, or another encoder's, is done by itself: it may fail, and takes memory
+    # what needs other texts, or another encoder, is done separately: it may fail, and takes memory
     same, *others = _groups(sets, extra)
     known = _do(config, one, same, known)
     for some in others:
@@ -79,7 +79,7 @@ class _Encoder:
 
 
 def _groups(sets: Sequence[PreparedSet], extra: Sequence[PreparedSet]) -> Iterator[list[PreparedSet]]:
-    """Those with no texts but the sets' own; those with others; and each that takes an encoder for given."""
+    """Variants that need only the texts of the sets; those that need others; each one that needs another encoder."""
     own = TextIndex(dict.fromkeys(text for s in sets for column in s.columns() for text in column))
     same: list[PreparedSet] = []
     given: list[PreparedSet] = []
@@ -91,11 +91,11 @@ def _groups(sets: Sequence[PreparedSet], extra: Sequence[PreparedSet]) -> Iterat
             (same if all(map(own.has, s.columns())) else rest).append(s)
     yield same
     yield rest
-    yield from ([s] for s in given)  # last, as the other encoder stays in memory
+    yield from ([s] for s in given)  # last, because the other encoder stays in memory
 
 
 def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: EmbeddingPool) -> EmbeddingPool:
-    """Do what is left of some sets, and encode the texts whose vectors are not known yet; give all vectors."""
+    """Compute the unfinished cells of sets, encoding texts without vectors; return all vectors."""
     left = [s for s in sets if any(_left(config, one.name, s, one.identity, one.layers))]
     try:
         found = known
@@ -128,7 +128,7 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
 
 
 def _finish(config: RunConfig, units: Sequence[Unit]) -> None:
-    """Do units and write down each as it is done."""
+    """Compute units, saving each as it is finished."""
     if not units:
         return
     if config.progress:
@@ -148,14 +148,14 @@ def _finish(config: RunConfig, units: Sequence[Unit]) -> None:
 
 
 def _encoder_failure(name: str, parts: Parts) -> Cell:
-    """What an encoder that fails on a whole set, or on a variant of it, goes by, whatever was asked of it."""
+    """The cell under which a failure of an encoder on a whole set, or on a variant of it, is recorded."""
     return Cell(
         task=parts.task, version=0, dataset=parts.name, data=parts.digest, encoder=name, variant=parts.variant
     )  # fmt: skip
 
 
 def _work(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, Any]]:
-    """Units with their results or errors, as they are finished; each is fitted in one thread."""
+    """Units with their results or errors, as they finish; each is fitted in one thread."""
 
     def attempt(unit: Unit) -> tuple[Unit, Any]:
         try:
@@ -163,7 +163,7 @@ def _work(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, Any]]:
                 return unit, worker_for(unit)(unit)
         except KeyboardInterrupt:
             raise
-        except BaseException as e:  # out of memory, numbers without a solution: of this cell, not of the run
+        except BaseException as e:  # out of memory, or no solution: fails this cell, not the run
             return unit, e
 
     with single_threaded():
@@ -199,10 +199,10 @@ def _cells(
     return [replace(cell, seed=config.seeds[0], variant=variant) for variant in names]
 
 
-def _asked(config: RunConfig, s: PreparedSet, layers: Sequence[str]) -> Iterator[tuple[str | None, str, Probe]]:
-    """The layers and probes that a set is asked about."""
+def _requested(config: RunConfig, s: PreparedSet, layers: Sequence[str]) -> Iterator[tuple[str | None, str, Probe]]:
+    """The layers and probes requested for a set."""
     probes = config.probes
-    if s.variant is not None and s.variant.measures:  # which are about one kind of probe
+    if s.variant is not None and s.variant.measures:  # defined for the linear probe only
         probes = dict([parse("linear")])
     all_layers = s.variant is not None and s.variant.all_layers
     for layer in (None,) if all_layers else layers or (None,):
@@ -210,10 +210,10 @@ def _asked(config: RunConfig, s: PreparedSet, layers: Sequence[str]) -> Iterator
 
 
 def _left(config: RunConfig, name: str, s: PreparedSet, identity: str | None, layers: Sequence[str]) -> Iterator[Cell]:
-    """The cells of a set that are not done."""
+    """The unfinished cells of a set."""
     if s.variant is not None and s.variant.all_layers and len(layers) < 2:
         return
-    for layer, probe, _ in _asked(config, s, layers):
+    for layer, probe, _ in _requested(config, s, layers):
         yield from (
             cell for cell in _cells(config, name, s, identity, layer, probe)
             if identity is None or not _done(config, s, cell)
@@ -221,7 +221,7 @@ def _left(config: RunConfig, name: str, s: PreparedSet, identity: str | None, la
 
 
 def _done(config: RunConfig, s: PreparedSet, cell: Cell) -> bool:
-    """Whether a cell has its result, trained again as often as was asked for."""
+    """Whether a cell has its result, with as many retrained probes as requested."""
     found = config.log.done.get(cell.key)
     plain = s.plain is None and s.parts.protocol == "split"
     return found is not None and (not plain or has_enough_resamples(found, config.resample))
@@ -235,7 +235,7 @@ def _units(config: RunConfig, one: _Encoder, s: PreparedSet, known: EmbeddingPoo
     }
     alone = None if tables else Vectors([(table.vectors, place) for table, place in known.tables], words)
     given = _given(config, one, s) if left else None
-    for layer, probe, spec in _asked(config, s, known.layers):
+    for layer, probe, spec in _requested(config, s, known.layers):
         cells = [cell for cell in _cells(config, one.name, s, one.identity, layer, probe) if cell in left]
         if not cells:
             continue
@@ -247,17 +247,17 @@ def _units(config: RunConfig, one: _Encoder, s: PreparedSet, known: EmbeddingPoo
                 s.plain, config.log.done.get(key), s.variant.others if s.variant else (), tables, given,
                 partial(config.log.model, key), one.shared, layer,
             )  # fmt: skip
-        again = config.resample if s.plain is None else 0
-        yield Unit(s.parts, cells, spec.of_task(s.parts.task), vectors, s.baselines, share, again, plain)
+        resample = config.resample if s.plain is None else 0
+        yield Unit(s.parts, cells, spec.of_task(s.parts.task), vectors, s.baselines, share, resample, plain)
 
 
 def _key_of_plain(cell: Cell, identity: str | None) -> str:
-    """That of the plain cell that a control or a measure is to be read beside."""
+    """The key of the plain cell that a control or a measure refers to."""
     return replace(cell, variant=None, identity=identity).key
 
 
 def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
-    """The vectors of the encoder that a measure takes for given."""
+    """The vectors of the encoder that a measure is conditional on."""
     if s.variant is None or s.variant.given is None:
         return None
     name = s.variant.given
@@ -269,18 +269,17 @@ def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
             return Vectors([(found.vectors, TextIndex(found.texts))])
         layers = found.layers
     raise UsageError(
-        f"{name} has the layers {', '.join(layers)}; to be taken for given it must have one, such as "
-        f"layer={layers[-1]}."
+        f"Expected given:{name} to have one layer, got {', '.join(layers)}; choose one, as in layer={layers[-1]}."
     )
 
 
 def _words(encoder: Any, parts: Parts) -> list[Table]:
-    """The encoder's own vectors of the words that the probe is given, if it has such."""
+    """The encoder's own word vectors for the word inputs of a probe, if it has any."""
     own = getattr(encoder, "words", None)
     if not parts.train.inputs or not parts.words or not callable(own):
         return []
     inputs = (values for part in (parts.train, parts.dev, parts.test) for values in part.inputs.values())
     words = list(dict.fromkeys(word for values in inputs for word in values))
     with third_party_code:
-        answer = own(words)
-    return [(check_vectors(answer, words)[0], TextIndex(words))]
+        vectors = own(words)
+    return [(check_vectors(vectors, words)[0], TextIndex(words))]

@@ -1,10 +1,10 @@
-"""A run on disk: what was asked for, a line per finished cell, predictions, and the rows they are about.
+"""A run on disk: what was requested, a line per finished cell, predictions, probes and test rows.
 
     my-run/  run.json  results.jsonl  predictions/<key>.npz  probes/<key>.npz  datasets/<digest>.parquet
 
 A line is written and synced when its cell is finished, after its predictions and its probe, whose digests it has. A
-torn last line, from a crash or a full disk, is cut off by the next writer. Of several lines about one cell the last one
-counts. What is not as it was written is told and left out, and the next writer does it again.
+torn last line, after a crash or on a full disk, is cut off by the next writer. If several lines are about one cell, the
+last one counts. Damaged results are reported and left out, and the next writer computes them again.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy.typing as npt
 from sonde.errors import CorruptionWarning, NotInstalled, RunError, UsageError
 from sonde.probes.model import Model
 from sonde.result import Failure, Result
+from sonde.run.html import scores_html
 from sonde.run.info import INFO as INFO
 from sonde.run.info import dataset_failure_cell as dataset_failure_cell
 from sonde.run.info import in_order as in_order
@@ -39,48 +40,81 @@ if TYPE_CHECKING:
     import pandas
 
 SCORES = ("macro_f1", "log2_loss", "log2_loss_calibrated", "f1", "pearson", "spearman", "mse")
-"""Further metrics that a row of a table has."""
+"""Further metrics that are columns of ``Run.frame``."""
 MAX_SAVED_CLASSES = 100
-"""Up to so many classes, the probabilities of all of them are kept; above, those of the true and the predicted one."""
+"""Up to this many classes, all probabilities are saved; above, only those of the true and the predicted class."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Results of encoders on sets, read from a folder."""
+    """The results of encoders on datasets, loaded from a folder; ``evaluate`` and ``Run.load`` return one.
+
+    Iterating over a run gives its plain results, those of baselines included.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sonde import Dataset, Example, Run, evaluate
+    >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
+    >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
+    >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
+    >>> def last_digit(texts):
+    ...     return [[int(text[-1]) % 2, 1] for text in texts]
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> _ = evaluate(last_digit, parity, folder.name, baselines=["majority"], resample=0)
+    >>> run = Run.load(folder.name)
+    >>> run.encoders
+    ['last_digit', 'majority']
+    >>> run.results[0]
+    Result(last_digit on mine/parity: accuracy 1.000 [0.839, 1.000], probe=linear, n=40/20/20, seed=1111)
+    >>> run.correct(run.results[0]).sum()
+    np.int64(20)
+    >>> folder.cleanup()
+    """
 
     folder: Path
     info: Mapping[str, Any] = field(default_factory=dict)
-    """What was asked for: encoders, datasets, probes and seeds, in order."""
+    """What was requested: encoders, datasets, probes and seeds, in order."""
     results: tuple[Result, ...] = ()
-    """Finished cells, in the order they were asked for."""
+    """Finished cells, in the order they were requested."""
     failures: tuple[Failure, ...] = ()
-    """Cells, encoders and sets that the last command could not do, and that were not done since."""
+    """Cells, encoders and datasets that failed in the last command and have not succeeded since."""
     result_folders: Mapping[str, Path] = field(default_factory=dict)
-    """By key, the folder of each result that is not in ``folder``: those of further runs, after ``join``."""
+    """By key, the folder of each result that is not in ``folder``: those of the other runs, after ``join``."""
     extras: tuple[Result, ...] = ()
-    """Finished cells of controls and measures, whose ``cell.variant`` says which."""
-
+    """Finished cells of controls and measures, named by ``cell.variant``."""
     damaged: tuple[str, ...] = ()
-    """What is not as it was written, by file and line. Results that are damaged are left out."""
+    """Damaged files and lines. Damaged results are left out."""
 
     @classmethod
     def load(cls, folder: Path | str) -> Run:
-        """Read what is there; a run that is being written can be read too. Damage is told by a ``CorruptionWarning``."""
+        """Load a run; one that is still being written can be loaded, too.
+
+        Parameters
+        ----------
+        folder
+            The folder that ``evaluate`` or ``sonde run`` wrote to.
+
+        Raises
+        ------
+        RunError
+            If the folder holds no run. Damage raises nothing: it is reported by a ``CorruptionWarning``.
+        """
         folder = Path(folder)
         info, problem = info_or_damage(folder)
         found = read_records(folder / RESULTS, info.get("written") if info else None)
         damaged = [*found.damaged]
         if info is None:
             if not found.lines:
-                raise RunError(f"{folder} is no run: {problem} `sonde run -o {folder}` writes one, in a new folder.")
+                raise RunError(f"{folder} is not a run: {problem} `sonde run -o {folder}` writes one, in a new folder.")
             info = rebuild_info(found.results.values(), found.failures.values())
-            damaged.insert(0, f"{problem} What the results tell of it is used; the same command writes it again.")
+            damaged.insert(0, f"{problem} It is reconstructed from the results; the same command writes it again.")
         wrong, notes = find_damaged(folder, found.results.values(), foreign=bool(found.damaged))
         damaged += notes
         results = [r for r in found.results.values() if r.key not in wrong]
         for note in damaged:
             warnings.warn(note, CorruptionWarning, stacklevel=2)
-        done = {request_of(r.cell) for r in results}  # an older failure of what was done since is history
+        done = {request_of(r.cell) for r in results}  # a failure that has succeeded since no longer counts
         last = info.get("command", 0)
         left = (f for f in found.failures.values() if f.command == last and request_of(f.cell) not in done)
         plain = in_order((r for r in results if r.cell.variant is None), info)
@@ -89,8 +123,19 @@ class Run:
 
     @cached_property
     def folders(self) -> list[Path]:
-        """The folders that results are in: one, or after ``join`` several."""
+        """The folders of the results: one, or several after ``join``."""
         return list(dict.fromkeys([self.folder, *self.result_folders.values()]))
+
+    def __repr__(self) -> str:
+        sets = dict.fromkeys((r.cell.dataset, r.cell.data) for r in self.results)
+        extras = f" + {len(self.extras)} of controls and measures" if self.extras else ""
+        failures = f", {len(self.failures)} failures" if self.failures else ""
+        size = f"{len(self.encoders)} encoders × {len(sets)} sets"
+        return f"Run({str(self.folder)!r}: {len(self.results)} results{extras}, {size}{failures})"
+
+    def _repr_html_(self) -> str:
+        """A table of the plain scores for notebooks, with 95 % intervals; ``Report`` has all there is to know."""
+        return scores_html(self.results, repr(self))
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)
@@ -100,32 +145,37 @@ class Run:
 
     @cached_property
     def encoders(self) -> list[str]:
-        """The encoders that have results, in the order they were asked for, baselines last."""
+        """The encoders that have results, in the order they were requested, baselines last."""
         return list(dict.fromkeys(r.cell.encoder for r in self.results))
 
     def predictions(self, result: Result, *names: str) -> Arrays:
-        """What the probe said of every test row, or only these of the arrays.
+        """The predictions of a result on the test rows, as arrays by name.
 
-        ``predicted``: places in ``result.labels``; ``truth``: the same, -1 for a label that was not met in training;
-        ``log2``: log2 of the probability of the true label; ``log2_calibrated``: the same at the temperature that is
-        best on dev; ``confidence``: probability of the predicted one;
-        ``probabilities`` (n, classes), where there are few enough classes.
+        Parameters
+        ----------
+        result
+            One of ``results`` or ``extras``.
+        names
+            The arrays to read; all of them by default. ``predicted``: indices into ``result.labels``; ``truth``: the
+            same, -1 for a label that is not in train; ``log2``: log2 of the probability of the true label;
+            ``log2_calibrated``: the same after temperature scaling on dev; ``confidence``: the probability of the
+            predicted label; ``probabilities`` (n, classes), where there are few enough classes.
         """
         return read_predictions(self.folder_of(result), result, names)
 
     def correct(self, result: Result) -> npt.NDArray[np.bool_]:
-        """Which test rows (n) were labelled right."""
+        """Which test rows (n) are labelled correctly; UsageError for sets that are not scored by accuracy."""
         if result.metric != "accuracy":
-            raise UsageError(f"{result.cell.dataset} is scored by {result.metric}: no row of it is right or wrong.")
+            raise UsageError(f"{result.cell.dataset} is scored by {result.metric}: its rows are not right or wrong.")
         found = self.predictions(result, "predicted", "truth")
         return np.asarray(found["predicted"] == found["truth"])
 
     def has_model(self, result: Result) -> bool:
-        """Whether the trained probe of a result was kept."""
+        """Whether the trained probe of a result was saved."""
         return "probe" in result.files and probe_path(self.folder_of(result), result).exists()
 
     def model(self, result: Result) -> Model:
-        """The trained probe of a result; its scores are those of the run."""
+        """The trained probe of a result; it gives the scores of the run."""
         return read_model(self.folder_of(result), result)
 
     def rows(self, result: Result) -> Sequence[Example]:
@@ -133,23 +183,23 @@ class Run:
         return read_test_rows(self.folder_of(result), result)
 
     def dataset(self, result: Result) -> Mapping[str, Any]:
-        """What run.json says about the set."""
-        said = self.info.get("datasets", ())
-        return next((d for d in said if (d["name"], d["digest"]) == (result.cell.dataset, result.cell.data)), {})
+        """What run.json records about the dataset of a result."""
+        described = self.info.get("datasets", ())
+        return next((d for d in described if (d["name"], d["digest"]) == (result.cell.dataset, result.cell.data)), {})
 
     def folder_of(self, result: Result) -> Path:
-        """The folder that a result is in."""
+        """The folder of a result."""
         return self.result_folders.get(result.key, self.folder)
 
     def frame(self) -> pandas.DataFrame:
-        """A data frame with a row per result, controls and measures included: plain results have no ``variant``.
+        """A pandas data frame with a row per result, controls and measures included: plain results have no ``variant``.
 
-        Numbers that only some results have, such as the compression of ``online``, are columns of their own names.
+        Numbers that only some results have, such as ``compression`` of the measure online, are columns of their own.
         """
         try:
             import pandas
         except ImportError:
-            raise NotInstalled("A data frame needs pandas: pip install pandas.") from None
+            raise NotInstalled("Run.frame() needs pandas: pip install pandas.") from None
         results = [*self.results, *self.extras]
         more = sorted({name for result in results for name in result.scores} - set(SCORES))
         return pandas.DataFrame([to_row(r) | {name: r.scores.get(name) for name in more} for r in results])

@@ -1,4 +1,4 @@
-"""run.json: what was asked for, by which commands, and how far the last one came."""
+"""run.json: what was requested, by which commands, and how far the last one got."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Record = TypeVar("Record", Result, Failure)
 
 
 def read_info(folder: Path) -> dict[str, Any] | None:
-    """What run.json says; None if there is none, or it is not as it was written."""
+    """The content of run.json; None if it is missing or damaged."""
     return info_or_damage(folder)[0]
 
 
 def info_or_damage(folder: Path) -> tuple[dict[str, Any] | None, str | None]:
-    """What run.json says, and what is wrong with it: nothing can be had of a file that is not as it was written."""
+    """The content of run.json, or what is wrong with it: nothing of a damaged file is used."""
     path = folder / INFO
     try:
         content = path.read_bytes()
@@ -37,20 +37,20 @@ def info_or_damage(folder: Path) -> tuple[dict[str, Any] | None, str | None]:
         return None, f"{path} cannot be read: {e}."
     if CHECKSUM not in found and "format" in found and found["format"] != FORMAT:
         raise RunError(
-            f"{path} has the format {found['format']!r}; this version of sonde knows {FORMAT}. Name a new folder."
+            f"{path} has the format {found['format']!r}; this version of sonde reads {FORMAT}. Choose a new folder."
         )
     if not is_intact(found):
-        return None, f"{path} is not as it was written: its checksum does not match."
+        return None, f"{path} is damaged: its checksum does not match."
     if found.get("format") != FORMAT:
         raise RunError(
-            f"{path} has the format {found.get('format')!r}; this version of sonde knows {FORMAT}. Name a new folder."
+            f"{path} has the format {found.get('format')!r}; this version of sonde reads {FORMAT}. Choose a new folder."
         )
     del found[CHECKSUM]
     return found, None
 
 
 def rebuild_info(results: Iterable[Result], failures: Iterable[Failure] = ()) -> dict[str, Any]:
-    """What the results of a run tell of what was asked for; commands and descriptions of sets are lost."""
+    """Reconstruct run.json from the results; commands and descriptions of sets are lost."""
     found = list(results)
     cells = [result.cell for result in found]
     datasets = {
@@ -70,27 +70,27 @@ def rebuild_info(results: Iterable[Result], failures: Iterable[Failure] = ()) ->
 
 
 def is_bare(described: Mapping[str, Any]) -> bool:
-    """Whether a set's description is one that ``recovered`` gave."""
+    """Whether the description of a set was made by ``rebuild_info``."""
     return "rows" not in described and described.get("source") is None
 
 
 def request_of(cell: Cell) -> Cell:
-    """A cell whatever the state of its encoder and the version of this program."""
+    """A cell regardless of the identity of its encoder and the version of sonde."""
     return replace(cell, identity=None, sonde="")
 
 
 def dataset_failure_cell(task: str, name: str) -> Cell:
-    """What a set that cannot be used goes by."""
+    """The cell under which a set that cannot be used is recorded."""
     return Cell(task=task, version=0, dataset=name, data="", encoder="")
 
 
 def in_order(records: Iterable[Record], info: Mapping[str, Any]) -> tuple[Record, ...]:
-    """Records in the order in which they were asked for."""
+    """Records in the order in which they were requested."""
     return tuple(sorted(records, key=_Order(info).of))
 
 
 class _Order:
-    """The order in which things were asked for; what was not comes after, by name."""
+    """Sort key by the order of requests; anything else comes last, by name."""
 
     def __init__(self, info: Mapping[str, Any]) -> None:
         self.sets = {(d["name"], d["digest"]): i for i, d in enumerate(info.get("datasets", ()))}

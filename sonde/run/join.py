@@ -1,4 +1,4 @@
-"""Several runs → one, to be looked at together; nothing is written."""
+"""Several runs → one, to be read together; nothing is written."""
 
 from __future__ import annotations
 
@@ -13,15 +13,44 @@ from sonde.run.folder import Run, in_order, request_of
 
 
 def join(runs: Run | Iterable[Run]) -> Run:
-    """Several runs as one. Of a cell that several have done, the first run's result counts.
+    """Join runs to read them as one; if several runs have a result for the same cell, the first run wins.
 
-    Lists of ``info`` grow by what each further run adds; predictions, rows and probes are found where they are. Where
-    runs have other numbers for one cell, that is said in ``damaged``; of an encoder that does not say what it is, so
-    that they may be of two encoders, it is refused.
+    Nothing is written: predictions, test rows and probes are read from where they are. If runs disagree about a cell,
+    ``Run.damaged`` says so.
+
+    Parameters
+    ----------
+    runs
+        The runs to join, in order of precedence.
+
+    Raises
+    ------
+    UsageError
+        If there is no run, or if two runs disagree about an encoder without an identity, such as a plain function: it
+        may be two encoders of the same name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sonde import Dataset, Example, evaluate
+    >>> from sonde.run import join
+    >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
+    >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
+    >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
+    >>> def last_digit(texts):
+    ...     return [[int(text[-1]) % 2, 1] for text in texts]
+    >>> def length(texts):
+    ...     return [[len(text), 1] for text in texts]
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> one = evaluate(last_digit, parity, f"{folder.name}/one", baselines=[], resample=0)
+    >>> two = evaluate(length, parity, f"{folder.name}/two", baselines=[], resample=0)
+    >>> join([one, two]).encoders
+    ['last_digit', 'length']
+    >>> folder.cleanup()
     """
     runs = as_list(runs, Run, "a run")
     if not runs:
-        raise UsageError("No run was given; name at least one.")
+        raise UsageError("Expected at least one run, got none.")
     if len(runs) == 1:
         return runs[0]
     results: dict[str, Result] = {}
@@ -51,7 +80,7 @@ def join(runs: Run | Iterable[Run]) -> Run:
 
 
 def _differ(one: Result, two: Result) -> bool:
-    """Whether two results of one cell are not the same; of an encoder that may be two, their predictions too."""
+    """Whether two results of one cell differ; without an identity of the encoder, predictions count, too."""
     if one.cell.identity is not None or one.resamples != two.resamples:
         return one.score != two.score
     return (one.score, one.files.get("predictions")) != (two.score, two.files.get("predictions"))
@@ -62,14 +91,14 @@ def _conflict(one: Result, here: Path, two: Result, there: Path) -> str:
     what = f"{cell.encoder} on {cell.dataset} has {one.score:.4f} in {here} and {two.score:.4f} in {there}"
     if cell.identity is None:
         raise UsageError(
-            f"{what}, and the encoder does not say what it is, so that these may be two encoders. Look at the runs one "
-            "by one, or give the encoder an identity (py:…?version=…) and run again."
+            f"{what}, and the encoder has no identity, so these may be two encoders. Read the runs one by one, or give "
+            "the encoder an identity (py:…?version=…) and run again."
         )
-    return f"{what}, though it is the same encoder on the same rows. The first is shown."
+    return f"{what}, although encoder and rows are the same. The first is shown."
 
 
 def _merged(infos: Sequence[Any]) -> dict[str, Any]:
-    """What was asked for in all; a set is the same one if its name and its rows are."""
+    """The requests of all runs; two sets are the same if their names and rows are."""
     found: dict[str, Any] = {}
     for info in infos:
         for name, value in info.items():

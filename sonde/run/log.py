@@ -1,6 +1,6 @@
 """The writing end of a run: a line per finished cell, synced, after its predictions and its probe.
 
-What is damaged is told, and dropped: its cell is not done, so that it is done again.
+Damaged results are reported and dropped, so that their cells are computed again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from sonde.run.verify import (
 
 
 class Log:
-    """The writing end of a run; ``writing`` gives one."""
+    """The writing end of a run, from ``open_log``."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -50,20 +50,20 @@ class Log:
         damaged = [*self._records.damaged]
         if info is None and self._records.lines:
             info = rebuild_info(self._records.results.values(), self._records.failures.values())
-            damaged.append(f"{problem} It is written anew.")
+            damaged.append(f"{problem} It is written again.")
         self.info: dict[str, Any] = info or {"format": FORMAT}
         self._rows: dict[tuple[str, int | None], str] = {}
         self._records.drop_unowned(lambda result: predictions_path(folder, result).exists())
         content = _repaired(self.path, self._records)
         self._size, self._lines = len(content), content.count(b"\n")
-        self._state = hashlib.blake2b(content, digest_size=16)  # as ``checksum.digest`` has it
+        self._state = hashlib.blake2b(content, digest_size=16)  # the same as ``checksum.digest``
         for result in list(self.done.values()):
             places = own_files(folder, result)
             sound = {name: matches_checksum(path, result.files.get(name)) for name, path in places.items()}
             damaged += [
                 altered_message(places[name], result) for name in ("predictions", "probe") if sound[name] is False
             ]
-            # a result without its predictions, or with others, is to be had again
+            # a result whose predictions are missing or changed is computed again
             if not sound["predictions"] or sound["probe"] is False:
                 del self.done[result.key]
         for note in damaged:
@@ -76,43 +76,43 @@ class Log:
 
     @property
     def failed(self) -> dict[str, Failure]:
-        """Cells that could not be done, by key."""
+        """Failed cells by key."""
         return self._records.failures
 
     def forget(self, key: str) -> None:
-        """Write down that a failure is mended, or that a result is of an encoder that may be another by now."""
-        said = self.failed.get(key) or self.done.get(key)
-        if said is not None:
-            self.add(Failure(key=key, cell=said.cell, error="", kind=RETRACTED))
+        """Retract a failure that no longer holds, or a result of an encoder that may have changed."""
+        record = self.failed.get(key) or self.done.get(key)
+        if record is not None:
+            self.add(Failure(key=key, cell=record.cell, error="", kind=RETRACTED))
 
     def model(self, key: str) -> Model | None:
-        """The trained probe of a finished cell, if it was kept."""
+        """The trained probe of a finished cell, if it was saved."""
         result = self.done.get(key)
         if result is None or "probe" not in result.files or not probe_path(self.folder, result).exists():
             return None
         return read_model(self.folder, result)
 
     def begin(self, encoders: Sequence[str]) -> None:
-        """Start a command that asks for these encoders. What failed earlier is tried again now, or not asked for."""
-        asked = {"encoders": list(encoders), "datasets": []}
-        self._save({**self.info, "command": self.info.get("command", 0) + 1, "asked": asked})
+        """Start a command that requests these encoders. Earlier failures no longer count."""
+        request = {"encoders": list(encoders), "datasets": []}
+        self._save({**self.info, "command": self.info.get("command", 0) + 1, "asked": request})
 
     def describe(self, **facts: Sequence[Any]) -> None:
-        """Add what is asked for to run.json: each list grows by what it lacks."""
+        """Add requests to run.json: each list grows by the values it lacks."""
         info = dict(self.info)
         for name, values in facts.items():
             there = list(info.get(name, ()))
             if name == "datasets":
                 new = {(value["name"], value["digest"]) for value in values}
                 there = [d for d in there if not (is_bare(d) and (d["name"], d["digest"]) in new)]
-                if asked := info.get("asked"):
-                    more = [value["digest"] for value in values if value["digest"] not in asked["datasets"]]
-                    info["asked"] = {**asked, "datasets": [*asked["datasets"], *more]}
+                if request := info.get("asked"):
+                    more = [value["digest"] for value in values if value["digest"] not in request["datasets"]]
+                    info["asked"] = {**request, "datasets": [*request["datasets"], *more]}
             info[name] = there + [value for value in values if value not in there]
         self._save(info)
 
     def close(self) -> None:
-        """Note in run.json what was written."""
+        """Record in run.json what was written."""
         if (self.folder / INFO).exists():
             state = {"lines": self._lines, "bytes": self._size, "digest": self._state.hexdigest()}
             self._save({**self.info, "written": state})
@@ -124,7 +124,7 @@ class Log:
             self.info = info
 
     def save_rows(self, dataset: Dataset, data: str, limit: int | None) -> None:
-        """Write the test rows of a set, unless they are there as they were written."""
+        """Save the test rows of a set, unless the file is there and intact."""
         path = rows_path(self.folder, data, limit)
         results = [r for r in self.done.values() if (r.cell.data, r.cell.limit) == (data, limit) and "rows" in r.files]
         now = next((known for known in {r.files["rows"] for r in results} if matches_checksum(path, known)), None)
@@ -133,27 +133,27 @@ class Log:
             now = digest(content)
             if (sound := matches_checksum(path, now)) is not True:
                 if sound is False and results:
-                    note = f"{path}, the test rows of {dataset.name}, is not what was written. It is written again."
+                    note = f"{path}, the test rows of {dataset.name}, is damaged. It is written again."
                     warnings.warn(note, CorruptionWarning, stacklevel=2)
                 with self._saving():
                     write_atomically(path, content)
         self._rows[data, limit] = now
         for result in results:
-            if result.files["rows"] != now:  # of another version of Parquet: nothing vouches for these rows
+            if result.files["rows"] != now:  # written by another version of Parquet: nothing vouches for these rows
                 del self.done[result.key]
 
     def add(self, record: Result | Failure, arrays: Arrays | None = None, probe: Arrays | None = None) -> None:
-        """Write one finished or failed cell with its predictions and its probe; when this returns, it is on disk.
+        """Save a finished or failed cell with its predictions and its probe; when this returns, it is on disk.
 
-        A record that could not be read again is refused with a DataError.
+        A record that could not be read back raises a DataError.
         """
         contents: dict[Path, bytes] = {}
         if isinstance(record, Failure):
             record = replace(record, command=self.info.get("command", 0))
         else:
-            places = own_files(self.folder, record)  # a record that was read may be written again
+            places = own_files(self.folder, record)  # a record that was loaded may be saved again
             files = {name: known for name, known in record.files.items() if matches_checksum(places[name], known)}
-            if probe is not None:  # weights are hardly smaller when compressed
+            if probe is not None:  # weights hardly compress
                 contents[probe_path(self.folder, record)] = content = to_npz(probe, compressed=False)
                 files["probe"] = digest(content)
             if arrays is not None:
@@ -180,24 +180,24 @@ class Log:
             yield
         except (OSError, DataError) as e:
             raise RunError(
-                f"{self.folder} cannot be written to: {e}. {len(self.done)} finished cells are kept; free some space "
-                "and give the same command again."
+                f"{self.folder} cannot be written to: {e}. {len(self.done)} finished cells are saved; free some space "
+                "and run the same command again."
             ) from e
 
 
 @contextmanager
 def open_log(folder: Path | str) -> Iterator[Log]:
-    """Open a run to add to it, or start one. One process at a time."""
+    """Open a run for writing, or start one. One process at a time."""
     folder = Path(folder)
     try:
         if folder.exists() and (not folder.is_dir() or (any(_visible(folder)) and not _is_run(folder))):
-            raise RunError(f"{folder} is there and is no run; name a new folder, or one that `sonde run` wrote.")
+            raise RunError(f"{folder} exists and is not a run; choose a new folder, or one that `sonde run` wrote.")
         for place in (folder, folder / PREDICTIONS, folder / PROBES, folder / DATASETS):
             place.mkdir(parents=True, exist_ok=True)
     except OSError as e:
         raise RunError(f"The folder {folder} cannot be used: {e.strerror}. Choose another one.") from e
     with _locked(folder):
-        log = Log(folder.absolute())  # whatever the working directory is meanwhile
+        log = Log(folder.absolute())  # encoders may change the working directory
         try:
             yield log
         except BaseException:
@@ -209,7 +209,7 @@ def open_log(folder: Path | str) -> Iterator[Log]:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, which a process that dies lets go."""
+    """Hold the lock of the folder, which is released when the process dies."""
     try:
         import fcntl
     except ImportError:  # not on Windows
@@ -223,23 +223,23 @@ def _locked(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise RunError(f"Another process is writing to {folder}; wait for it, or name another folder.") from None
+            raise RunError(f"Another process is writing to {folder}; wait for it, or choose another folder.") from None
         yield
 
 
 def _visible(folder: Path) -> Iterator[Path]:
-    """What is in a folder, besides what this module makes before there is a run.json."""
+    """Files of a folder, except those that this module makes before there is a run.json."""
     ours = {PREDICTIONS, PROBES, DATASETS, ".lock"}
     return (p for p in folder.iterdir() if p.name not in ours and not p.name.endswith(".part"))
 
 
 def _is_run(folder: Path) -> bool:
-    """Whether a folder has a run, be it a damaged one."""
+    """Whether a folder holds a run, possibly a damaged one."""
     return read_info(folder) is not None or bool(read_records(folder / RESULTS, None).lines)
 
 
 def _repaired(path: Path, records: Records) -> bytes:
-    """The content of the file, without a torn last line and without damaged ones."""
+    """The content of the file, after removing a torn last line and damaged ones."""
     try:
         if records.damaged:
             write_atomically(path, b"".join(to_line(record, i) + b"\n" for i, record in enumerate(records.lines)))

@@ -1,4 +1,4 @@
-"""The one loop: encoder × set × layer × probe × seed, each cell written when it is finished and never done twice."""
+"""The one loop: encoder × set × layer × probe × seed, each cell saved when it is finished and never computed twice."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from sonde.run.transfer import nested_baseline
 from sonde.run.variants import Variants, make_variants, select_variants, untrained
 
 ENCODER_BASELINES = ("baseline:random", "baseline:hash")
-"""Encoders that know nothing, or words only: run with the probe ``linear`` on all sets that are learned from in one go,
-and shown beside the others. Where there are folds, a hundred fits would tell no more than naive Bayes does."""
+"""Encoders that know nothing, or only words: run with the probe ``linear`` on all sets with a train/test split. With
+folds, a hundred fits would tell no more than naive Bayes does."""
 
 CURVE_BASELINE = "nb-uni"
-"""The baseline whose learning curve is drawn beside those of encoders."""
+"""The baseline whose learning curve is drawn with those of encoders."""
 
 Encoder = str | Callable[[Sequence[str]], Any]
 Encoders = Encoder | Iterable[Encoder] | Mapping[str, Callable[[Sequence[str]], Any]]
@@ -64,20 +64,71 @@ def evaluate(
     progress: Progress | None = None,
     command: str | None = None,
 ) -> Run:
-    """Probe encoders on sets and write every result to ``folder`` as it is finished; what is there is not done again.
+    """Probe encoders on datasets, saving every result to ``folder`` as soon as it is finished.
 
-    ``encoders`` are texts such as ``st:all-MiniLM-L6-v2``, or callables, by name or called as they are themselves. Of
-    all that may be several, one alone means one. What fails is written down, and the loop goes on: look at
-    ``Run.failures``. The baselines of ``beside`` are run on every set. ``limit`` takes a balanced
-    sample of each split and marks every number as partial. ``jobs`` probes are fitted at a time, each in one thread, so
-    that results do not depend on it. ``resample`` probes are trained again without parts of the training rows, for an
-    interval about the encoder and not only about the probe: a multiple of ten, 0 for none; by default 20 linear probes
-    or 10 networks. ``controls`` and ``measures``, by name or ``all``, say what a score means: their
-    results are ``Run.extras``. ``command`` is what was typed for all this, to be kept in run.json.
+    The same call resumes where it stopped: finished cells are not computed again. What fails is recorded in
+    ``Run.failures``, and the rest continues. Wherever several values are accepted, a single one may be given.
+
+    Parameters
+    ----------
+    encoders
+        Strings such as ``st:all-MiniLM-L6-v2`` (see ``sonde ls encoders``), functions from a list of texts to an array
+        (texts, d), or a mapping from names to functions.
+    datasets
+        Datasets, or sources as ``find_sets`` returns them.
+    folder
+        Where to write the run; created if it does not exist.
+    probes
+        Probes, such as ``linear`` or ``mlp?hidden=50``.
+    seeds
+        Random seeds; each is one more result per cell.
+    limit
+        Sample at most this many rows of each split, and mark every result as partial.
+    store
+        Where to keep vectors between runs; by default they are not kept.
+    half
+        Keep vectors as float16.
+    batch_size
+        Texts per call of an encoder.
+    device
+        The device that probes are trained on, such as ``cuda``; by default the CPU.
+    jobs
+        Probes to fit in parallel; results do not depend on it.
+    resample
+        Probes to retrain without some of the training rows, for an interval about the encoder and not only about the
+        one trained probe: a multiple of ten, 0 for none; by default 20 for linear probes and 10 for networks.
+    baselines
+        Baselines to run on every dataset.
+    controls, measures
+        Names, or ``all``; their results are ``Run.extras``. See ``sonde ls controls`` and ``sonde ls measures``.
+    progress
+        Called with a stage, the number of steps done, and the number of steps or None.
+    command
+        The command line to record in run.json.
+
+    Returns
+    -------
+    Run
+        The run, loaded from ``folder``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sonde import Dataset, Example, evaluate
+    >>> rows = [Example(("even", "odd")[i % 2], ("number", str(i)), f"number {i}") for i in range(80)]
+    >>> splits = {"tr": rows[:40], "va": rows[40:60], "te": rows[60:]}
+    >>> parity = Dataset("mine/parity", "parity", 1, "en", ("even", "odd"), splits)
+    >>> def last_digit(texts):
+    ...     return [[int(text[-1]) % 2, 1] for text in texts]
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = evaluate(last_digit, parity, folder.name, baselines=["majority"], resample=0)
+    >>> [(result.cell.encoder, result.score) for result in run]
+    [('last_digit', 1.0), ('majority', 0.5)]
+    >>> folder.cleanup()
     """
     variants = select_variants(controls, measures)
     named = _named(encoders)
-    wanted = dict(parse(text) for text in as_strings(probes, "a probe"))
+    specs = dict(parse(text) for text in as_strings(probes, "a probe"))
     seeds, baselines = as_list(seeds, int, "a seed"), as_strings(baselines, "a baseline")
     for number, what, least in (
         (limit, "a limit", 1),
@@ -93,12 +144,12 @@ def evaluate(
     sources = as_list(datasets, kinds, "a Dataset, or a Source as find_sets gives them")
     if odd := [name for name in named if not _is_text(name)]:
         raise UsageError(f"The encoder {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
-    if not wanted or not seeds:
+    if not specs or not seeds:
         raise UsageError("A run needs at least one probe and one seed.")
     with open_log(folder) as log:
         config = RunConfig(
             log,
-            wanted,
+            specs,
             sorted(set(seeds)),
             limit,
             device,
@@ -114,7 +165,7 @@ def evaluate(
         log.begin([*named, *always, *learners])
         log.describe(
             encoders=[*named, *always, *learners],
-            probes=[*wanted, *(["linear"] if always and "linear" not in wanted else [])],
+            probes=[*specs, *(["linear"] if always and "linear" not in specs else [])],
             seeds=config.seeds,
             sonde=[__version__],
         )
@@ -125,8 +176,8 @@ def evaluate(
             raise _no_set(config.failed)
         if resample and all(s.parts.protocol != "split" for s in sets):
             raise UsageError(
-                f"--resample {resample} has no effect on {sets[0].parts.name}: only sets that are trained on one part "
-                "and tested on another are trained again. Leave it out."
+                f"--resample {resample} has no effect on {sets[0].parts.name}: probes are retrained only for sets with "
+                "a train/test split. Leave it out."
             )
         extra = list(_prepare_variants(config, sets, variants))
         for name, given in named.items():
@@ -143,7 +194,7 @@ def evaluate(
 
 
 def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:
-    """Encoders by name; None for those that are to be loaded by it."""
+    """Encoders by name; None for those that are loaded by name."""
     if isinstance(encoders, Mapping):
         return dict(encoders)
     found: dict[str, Callable[..., Any] | None] = {}
@@ -152,7 +203,7 @@ def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:
             found.setdefault(each, None)
             continue
         if not callable(each):
-            raise UsageError(f"Expected an encoder, a text such as static: or a function, got {each!r:.80}.")
+            raise UsageError(f"Expected an encoder, a string such as static: or a function, got {each!r:.80}.")
         own = each.func if isinstance(each, partial) else each
         name = str(getattr(own, "__name__", type(own).__name__))
         if name in found:
@@ -167,12 +218,13 @@ def _is_text(name: str) -> bool:
 
 def _no_set(failed: Sequence[Failure]) -> SondeError:
     if not failed:
-        return UsageError("No set was given; name a file or a folder of probing sets.")
-    return UsageError(f"None of the sets can be used. {failed[0].cell.dataset}: {failed[0].error}")
+        return UsageError("Expected at least one dataset, got none; name a file or a folder of probing sets.")
+    name, error = failed[0].cell.dataset, failed[0].error
+    return UsageError(f"None of the sets can be used. {error if error.startswith(name) else f'{name}: {error}'}")
 
 
 def _prepare_variants(config: RunConfig, sets: Sequence[PreparedSet], variants: Variants) -> Iterator[PreparedSet]:
-    """The sets once more for every control and measure that fits them."""
+    """A variant of each set for every control and measure that applies to it."""
     for s in sets:
         for variant in make_variants(s.parts, variants, [other.parts for other in sets], config.seeds[0]):
             for name in variant.names:
@@ -222,7 +274,7 @@ def _read_sets(
 
 
 def _about(dataset: Dataset, given: Dataset | Source) -> dict[str, Any]:
-    """What run.json says about a set."""
+    """What run.json records about a set."""
     manifest = dataset.manifest
     file = given.paths[0] if isinstance(given, Source) and given.kind == "senteval" else None
     return {
@@ -236,7 +288,7 @@ def _about(dataset: Dataset, given: Dataset | Source) -> dict[str, Any]:
 
 
 def _kept(source: Source) -> Any:
-    """A source as plain data, to be found again from anywhere."""
+    """A source as plain data, with absolute paths."""
     return msgspec.to_builtins(replace(source, paths=tuple(map(os.path.abspath, source.paths))))
 
 
@@ -255,7 +307,7 @@ def _baselines(
                 done, arrays = work(cell, dataset, parts)
             except KeyboardInterrupt:
                 raise
-            except BaseException as e:  # the others, and the encoders, are still to be asked
+            except BaseException as e:  # whatever goes wrong in one baseline, the run continues
                 config.fail(cell, e)
                 continue
             config.log.add(done, arrays)
@@ -263,8 +315,8 @@ def _baselines(
 
 
 def _curve(config: RunConfig, dataset: Dataset, parts: Parts) -> None:
-    """The learning curve of a baseline, to stand beside those of encoders."""
-    if parts.chosen_on != "va":  # encoders learn from some of its rows only
+    """Compute the learning curve of a baseline, to compare those of encoders with."""
+    if parts.chosen_on != "va":  # encoders are trained on some of its rows only
         return
     cell = Cell(
         task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=CURVE_BASELINE,

@@ -1,4 +1,4 @@
-"""What a measure is."""
+"""Measures: other quantities computed from the same vectors."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from sonde.run.unit import Unit, shared
 from sonde.run.variant import VariantColumn, points
 
 GIVEN, ERASED = "given:", "erased:"
-"""How names of cells begin that take an encoder for given, and of those from whose vectors a property was erased."""
+"""Prefixes of variants: measures conditional on another encoder, and scores after a property was erased."""
 
 Finished = tuple[Result, Arrays, Arrays | None]
 
 
 def plain_probe(unit: Unit, train: Features, dev: Features) -> tuple[float, Linear]:
-    """The plain linear probe, and its penalty; where there is none, the one that there would be, to the last bit."""
+    """The penalty of the plain linear probe, and the probe; if there is none, it is fitted to the same last bit."""
 
     def make() -> tuple[float, Linear]:
         parts, plain = unit.parts, unit.plain
@@ -46,20 +46,20 @@ def plain_probe(unit: Unit, train: Features, dev: Features) -> tuple[float, Line
 
 
 def moments_of(unit: Unit, train: Features) -> Moments:
-    """Mean and covariances of a set's training vectors; with the maps that are made of them."""
+    """Mean and covariances of the training vectors of a set, with the maps derived from them."""
     return shared(unit, "moments", 24 * train.shape[1] ** 2, partial(Moments.of, train))
 
 
 def rows_of(unit: Unit, train: Features) -> Rows:
-    """A set's training rows, as probes on erased vectors read them."""
+    """The training rows of a set, as probes on erased vectors read them."""
     labels, classes = unit.parts.train.labels, len(unit.parts.labels)
     size = 4 * math.prod(train.shape)
-    size = size if size <= MAX_CACHED_BYTES else 0  # such rows are read again and again
+    size = size if size <= MAX_CACHED_BYTES else 0  # larger ones are not cached
     return shared(unit, "rows", size, lambda: Rows.of(train, labels, classes, moments_of(unit, train)))
 
 
 def empty_result(cell: Cell, parts: Parts) -> Result:
-    """A result without its numbers, which are no share of test rows that are right."""
+    """A result to be filled in by a measure that is not an accuracy."""
     return Result(
         key=cell.key, cell=cell, language=parts.language, labels=parts.labels,
         n={"tr": len(parts.train), "va": len(parts.dev), "te": len(parts.test)}, trained_on=parts.trained_on,
@@ -69,25 +69,25 @@ def empty_result(cell: Cell, parts: Parts) -> Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """One measure."""
+    """One measure, computed from the vectors of a set by ``compute``."""
 
     name: str
     interpretation: str
-    """How to read its number, in one sentence."""
+    """How to read its value, in a sentence or two."""
     order: int = 1000
-    """Its place among the measures."""
+    """Its position among the measures."""
     columns: tuple[VariantColumn, ...] = (VariantColumn(("{name}",), points),)
-    """What tables show of it."""
+    """Its columns in tables."""
     applies_to: Callable[[Parts], bool]
-    """Whether it can be asked of a set."""
+    """Whether it applies to a set."""
     compute: Callable[[Unit], list[Finished]]
-    """Its results, one per cell of the unit."""
+    """Returns its results, one per cell of the unit, each with arrays to save."""
     given: str | None = None
-    """The encoder whose vectors are taken for given."""
+    """The encoder that the measure is conditional on."""
     erases: bool = False
-    """Whether there is a cell for every set whose property is erased."""
+    """Whether it has one cell per set whose property is erased."""
     all_layers: bool = False
-    """Whether it is about all layers together."""
+    """Whether it uses all layers together."""
 
 
 MEASURES = Kind("measure", "sonde.run.measures", Measure)

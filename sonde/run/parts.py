@@ -1,4 +1,4 @@
-"""A set as the loop needs it: the rows to learn from, to choose on and to test on, and nothing else of it."""
+"""A dataset as the loop needs it: its train, dev and test rows as columns."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from sonde.transfer.coco import images
 REGRESSION_PROTOCOLS = ("relatedness", "similarity")
 """Protocols of sets whose labels are numbers."""
 REPEATED = 0.1
-"""The share of rows whose sentence came before, from which on rows are not taken for independent."""
+"""If at least this share of rows repeats an earlier sentence, rows are not treated as independent."""
 HELD_OUT_SHARE = 0.15
-"""The share of the training rows that is chosen on where a set has no va, or nothing but va to learn from."""
+"""The share of the training rows held out as dev if a set has no dev split, or only a dev split to train on."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of one purpose, as parallel columns."""
+    """The rows of train, dev or test, as parallel columns."""
 
     texts: Sequence[str]
     inputs: Mapping[str, Sequence[str]]
     """Further inputs of the probe by name: the words of Adi's tasks, the other sentence of a pair."""
     labels: npt.NDArray[np.int64]
-    """The place of each label among ``Parts.labels``; -1 if it was not met in training."""
+    """The index of each label in ``Parts.labels``; -1 if it is not in train."""
     keys: Sequence[str | None]
     gold: npt.NDArray[np.float64] | None = None
-    """Scores instead of labels, of sets that are about how much, and not about which."""
+    """Gold scores, for regression."""
     groups: Sequence[str] = ()
-    """Which part of a collection each row is of, where correlations are taken by part."""
+    """The sub-corpus of each row, where correlations are computed per sub-corpus."""
     sizes: Sequence[int] = ()
-    """How many tokens each row's sentence has, as the set counts them."""
+    """Number of tokens of each sentence, as the set counts them."""
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -49,14 +49,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Parts:
-    """One set, ready to be probed."""
+    """A dataset that is ready to be probed."""
 
     name: str
     task: str
     version: int
     language: str | None
     digest: str
-    """Of the whole set, whatever part of it is used."""
+    """Of the whole dataset, even if only a sample of it is used."""
     labels: tuple[str, ...]
     """The labels of the training rows, sorted."""
     train: Part
@@ -67,28 +67,28 @@ class Parts:
     synthetic: bool
     limit: int | None = None
     protocol: Protocol = "split"
-    """How it is trained and tested: on its splits, or as the transfer tasks of SentEval are."""
+    """How it is trained and tested: on its splits, or as a transfer task of SentEval."""
     images: tuple[npt.NDArray[np.float32], ...] = ()
-    """Of retrieval, the images (n, d) of each part; their captions follow each other in the rows."""
+    """For retrieval, the images (n, d) of each split; the captions of an image are consecutive rows."""
     variant: str | None = None
     """The control or measure that this was made for."""
     same_rows: Parts | None = None
-    """Of a control that deals the rows anew, the same rows with the labels of the task: what it is compared with."""
+    """For a control that splits the rows again, the same rows with the labels of the task, to compare with."""
 
     def columns(self) -> list[Sequence[str]]:
-        """All columns of texts that an encoder must be asked for."""
+        """All columns of texts that must be encoded."""
         three = (self.train, self.dev, self.test)
         return [column for part in three for column in (part.texts, *part.inputs.values())]
 
     def texts(self) -> list[str]:
-        """The different texts among them."""
+        """The distinct texts of these columns."""
         return list(dict.fromkeys(text for column in self.columns() for text in column))
 
     @property
     def words(self) -> bool:
-        """Whether the further inputs are single words, which an encoder may have vectors of its own for.
+        """Whether the further inputs are single words, for which an encoder may have its own vectors.
 
-        The second sentence of a pair is none, even where it has no spaces, as in Chinese.
+        The second sentence of a pair is not a word, even without spaces, as in Chinese.
         """
         parts = (self.train, self.dev, self.test)
         if any(name.startswith("sentence") for part in parts for name in part.inputs):
@@ -97,19 +97,20 @@ class Parts:
 
 
 def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
-    """Take a set apart, as its protocol says."""
+    """Divide a dataset into train, dev and test by its protocol."""
     protocol = dataset.manifest.get("protocol", "split")
     if protocol not in get_args(Protocol):
-        raise DataError(f"The manifest of {dataset.name} has the protocol {protocol!r}, which is none.")
+        raise DataError(
+            f"The manifest of {dataset.name}: expected one of the protocols {', '.join(get_args(Protocol))}; "
+            f"got {protocol!r}."
+        )
     if protocol == "retrieval" and limit is not None:
         raise UsageError(f"{dataset.name} cannot be sampled: images and captions belong together. Leave --limit out.")
     used = sampled(dataset, limit)
     train, dev, test, trained_on, chosen_on = _splits(used, protocol)
     labels = () if protocol in (*REGRESSION_PROTOCOLS, "retrieval") else tuple(sorted({row.label for row in train}))
     if labels and len(labels) < 2:
-        raise DataError(
-            f"{dataset.name} has the label {', '.join(labels)} only in {trained_on}; expected at least two."
-        )
+        raise DataError(f"{dataset.name}: expected at least two labels in {trained_on}, got only {', '.join(labels)}.")
     inputs = expectations_for(dataset).inputs
     number = {label: i for i, label in enumerate(labels)}
 
@@ -130,10 +131,10 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
 
 
 def cluster_ids(keys: Sequence[str | None], texts: Sequence[str]) -> list[str] | None:
-    """What rows (n) share that stand and fall together; None if they share nothing.
+    """The cluster of each row (n); None if rows are independent.
 
-    That is their target form, a row without one standing for itself; and in a set without target forms the sentence, if
-    many are asked about twice, as in Adi's word_order, or of pairs the first.
+    Rows are clustered by target form, a row without one being its own cluster; in a set without target forms, by
+    sentence (of pairs, the first), if many sentences are repeated, as in Adi's word_order.
     """
     if any(key is not None for key in keys):
         return [key if key is not None else f"\x00{i}" for i, key in enumerate(keys)]
@@ -144,31 +145,30 @@ Rows = Sequence[Example]
 
 
 def _splits(dataset: Dataset, protocol: Protocol) -> tuple[Rows, Rows, Rows, str, str]:
-    """Rows to learn from, to choose on and to test on, and what the first two are called."""
+    """Train, dev and test rows, and the names of the first two."""
     train, dev, test = (dataset.rows.get(split, ()) for split in SPLITS)
-    if protocol == "nested":  # whatever splits there are, all rows are tested on
+    if protocol == "nested":  # whatever the splits, every row is tested on
         rows = [*train, *dev, *test]
         if not rows:
             raise DataError(f"{dataset.name} has no rows.")
         return rows, (), rows, "folds", "inner folds"
     if not test:
-        raise DataError(f"{dataset.name} has no te rows; a probe is scored on te. Give the set a test part.")
+        raise DataError(f"{dataset.name} has no test rows (te), on which probes are scored. Add a test split.")
     if protocol == "similarity":
         return (), (), test, "nothing", "nothing"
     if protocol == "kfold":
         if not train:
-            raise DataError(f"{dataset.name} has no tr rows to make folds of. Give the set a training part.")
+            raise DataError(f"{dataset.name} has no training rows (tr) to make folds of. Add a train split.")
         return [*train, *dev], (), test, "tr", "folds of tr"
     trained_on, chosen_on = "tr", "va"
     if protocol == "split" and (not train or not dev):
-        # where there is no va, or no tr, some of the training rows are held out to choose on
+        # without dev (va), or without train (tr), some of the training rows are held out as dev
         trained_on = "tr" if train else "va"
         chosen_on = f"{HELD_OUT_SHARE:.0%} of {trained_on}"
         train, dev = _held_out(train or dev)
     if not train or not dev:
         raise DataError(
-            f"{dataset.name} has {len(train)} rows to learn from and {len(dev)} to choose on; expected some of each. "
-            "Give the set tr and va parts, or more rows."
+            f"{dataset.name} has {len(train)} train and {len(dev)} dev rows; expected some of each. Add tr and va rows."
         )
     return train, dev, test, trained_on, chosen_on
 
@@ -178,7 +178,7 @@ def _score(dataset: Dataset, row: Example) -> float:
         return float(row.label)
     except ValueError:
         raise DataError(
-            f"{dataset.name}: the row {row.text[:60]!r} has the score {row.label!r}; expected a number."
+            f"{dataset.name}: expected a number as the label of {row.text[:60]!r}, got {row.label!r}."
         ) from None
 
 
@@ -186,18 +186,18 @@ def _cell(dataset: Dataset, row: Example, name: str) -> str:
     found = dict(row.extra).get(name)
     if found is None:
         raise DataError(
-            f"{dataset.name}: the probe of {dataset.task} is given the column {name!r}, which the row "
-            f"{row.text[:60]!r} lacks. Read the set from the folder that `sonde make` wrote, or name its columns."
+            f"{dataset.name}: the task {dataset.task} needs the column {name!r}, which the row {row.text[:60]!r} does "
+            "not have. Read the set from the folder that `sonde make` wrote, or name its columns."
         )
     return found
 
 
 def sampled(dataset: Dataset, limit: int | None) -> Dataset:
-    """At most ``limit`` rows of each split, as many of each label as there are, picked by hash and in their old order.
+    """Sample at most ``limit`` rows of each split, balanced over labels, by hash and in their original order.
 
-    Of a set whose classes were left as the corpus has them, sentences are picked whatever their label, with all their
-    rows. With more labels than that, as many labels are picked, the same in every split. Which rows are picked depends
-    on the rows alone, not on their order or on any seed of a probe.
+    In a set with the natural distribution of classes, sentences are sampled regardless of their label, with all their
+    rows. With more labels than ``limit``, that many labels are sampled, the same in every split. The sample depends on
+    the rows alone, not on their order or on any seed.
     """
     if limit is None:
         return dataset
@@ -228,14 +228,14 @@ def _sample(rows: Sequence[Example], limit: int, natural_balance: bool) -> Seque
 
 
 def _held_out(rows: Sequence[Example]) -> tuple[list[Example], list[Example]]:
-    """The rows to learn from, and those to choose on; neither a target form nor a sentence is in both."""
+    """Train rows and held-out dev rows; no target form or sentence is in both."""
     group = _groups(rows)
-    wanted, taken, size = HELD_OUT_SHARE * len(rows), set[int](), 0
+    target, taken, size = HELD_OUT_SHARE * len(rows), set[int](), 0
     counts: dict[int, int] = {}
     for g in group:
         counts[g] = counts.get(g, 0) + 1
     for g in sorted(counts):
-        if size >= wanted:
+        if size >= target:
             break
         taken.add(g)
         size += counts[g]
@@ -244,7 +244,7 @@ def _held_out(rows: Sequence[Example]) -> tuple[list[Example], list[Example]]:
 
 
 def _groups(rows: Sequence[Example]) -> list[int]:
-    """A number per row, the same for rows that share a target form or a sentence, be it by way of others."""
+    """A number per row, the same for rows connected by shared target forms or sentences."""
     leader: dict[tuple[str, str | int], tuple[str, str | int]] = {}
 
     def find(name: tuple[str, str | int]) -> tuple[str, str | int]:
@@ -262,7 +262,7 @@ def _groups(rows: Sequence[Example]) -> list[int]:
 
 
 def has_train_test_split(parts: Parts) -> bool:
-    """Whether one classifier learns labels from one part of a set and is tested on another."""
+    """Whether a set is classified, with one train and one test split."""
     return parts.protocol == "split"
 
 

@@ -1,9 +1,9 @@
-"""results.jsonl: a line per finished or failed cell. Of several lines about one cell the last one counts.
+"""results.jsonl: a line per finished or failed cell. If several lines are about one cell, the last one counts.
 
-Every line has a checksum and its own number. One that is not as it was written is left out, and with it what it may
-have superseded: a number that no longer counted must not come back. Lines count in the order of their numbers, each
-once. When a command ends, run.json notes how long the file is, and its digest. What stands after that, up to a torn
-last line, is of a command that is still running, or was ended by force.
+Every line has a checksum and its own number. A damaged line is left out, and with it whatever it may have superseded: a
+score that no longer counted must not come back. Lines count in the order of their numbers, each once. When a command
+ends, run.json records the length of the file and its digest. Anything after that, up to a torn last line, belongs to a
+command that is still running or was killed.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from sonde.result import Failure, Result, from_line
 
 RESULTS = "results.jsonl"
 RETRACTED = "gone"
-"""The kind of a record that says: what was said of this cell before no longer counts."""
-REDO_MISSING = "The same `sonde run` command does what is missing again."
+"""The kind of a record that retracts earlier records of its cell."""
+REDO_MISSING = "The same `sonde run` command computes what is missing."
 SHOWN = 3
-"""Damaged lines that are told one by one."""
+"""Damaged lines that are reported one by one."""
 _KEY = re.compile(rb'"key":"([0-9a-f]{16})"')
 
 
 @dataclass
 class Records:
-    """What is known of the cells of a run."""
+    """The records of the cells of a run."""
 
     results: dict[str, Result] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
     lines: list[Result | Failure] = field(default_factory=list)
-    """All records that are as they were written and not superseded by one that is not, the oldest first."""
+    """All intact records that no damaged line may have superseded, the oldest first."""
     damaged: list[str] = field(default_factory=list)
-    """What is not as it was written, and what to do."""
+    """What is damaged, and what to do about it."""
     size: int = 0
-    """Bytes of the file, without a last line that is not finished."""
+    """Bytes of the file, without an unfinished last line."""
     torn: bool = False
     """Whether there is such a line."""
 
     def note(self, record: Result | Failure) -> None:
-        """Let a record count."""
+        """Add a record, which supersedes earlier ones of its cell."""
         self.results.pop(record.key, None)
         self.failures.pop(record.key, None)
         if isinstance(record, Result):
@@ -52,8 +52,8 @@ class Records:
             self.failures[record.key] = record
 
     def forget(self, line: bytes) -> None:
-        """Drop what a damaged line may have superseded: its own cell, and results of encoders without an identity,
-        which every command makes anew, unless the line names an identity."""
+        """Drop whatever a damaged line may have superseded: its own cell, and, unless the line has an identity, results
+        of encoders without an identity, which every command recomputes."""
         key = _KEY.search(line)
         gone = {key[1].decode()} if key else set()
         if b'"identity":"' not in line:
@@ -61,21 +61,21 @@ class Records:
         self._drop(gone)
 
     def report_moved_lines(self, path: Path, expected: int, found: int) -> None:
-        """Tell that lines are missing, or not where they were written; one of them may have superseded something."""
+        """Report that lines are missing or moved; one of them may have superseded something."""
         self._drop(self._unnamed())
         if expected == found:
-            what = "its lines are not those that were written, or not in the order in which they were written."
+            what = "its lines were changed or reordered."
         else:
             what = f"expected {expected} lines, got {found}. Lines were removed, repeated or moved."
-        self.damaged.append(f"{path} is not as it was written: {what} {REDO_MISSING}")
+        self.damaged.append(f"{path} is damaged: {what} {REDO_MISSING}")
 
     def drop_unowned(self, own: Callable[[Result], bool]) -> None:
-        """Drop the results that are not this run's own, of a file that is not as it was written."""
+        """Drop the results of other runs from a damaged file."""
         if self.damaged:
             self._drop({key for key, result in self.results.items() if not own(result)})
 
     def _unnamed(self) -> set[str]:
-        """The results of encoders that do not say what they are."""
+        """The results of encoders without an identity."""
         return {key for key, result in self.results.items() if result.cell.identity is None}
 
     def _drop(self, keys: set[str]) -> None:
@@ -85,7 +85,7 @@ class Records:
 
 
 def read_records(path: Path, written: Mapping[str, Any] | None) -> Records:
-    """All that counts; ``written`` is what run.json says about the file."""
+    """Read the records that count; ``written`` is what run.json records about the file."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -94,7 +94,7 @@ def read_records(path: Path, written: Mapping[str, Any] | None) -> Records:
         raise RunError(f"{path} cannot be read: {e.strerror}.") from e
     *lines, rest = content.split(b"\n")
     parsed = [from_line(line) for line in lines]
-    # a damaged line is taken to be where it was written
+    # a damaged line is assumed to be in its place
     numbers = [place if one is None else one[1] for place, one in enumerate(parsed)]
     found = Records(size=len(content) - len(rest), torn=bool(rest))
     seen: set[int] = set()
@@ -108,9 +108,9 @@ def read_records(path: Path, written: Mapping[str, Any] | None) -> Records:
             found.lines.append(one[0])
     wrong = [place for place, one in enumerate(parsed) if one is None]
     for place in wrong[:SHOWN]:
-        found.damaged.append(f"{path}:{place + 1}: this line is not as it was written, and is left out. {REDO_MISSING}")
+        found.damaged.append(f"{path}:{place + 1}: this line is damaged and left out. {REDO_MISSING}")
     if len(wrong) > SHOWN:
-        found.damaged.append(f"{path}: {len(wrong) - SHOWN} more lines are not as they were written. {REDO_MISSING}")
+        found.damaged.append(f"{path}: {len(wrong) - SHOWN} more lines are damaged. {REDO_MISSING}")
     size = written["bytes"] if written is not None else 0
     if numbers != list(range(len(lines))):
         found.report_moved_lines(

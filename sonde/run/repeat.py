@@ -1,4 +1,4 @@
-"""A signature → the same cell again → whether the number came out the same."""
+"""A signature → the same cell computed again → whether the score is the same."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from sonde import __version__
 from sonde.baselines import BASELINES
 from sonde.core.arguments import StringsOrPaths, as_strings
 from sonde.data.dataset import Dataset
@@ -25,18 +24,18 @@ from sonde.run.measure import ERASED, GIVEN
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """A result made again, beside the one on record if there is one."""
+    """A result computed again, with the recorded one if there is one."""
 
     reproduced: Result
     recorded: Result | None
     changed_rows: int | None
-    """Test rows that are labelled otherwise than on record."""
+    """Test rows whose prediction differs from the recorded one."""
     notes: tuple[str, ...]
-    """What is not as it was: the encoder's identity, the version, what dev chose."""
+    """What has changed: the identity of the encoder, the version of sonde, settings chosen on dev."""
 
     @property
     def same(self) -> bool:
-        """Whether the number is the same, and so is every label."""
+        """Whether the score and every prediction are the same."""
         if self.recorded is None or self.reproduced.score != self.recorded.score:
             return False
         return not self.changed_rows and (
@@ -52,70 +51,103 @@ def repeat(
     store: Store | None = None,
     encoders: StringsOrPaths = (),
 ) -> Reproduction:
-    """Do one cell again; the set is looked for by its digest, in ``paths`` and where the run's sets were read from.
+    """Repeat one result by its signature.
 
-    A signature may come from somebody else: an encoder that is a program (``py:``), or that sends texts to a server, is
-    used only if it is among ``encoders``.
+    Parameters
+    ----------
+    signature
+        The signature of a result, as ``Result.signature`` or ``sonde show --signatures`` gives it.
+    run
+        The run that holds the result; the new one is compared with it, down to every prediction.
+    paths
+        Files and folders to look for the dataset in, by its digest; those that ``run`` was read from are searched, too.
+    store
+        Where to keep vectors between runs; by default they are not kept.
+    encoders
+        Encoders to trust. A signature may come from somebody else: an encoder that runs code (``py:``) or sends texts
+        to a server is used only if it is listed here.
+
+    Returns
+    -------
+    Reproduction
+        The new result, the recorded one, and what has changed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sonde import evaluate, find_sets
+    >>> from sonde.run.repeat import repeat
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name) / "parity.txt"
+    >>> split = lambda i: "tr" if i < 40 else "va" if i < 60 else "te"
+    >>> lines = [f"{split(i)}\\t{'even' if i % 2 == 0 else 'odd'}\\tnumber {i}\\n" for i in range(80)]
+    >>> _ = file.write_text("".join(lines))
+    >>> run = evaluate("baseline:hash?dim=8", find_sets([file]), f"{folder.name}/run", baselines=[], resample=0)
+    >>> repeat(run.results[0].signature, run=run).same
+    True
+    >>> folder.cleanup()
     """
     paths, encoders = as_strings(paths, "a path"), as_strings(encoders, "an encoder")
-    said = Signature.parse(signature)
-    for name in (said.enc, (said.variant or "").removeprefix(GIVEN)):
+    requested = Signature.parse(signature)
+    for name in (requested.enc, (requested.variant or "").removeprefix(GIVEN)):
         refuse_untrusted(name, encoders, remote=True)
     every = (*run.results, *run.extras) if run is not None else ()
-    recorded = next((r for r in every if r.signature == str(said)), None)
+    recorded = next((r for r in every if r.signature == str(requested)), None)
     if run is not None and recorded is None:
         raise UsageError(
             f"{run.folder} has no result with this signature; `sonde show {run.folder} --signatures` lists them."
         )
-    if said.enc not in BASELINES and getattr(load(said.enc), "needs_fit", False):
+    if requested.enc not in BASELINES and getattr(load(requested.enc), "needs_fit", False):
         raise UsageError(
-            f"{said.enc} is fitted on the texts of all sets of a run, so that one number of it cannot be had alone: "
-            "give the command of the run again, with another folder."
+            f"{requested.enc} is fitted on the texts of all sets of a run, so a single result cannot be repeated: run "
+            "the command of the run again, with another folder."
         )
-    if said.variant is not None and said.variant.startswith(ERASED):
+    if requested.variant is not None and requested.variant.startswith(ERASED):
         raise UsageError(
-            "What is left after an erasure depends on another set, so that it cannot be had alone: give the command of "
-            "the run again, with another folder."
+            "A score after erasure depends on another set, so it cannot be repeated alone: run the command of the run "
+            "again, with another folder."
         )
-    dataset = _find(said, paths, run)
+    dataset = _find(requested, paths, run)
     try:
-        limit = int(said.limit) if said.limit else None
-        seed = int(said.seed)
+        limit = int(requested.limit) if requested.limit else None
+        seed = int(requested.seed)
     except ValueError:
         raise UsageError(
-            f"This signature has the seed {said.seed!r} and the limit {said.limit!r}; expected numbers."
+            f"Invalid signature: expected numbers as seed and limit, got {requested.seed!r} and {requested.limit!r}."
         ) from None
-    variants = [said.variant] if said.variant is not None else []
+    variants = [requested.variant] if requested.variant is not None else []
     with tempfile.TemporaryDirectory() as folder:
-        learner = said.enc in BASELINES
+        learner = requested.enc in BASELINES
         again = evaluate(
-            [] if learner else [said.enc], [dataset], folder, probes=[said.probe or "linear"], seeds=[seed],
-            limit=limit, store=store, device=said.device, half=said.kept == "float16",
-            resample=0, baselines=[said.enc] if learner else [], controls=[v for v in variants if v in CONTROLS],
+            [] if learner else [requested.enc], [dataset], folder, probes=[requested.probe or "linear"], seeds=[seed],
+            limit=limit, store=store, device=requested.device, half=requested.kept == "float16",
+            resample=0, baselines=[requested.enc] if learner else [], controls=[v for v in variants if v in CONTROLS],
             measures=[v for v in variants if v not in CONTROLS],
         )  # fmt: skip
-        wanted = (said.enc, said.layer, said.variant)
+        place = (requested.enc, requested.layer, requested.variant)
         found = (*again.results, *again.extras)
-        reproduced = next((r for r in found if (r.cell.encoder, r.cell.layer, r.cell.variant) == wanted), None)
+        reproduced = next((r for r in found if (r.cell.encoder, r.cell.layer, r.cell.variant) == place), None)
         if reproduced is None:
-            why = "; ".join(f.error for f in again.failures) or f"there is no layer {said.layer}"
-            raise RunError(f"The cell could not be done again: {why}")
+            why = "; ".join(f.error for f in again.failures) or f"there is no layer {requested.layer}"
+            raise RunError(f"The result could not be repeated: {why}")
         changed_rows = None
         if run is not None and recorded is not None and recorded.metric == "accuracy":
             old, new = (r.predictions(c)["predicted"] for r, c in ((run, recorded), (again, reproduced)))
             changed_rows = int((np.asarray(old) != np.asarray(new)).sum())
-    return Reproduction(reproduced, recorded, changed_rows, tuple(_notes(said, Signature.parse(reproduced.signature))))
+    return Reproduction(
+        reproduced, recorded, changed_rows, tuple(_notes(requested, Signature.parse(reproduced.signature)))
+    )
 
 
 def _notes(recorded: Signature, reproduced: Signature) -> list[str]:
     what = {
-        "id": "the encoder is not what it was",
-        "l2": "dev chose another L2",
-        "hidden": "dev chose another number of hidden units",
-        "dropout": "dev chose another dropout",
-        "n": "other numbers of rows were used",
+        "id": "the encoder has changed",
+        "l2": "another L2 penalty was chosen on dev",
+        "hidden": "another number of hidden units was chosen on dev",
+        "dropout": "another dropout was chosen on dev",
+        "n": "the numbers of rows differ",
         "task": "the task has another version",
-        "sonde": f"the signature is of another version of sonde than {__version__}",
+        "sonde": "the version of sonde differs",
     }
     found = [
         f"{text}: {getattr(recorded, name)} then, {getattr(reproduced, name)} now"
@@ -123,32 +155,32 @@ def _notes(recorded: Signature, reproduced: Signature) -> list[str]:
         if getattr(recorded, name) != getattr(reproduced, name)
     ]
     if reproduced.id is None:
-        found.append("the encoder does not say what it is, so that it may be another one")
+        found.append("the encoder has no identity, so it may have changed")
     return found
 
 
-def _find(said: Signature, paths: Sequence[str], run: Run | None) -> Dataset:
-    """The set with the digest of a signature."""
-    name, _, digest = said.data.rpartition("#")
-    task = said.task.rpartition(".v")[0]
+def _find(requested: Signature, paths: Sequence[str], run: Run | None) -> Dataset:
+    """The dataset with the digest of a signature."""
+    name, _, digest = requested.data.rpartition("#")
+    task = requested.task.rpartition(".v")[0]
     there = run.info.get("datasets", ()) if run is not None else ()
     known = [msgspec.convert(d["source"], Source) for d in there if d["digest"] == digest and d["source"]]
-    met: list[str] = []
+    others: list[str] = []
     for source in (*_sources(paths), *known):
         if source.task != task and source.name != name:
             continue
         try:
             found = source.load()
         except SondeError as e:
-            met.append(f"{source.name} ({e})")
+            others.append(f"{source.name} ({e})")
             continue
         if found.digest == digest:
             return found
-        met.append(f"{source.name}#{found.digest}")
+        others.append(f"{source.name}#{found.digest}")
     looked = ", ".join([*paths, *(source.paths[0] for source in known)]) or "no folder"
     raise UsageError(
-        f"The set {said.data} was not found in {looked}{'; met ' if met else ''}{', '.join(met)}. "
-        "Name the folder of the set with --data."
+        f"The dataset {requested.data} was not found in {looked}{'; got ' if others else ''}{', '.join(others)}. "
+        "Name its folder with --data."
     )
 
 

@@ -1,9 +1,9 @@
-"""Probes trained again without parts of the training rows, so that a score has an interval about its encoder.
+"""Probes retrained without some of the training rows, so that a score has an interval about its encoder.
 
-``sonde.stats.training`` says how that interval comes about. Which rows are left out depends on the set alone, so that
-all encoders are trained without the same ones: whole target forms, or sentences, where rows share them, and about as
-many of each class. The same goes for the dev rows that are drawn again to choose among the grid. What is kept is which
-test rows each of these probes has right, a bit a row.
+``sonde.stats.training`` explains that interval. Which rows are left out depends on the set alone, so it is the same for
+all encoders: whole target forms, or sentences, where rows share them, balanced over classes. The same holds for the dev
+rows that are resampled to choose from the grid. For each of these probes, one bit per test row is saved: whether it is
+right.
 """
 
 from __future__ import annotations
@@ -27,31 +27,30 @@ from sonde.stats.resample import cluster_numbers
 from sonde.stats.training import Retrained, Systems
 
 RESAMPLED, CHOSEN_ARRAY = f"{AUXILIARY_PREFIX}resampled", f"{AUXILIARY_PREFIX}chosen"
-"""What the bits are called among the predictions: of probes trained again, and of those that other dev rows choose."""
+"""Names of the saved arrays: bits of retrained probes, and of the probes that resampled dev rows choose."""
 DEV_DRAWS = 20
-"""Of dev rows."""
+"""Bootstrap samples of dev rows."""
 RESAMPLE_MULTIPLE = 10
-"""What numbers of probes are multiples of, so that they make whole rounds of any kind of probe."""
+"""Numbers of probes are multiples of this, so that rounds are complete for any kind of probe."""
 MAX_DEFAULT_COST = 10**9
-"""Training rows times dimensions times the square of the classes up to which that is done by default: with many
-classes there are more numbers to find, and the search for them is longer."""
+"""Training rows × dimensions × classes² above which no probes are retrained by default: with many classes there are
+more parameters, and fits converge more slowly."""
 
 Ints = npt.NDArray[np.int64]
 
 
 def checked_resamples(requested: int | None) -> int | None:
-    """A number of probes that makes whole rounds."""
+    """A valid number of probes; UsageError otherwise."""
     if requested is not None and (requested < 0 or requested % RESAMPLE_MULTIPLE):
         raise UsageError(
-            f"--resample {requested}: expected 0, {RESAMPLE_MULTIPLE}, {2 * RESAMPLE_MULTIPLE}, …: a probe is "
-            f"trained without each group of training "
-            "rows, in one round or several."
+            f"--resample {requested}: expected a multiple of {RESAMPLE_MULTIPLE}, or 0: each round trains one probe "
+            "without each group of training rows."
         )
     return requested
 
 
 def resample_count(requested: int | None, probe: Probe, rows: int, dimensions: int, classes: int) -> int:
-    """How many probes to train again: as many as were asked for, or the default."""
+    """How many probes to retrain: as requested, or the default."""
     if requested is not None:
         return requested
     outputs = 1 if classes == 2 else classes
@@ -61,22 +60,22 @@ def resample_count(requested: int | None, probe: Probe, rows: int, dimensions: i
 
 
 def has_enough_resamples(found: Result, requested: int | None) -> bool:
-    """Whether a finished probe was trained again as often as was asked for, or cannot be."""
+    """Whether a finished cell has as many retrained probes as requested, or cannot have any."""
     if found.not_resampled is not None or found.cell.probe is None:
         return True
     _, probe = parse(found.cell.probe)
-    wanted = resample_count(requested, probe, found.n["tr"], found.dimension or 0, len(found.labels))
-    return found.resamples >= wanted
+    needed = resample_count(requested, probe, found.n["tr"], found.dimension or 0, len(found.labels))
+    return found.resamples >= needed
 
 
 def assign_groups(train: Part, rounds: int, groups: int) -> Ints | str:
-    """Groups (rounds, n) of the training rows, 0 … groups - 1; or why there are none."""
+    """Groups (rounds, n) of the training rows, 0 … groups - 1, or why there are none."""
     shared = cluster_ids(train.keys, train.texts)
     unit = np.arange(len(train)) if shared is None else cluster_numbers(shared, len(train))
     units = int(unit.max()) + 1
     if units < 2 * groups:
-        return f"the training rows have {units} target forms or sentences, and {2 * groups} are needed"
-    # rows of a unit stay together; units of one class, by their first row, are dealt in turn
+        return f"the training rows have {units} target forms or sentences; {2 * groups} are needed"
+    # rows of a unit stay together; units of one class, by their first row, are assigned in turn
     label = train.labels[np.unique(unit, return_index=True)[1]]
     found = np.empty((rounds, len(train)), np.int64)
     for i in range(rounds):
@@ -85,26 +84,26 @@ def assign_groups(train: Part, rounds: int, groups: int) -> Ints | str:
         group = np.empty(units, np.int64)
         group[order] = np.arange(units) % groups
         found[i] = group[unit]
-    met = np.unique(train.labels)
-    if any(len(np.unique(dealt[train.labels == each])) < 2 for dealt in found for each in met):
+    classes = np.unique(train.labels)
+    if any(len(np.unique(assigned[train.labels == each])) < 2 for assigned in found for each in classes):
         return "all training rows of a class may be left out at once"
     return found
 
 
 def retrain(
-    probe: Probe, one: Fit, many: int, parts: Parts, features: Sequence[Features], device: str | None
+    probe: Probe, one: Fit, count: int, parts: Parts, features: Sequence[Features], device: str | None
 ) -> Retrained | str:
-    """The test rows that other probes have right; or why there are none. ``features`` are of train, dev and test."""
+    """The test rows that retrained probes have right, or why there are none. ``features``: train, dev and test."""
     train, dev, test = features
     shared = cluster_ids(parts.test.keys, parts.test.texts)
     if len(set(shared or range(len(parts.test)))) < 2:
-        return "there is one test row only, or one target form or sentence that all test rows share"
+        return "there is only one test row, or all test rows share one target form or sentence"
     groups = kind_of(probe).groups
-    dealt = assign_groups(parts.train, many // groups, groups)
-    if isinstance(dealt, str):
-        return dealt
+    assigned = assign_groups(parts.train, count // groups, groups)
+    if isinstance(assigned, str):
+        return assigned
     models = leave_groups_out(
-        probe, one, train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), dealt, device=device,
+        probe, one, train, parts.train.labels, dev, parts.dev.labels, len(parts.labels), assigned, device=device,
     )  # fmt: skip
     candidates = _right(one.candidates, test, parts.test.labels)
     return Retrained(
@@ -119,7 +118,7 @@ def _right(models: Sequence[Model], test: Features, labels: Ints) -> npt.NDArray
     """Which test rows each probe has right, (probes, n)."""
     found = np.empty((len(models), len(labels)))
     linear = [model for model in models if isinstance(model, Linear)]
-    if len(linear) == len(models):  # which share a reading of the rows
+    if len(linear) == len(models):  # scored in one pass over the rows
         for part, scores in logits(linear, test):
             found[:, part] = scores.argmax(axis=1) == labels[part]
     else:
@@ -129,7 +128,7 @@ def _right(models: Sequence[Model], test: Features, labels: Ints) -> npt.NDArray
 
 
 def bootstrap_choices(probe: Probe, candidates: Sequence[Model], dev: Features, part: Part) -> list[int]:
-    """Which of the rivals is chosen each time that dev rows, or what they share, are drawn with replacement."""
+    """Which candidate is chosen on each bootstrap sample of the dev rows, or of their clusters."""
     correct = np.empty((len(candidates), len(part)))
     losses = np.empty_like(correct)
     known = part.labels >= 0
@@ -152,9 +151,9 @@ def bootstrap_choices(probe: Probe, candidates: Sequence[Model], dev: Features, 
 def about_encoder(
     correct: npt.NDArray[np.bool_], retrained: Retrained, clusters: Sequence[str] | None
 ) -> tuple[tuple[float, float], float]:
-    """The 95 % interval of the encoder's accuracy, and the standard deviation that training and dev rows give it.
+    """The 95 % interval of the encoder's accuracy, and its standard deviation over samples of train and dev rows.
 
-    From the test rows (n) that the probe has right, and those of other probes.
+    Computed from the test rows (n) that the probe has right, and those that retrained probes have right.
     """
     rows = Rows.of(len(correct), clusters)
     system = Systems(rows, correct[None].astype(np.float64), [retrained])
@@ -164,7 +163,7 @@ def about_encoder(
 
 
 def pack_resamples(retrained: Retrained) -> dict[str, npt.NDArray[np.uint8]]:
-    """As it is kept beside the predictions."""
+    """The arrays that are saved with the predictions."""
     return {
         name: np.packbits(bits > 0, axis=1)
         for name, bits in ((RESAMPLED, retrained.trained), (CHOSEN_ARRAY, retrained.chosen))
@@ -172,7 +171,7 @@ def pack_resamples(retrained: Retrained) -> dict[str, npt.NDArray[np.uint8]]:
 
 
 def read_resamples(run: Run, result: Result) -> Retrained | None:
-    """Which test rows other probes like this one have right; None if there are none."""
+    """Which test rows the retrained probes have right; None if there are none."""
     if not result.resamples or result.cell.probe is None:
         return None
     found, n = run.predictions(result, RESAMPLED, CHOSEN_ARRAY), result.n["te"]

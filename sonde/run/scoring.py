@@ -25,22 +25,20 @@ from sonde.stats.means import Rows
 
 LogProbs = npt.NDArray[np.float32]
 """Log-probabilities, (n, classes)."""
-
-
 Bools = npt.NDArray[np.bool_]
 
 
 def calibrate(logs: LogProbs, dev_logs: LogProbs, dev_labels: npt.NDArray[np.int64]) -> tuple[LogProbs, float]:
-    """Log-probabilities of test rows (n, classes) at the temperature that is best on dev, and that temperature.
+    """Log-probabilities of test rows (n, classes) after temperature scaling on dev, and the temperature.
 
-    Test labels have no part in it. Where dev has no label that train has, the temperature is 1.
+    Test labels are not used. If no label of dev is in train, the temperature is 1.
     """
     t = fit_temperature(dev_logs, dev_labels) if (dev_labels >= 0).any() else 1.0
     return scaled(logs, t), t
 
 
 def information_of(logs: LogProbs, parts: Parts) -> Information:
-    """What calibrated log-probabilities of the test rows (n, classes) tell about their labels."""
+    """The usable information about the labels in calibrated log-probabilities of the test rows (n, classes)."""
     labels = parts.test.labels
     return information(
         log2_of_true(logs, labels), labels, prior(parts.train.labels, len(parts.labels)),
@@ -49,16 +47,16 @@ def information_of(logs: LogProbs, parts: Parts) -> Information:
 
 
 def log2_of_true(logs: LogProbs, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """The logarithms, to the base of 2, of the probabilities of the true labels (n,); minus infinity for one unmet."""
+    """log2 of the probabilities of the true labels (n,); minus infinity for a label that is not in train."""
     found: npt.NDArray[np.float64] = np.where(labels >= 0, logs[np.arange(len(logs)), labels] / np.log(2), -np.inf)
     return found
 
 
 def without_interval(result: Result) -> Result:
-    """The same where a baseline looks at no row: its score is a fact of the set, and not an estimate of anything.
+    """The result of a constant baseline without an interval: its score is a fact of the set, not an estimate.
 
-    Another sample of a natural distribution would have other shares of labels; what that does to a difference from the
-    baseline is in the paired test, which draws both on the same rows.
+    Another sample would have other proportions of labels; the paired test accounts for what that does to a difference
+    from the baseline, as it resamples both on the same rows.
     """
     if result.cell.encoder not in CONSTANT_BASELINES:
         return result
@@ -66,7 +64,7 @@ def without_interval(result: Result) -> Result:
 
 
 def saved_predictions(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
-    """What is kept of the log-probabilities (n, classes)."""
+    """The arrays to save of the log-probabilities (n, classes)."""
     predicted = logs.argmax(axis=1)
     rows = np.arange(len(logs))
     found = {
@@ -81,12 +79,12 @@ def saved_predictions(logs: npt.NDArray[np.float32], truth: npt.NDArray[np.int64
 def classification_result(
     cell: Cell, parts: Parts, predicted: npt.NDArray[Any], truth: npt.NDArray[Any], baselines: Mapping[str, float]
 ) -> Result:
-    """The result of a classifier that gave the test rows (n) these labels."""
+    """The result of a classifier with these predictions on the test rows (n)."""
     n = len(truth)
     correct = predicted == truth
     low, high = wilson(float(correct.sum()), n)
     clusters = clusters_of(parts.test) or []
-    several = len(set(clusters))
+    n_clusters = len(set(clusters))
     return Result(
         key=cell.key,
         cell=cell,
@@ -98,8 +96,8 @@ def classification_result(
         score=accuracy(predicted, truth),
         scores={"macro_f1": macro_f1(predicted, truth)},
         interval=(low, high),
-        cluster_interval=_of_clusters(correct, clusters) if several > 1 else None,
-        clusters=several or None,
+        cluster_interval=_of_clusters(correct, clusters) if n_clusters > 1 else None,
+        clusters=n_clusters or None,
         baselines=baselines,
         versions=versions(),
         synthetic=parts.synthetic,
@@ -112,10 +110,10 @@ def _of_clusters(correct: Bools, clusters: Sequence[str]) -> tuple[float, float]
 
 
 def versions() -> dict[str, str]:
-    """The versions of what a number may depend on, of modules that are loaded."""
+    """Versions of the loaded packages that a score may depend on."""
     found = {"sonde": __version__, "python": platform.python_version()}
     for name in ("numpy", "scipy", "numba", "torch", "transformers", "sentence_transformers"):
         module = sys.modules.get(name)
         if module is not None and isinstance(getattr(module, "__version__", None), str):
-            found[name] = str(module.__version__)  # torch's is a kind of string of its own
+            found[name] = str(module.__version__)  # torch has a subclass of str
     return found

@@ -1,4 +1,4 @@
-"""What cells of one encoder share: vectors of texts, and what follows from those of a set."""
+"""What cells of one encoder share: vectors of texts, and values computed from them."""
 
 from __future__ import annotations
 
@@ -15,51 +15,51 @@ from sonde.errors import ShapeError
 
 T = TypeVar("T")
 
-ROOM = 2**28
-"""Bytes that are kept of what can be made again."""
+MAX_CACHE_BYTES = 2**28
+"""Size of the cache of what can be computed again."""
 
 
 class SharedCache:
-    """Things by name, made by the first that asks for them; cells may ask side by side."""
+    """Values by name, computed on first use; safe for threads."""
 
-    def __init__(self, max_bytes: int = ROOM) -> None:
-        self._room = max_bytes
+    def __init__(self, max_bytes: int = MAX_CACHE_BYTES) -> None:
+        self._max_bytes = max_bytes
         self._found: dict[Hashable, tuple[int, object]] = {}
         self._making: dict[Hashable, Lock] = {}
         self._lock = Lock()
 
     def get(self, name: Hashable, size: int, make: Callable[[], T]) -> T:
-        """What has this name, or else what ``make`` gives, of about so many bytes.
+        """The value of this name, or else that of ``make``, of about ``size`` bytes.
 
-        What was asked for longest ago is given up where there is no more room.
+        The least recently used values are dropped when the cache is full.
         """
         with self._lock:
             making = self._making.setdefault(name, Lock())
-        with making:  # one makes it, the others wait
+        with making:  # one thread computes it, the others wait
             with self._lock:
                 kept = self._found.pop(name, None)
                 if kept is not None:
-                    self._found[name] = kept  # the last to go
+                    self._found[name] = kept  # most recently used
                     return kept[1]  # type: ignore[return-value]
             made = make()
             with self._lock:
-                if size <= self._room:
+                if size <= self._max_bytes:
                     self._found[name] = size, made
-                while sum(each for each, _ in self._found.values()) > self._room:
+                while sum(each for each, _ in self._found.values()) > self._max_bytes:
                     del self._found[next(iter(self._found))]
         return made
 
 
 class TextIndex(dict[str, int]):
-    """Where each text is in a table. A column that is asked for again is looked up once."""
+    """The row of each text in a table. Each column is looked up once."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         super().__init__((text, i) for i, text in enumerate(texts))
         self._columns: dict[int, tuple[Sequence[str], npt.NDArray[np.int64]]] = {}
 
     def of(self, column: Sequence[str]) -> npt.NDArray[np.int64]:
-        """The places of texts; KeyError if one of them is not there."""
-        # the column is kept beside its places, so that no other one can have its number
+        """The rows of texts; KeyError if one of them is missing."""
+        # the column is kept alive, so that no other one can have its id
         found = self._columns.get(id(column))
         if found is None:
             found = column, np.fromiter(map(self.__getitem__, column), np.int64, len(column))
@@ -67,7 +67,7 @@ class TextIndex(dict[str, int]):
         return found[1]
 
     def has(self, column: Sequence[str]) -> bool:
-        """Whether all texts of a column are there."""
+        """Whether all texts of a column are in the table."""
         try:
             self.of(column)
         except KeyError:
@@ -77,10 +77,10 @@ class TextIndex(dict[str, int]):
 
 @dataclass(frozen=True)
 class EmbeddingPool:
-    """Vectors of texts as they have come, one table after the other; no vectors are copied."""
+    """Vectors of texts, in tables as they were encoded; no vectors are copied."""
 
     tables: tuple[tuple[Embeddings, TextIndex], ...] = ()
-    """Each with the places of its texts; of a text that is in several, the first counts."""
+    """Each with the rows of its texts; if a text is in several, the first counts."""
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -88,18 +88,18 @@ class EmbeddingPool:
         return self.tables[0][0].layers if self.tables else ()
 
     def plus(self, table: Embeddings) -> EmbeddingPool:
-        """This and another table."""
+        """The pool with another table."""
         for first, _ in self.tables[:1]:
             one, two = (np.delete(each.vectors.shape, -2).tolist() for each in (first, table))
             if one != two:
                 raise ShapeError(
-                    f"The encoder gave vectors of {one} numbers (layers, dimension) before and of {two} for "
-                    f"{table.texts[0][:60]!r}; expected the same."
+                    f"Expected vectors of shape {one} (layers, dimension), as before; got {two} for "
+                    f"{table.texts[0][:60]!r}."
                 )
         return EmbeddingPool((*self.tables, (table, TextIndex(table.texts))))
 
     def missing(self, columns: Sequence[Sequence[str]]) -> list[str]:
-        """The different texts of columns that have no vectors, in order."""
+        """The distinct texts of columns that have no vectors, in order."""
         left: dict[str, None] = {}
         for column in columns:
             if not any(place.has(column) for _, place in self.tables):
@@ -110,7 +110,7 @@ class EmbeddingPool:
         return found
 
     def seconds(self, columns: Sequence[Sequence[str]]) -> float:
-        """The time that the encoder took for the different texts of columns."""
+        """The time it took to encode the distinct texts of columns."""
         for table, place in self.tables:
             if all(map(place.has, columns)):
                 return table.seconds * len(np.unique(np.concatenate([*map(place.of, columns)]))) / len(table.texts)

@@ -31,7 +31,7 @@ from sonde.transfer.similar import correlations, similarity
 FOLDS = 10
 """SentEval's default configuration."""
 CORRELATION_DRAWS = 2000
-"""Resamples of rows for the interval of a correlation."""
+"""Bootstrap samples of rows for the interval of a correlation."""
 
 
 def transfer_unit(unit: Unit) -> list[tuple[Result, Arrays]]:
@@ -78,19 +78,19 @@ def _folded(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
         scores=scores,
         dimension=train.shape[1],
         dev_score=found.dev / 100,
-        chosen=_usual(found),
+        chosen=_most_common_choice(found),
         tried=tuple(dict(point) for point in found.chosen),
     )
     return (_over_folds(result, found.parts) if found.parts else result), arrays
 
 
-def _usual(found: Outcome) -> Mapping[str, Any]:
-    """The point of the grid that most outer folds chose."""
+def _most_common_choice(found: Outcome) -> Mapping[str, Any]:
+    """The grid point that was chosen on most outer folds."""
     return dict(Counter(tuple(point.items()) for point in found.chosen).most_common(1)[0][0])
 
 
 def _over_folds(result: Result, shares: tuple[float, ...]) -> Result:
-    """The mean over folds with Nadeau and Bengio's interval: folds share what they learn from."""
+    """The mean over folds with Nadeau and Bengio's interval: folds share training rows."""
     n = result.n["te"]
     held = n / len(shares)
     spread = corrected_t(shares, n - held, held)
@@ -104,7 +104,7 @@ def _over_folds(result: Result, shares: tuple[float, ...]) -> Result:
 
 
 def _f1(predicted: npt.NDArray[Any], truth: npt.NDArray[Any]) -> float:
-    """F1 of the second label, paraphrase."""
+    """F1 of the second label (paraphrase)."""
     hits = float(((predicted == 1) & (truth == 1)).sum())
     return 2 * hits / max(1.0, float((predicted == 1).sum() + (truth == 1).sum()))
 
@@ -144,7 +144,7 @@ def _similar(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
 
 
 def _retrieved(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
-    """The share of captions that find their image first, on folds of a thousand images."""
+    """Recall@1 of images by captions, on folds of a thousand images."""
     parts = unit.parts
     galleries = [
         Gallery(Features.of(images), unit.vectors.features(part))
@@ -179,9 +179,7 @@ def _retrieved(unit: Unit, cell: Cell) -> tuple[Result, Arrays]:
 def _correlated(unit: Unit, cell: Cell, metric: str, value: float, interval: tuple[float, float]) -> Result:
     parts = unit.parts
     if not all(map(math.isfinite, (value, *interval))):
-        raise UsageError(
-            f"{cell.encoder} gives all pairs of {parts.name} the same number, so that there is no correlation."
-        )
+        raise UsageError(f"{cell.encoder} gives all pairs of {parts.name} the same score, so there is no correlation.")
     return Result(
         key=cell.key,
         cell=cell,

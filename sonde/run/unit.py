@@ -1,4 +1,4 @@
-"""What one piece of work needs: cells to fill, a set, its vectors and a probe."""
+"""A unit of work: cells that are fitted together, with their set, its vectors and a probe."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sonde.run.shared import SharedCache, TextIndex
 from sonde.transfer.pairs import compare, juxtapose
 
 Table = tuple[npt.NDArray[Any], TextIndex]
-"""Vectors (texts, d), and where each text's are."""
+"""Vectors (texts, d), and the row of each text."""
 
 
 T = TypeVar("T")
@@ -29,11 +29,11 @@ PAIRS = {
     **dict.fromkeys(("SNLI", "XNLI", "CDSEntailment"), juxtapose),
     "CDSRelatedness": compare,
 }
-"""What the probe reads of two sentences, by task."""
+"""How the vectors of two sentences are combined, by task."""
 
 
 CENTRE_ROWS = 512
-"""Rows whose mean is near enough to the centre of all."""
+"""Rows whose mean is close enough to the mean of all."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class Vectors:
 
     tables: Sequence[Table]
     words: Sequence[Table] = ()
-    """Vectors of words as the encoder has them itself, if it does."""
+    """The encoder's own word vectors, if it has any."""
 
     def features(self, part: Part) -> Features:
-        """What a probe reads: the sentence's vector and those of further inputs, side by side."""
+        """The input of a probe: the vector of the sentence and those of further inputs, concatenated."""
         found = [_column(self.tables, part.texts)]
         found += [_column(self.words or self.tables, values) for values in part.inputs.values()]
         tables, places = zip(*found, strict=True)
@@ -69,7 +69,7 @@ class Vectors:
 
 
 def _column(tables: Sequence[Table], column: Sequence[str]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """A table that has all texts of a column, and their places in it; where none has all, a copy of their vectors."""
+    """A table that has all texts of a column, and their rows in it; if none has all, a copy of their vectors."""
     for table, place in tables:
         if place.has(column):
             return table, place.of(column)
@@ -78,49 +78,49 @@ def _column(tables: Sequence[Table], column: Sequence[str]) -> tuple[npt.NDArray
 
 @dataclass(frozen=True)
 class Unit:
-    """Cells that are fitted together: they differ in their seed only."""
+    """Cells that are fitted together: they differ only in their seed."""
 
     parts: Parts
     cells: Sequence[Cell]
     probe: Probe
-    """As used for the task."""
+    """With the settings of the task."""
     vectors: Vectors
     baselines: Mapping[str, float]
     encode_seconds: float
-    """The set's share of the time the encoder took."""
+    """The set's share of the encoding time."""
     resample: int | None = 0
-    """Probes to train again without parts of the training rows; None: as many as is usual."""
+    """Probes to retrain without some of the training rows; None: the default."""
     plain: Plain | None = None
-    """Of controls and measures, what they are to be read beside."""
+    """For controls and measures, the plain set and result they refer to."""
 
 
 @dataclass(frozen=True)
 class Plain:
-    """What a control or a measure is about."""
+    """What a control or a measure refers to: the plain set, and its result."""
 
     parts: Parts
     result: Result | None
-    """The plain result, if it is there."""
+    """The plain result, if there is one."""
     others: Sequence[Parts] = ()
-    """All sets that the encoder is probed on, this one included."""
+    """All sets that the encoder is probed on, including this one."""
     layers: Mapping[str, Vectors] = field(default_factory=dict)
-    """The vectors of all layers, of a measure across layers."""
+    """The vectors of all layers, for a measure across layers."""
     given: Vectors | None = None
-    """The vectors of another encoder, of a measure of what this one adds to it."""
+    """The vectors of another encoder, for a measure of what this one adds to it."""
     model: Callable[[], Model | None] = lambda: None
-    """The plain probe, if it is done and was kept."""
+    """Loads the plain probe, if it is finished and was saved."""
     shared: SharedCache = field(default_factory=SharedCache)
-    """What cells of the encoder have in common."""
+    """Intermediate values that cells of the encoder share."""
     layer: str | None = None
 
     @property
     def l2(self) -> float | None:
-        """The penalty that was chosen for the plain probe, if it is one with penalties."""
+        """The penalty chosen for the plain probe, if it has one."""
         return None if self.result is None else self.result.chosen.get("l2")
 
 
 def features_of(unit: Unit, part: Part) -> Features:
-    """What the probe reads of a part: pairs of sentences as SentEval puts them together, all else side by side."""
+    """The input of the probe: pairs of sentences as SentEval combines them, anything else concatenated."""
     combine = PAIRS.get(unit.parts.task)
     if combine is None or not part.inputs:
         return unit.vectors.features(part)
@@ -129,18 +129,18 @@ def features_of(unit: Unit, part: Part) -> Features:
 
 
 def shared(unit: Unit, what: str, size: int, make: Callable[[], T]) -> T:
-    """Something that follows from the vectors of a set, made once for all cells; about so many bytes."""
+    """A value computed from the vectors of a set, once for all cells; ``size`` is its approximate size in bytes."""
     plain, parts = unit.plain, unit.parts
     return make() if plain is None else plain.shared.get((what, plain.layer, parts.name, parts.digest), size, make)
 
 
 def statistics_of(unit: Unit, train: Features) -> TrainingStatistics:
-    """What fits on the training rows of a set share, whatever their labels."""
+    """What fits on the same training vectors share, whatever their labels."""
     parts, d = unit.parts, train.shape[1]
     make = partial(TrainingStatistics.of, train, parts.train.labels, len(parts.labels), unit.cells[0].device)
-    return shared(unit, "ground", 80 * d * d, make)  # with the inverses of some twenty penalties, which it keeps
+    return shared(unit, "ground", 80 * d * d, make)  # including the inverses it keeps for about twenty penalties
 
 
 def clusters_of(part: Part) -> list[str] | None:
-    """What rows of a part share, by which they stand and fall together."""
+    """The cluster of each row, by a shared target form or sentence; None if rows are independent."""
     return cluster_ids(part.keys, part.texts)

@@ -1,7 +1,7 @@
 """What controls and measures have in common: how their results are shown.
 
-A control or measure is one object in one file. Its computation fills a ``Result``; what tables and pages show of that
-follows from the object's own ``columns``, so that nothing else has to know of it.
+A control or measure is one object in one file. Its computation fills a ``Result``; tables and pages show the object's
+own ``columns``, so that no other file needs to change.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any, Literal, NamedTuple
 
 
 class CellText(NamedTuple):
-    """A number as it is printed."""
+    """A value as it is printed."""
 
     text: str
     margin: str = ""
     """Half the width of its 95 % interval."""
     note: str = ""
-    """What follows it in brackets or as a mark."""
+    """Text that follows it, in parentheses or as a mark."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class VariantSummary:
     """The result of one control or measure on one set, for one column of a report."""
 
     name: str
-    """As in the signature: ``key``, ``online``, ``given:length``; of an erasure, the label of the erased set."""
+    """As in the signature: ``key``, ``online``, ``given:length``; for an erasure, the label of the erased set."""
     of: str
     """The control or measure: ``key``, ``online``, ``given:length``, ``erasure``."""
     kind: Literal["control", "measure"]
@@ -37,15 +37,15 @@ class VariantSummary:
     n: int = 0
     """Test rows."""
     lost: float | None = None
-    """The plain score minus this one; None where the two are not of the same test rows, and for measures."""
+    """The plain score minus this one; None for measures, and if the test rows are not the same."""
     scores: Mapping[str, float] = field(default_factory=dict)
-    """Further numbers, by name."""
+    """Further values, by name."""
     chosen: Mapping[str, Any] = field(default_factory=dict)
-    """Settings that dev chose."""
+    """Settings chosen on dev."""
     points: tuple[Mapping[str, Any], ...] = ()
     """A curve: blocks, training sizes, ranks, layers, …"""
     baselines: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
-    """Curves of baselines that belong beside it, by name."""
+    """Curves of baselines to compare with, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,35 +55,35 @@ class VariantColumn:
     heading: tuple[str, ...]
     """Lines of the heading; ``{name}`` stands for the name of the variant, as in ``given:length``."""
     text: Callable[[VariantSummary], CellText | None]
-    """What a cell says; None: nothing."""
+    """The text of a cell; None: empty."""
 
 
-# How numbers are written
+# Formatting
 
 
 def margin(low: float | None, high: float | None, *, scale: float = 100, digits: int = 1) -> str:
-    """± and half the width of an interval; nothing for a number that has none."""
+    """± and half the width of an interval; empty if there is none."""
     return "" if low is None or high is None else f"±{scale * (high - low) / 2:.{digits}f}"
 
 
 def percent(value: float | None) -> CellText | None:
-    """A share in points."""
+    """A proportion in percent."""
     return None if value is None else CellText(f"{100 * value:.1f}")
 
 
 def points(v: VariantSummary) -> CellText:
-    """The score in points, with its interval."""
+    """The score in percent, with its interval."""
     return CellText(f"{100 * v.value:.1f}", margin(v.low, v.high))
 
 
 def bits(v: VariantSummary) -> CellText:
     """The score in bits, with its interval."""
-    rounded = round(v.value, 3) + 0.0  # which makes -0 a 0
+    rounded = round(v.value, 3) + 0.0  # no -0
     return CellText(f"{rounded:.3f}", margin(v.low, v.high, scale=1, digits=3))
 
 
 def estimate(v: VariantSummary, name: str) -> CellText | None:
-    """One of the further numbers in points, with the interval in ``NAME_low`` and ``NAME_high``."""
+    """One of ``scores`` in percent, with the interval in ``NAME_low`` and ``NAME_high``."""
     if name not in v.scores:
         return None
     return CellText(f"{100 * v.scores[name]:.1f}", margin(v.scores.get(f"{name}_low"), v.scores.get(f"{name}_high")))

@@ -1,7 +1,7 @@
-"""What is asked beside the plain score, so that one knows what it means: controls and measures, as cells of the loop.
+"""Controls and measures as cells of the loop: they tell what a plain score means.
 
-A control probes something from which one thing was taken away, and its score is read beside the plain one. A measure
-asks another question of the same vectors. Either has a name, which is the ``variant`` of its cells.
+A control takes one thing away, and its score is compared with the plain one. A measure computes another quantity from
+the same vectors. The name of either is the ``variant`` of its cells.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Finished = tuple[Result, Arrays, Arrays | None]
 
 
 class Variants(NamedTuple):
-    """The controls and measures that are asked for, by name."""
+    """The names of the requested controls and measures."""
 
     controls: tuple[str, ...]
     measures: tuple[str, ...]
@@ -44,25 +44,25 @@ class Variants(NamedTuple):
 
 @dataclass(frozen=True)
 class Variant:
-    """A set as one control or measure wants it."""
+    """A set as one control or measure needs it."""
 
     names: tuple[str, ...]
-    """What its cells are called."""
+    """The variants of its cells."""
     parts: Parts | SondeError
     """The set to probe, or why there is none."""
     measures: bool = False
-    """Whether it is a measure, and about the linear probe."""
+    """Whether it is a measure, and so uses the linear probe."""
     all_layers: bool = False
-    """Whether it is about all layers of an encoder together."""
+    """Whether it uses all layers of an encoder together."""
     others: tuple[Parts, ...] = ()
     given: str | None = None
-    """The encoder whose vectors are taken for given."""
+    """The encoder that it is conditional on."""
     given_identity: str = ""
-    """What that encoder is."""
+    """The identity of that encoder."""
 
 
 def select_variants(controls: StringsOrPaths, measures: StringsOrPaths) -> Variants:
-    """The names that are meant, ``all`` spelt out."""
+    """The requested names, with ``all`` expanded."""
     return Variants(_names(controls, tuple(CONTROLS), "control"), _names(measures, tuple(MEASURES), "measure"))
 
 
@@ -75,25 +75,25 @@ def _names(given: StringsOrPaths, known: Sequence[str], what: str) -> tuple[str,
             found[name] = None
         else:
             near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            more = f", {GIVEN} and any encoder" if what == "measure" else ""
-            raise UsageError(f"There is no {what} {name!r}; there are {', '.join(known)}{more}, and {ALL}{hint}")
+            hint = f" Did you mean {near[0]}?" if near else ""
+            more = f", {GIVEN}ENCODER" if what == "measure" else ""
+            raise UsageError(f"There is no {what} {name!r}.{hint} Expected one of {', '.join(known)}{more}, {ALL}.")
     return tuple(found)
 
 
 def _takes_encoder(name: str) -> bool:
-    """Whether a measure names an encoder that is taken for given."""
+    """Whether a measure is conditional on an encoder."""
     scheme, colon, _ = name.removeprefix(GIVEN).partition(":")
     return name.startswith(GIVEN) and bool(colon) and scheme in scheme_names()
 
 
 def base_variant(variant: str) -> str:
-    """The control or measure that a variant is of: ``erased:…`` is of ``erasure``."""
+    """The control or measure of a variant: ``erasure`` for ``erased:…``."""
     return "erasure" if variant.startswith(ERASED) else variant
 
 
 def make_variants(parts: Parts, variants: Variants, others: Sequence[Parts], seed: int) -> Iterator[Variant]:
-    """The controls and measures that can be asked of a set."""
+    """The variants of a set: the requested controls and measures that apply to it."""
     for name in variants.controls:
         control = CONTROLS[name]
         if control.encoder is not None or not control.applies_to(parts):
@@ -110,28 +110,28 @@ def make_variants(parts: Parts, variants: Variants, others: Sequence[Parts], see
         measure = measure_of(name)
         if not measure.applies_to(parts):
             continue
-        beside = tuple(other for other in others if measure.applies_to(other)) if measure.erases else ()
-        names = tuple(f"{ERASED}{other.name}#{other.digest}" for other in beside) if measure.erases else (name,)
+        erased = tuple(other for other in others if measure.applies_to(other)) if measure.erases else ()
+        names = tuple(f"{ERASED}{other.name}#{other.digest}" for other in erased) if measure.erases else (name,)
         try:
             identity = "" if measure.given is None else _identity(measure.given)
         except KeyboardInterrupt:
             raise
-        except BaseException as e:  # whatever an encoder does, the rest is still to be asked
+        except BaseException as e:  # whatever goes wrong in an encoder, the rest continues
             yield Variant(
                 names, e if isinstance(e, SondeError) else EncoderError(f"{measure.given}: {describe_error(e)}")
             )
             continue
-        yield Variant(names, replace(parts, variant=name), True, measure.all_layers, beside, measure.given, identity)
+        yield Variant(names, replace(parts, variant=name), True, measure.all_layers, erased, measure.given, identity)
 
 
 def _identity(name: str) -> str:
-    """What an encoder is; of one that does not say, its name."""
+    """The identity of an encoder, or else its name."""
     found = encoder_info(load(name)).identity
     return str(found) if found is not None else name
 
 
 def worker_for(unit: Unit) -> Callable[[Unit], list[Any]]:
-    """What does the cells of a unit."""
+    """The function that computes the cells of a unit."""
     variant = unit.parts.variant
     if variant is None or variant == "untrained":
         return _plain(unit) if variant is None else lambda unit: _unsaved(_plain(unit)(unit))
@@ -152,7 +152,7 @@ def _control(unit: Unit) -> list[Finished]:
     control, plain = CONTROLS[str(unit.parts.variant)], unit.plain
     if control.table is not None:
         if plain is not None and plain.result is not None:
-            # a hidden layer that is as wide as the vectors stays as it was: a norm is one number wide
+            # a hidden layer as wide as the vectors keeps its width, even if the changed vectors are narrower
             width = plain.result.dimension or AS_INPUT
             hidden = tuple(width if each == AS_INPUT else each for each in unit.probe.hidden)
             unit = replace(unit, probe=replace(unit.probe, hidden=hidden))
@@ -163,14 +163,14 @@ def _control(unit: Unit) -> list[Finished]:
         return list(selectivity_unit(unit, unit.parts.same_rows))
     if unit.parts.protocol != "split":
         return _unsaved(transfer_unit(unit))
-    if control.probe == "trained":  # where it was not kept, it is fitted as it was, to the last bit
+    if control.probe == "trained":  # if it was not saved, it is fitted again, identical to the last bit
         return _unsaved(probe_unit(unit, trained=_trained(plain) if plain is not None else None))
     same = plain is not None and control.table is None and unit.parts.train.texts is plain.parts.train.texts
     return _unsaved(probe_unit(unit, statistics=same))
 
 
 def _trained(plain: Plain) -> Fit | None:
-    """The plain probe as it was trained, if it was kept."""
+    """The plain probe as it was trained, if it was saved."""
     model, done = plain.model(), plain.result
     if model is None or done is None:
         return None
@@ -178,10 +178,10 @@ def _trained(plain: Plain) -> Fit | None:
 
 
 def _changed(unit: Unit, change: Callable[..., Any]) -> Vectors:
-    """The vectors of a set's sentences, changed; those of words beside them stay as they are."""
+    """The vectors of a set with those of its sentences changed; those of word inputs stay as they are."""
     vectors, parts = unit.vectors, unit.parts
     three = (parts.train, parts.dev, parts.test)
-    beside = bool(parts.train.inputs) and parts.words
-    texts = list(dict.fromkeys(text for part in three for text in part.texts)) if beside else parts.texts()
+    has_words = bool(parts.train.inputs) and parts.words
+    texts = list(dict.fromkeys(text for part in three for text in part.texts)) if has_words else parts.texts()
     table = change(vectors.rows(texts), texts, unit.cells[0].seed)
-    return Vectors([(table, TextIndex(texts))], (vectors.words or vectors.tables) if beside else ())
+    return Vectors([(table, TextIndex(texts))], (vectors.words or vectors.tables) if has_words else ())

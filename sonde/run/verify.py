@@ -1,6 +1,6 @@
-"""The files that belong to results: whether they are what was written, and agree with what the results say.
+"""The files of results: whether they are intact, and consistent with the results.
 
-A result has the digests of its predictions, of its probe and of the rows it was tested on.
+A result has the digests of its predictions, of its probe and of its test rows.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from sonde.task import Example
 
 PREDICTIONS, PROBES, DATASETS = "predictions", "probes", "datasets"
 AUXILIARY_PREFIX = "other_"
-"""How arrays begin that are not about the test rows."""
-REDO_CELL = "The same `sonde run` command does the cell again."
+"""Prefix of arrays that do not have a row per test row."""
+REDO_CELL = "The same `sonde run` command computes it again."
 SCORE_TOLERANCE = 1e-9
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 def predictions_path(folder: Path, result: Result) -> Path:
-    """Where the predictions of a result are."""
+    """The file of the predictions of a result."""
     return folder / PREDICTIONS / f"{result.key}.npz"
 
 
 def probe_path(folder: Path, result: Result) -> Path:
-    """Where the trained probe of a result is, if it was kept."""
+    """The file of the trained probe of a result, if it was saved."""
     return folder / PROBES / f"{result.key}.npz"
 
 
 def rows_path(folder: Path, data: str, limit: int | None) -> Path:
-    """Where the test rows of a set are, or of a sample of it."""
+    """The file of the test rows of a set, or of a sample of it."""
     return folder / DATASETS / (f"{data}.parquet" if limit is None else f"{data}-{limit}.parquet")
 
 
 def own_files(folder: Path, result: Result) -> dict[str, Path]:
-    """Where the files of a result are, by what they hold."""
+    """The files of a result, by content."""
     return {
         "predictions": predictions_path(folder, result),
         "probe": probe_path(folder, result),
@@ -57,7 +57,7 @@ def own_files(folder: Path, result: Result) -> dict[str, Path]:
 
 
 def matches_checksum(path: Path, expected: str | None) -> bool | None:
-    """Whether a file is the one that was written; None if it is not there, or none was written."""
+    """Whether a file is intact; None if it does not exist, or none was written."""
     try:
         return None if expected is None else digest(path.read_bytes()) == expected
     except FileNotFoundError:
@@ -67,11 +67,10 @@ def matches_checksum(path: Path, expected: str | None) -> bool | None:
 
 
 def find_damaged(folder: Path, results: Iterable[Result], *, foreign: bool = False) -> tuple[set[str], list[str]]:
-    """The keys of results whose predictions are not what was written, and what to tell of these and of test rows.
+    """The keys of results with damaged predictions, and messages about these and about test rows.
 
-    A result whose predictions are missing counts, but what follows from them is not to be had; unless there may be
-    ``foreign`` ones, of another run. Probes are checked when they are read: they may be large, and no number of a run
-    comes from them.
+    A result whose predictions are missing still counts, unless there may be ``foreign`` results, from another run.
+    Probes are checked when they are loaded: they may be large, and no score depends on them.
     """
     wrong: set[str] = set()
     notes: dict[str, None] = {}
@@ -90,69 +89,68 @@ def find_damaged(folder: Path, results: Iterable[Result], *, foreign: bool = Fal
         if "rows" in r.files and path not in rows:
             rows[path] = matches_checksum(path, r.files["rows"])
             if not rows[path]:
-                state = "missing" if rows[path] is None else "not what was written"
+                state = "missing" if rows[path] is None else "damaged"
                 notes[f"{path}, the test rows of {r.cell.dataset}, is {state}. {REWRITE}"] = None
     if missing:
-        more = f"{len(missing)} files of predictions are missing, {missing[0]} first"
-        told = more if len(missing) > 1 else f"The file of predictions {missing[0]} is missing"
-        notes[f"{told}: what is computed from predictions is left out. {REDO_CELL}"] = None
+        several = f"{len(missing)} prediction files are missing, such as {missing[0]}"
+        what = several if len(missing) > 1 else f"The prediction file {missing[0]} is missing"
+        notes[f"{what}: whatever is computed from predictions is left out. {REDO_CELL}"] = None
     return wrong, list(notes)
 
 
 def altered_message(path: Path, result: Result) -> str:
-    """What to tell of a result that is left out because of a file."""
+    """The message about a result that is left out because of a damaged file."""
     what = f"{result.cell.encoder} on {result.cell.dataset}"
-    return f"{path} is not what was written, so that the result of {what} is left out. {REDO_CELL}"
+    return f"{path} is damaged, so the result of {what} is left out. {REDO_CELL}"
 
 
-REWRITE = "Comparisons that need them are left out; the same `sonde run` command writes the file again."
+REWRITE = "Comparisons that need them are left out; the same `sonde run` command writes them again."
 
 
 def read_predictions(folder: Path, result: Result, names: Sequence[str] = ()) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of a result, or only these; if they are what was written, and the score follows from them."""
+    """The arrays of a result, or those of ``names``, checked against their digest and the score."""
     path = predictions_path(folder, result)
     try:
         content = _content(path, result.files.get("predictions"))
         arrays = _arrays(content, names)
     except KeyError as e:
-        there = _arrays(content)
-        missing = ", ".join(name for name in names if name not in there)
-        raise UsageError(f"{path} has no array {missing}; it has {', '.join(there)}.") from e
+        known = _arrays(content)
+        missing = ", ".join(name for name in names if name not in known)
+        raise UsageError(f"{path} has no array {missing}; expected one of {', '.join(known)}.") from e
     except _UNREADABLE as e:
         raise RunError(f"{path} cannot be read: {e}. {REDO_CELL}") from e
     short = any(len(a) != result.n["te"] for name, a in arrays.items() if not name.startswith(AUXILIARY_PREFIX))
     if short or not arrays:
-        raise RunError(f"{path} does not have {result.n['te']} predictions. {REDO_CELL}")
+        raise RunError(f"{path}: expected {result.n['te']} predictions. {REDO_CELL}")
     if is_plain(result) and {"predicted", "truth"} <= arrays.keys():
         share = float((arrays["predicted"] == arrays["truth"]).mean())
         if abs(share - result.score) > SCORE_TOLERANCE:
-            raise RunError(f"{path} has {share:.4f} of its rows right; expected {result.score:.4f}. {REDO_CELL}")
+            raise RunError(f"{path}: expected an accuracy of {result.score:.4f}, got {share:.4f}. {REDO_CELL}")
     return arrays
 
 
 def is_plain(result: Result) -> bool:
-    """Whether a score is the share of the set's own test rows that are right. It is a mean over folds elsewhere, or
-    of other rows or labels."""
+    """Whether a score is the accuracy on the test rows of the set, not a mean over folds or of other rows or labels."""
     return result.metric == "accuracy" and result.cell.variant is None and result.trained_on != "folds"
 
 
 def read_test_rows(folder: Path, result: Result) -> list[Example]:
-    """The rows that a result was tested on, in the order of its predictions; if they are what was written."""
+    """The test rows of a result in the order of its predictions, checked against their digest and labels."""
     path = rows_path(folder, result.cell.data, result.cell.limit)
     try:
         found = decode_rows(_content(path, result.files.get("rows")))["te"]
     except (OSError, ValueError) as e:
-        raise RunError(f"The test rows of {result.cell.dataset}, {path}, cannot be read: {e}. {REWRITE}") from e
+        raise RunError(f"{path}, the test rows of {result.cell.dataset}, cannot be read: {e}. {REWRITE}") from e
     if is_plain(result) and not _agree(result, read_predictions(folder, result, ["truth"])["truth"], found):
-        raise RunError(f"{path} does not have the rows that {result.cell.encoder} was tested on. {REDO_CELL}")
+        raise RunError(f"{path} does not hold the test rows of {result.cell.encoder}. {REDO_CELL}")
     return found
 
 
 def _agree(result: Result, truth: npt.NDArray[Any], rows: Sequence[Example]) -> bool:
-    """Whether rows have the labels (n) that a plain result was scored by."""
+    """Whether rows have the labels (n) that a plain result was scored with."""
     number = {label: i for i, label in enumerate(result.labels)}
     return len(truth) == len(rows) and all(
-        number.get(row.label, -1) == place for row, place in zip(rows, truth.tolist(), strict=True)
+        number.get(row.label, -1) == label for row, label in zip(rows, truth.tolist(), strict=True)
     )
 
 
@@ -163,22 +161,22 @@ def read_model(folder: Path, result: Result) -> Model:
         found = from_arrays(_arrays(_content(path, result.files.get("probe"))))
     except FileNotFoundError:
         raise RunError(
-            f"There is no probe of {what} in {path.parent}. Runs keep those of sets that are learned in one go, up "
-            f"to {MAX_SAVED_BYTES >> 20} MB each: run again in a new folder."
+            f"There is no probe of {what} in {path.parent}. Runs save probes of sets with a train/test split, up to "
+            f"{MAX_SAVED_BYTES >> 20} MB each; run again in a new folder."
         ) from None
     except (*_UNREADABLE, DataError) as e:
         raise RunError(f"{path} cannot be read: {str(e).rstrip('.')}. {REDO_CELL}") from e
     expected = (len(result.labels), result.dimension)
     if found.shape != expected:
         raise RunError(
-            f"{path} has a probe of {found.shape[0]} classes on {found.shape[1]} dimensions; expected "
-            f"{expected[0]} on {expected[1]}, for {what}. {REDO_CELL}"
+            f"{path}: expected a probe of {expected[0]} classes and {expected[1]} dimensions, for {what}; got "
+            f"{found.shape[0]} and {found.shape[1]}. {REDO_CELL}"
         )
     return found
 
 
 _UNREADABLE = (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError)
-"""What numpy raises of a file that is not as it was written."""
+"""What numpy raises for damaged files."""
 
 
 def _content(path: Path, expected: str | None) -> bytes:
@@ -186,7 +184,7 @@ def _content(path: Path, expected: str | None) -> bytes:
         raise FileNotFoundError("none was written")
     content = path.read_bytes()
     if digest(content) != expected:
-        raise ValueError("it is not what was written, by its digest")
+        raise ValueError("its digest does not match")
     return content
 
 

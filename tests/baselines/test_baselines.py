@@ -221,15 +221,15 @@ def test_of_classes_that_length_cannot_tell_apart_the_first_by_name_is_predicted
 # Further inputs
 
 
-def asked(n, seed):
-    """The word beside the sentence, not the sentence, tells the label."""
+def word_rows(n, seed):
+    """The word input, not the sentence, determines the label."""
     rng = Random(seed)
     return [row("01"[i % 2], rng.choices(WORDS, k=8), word=WORDS[2 * rng.randrange(60) + i % 2]) for i in range(n)]
 
 
 @pytest.mark.parametrize("name", ["nb-uni", "nb-bi"])
 def test_further_inputs_are_features_of_their_own(name):
-    data = dataset("word_presence", tr=asked(3000, 1), va=asked(300, 2), te=asked(400, 3))
+    data = dataset("word_presence", tr=word_rows(3000, 1), va=word_rows(300, 2), te=word_rows(400, 3))
     found = baseline(name, data)
     assert found.settings["inputs"] == ["word"]
     assert found.accuracy >= 0.9
@@ -239,14 +239,14 @@ def test_further_inputs_are_features_of_their_own(name):
 
 
 def test_columns_that_the_probe_is_not_given_are_not_looked_at():
-    data = dataset("odd_man_out", tr=asked(1000, 1), te=asked(1000, 3))
+    data = dataset("odd_man_out", tr=word_rows(1000, 1), te=word_rows(1000, 3))
     found = baseline("nb-uni", data)
     assert found.settings["inputs"] == []
     assert near_chance(found, 0.5)
 
 
 def test_the_manifest_tells_what_the_inputs_are():
-    data = replace(dataset("unheard-of", tr=asked(3000, 1), te=asked(200, 3)), manifest={"inputs": ["word"]})
+    data = replace(dataset("unheard-of", tr=word_rows(3000, 1), te=word_rows(200, 3)), manifest={"inputs": ["word"]})
     assert baseline("nb-uni", data).accuracy >= 0.9
 
 
@@ -268,11 +268,11 @@ def test_without_tr_va_is_learned_from_and_nothing_is_chosen(leaned):
 @pytest.mark.parametrize("name", BASELINES)
 def test_a_missing_split_is_named(name):
     rows = [row("a", "w"), row("b", "v")]
-    with pytest.raises(DataError, match="own/unheard-of has no te rows"):
+    with pytest.raises(DataError, match="own/unheard-of has no test rows"):
         baseline(name, dataset(tr=rows, va=rows))
-    with pytest.raises(DataError, match="own/unheard-of has neither tr nor va rows"):
+    with pytest.raises(DataError, match="own/unheard-of has neither train"):
         baseline(name, dataset(te=rows))
-    with pytest.raises(DataError, match="no te rows"):
+    with pytest.raises(DataError, match="no test rows"):
         baseline(name, replace(dataset(tr=rows), rows={"tr": rows}))
 
 
@@ -303,7 +303,7 @@ def test_other_names_for_the_classes_change_nothing_else(leaned, name):
 @pytest.mark.parametrize("name", BASELINES)
 def test_odd_sets_survive(name):
     one = dataset(tr=[row("a", "wv")] * 3, va=[row("a", "w")], te=[row("a", "u"), row("b", "w")])
-    assert baseline(name, one).labels == ("a", "a")  # a single class, and one that was never met
+    assert baseline(name, one).labels == ("a", "a")  # a single class, and one that is not in train
     assert baseline(name, one).accuracy == 0.5
     empty = dataset(tr=[row("a", ()), row("b", ()), row("b", ())], te=[row("b", ()), row("a", "w")])
     assert baseline(name, empty).labels == ("b", "b")  # nothing to see: the more frequent class
@@ -352,13 +352,13 @@ def test_the_most_telling_features_are_those_of_scikit_learn(leaned):
     assert list(found) == sorted(set(labels(tr)))
     for label, best in found.items():
         odds = MultinomialNB(alpha=alpha).fit(x, y == label).feature_log_prob_
-        wanted = dict(zip(words, odds[1] - odds[0], strict=True))
+        expected = dict(zip(words, odds[1] - odds[0], strict=True))
         assert len(best) == 5
-        assert [odd for _, odd in best] == pytest.approx(sorted(wanted.values(), reverse=True)[:5], rel=1e-6)
-        assert all(odd == pytest.approx(wanted[word], rel=1e-6) for word, odd in best)
+        assert [odd for _, odd in best] == pytest.approx(sorted(expected.values(), reverse=True)[:5], rel=1e-6)
+        assert all(odd == pytest.approx(expected[word], rel=1e-6) for word, odd in best)
 
 
-def test_only_features_that_speak_for_a_label_are_told():
+def test_only_features_that_indicate_a_label_are_listed():
     tr = [row("a", ["yes", "so"]), row("b", ["no", "so"]), row("a", ["yes", "so"]), row("b", ["no", "so"])]
     data = dataset(tr=tr, te=tr)
     assert {label: [word for word, _ in best] for label, best in top_features(data).items()} == {
@@ -369,11 +369,11 @@ def test_only_features_that_speak_for_a_label_are_told():
     assert pairs == {"a": ["yes", "yes so"], "b": ["no", "no so"]}
 
 
-def test_further_inputs_are_told_by_their_name():
+def test_further_inputs_are_prefixed_with_their_name():
     tr = [row("1", ["w"], word="in"), row("0", ["w"], word="out")] * 3
     assert [word for word, _ in top_features(dataset("word_presence", tr=tr, te=tr))["1"]] == ["word\tin"]
 
 
 def test_the_majority_has_nothing_to_tell(leaned):
-    with pytest.raises(UsageError, match="'majority' has no features to tell; expected nb-uni or nb-bi"):
+    with pytest.raises(UsageError, match="Expected nb-uni or nb-bi, got 'majority'"):
         top_features(leaned, "majority")

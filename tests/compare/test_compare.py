@@ -154,7 +154,7 @@ def test_nothing_in_common(tmp_path):
     run = evaluate({"py:b": Knowing(name="b")}, SETS[1:2], tmp_path / "run", baselines=[])
     with pytest.raises(UsageError, match="no set in common"):
         compare(run, "py:a", "py:b")
-    with pytest.raises(UsageError, match="two encoders or more"):
+    with pytest.raises(UsageError, match="at least two encoders"):
         ties(run, ["py:a"])
 
 
@@ -162,7 +162,7 @@ def test_of_several_states_of_an_encoder_one_must_be_named(tmp_path):
     evaluate({"py:a": Knowing(noise=1.0)}, SETS[:1], tmp_path / "run", baselines=[])
     run = evaluate({"py:a": Knowing(noise=2.0)}, SETS[:1], tmp_path / "run", baselines=[])
     assert len(run) == 2
-    with pytest.raises(UsageError, match=r"with id .*say which"):
+    with pytest.raises(UsageError, match=r"with id .*choose one"):
         select_side(run, "py:a")
     for result in run:
         found = select_side(run, f"py:a|id={result.cell.id}")
@@ -170,7 +170,7 @@ def test_of_several_states_of_an_encoder_one_must_be_named(tmp_path):
     later = replace(
         run, results=(run.results[0], replace(run.results[0], cell=replace(run.results[0].cell, sonde="9")))
     )
-    with pytest.raises(UsageError, match=r"sonde .*say which"):
+    with pytest.raises(UsageError, match=r"sonde .*choose one"):
         select_side(later, "py:a")
 
 
@@ -266,7 +266,7 @@ def test_a_set_whose_files_are_damaged_does_not_stop_the_others(tmp_path):
         assert [t.dataset for t in ties(run, ["py:one", "py:two"])] == ["own/many"]
 
 
-def test_two_states_of_a_set_are_told_apart(tmp_path):
+def test_two_versions_of_a_set_are_distinguished(tmp_path):
     encoders = {"py:one": Knowing(noise=1.0, name="one"), "py:two": Knowing(noise=2.0, name="two")}
     sets = [dataset("own/rows", n=(120, 40, 80)), dataset("own/rows", n=(120, 40, 90))]
     found = compare(evaluate(encoders, sets, tmp_path / "run", baselines=[]), "py:one", "py:two")

@@ -493,5 +493,5 @@ def test_the_browser_is_shown_the_page(run, tmp_path, monkeypatch):
 def test_no_run(tmp_path):
     from sonde.errors import RunError
 
-    with pytest.raises(RunError, match="is no run"):
+    with pytest.raises(RunError, match="is not a run"):
         invoke("report", tmp_path)

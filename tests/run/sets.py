@@ -32,10 +32,10 @@ class Knowing:
     def __init__(self, classes=2, name="knowing", noise=0.0):
         self.classes, self.noise = classes, noise
         self.identity = Identity.of("py", name, classes=classes, noise=noise)
-        self.asked = []
+        self.encoded = []
 
     def __call__(self, texts):
-        self.asked += texts
+        self.encoded += texts
         out = np.zeros((len(texts), self.classes + 1), np.float32)
         for i, text in enumerate(texts):
             rng = np.random.default_rng(list(text.encode()))

@@ -86,8 +86,8 @@ def test_what_a_row_adds_to_another_encoder_is_at_the_temperature_of_dev(tmp_pat
 
     def pointwise(rows, name):
         found = replace(ROWS, rows={**ROWS.rows, "te": rows})
-        told = evaluate({"k": weak()}, [found], tmp_path / name, measures=["given:length"], baselines=())
-        return told.predictions(told.extras[0])["pointwise"]
+        run = evaluate({"k": weak()}, [found], tmp_path / name, measures=["given:length"], baselines=())
+        return run.predictions(run.extras[0])["pointwise"]
 
     rows = list(ROWS.rows["te"])
     turned = [*rows[:200], *(row._replace(label=f"c{1 - int(row.label[1])}") for row in rows[200:])]

@@ -1,4 +1,4 @@
-"""What a result says beside its numbers."""
+"""What a result records besides its scores."""
 
 import pytest
 

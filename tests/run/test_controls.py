@@ -65,7 +65,7 @@ def at_chance(hits, share):
 # all of them
 
 
-def test_every_control_says_what_it_is():
+def test_every_control_has_an_interpretation():
     assert list(CONTROLS) == [
         "key", "shuffled", "memorise", "permuted", "permuted_test", "synthetic", "norm", "direction", "gaussian",
         "words", "untrained",
@@ -124,7 +124,7 @@ def one_hot(parts, place):
     return lambda texts: np.eye(len(known))[[known.index(text.split()[place]) for text in texts]]
 
 
-def test_the_task_is_dealt_as_the_control_is():
+def test_the_task_is_split_as_the_control_is():
     parts = keyed()
     made = CONTROLS["key"].parts(parts, 5)
     task = made.same_rows
@@ -159,7 +159,7 @@ def test_selectivity_is_high_of_a_label_and_below_zero_of_a_word_that_says_nothi
     assert word.high < 0 < label.low
 
 
-def test_a_row_whose_label_was_never_met_is_not_dealt():
+def test_a_row_whose_label_is_not_in_train_is_left_out():
     parts = keyed()
     labels = parts.test.labels.copy()
     labels[:7] = -1
@@ -247,7 +247,7 @@ def test_without_target_forms_the_key_is_the_rarest_word_that_is_not_too_rare():
     assert {key for part in three(made) for key in part.keys} == {key for found in keys for key in found}
 
 
-def test_a_target_form_that_is_not_in_the_text_is_no_key():
+def test_a_target_form_that_is_not_in_the_text_is_not_a_key():
     parts = keyed()
     assert lexical_keys(parts)[0] == "target form"
     elsewhere = each_part(
@@ -260,7 +260,9 @@ def test_a_target_form_that_is_not_in_the_text_is_no_key():
 
 def test_a_set_without_shared_words_has_no_key_control():
     parts = each_part(parts_of(dataset()), lambda part: replace(part, texts=[f"x{i}" for i in range(len(part))]))
-    with pytest.raises(TooFewError, match=r"own/task has 0 of 220 rows with a rare word that is in two texts or more"):
+    with pytest.raises(
+        TooFewError, match=r"own/task: 0 of 220 rows have a rare word that occurs in at least two texts"
+    ):
         CONTROLS["key"].parts(parts, 0)
 
 
@@ -327,7 +329,7 @@ def test_the_order_of_rows_does_not_move_an_interval():
 
 
 def test_keys_must_be_those_of_the_rows():
-    with pytest.raises(DataError, match="There are 3 rows and 2 keys"):
+    with pytest.raises(DataError, match="a key for each of 3 rows, got 2"):
         selectivity([1, 0, 1], [1, 1, 0], ["a", "b"])
 
 
@@ -346,7 +348,7 @@ def test_shuffled_labels_are_the_same_labels_at_chance():
     assert at_chance(right(made, knowing), 0.5)
 
 
-def test_what_is_learned_by_heart_is_tested_on_what_was_learned():
+def test_memorising_is_tested_on_the_learned_rows():
     parts = parts_of(dataset(n=(200, 40, 60)))
     made = CONTROLS["memorise"].parts(parts, 0)
     assert made.train == made.dev == made.test
@@ -402,12 +404,12 @@ def test_words_change_places_and_spaces_do_not(text, seed):
 def test_every_order_is_as_likely():
     texts = ["a b c" + " " * i for i in range(600)]  # all different
     parts = each_part(parts_of(dataset(n=(600, 600, 600))), lambda part: replace(part, texts=texts))
-    met = Counter("".join(text.split()) for text in CONTROLS["permuted"].parts(parts, 0).train.texts)
-    assert len(met) == 6
-    assert min(met.values()) > 60  # of 100 each
+    orders = Counter("".join(text.split()) for text in CONTROLS["permuted"].parts(parts, 0).train.texts)
+    assert len(orders) == 6
+    assert min(orders.values()) > 60  # of 100 each
 
 
-def test_a_text_becomes_the_same_whatever_stands_beside_it():
+def test_the_new_text_does_not_depend_on_other_texts():
     whole = odd_set()
     one = replace(whole, train=replace(whole.train, texts=whole.train.texts[::-1]))
     for name in ("permuted", "synthetic"):
@@ -424,7 +426,7 @@ def test_only_the_test_texts_may_be_permuted():
 
 
 def test_texts_without_spaces_cannot_be_permuted():
-    with pytest.raises(DataError, match=r"Most of the 2 texts of own/task stay as they are"):
+    with pytest.raises(DataError, match=r"Most of the 2 texts of own/task do not change"):
         CONTROLS["permuted"].parts(odd_set(["猫が座る", "犬が走る"]), 0)
 
 
@@ -467,7 +469,7 @@ def test_the_order_of_two_words_is_that_of_the_permuted_text():
 
 
 def test_word_pairs_that_tell_their_order_tell_nothing_of_permuted_texts():
-    """Adi et al.: an average seems to know the order, but the words beside it do, as they do in natural sentences."""
+    """Adi et al.: an average seems to know the order, but it is the word inputs, as in natural sentences."""
     parts = ordered()
     made = CONTROLS["permuted"].parts(parts, 0)
     encoder = load("baseline:words?dim=64")
@@ -499,12 +501,12 @@ def test_words_that_a_tokeniser_split_are_found_and_others_leave_with_their_row(
     assert "cannot" not in made.inputs["word2"]
     words = made.texts[0].split()
     before = {a: i for i, a in enumerate(words)}
-    wanted = [
+    expected = [
         before["don't"] < before["follow-up"],
         False,  # within one word nothing moves
         before["follow-up"] < before["see"],
     ]
-    assert made.labels[:3].tolist() == wanted
+    assert made.labels[:3].tolist() == expected
 
 
 def test_synthetic_sentences_are_as_long_and_of_words_of_the_training_texts():
@@ -516,10 +518,10 @@ def test_synthetic_sentences_are_as_long_and_of_words_of_the_training_texts():
     known = {t for text in parts.train.texts for word in text.split() for t in tokens(word) if any(map(str.isalnum, t))}
     for old, new in zip(three(parts), three(made), strict=True):
         assert old.labels.tolist() == new.labels.tolist()
-        told = dict(zip(old.texts, old.sizes, strict=False))
+        sizes = dict(zip(old.texts, old.sizes, strict=False))
         for before, after in zip(old.texts, new.texts, strict=True):
             # as the set counts them, or where nobody did, words with their punctuation split off
-            assert len(after.split()) == (told.get(before) or sum(len(tokens(word)) for word in before.split()))
+            assert len(after.split()) == (sizes.get(before) or sum(len(tokens(word)) for word in before.split()))
             assert set(after.split()) <= known
     assert set(made.test.texts[0].split()).isdisjoint({"only", "tested"})
 

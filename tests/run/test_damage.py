@@ -1,4 +1,4 @@
-"""Runs that are not as they were written: it is told, no number comes from it, and the same command puts it right."""
+"""Damaged runs: damage is reported, no score comes from it, and the same command repairs it."""
 
 import json
 import re
@@ -42,13 +42,13 @@ def run(made, tmp_path):
     return Run.load(tmp_path / "run")
 
 
-def damaged(folder, *told):
-    """What is left of a run, of which these things are told."""
-    with pytest.warns(CorruptionWarning) as said:
+def damaged(folder, *notes):
+    """What is left of a run for which this damage is reported."""
+    with pytest.warns(CorruptionWarning) as caught:
         found = Run.load(folder)
-    assert tuple(str(warning.message) for warning in said) == found.damaged
-    assert len(found.damaged) == len(told)
-    for note, text in zip(found.damaged, told, strict=True):
+    assert tuple(str(warning.message) for warning in caught) == found.damaged
+    assert len(found.damaged) == len(notes)
+    for note, text in zip(found.damaged, notes, strict=True):
         assert re.search(text, note)
     assert set(found.damaged) <= set(summarise(found).notes)
     return found
@@ -57,12 +57,14 @@ def damaged(folder, *told):
 def put_right(made, folder, redone):
     """The same command again does these cells and no other; then all is as it was."""
     before = {r.key for r in made if r.cell.encoder != "majority"}
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always")
         again, named = command(folder)
-    assert told
-    assert all(str(warning.message).endswith(".") for warning in told)  # what happened and what is done, not a path
-    assert {name for name, encoder in named.items() if encoder.asked} == {r.cell.encoder for r in redone} - {"majority"}
+    assert notes
+    assert all(str(warning.message).endswith(".") for warning in notes)  # what happened and what is done, not a path
+    assert {name for name, encoder in named.items() if encoder.encoded} == {r.cell.encoder for r in redone} - {
+        "majority"
+    }
     assert before <= {r.key for r in again}
     assert same(made, again)
     assert again.damaged == Run.load(folder).damaged == ()
@@ -101,7 +103,7 @@ def test_lines_of_another_run_leave_a_damaged_file(run):
         (rb',"checksum":"[0-9a-f]+"', b""),
     ],
 )
-def test_an_edited_record_is_told_left_out_and_done_again(made, run, old, new):
+def test_an_edited_record_is_reported_left_out_and_recomputed(made, run, old, new):
     path, victim = run.folder / "results.jsonl", of(run, "good")
     lines = path.read_bytes().splitlines(keepends=True)
     (i,) = [i for i, line in enumerate(lines) if victim.key.encode() in line]
@@ -120,25 +122,25 @@ def test_an_edited_record_is_told_left_out_and_done_again(made, run, old, new):
         (lambda x: x[:2] + x[3:], "expected 6 lines, got 5"),
         (lambda x: [*x, x[0]], "expected 6 lines, got 7"),
         (lambda x: x[:-1], "expected 6 lines, got 5"),
-        (lambda x: x[::-1], "not in the order in which they were written"),
+        (lambda x: x[::-1], "were changed or reordered"),
     ],
 )
-def test_lines_that_are_removed_repeated_or_moved_are_told(made, run, change, what):
+def test_lines_that_are_removed_repeated_or_moved_are_reported(made, run, change, what):
     path = run.folder / "results.jsonl"
     path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
-    found = damaged(run.folder, rf"results\.jsonl is not as it was written: .*{what}")
+    found = damaged(run.folder, rf"results\.jsonl is damaged: .*{what}")
     lost = [r for r in run if r.key not in {other.key for other in found}]
     put_right(made, run.folder, lost)
 
 
-def test_many_damaged_lines_are_told_in_few_words(run):
+def test_many_damaged_lines_are_reported_briefly(run):
     path = run.folder / "results.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"score"', b'"Score"'))
     assert not damaged(run.folder, ":1:", ":2:", ":3:", "3 more lines").results
 
 
 def test_a_number_that_no_longer_counted_does_not_come_back(tmp_path):
-    """An encoder without an identity is asked anew by every command, and what it gave before is written off."""
+    """An encoder without an identity is called again by every command, and its earlier results are retracted."""
     folder = tmp_path / "run"
     for sign in (1, -1):
         evaluate({"f": lambda texts, sign=sign: sign * Knowing(noise=1.0)(texts)}, [SETS[0]], folder, baselines=())
@@ -163,25 +165,25 @@ def swap(one, two):
     two.write_bytes(content)
 
 
-def test_swapped_predictions_are_told_and_done_again(made, run):
+def test_swapped_predictions_are_reported_and_recomputed(made, run):
     pair = [of(run, "good"), of(run, "fair")]
     swap(*(run.folder / "predictions" / f"{r.key}.npz" for r in pair))
     for r in pair:
-        with pytest.raises(RunError, match="not what was written"):
+        with pytest.raises(RunError, match="digest does not match"):
             run.predictions(r)
-    found = damaged(run.folder, *(f"{r.key}.npz is not what was written.*{r.cell.encoder} on own/one" for r in pair))
+    found = damaged(run.folder, *(f"{r.key}.npz is damaged.*{r.cell.encoder} on own/one" for r in pair))
     assert {r.key for r in run} - {r.key for r in found} == {r.key for r in pair}
     (row,) = compare(found, "good", "fair")
     assert row.dataset == "own/two"
     put_right(made, run.folder, pair)
 
 
-def test_swapped_rows_are_told_and_written_again(made, run):
+def test_swapped_rows_are_reported_and_written_again(made, run):
     before = [row.p for row in compare(run, "good", "fair")]
     swap(*(run.folder / "datasets" / f"{d.digest}.parquet" for d in SETS))
     found = damaged(run.folder, *(f"{d.digest}.parquet, the test rows of {d.name}" for d in SETS))
     assert found.results == run.results  # their numbers do not come from there
-    with pytest.raises(RunError, match=r"test rows of own/one.*not what was written"):
+    with pytest.raises(RunError, match=r"test rows of own/one.*digest does not match"):
         compare(found, "good", "fair")
     put_right(made, run.folder, [])
     assert [row.p for row in compare(Run.load(run.folder), "good", "fair")] == before
@@ -201,25 +203,25 @@ def test_the_rows_of_a_sample_are_checked_as_well(tmp_path):
     assert len(found.rows(next(r for r in found if not r.partial))) == 60
 
 
-def test_a_swapped_probe_is_told_and_done_again(made, run):
+def test_a_swapped_probe_is_reported_and_retrained(made, run):
     pair = [of(run, "good"), of(run, "fair")]
     swap(*(run.folder / "probes" / f"{r.key}.npz" for r in pair))
     assert Run.load(run.folder).results == run.results  # no number comes from there
     for r in pair:
-        with pytest.raises(RunError, match=r"probes.*not what was written"):
+        with pytest.raises(RunError, match=r"probes.*digest does not match"):
             run.model(r)
     put_right(made, run.folder, pair)
 
 
-def test_missing_predictions_and_rows_are_told(made, run):
+def test_missing_predictions_and_rows_are_reported(made, run):
     victim = of(run, "good")
     (run.folder / "predictions" / f"{victim.key}.npz").unlink()
-    found = damaged(run.folder, "predictions .*missing")
+    found = damaged(run.folder, "prediction file .*missing")
     assert found.results == run.results
     with pytest.raises(RunError, match="cannot be read"):
         found.correct(victim)
     again, named = command(run.folder)
-    assert [name for name, encoder in named.items() if encoder.asked] == ["good"]
+    assert [name for name, encoder in named.items() if encoder.encoded] == ["good"]
     assert same(made, again)
 
 
@@ -230,13 +232,13 @@ def test_predictions_rows_and_scores_must_agree(run):
     correct = run.correct(result)
     with open_log(run.folder) as log:
         log.add(result, {**arrays, "predicted": 1 - arrays["predicted"]})
-    with pytest.raises(RunError, match=r"of its rows right; expected"):
+    with pytest.raises(RunError, match=r"expected an accuracy of .*, got"):
         run_right(run.folder)
     with open_log(run.folder) as log:
         log.add(result, {**arrays, "predicted": 1 - arrays["predicted"], "truth": 1 - arrays["truth"]})
     found = Run.load(run.folder)
     assert (found.correct(of(found, "good")) == correct).all()
-    with pytest.raises(RunError, match="does not have the rows that good was tested on"):
+    with pytest.raises(RunError, match="does not hold the test rows of good"):
         found.rows(of(found, "good"))
 
 
@@ -245,7 +247,7 @@ def run_right(folder):
     return found.correct(of(found, "good"))
 
 
-def test_damage_of_joined_runs_is_told(run, made):
+def test_damage_of_joined_runs_is_reported(run, made):
     (run.folder / "predictions" / f"{of(run, 'good').key}.npz").write_bytes(b"")
     with pytest.warns(CorruptionWarning):
         found = Run.load(run.folder)
@@ -278,7 +280,7 @@ def test_what_the_results_tell_is_used_in_place_of_a_damaged_run_json(made, run,
     assert Run.load(run.folder).info["datasets"] == made.info["datasets"]
 
 
-def test_a_run_json_may_be_laid_out_anew(run):
+def test_a_run_json_may_be_reformatted(run):
     path = run.folder / "run.json"
     path.write_text(json.dumps(json.loads(path.read_bytes()), sort_keys=True))
     assert Run.load(run.folder) == run
@@ -287,7 +289,7 @@ def test_a_run_json_may_be_laid_out_anew(run):
 def test_nothing_is_made_of_a_damaged_run_json_without_results(tmp_path):
     (tmp_path / "run.json").write_bytes(b"\xff")
     for use in (Run.load, lambda folder: command(folder)):
-        with pytest.raises(RunError, match="is no run"):
+        with pytest.raises(RunError, match="is not a run"):
             use(tmp_path)
     (tmp_path / "run.json").write_bytes(seal_document({"format": 99}))
     for use in (Run.load, lambda folder: command(folder)):
@@ -306,7 +308,7 @@ class Broken:
         raise RuntimeError("out of order")
 
 
-def test_a_failure_that_is_no_longer_asked_for_is_none(tmp_path):
+def test_a_failure_that_is_no_longer_requested_does_not_count(tmp_path):
     wrong, _ = command(tmp_path / "run", {"goood": Broken(), "good": Knowing()}, SETS[:1])
     assert {f.cell.encoder for f in wrong.failures} == {"goood"}
     correct, _ = command(tmp_path / "run", {"good": Knowing()}, SETS[:1])
@@ -319,14 +321,14 @@ def test_a_failure_that_is_no_longer_asked_for_is_none(tmp_path):
     assert {f.cell.encoder for f in again.failures} == {"goood"}
 
 
-def test_a_set_that_is_no_longer_asked_for_is_no_failure(tmp_path):
+def test_a_set_that_is_no_longer_requested_is_not_a_failure(tmp_path):
     lost = dataset("own/lost", n=(20, 10, 0))
     wrong, _ = command(tmp_path / "run", sets=[lost, SETS[0]])
     assert [f.cell.dataset for f in wrong.failures] == ["own/lost"]
     assert command(tmp_path / "run", sets=SETS[:1])[0].failures == ()
 
 
-def test_a_failure_that_the_last_command_met_counts_until_its_cell_is_done(made, run):
+def test_a_failure_of_the_last_command_counts_until_its_cell_is_finished(made, run):
     lost = of(run, "good")
     with open_log(run.folder) as log:
         log.add(Failure(key=lost.key, cell=lost.cell, error="out of memory", kind="MemoryError"))

@@ -1,4 +1,4 @@
-"""What is wrong with an encoder is written down with its run, said again by later ones, and gone with its cause."""
+"""Symptoms of broken encoders are recorded with a run, reported by later ones, and gone with their cause."""
 
 import contextlib
 import io
@@ -34,14 +34,14 @@ class Batchy(Knowing):
         return found - found.mean(axis=0)
 
 
-def test_a_dead_encoder_is_said_and_stays_said(tmp_path):
+def test_a_dead_encoder_is_reported_by_every_run(tmp_path):
     encoders = {"dead": dead, "batchy": Batchy(name="batchy", noise=0.1), "good": Knowing(noise=0.1)}
     run = evaluate(encoders, [dataset()], tmp_path, baselines=())
     expected = {"dead": ["equal-vectors"], "batchy": ["batch-dependent"], "good": []}
     assert codes(run) == codes(Run.load(tmp_path)) == expected
     second = Batchy(name="batchy", noise=0.1)
     again = evaluate({"batchy": second}, [dataset()], tmp_path, baselines=())
-    assert second.asked == []  # nothing is left to do, and what was seen is known
+    assert second.encoded == []  # nothing is left to do, and what was seen is known
     assert codes(again) == expected
     found = next(e for e in checks(summarise(again)) if e.code == "broken-encoder")
     assert (found.level, len(found.where)) == ("issue", 2)
@@ -58,12 +58,12 @@ def test_vectors_that_are_taken_from_the_store_bring_what_was_seen_of_them(tmp_p
     evaluate({"b": Batchy(name="b", noise=0.1)}, [dataset()], tmp_path / "one", baselines=(), store=store)
     later = Batchy(name="b", noise=0.1)
     run = evaluate({"b": later}, [dataset()], tmp_path / "two", baselines=(), store=store)
-    assert later.asked == []
+    assert later.encoded == []
     assert codes(run) == {"b": ["batch-dependent"]}
     (kept,) = (tmp_path / "store").glob("*/symptoms.json")
     kept.write_bytes(kept.read_bytes().replace(b"batch-dependent", b"random-vectors-"))
     third = evaluate({"b": later}, [dataset()], tmp_path / "three", baselines=(), store=store)
-    assert later.asked != []  # what cannot be trusted is looked at again
+    assert later.encoded != []  # what cannot be trusted is looked at again
     assert codes(third) == {"b": ["batch-dependent"]}
 
 
@@ -107,29 +107,29 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def said(*words):
-    """What a command says on standard error."""
+def printed_by(*words):
+    """The exit code of a command, and what it prints on standard error and output."""
     with contextlib.redirect_stderr(io.StringIO()) as err, contextlib.redirect_stdout(io.StringIO()) as out:
         code = app(list(words), result_action="return_value")
     return code, " ".join(err.getvalue().split()), " ".join(out.getvalue().split())
 
 
-def test_run_encode_and_check_say_it(files):
+def test_run_encode_and_check_report_it(files):
     command = ["-e", "py:dead.py?version=1", "-e", "vec:v.txt", "-e", "static:"]
     for _ in range(2):  # and again, when nothing is left to do
-        _, err, _ = said("run", "set.txt", *command, "-o", "run")
+        _, err, _ = printed_by("run", "set.txt", *command, "-o", "run")
         assert "warning: py:dead.py?version=1: 144 of 144 distinct texts have the same vector" in err
         assert "note: py:dead.py?version=1: Its vectors are stored under version=1 and the source of dead.py; " in err
         assert "warning: vec:v.txt: 20.0% of the running tokens have no word vector" in err
         assert "add tokenise=simple" in err
         assert "static:" not in err
-    _, err, _ = said("encode", "set.txt", *command)
+    _, err, _ = printed_by("encode", "set.txt", *command)
     assert "warning: py:dead.py?version=1: 144 of 144 distinct texts" in err
     assert "warning: vec:v.txt: 20.0% of the running tokens" in err
-    code, _, out = said("check", "py:dead.py?version=1")
+    code, _, out = printed_by("check", "py:dead.py?version=1")
     assert code == 1
     assert "failed different texts have different vectors in none of English" in out
     assert "warn its identity covers all that can move a vector Its vectors are stored under version=1" in out
-    code, _, out = said("check", "vec:v.txt")
+    code, _, out = printed_by("check", "vec:v.txt")
     assert "warn it has vectors for the words of texts" in out
-    assert said("check", "static:")[0] == 0
+    assert printed_by("check", "static:")[0] == 0

@@ -48,7 +48,7 @@ def test_random_vectors_and_shuffled_labels_are_at_chance(tmp_path):
     assert by["knowing", "own/task"].accuracy == 1.0
 
 
-def test_nothing_is_done_twice(tmp_path):
+def test_nothing_is_computed_twice(tmp_path):
     encoder, sets = Knowing(noise=1.0), [dataset(), dataset("own/other", classes=3)]
     sets[1] = replace(sets[1], rows={s: [r._replace(label=r.label) for r in rows] for s, rows in sets[1].rows.items()})
     first = evaluate({"k": Knowing(3, noise=1.0)}, sets[:1], tmp_path / "run")
@@ -58,12 +58,12 @@ def test_nothing_is_done_twice(tmp_path):
     assert same(first, again)
     encoder = Knowing(3, noise=1.0)
     both = evaluate({"k": encoder}, sets, tmp_path / "run")
-    assert set(encoder.asked) == {row.text for _, row in sets[1]}  # the first set is done
+    assert set(encoder.encoded) == {row.text for _, row in sets[1]}  # the first set is done
     assert len(both) == 2 * len(first)
     assert same(both, evaluate({"k": Knowing(3, noise=1.0)}, sets, tmp_path / "at once"))
 
 
-def test_an_encoder_without_identity_is_asked_again(tmp_path):
+def test_an_encoder_without_identity_is_called_again(tmp_path):
     evaluate({"f": lambda texts: np.zeros((len(texts), 2))}, [dataset()], tmp_path / "run")
     run = evaluate({"f": Knowing().__call__}, [dataset()], tmp_path / "run")
     assert [r.accuracy for r in only(run, "f")] == [1.0]
@@ -73,13 +73,13 @@ def test_texts_are_encoded_once_over_all_sets_and_kept(tmp_path):
     encoder, store = Knowing(), Store(tmp_path / "store")
     evaluate({"k": encoder}, [dataset(), dataset("own/twin")], tmp_path / "run", store=store)
     texts = {row.text for _, row in dataset()}
-    assert sorted(encoder.asked[: len(texts)]) == sorted(texts)
+    assert sorted(encoder.encoded[: len(texts)]) == sorted(texts)
     # to see whether a vector depends on its batch, a handful of them: twice, alone, and in another order
-    assert set(Counter(encoder.asked[len(texts) :]).values()) == {4}
-    assert len(encoder.asked) == len(texts) + 4 * REENCODED_TEXTS
+    assert set(Counter(encoder.encoded[len(texts) :]).values()) == {4}
+    assert len(encoder.encoded) == len(texts) + 4 * REENCODED_TEXTS
     again = Knowing()
     run = evaluate({"k": again}, [dataset()], tmp_path / "elsewhere", store=store)
-    assert again.asked == []
+    assert again.encoded == []
     assert only(run, "k")[0].seconds["encode"] == 0
 
 
@@ -132,7 +132,7 @@ def test_an_interrupted_encoder_loses_nothing(tmp_path):
         batch_size = 10
 
         def __call__(self, texts):
-            if len(self.asked) >= 100:
+            if len(self.encoded) >= 100:
                 raise KeyboardInterrupt
             return super().__call__(texts)
 
@@ -142,8 +142,8 @@ def test_an_interrupted_encoder_loses_nothing(tmp_path):
     assert len(Run.load(tmp_path / "run")) == 4  # the baselines
     second = Knowing()
     evaluate({"k": second}, [dataset()], tmp_path / "run", store=store)
-    assert set(second.asked[: 220 - len(first.asked)]).isdisjoint(first.asked)
-    assert len(second.asked) + len(first.asked) == 220 + 4 * REENCODED_TEXTS  # which are looked at once more
+    assert set(second.encoded[: 220 - len(first.encoded)]).isdisjoint(first.encoded)
+    assert len(second.encoded) + len(first.encoded) == 220 + 4 * REENCODED_TEXTS  # which are looked at once more
 
 
 def test_layers_are_cells_of_their_own(tmp_path):
@@ -166,7 +166,7 @@ def test_an_array_of_unnamed_layers(tmp_path):
 
 
 def test_words_have_the_encoders_own_vectors(tmp_path):
-    """Whether a word is in a sentence, to be told from a bag of one-hot words and the word's own vector."""
+    """Whether a word is in a sentence, to be read from a bag of one-hot words and the word's own vector."""
     rng, names = np.random.default_rng(0), [chr(97 + i) for i in range(12)]
 
     def rows(n):
@@ -249,7 +249,7 @@ def test_wrong_use(tmp_path, change, says):
 
 
 def test_no_set_at_all(tmp_path):
-    with pytest.raises(UsageError, match="No set was given"):
+    with pytest.raises(UsageError, match="Expected at least one dataset"):
         evaluate({"k": Knowing()}, [], tmp_path / "run")
 
 
@@ -299,7 +299,7 @@ def test_an_error_of_the_encoder_names_the_sentence(tmp_path):
     assert "NaN" in run.failures[0].error
 
 
-def test_what_is_mended_is_no_failure_any_more(tmp_path):
+def test_what_succeeds_is_no_longer_a_failure(tmp_path):
     def broken(texts):
         raise ValueError("no such file")
 
@@ -338,7 +338,7 @@ def test_an_error_that_cannot_be_written_is_written_all_the_same(tmp_path):
     assert only(run, "k")[0].accuracy == 1.0
 
 
-def test_old_and_new_numbers_of_an_unknown_encoder_do_not_stand_side_by_side(tmp_path):
+def test_old_and_new_results_of_an_unknown_encoder_are_not_mixed(tmp_path):
     sets = [dataset("own/a"), dataset("own/b", n=(121, 40, 60))]
     evaluate({"f": Knowing().__call__}, sets, tmp_path / "run")
     run = evaluate({"f": Knowing().__call__}, sets[1:], tmp_path / "run")

@@ -51,7 +51,7 @@ def test_a_data_frame_has_a_row_per_result(run):
     assert best.low < best.score <= best.high
 
 
-def test_a_torn_line_is_no_result_and_is_cut_off(run):
+def test_a_torn_line_is_not_a_result_and_is_cut_off(run):
     path = run.folder / "results.jsonl"
     content = path.read_bytes()
     lines = content.splitlines(keepends=True)
@@ -61,7 +61,7 @@ def test_a_torn_line_is_no_result_and_is_cut_off(run):
         assert len(log.done) == len(run)
         assert path.read_bytes() == content
     path.write_bytes(content[:-7])  # of a command that had ended
-    with pytest.warns(CorruptionWarning, match=r"results\.jsonl is not as it was written: expected 7 lines, got 6"):
+    with pytest.warns(CorruptionWarning, match=r"results\.jsonl is damaged: expected 7 lines, got 6"):
         assert len(Run.load(run.folder)) == len(run) - 1
     with warnings.catch_warnings(action="ignore"), open_log(run.folder) as log:
         assert len(log.done) == len(run) - 1
@@ -78,7 +78,7 @@ def test_the_last_line_about_a_cell_counts(run):
     assert again.results[0].accuracy == 0.25
 
 
-def test_a_failure_is_history_once_its_cell_is_done(run):
+def test_a_failure_no_longer_counts_once_its_cell_is_finished(run):
     result = run.results[0]
     with open_log(run.folder) as log:
         log.add(Failure(key=result.key, cell=result.cell, error="out of memory", kind="MemoryError"))
@@ -106,7 +106,7 @@ def test_no_object_is_unpickled(run):
 
 
 @pytest.mark.parametrize("probe", ["linear", "senteval?hidden=6&passes=2", "senteval?standardise=true&passes=2"])
-def test_the_probe_says_again_what_it_said_in_the_run(tmp_path, probe):
+def test_the_saved_probe_gives_the_predictions_of_the_run(tmp_path, probe):
     encoder = Knowing(3, noise=1.0)
     given = dataset(classes=3)
     run = evaluate({"knowing": encoder}, [given], tmp_path / "run", probes=[probe], baselines=[])
@@ -125,8 +125,8 @@ def test_a_probe_with_further_inputs_is_kept_too(tmp_path):
     given = replace(dataset(), rows=rows, manifest={"inputs": ["word"]})
     run = evaluate({"knowing": Knowing()}, [given], tmp_path / "run", baselines=[])
     assert run.dataset(run.results[0])["inputs"] == ["word"]
-    asked = [np.concatenate([Knowing()([r.text])[0], Knowing()([r.tokens[0]])[0]]) for r in run.rows(run.results[0])]
-    logs = run.model(run.results[0]).scores(Features.of(np.stack(asked)))
+    vectors = [np.concatenate([Knowing()([r.text])[0], Knowing()([r.tokens[0]])[0]]) for r in run.rows(run.results[0])]
+    logs = run.model(run.results[0]).scores(Features.of(np.stack(vectors)))
     assert (logs.argmax(axis=1) == run.predictions(run.results[0])["predicted"]).all()
 
 
@@ -154,15 +154,15 @@ def _other_probe(path):
 def test_a_probe_that_is_not_as_written(run, damage):
     result = next(r for r in run if r.cell.encoder == "knowing")
     damage(run.folder / "probes" / f"{result.key}.npz")
-    with pytest.raises(RunError, match=r"probes.*not what was written.*does the cell again"):
+    with pytest.raises(RunError, match=r"probes.*digest does not match.*computes it again"):
         run.model(result)
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("…")
-    with pytest.raises(RunError, match="is no run"):
+    with pytest.raises(RunError, match="is not a run"):
         evaluate({"knowing": Knowing()}, [dataset()], tmp_path)
-    with pytest.raises(RunError, match="is no run"):
+    with pytest.raises(RunError, match="is not a run"):
         Run.load(tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
@@ -187,7 +187,7 @@ def test_a_full_disk_loses_nothing(run, monkeypatch):
 
     before = (run.folder / "results.jsonl").read_bytes()
     monkeypatch.setattr("sonde.run.log.os.fsync", full)
-    with pytest.raises(RunError, match=r"No space left on device.*kept.*same command"):
+    with pytest.raises(RunError, match=r"No space left on device.*saved.*same command"):
         evaluate({"knowing": Knowing(), "other": Knowing(name="other")}, [dataset()], run.folder)
     monkeypatch.undo()
     assert (run.folder / "results.jsonl").read_bytes().startswith(before)

@@ -15,15 +15,15 @@ from tests.run.test_evaluate import Knowing, evaluate
 @pytest.mark.parametrize("field", ["key", "data"])
 def test_a_record_that_leads_out_of_its_folder_is_refused(field, tmp_path):
     run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", baselines=())
-    told = {"key": run.results[0].key, "data": run.results[0].cell.data}[field]
-    lines = (tmp_path / "run/results.jsonl").read_text("utf-8").replace(told, "../../" + told)
+    value = {"key": run.results[0].key, "data": run.results[0].cell.data}[field]
+    lines = (tmp_path / "run/results.jsonl").read_text("utf-8").replace(value, "../../" + value)
     (tmp_path / "run/results.jsonl").write_text(lines, "utf-8")
     with pytest.warns(CorruptionWarning, match=r"results\.jsonl:1"):
         assert Run.load(tmp_path / "run").results == ()
 
 
 @pytest.mark.parametrize("change", [{"key": "../../x"}, {"cell": {"data": "../../x"}}])
-def test_a_line_that_leads_out_of_its_folder_is_no_record(change, tmp_path):
+def test_a_line_that_points_outside_its_folder_is_not_a_record(change, tmp_path):
     run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", baselines=())
     record = json.loads((tmp_path / "run/results.jsonl").read_bytes())["result"]
     record = {**record, **change, "cell": {**record["cell"], **change.get("cell", {})}}

@@ -35,7 +35,7 @@ ORDERED = [
 ]
 
 
-def test_records_stand_in_the_order_in_which_they_were_requested():
+def test_records_are_in_the_order_of_requests():
     records = [Failure(key=cell.key, cell=cell, error="", kind="") for cell in ORDERED]
     # a sample has fewer rows than the set, which has no limit
     expected = [*records[6:7], *records[:6], *records[7:]]

@@ -32,7 +32,7 @@ def test_every_result_is_there_once(runs):
     joined = join(runs)
     assert {r.key for r in joined} == {r.key for run in runs for r in run}
     assert len(joined) == len({r.key for r in joined}) < sum(map(len, runs))
-    assert joined.encoders == ["one", "baseline:hash", "majority", "two"]  # in the order in which they were asked for
+    assert joined.encoders == ["one", "baseline:hash", "majority", "two"]  # in the order of requests
     assert [d["name"] for d in joined.info["datasets"]] == ["own/task", "own/other"]
     assert joined.info["seeds"] == [1111, 7]
     assert joined.info["commands"] == ["sonde run a"]
@@ -64,7 +64,7 @@ def test_of_one_cell_the_first_run_counts(runs, tmp_path):
     assert next(r for r in join([other, runs[0]]) if r.key == result.key).score == 0.125
 
 
-def test_a_failure_that_another_run_has_done_is_history(runs, tmp_path):
+def test_a_failure_that_succeeded_in_another_run_does_not_count(runs, tmp_path):
     done, lost = runs[0].results[0], replace(runs[0].results[0].cell, encoder="lost")
     with open_log(tmp_path / "d") as log:
         log.describe(encoders=["one", "lost"])
@@ -81,7 +81,7 @@ def test_joining_is_associative_and_one_run_is_itself(runs):
     assert dict(left.result_folders) == dict(right.result_folders)
     assert same(left, right)
     assert join([a]) is a
-    with pytest.raises(UsageError, match="No run"):
+    with pytest.raises(UsageError, match="at least one run"):
         join([])
 
 

@@ -19,7 +19,7 @@ RANDOM = "baseline:random?dim=8"
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
+def informative(tmp_path_factory):
     """An encoder that tells the label and one that tells nothing, on two classes."""
     encoders = {"label": label(0.0), "random": Reading("random", lambda words: noise(words, 8))}
     sets = [keyed("own/told", n=(640, 80, 120), classes=2)]
@@ -33,7 +33,7 @@ def plain(run, encoder="k", dataset=None):
     return next(r for r in run if r.cell.encoder == encoder and dataset in (None, r.cell.dataset))
 
 
-def test_every_measure_says_how_to_read_it():
+def test_every_measure_has_an_interpretation():
     assert list(MEASURES) == [
         "online", "learning", "given:length", "given:words", "capacity", "hidden", "erasure", "inlp", "mix",
     ]  # fmt: skip
@@ -50,21 +50,21 @@ def test_every_measure_says_how_to_read_it():
 # information
 
 
-def test_a_label_is_worth_its_entropy_and_random_vectors_nothing(told):
-    sure, nothing = plain(told, "label").scores, plain(told, "random").scores
+def test_a_label_is_worth_its_entropy_and_random_vectors_nothing(informative):
+    sure, nothing = plain(informative, "label").scores, plain(informative, "random").scores
     assert sure["entropy"] == nothing["entropy"] == pytest.approx(1.0)
     assert sure["information"] == pytest.approx(1.0, abs=0.01)
     assert abs(nothing["information"]) < 0.05
     assert nothing["information_low"] <= 0 <= nothing["information_high"]
     for encoder in ("label", "random"):
-        r = plain(told, encoder)
-        pointwise = told.predictions(r)["pointwise"]
+        r = plain(informative, encoder)
+        pointwise = informative.predictions(r)["pointwise"]
         assert pointwise.mean() == pytest.approx(r.scores["information"], abs=1e-5)
         assert r.scores["information_low"] <= r.scores["information"] <= r.scores["information_high"]
     assert nothing["temperature"] > 1  # it should not be sure at all
 
 
-def test_numbers_are_of_labels_that_were_met(tmp_path):
+def test_indices_are_of_labels_in_train(tmp_path):
     given = keyed("own/unmet")
     rows = {**given.rows, "te": [*given.rows["te"][:-6], *(r._replace(label="zz") for r in given.rows["te"][-6:])]}
     run = evaluate({"k": label(0.0)}, [replace(given, rows=rows)], tmp_path / "run", measures=["all"], baselines=())
@@ -131,7 +131,7 @@ def test_naive_bayes_has_a_curve_of_the_same_rows_that_ends_at_its_score(learned
     assert r.cell.variant == "learning"
 
 
-def test_a_curve_resumes_and_does_not_depend_on_what_else_is_asked(learned, tmp_path):
+def test_a_curve_resumes_and_does_not_depend_on_other_requests(learned, tmp_path):
     before = (learned.folder / "results.jsonl").read_bytes()
     encoder = label(0.0)
     sets = [keyed("own/learned", n=(640, 400, 1600), classes=2)]
@@ -148,8 +148,8 @@ def test_a_curve_resumes_and_does_not_depend_on_what_else_is_asked(learned, tmp_
 # description length
 
 
-def test_labels_are_compressed_by_a_label_and_not_by_random_vectors(told):
-    sure, nothing = named(told, "label")["online"], named(told, "random")["online"]
+def test_labels_are_compressed_by_a_label_and_not_by_random_vectors(informative):
+    sure, nothing = named(informative, "label")["online"], named(informative, "random")["online"]
     assert sure.metric == nothing.metric == "compression"
     assert nothing.score == pytest.approx(1.0, abs=0.1)
     assert nothing.interval[0] <= 1 <= nothing.interval[1]
@@ -161,28 +161,28 @@ def test_labels_are_compressed_by_a_label_and_not_by_random_vectors(told):
     assert sure.scores["surplus_50"] < nothing.scores["surplus_50"]
 
 
-def test_a_description_adds_up(told):
+def test_a_description_adds_up(informative):
     for encoder in ("label", "random"):
-        r = named(told, encoder)["online"]
-        said, kept = r.scores, told.predictions(r)
+        r = named(informative, encoder)["online"]
+        scores, kept = r.scores, informative.predictions(r)
         assert [block["rows"] for block in r.tried] == [40, 80, 160, 320, 640]
-        assert sum(block["bits"] for block in r.tried) == pytest.approx(said["bits"])
+        assert sum(block["bits"] for block in r.tried) == pytest.approx(scores["bits"])
         assert kept["other_bits"].shape == (3, 5)
-        assert kept["other_rows"].sum() == pytest.approx(said["bits"], rel=1e-5)
-        assert said["uniform_bits"] == said["prior_bits"] == 640
-        assert r.score == said["gain"] == said["compression"] == pytest.approx(640 / said["bits"])
+        assert kept["other_rows"].sum() == pytest.approx(scores["bits"], rel=1e-5)
+        assert scores["uniform_bits"] == scores["prior_bits"] == 640
+        assert r.score == scores["gain"] == scores["compression"] == pytest.approx(640 / scores["bits"])
         assert r.tried[0]["bits"] == 40
-        assert r.tried[-1]["test_accuracy"] == pytest.approx(plain(told, encoder).score, abs=0.1)
+        assert r.tried[-1]["test_accuracy"] == pytest.approx(plain(informative, encoder).score, abs=0.1)
 
 
 def test_an_interval_of_few_target_forms_has_an_end(tmp_path):
-    """Rows of one of two forms can be told and those of the other cannot: other forms might cost nothing at all."""
+    """Rows of one of two forms are predictable, those of the other are not: other forms might cost nothing at all."""
 
     def row(i, s):
         rng, hard = np.random.default_rng([i, s]), i % 4 == 0
-        said = f"c{rng.integers(2)}"
-        text = f"{'x' if hard else said} {s} {i}"
-        return Example(said, tuple(text.split()), text, key="hard" if hard else "easy")
+        label = f"c{rng.integers(2)}"
+        text = f"{'x' if hard else label} {s} {i}"
+        return Example(label, tuple(text.split()), text, key="hard" if hard else "easy")
 
     rows = {k: [row(i, s) for i in range(n)] for s, (k, n) in enumerate((("tr", 400), ("va", 60), ("te", 80)))}
     given = Dataset("own/forms", "forms", 1, "en", ("c0", "c1"), rows, {})
@@ -198,18 +198,18 @@ def test_an_interval_of_few_target_forms_has_an_end(tmp_path):
 # beyond another encoder
 
 
-def test_a_label_adds_its_entropy_to_the_length_and_random_vectors_nothing(told):
-    nothing = named(told, "random")["given:length"]
+def test_a_label_adds_its_entropy_to_the_length_and_random_vectors_nothing(informative):
+    nothing = named(informative, "random")["given:length"]
     assert nothing.metric == "bits"
     assert abs(nothing.score) < 0.02
     assert nothing.interval[0] <= nothing.score <= nothing.interval[1]
-    sure = named(told, "label")["given:length"]
+    sure = named(informative, "label")["given:length"]
     assert sure.score == pytest.approx(1.0, abs=0.05)
-    assert (sure.scores["accuracy"], sure.dimension) == (1.0, 311 + 7)  # beside the numbers of baseline:length
+    assert (sure.scores["accuracy"], sure.dimension) == (1.0, 311 + 7)  # together with those of baseline:length
     assert sure.scores["accuracy_without"] < 0.65
-    assert told.predictions(sure)["pointwise"].mean() == pytest.approx(sure.score, abs=1e-5)
-    # words have the label among them: what they told is not told again
-    assert named(told, "label")["given:words"].score < 0.2
+    assert informative.predictions(sure)["pointwise"].mean() == pytest.approx(sure.score, abs=1e-5)
+    # the label is one of the words, so it adds little to them
+    assert named(informative, "label")["given:words"].score < 0.2
 
 
 def test_what_is_given_is_learned_and_standardised_on_train(tmp_path, monkeypatch):
@@ -265,13 +265,13 @@ def test_the_length_adds_nothing_to_the_length(tmp_path):
 # capacity
 
 
-def test_two_classes_are_told_along_one_direction(told):
-    r = named(told, "label")["capacity"]
+def test_two_classes_are_separated_by_one_direction(informative):
+    r = named(informative, "label")["capacity"]
     assert (r.metric, r.score, r.scores["accuracy"]) == ("rank", 1.0, 1.0)
     assert {point["rank"] for point in r.tried} == {1}
     by = sorted((point["l2"], point["norm"]) for point in r.tried)
     assert [norm for _, norm in by] == sorted((norm for _, norm in by), reverse=True)  # a penalty makes weights smaller
-    assert r.chosen["l2"] == plain(told, "label").chosen["l2"]
+    assert r.chosen["l2"] == plain(informative, "label").chosen["l2"]
     assert "volume" not in r.scores  # there is nothing between no rank and the full one
 
 
@@ -315,7 +315,7 @@ def test_a_measure_is_about_the_linear_probe_whichever_was_run(tmp_path):
 
 
 def test_a_hidden_layer_finds_what_is_not_along_a_line(tmp_path):
-    """Signs whose product is the label tell nothing one by one; the label itself is told by a line as well."""
+    """Signs whose product is the label are uninformative one by one; the label itself is linearly separable."""
     given = keyed("own/product", n=(1200, 200, 400))
 
     def product(words):
@@ -364,8 +364,8 @@ def two_properties(name, n=(300, 80, 160)):
 
 def test_a_property_that_is_erased_is_gone_and_others_are_not(tmp_path):
     def read(words):
-        told = np.array([*of_label(words)[:2], *(f"d{k}" in words for k in range(3)), *[0] * 12])
-        return told + np.repeat([0.2, 1.0], [5, 12]) * noise(words, 17)
+        informative = np.array([*of_label(words)[:2], *(f"d{k}" in words for k in range(3)), *[0] * 12])
+        return informative + np.repeat([0.2, 1.0], [5, 12]) * noise(words, 17)
 
     first, second = two_properties("own/first")
     run = evaluate({"k": Reading("two", read)}, [first, second], tmp_path / "run", measures=["erasure"], baselines=())
@@ -376,9 +376,9 @@ def test_a_property_that_is_erased_is_gone_and_others_are_not(tmp_path):
         own, before = by[given.name, given.name], plain(run, dataset=given.name)
         assert before.score > 0.9
         assert own.scores["rank"] == rank
-        said = set(run.predictions(own)["predicted"].tolist())  # nothing is left to tell rows apart by
-        share = np.mean([row.label == given.labels[min(said)] for row in given.rows["te"]])
-        assert (len(said), own.score) == (1, pytest.approx(share))
+        predicted = set(run.predictions(own)["predicted"].tolist())  # nothing is left that distinguishes rows
+        share = np.mean([row.label == given.labels[min(predicted)] for row in given.rows["te"]])
+        assert (len(predicted), own.score) == (1, pytest.approx(share))
         assert own.scores["reinjected"] > 0.98
         assert own.scores["random"] > before.score - 0.15  # of 17 directions few are lost
         assert own.scores["random_low"] <= own.scores["random"]
@@ -387,7 +387,7 @@ def test_a_property_that_is_erased_is_gone_and_others_are_not(tmp_path):
     for given, other in ((first, second), (second, first)):
         left = by[given.name, other.name]
         assert left.score == pytest.approx(plain(run, dataset=given.name).score, abs=0.04)
-        assert "reinjected" not in left.scores  # told the class of another property, a probe would know no more
+        assert "reinjected" not in left.scores  # the class of another property would not help
 
 
 def test_a_property_is_erased_by_another_set_of_the_same(tmp_path):
@@ -408,7 +408,7 @@ def layered(planted, layers=4):
             self.layers = tuple(f"h{i}" for i in range(layers))
 
         def __call__(self, texts):
-            self.asked += texts
+            self.encoded += texts
             rows = [[*text.split()] for text in texts]
             nothing = [[noise([*words, str(i)], 5) for words in rows] for i in range(layers)]
             nothing[planted] = [[*of_label(words)[:2], *noise(words, 3)] for words in rows]
@@ -456,9 +456,9 @@ def test_no_layer_is_expected_where_the_lowest_tells_all(tmp_path):
     assert r.scores["centre"] < 0.3
 
 
-def test_projecting_probes_away_ends_where_the_erasure_does(told):
+def test_projecting_probes_away_ends_where_the_erasure_does(informative):
     for encoder in ("label", "random"):
-        found = next(r for r in told.extras if (r.cell.encoder, r.cell.variant) == (encoder, "inlp"))
+        found = next(r for r in informative.extras if (r.cell.encoder, r.cell.variant) == (encoder, "inlp"))
         low, high = found.range
         assert low <= 0.5 <= high, encoder
         assert found.scores["rank"] >= (encoder == "label")

@@ -1,7 +1,8 @@
-"""A control and a measure of another package: one file each, found by its entry point, and shown like the built-in "
-"ones."""
+"""A control and a measure of another package: one file each, found by its entry point, shown like the built-in ones."""
 
+import re
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,8 +19,8 @@ CONTROL = '''
 from sonde.run.control import Control
 
 control = Control(
-    name="first", interpretation="The score from the first dimension alone.", table=lambda table, texts,
-    seed: table[:, :1],
+    name="first", interpretation="The score from the first dimension alone.",
+    table=lambda table, texts, seed: table[:, :1],
 )
 '''
 MEASURE = '''
@@ -36,18 +37,18 @@ from sonde.run.variant import CellText, VariantColumn
 def compute(unit):
     labels = unit.parts.train.labels
     share = float(np.bincount(labels).max() / len(labels))
-    return [
-        (replace(empty_result(cell, unit.parts), score=share, interval=(share, share), scores={"labels": 2.0}), {},
-        None)
-        for cell in unit.cells
-    ]
+    (cell,) = unit.cells
+    result = replace(empty_result(cell, unit.parts), score=share, interval=(share, share), scores={"labels": 2.0})
+    return [(result, {}, None)]
+
+
+def text(v):
+    return CellText(f"{v.value:.4f}", note=f"of {v.scores['labels']:.0f}")
 
 
 measure = Measure(
     name="modal", interpretation="The share of the most frequent label.", applies_to=has_train_test_split,
-    compute=compute,
-    columns=(VariantColumn(("modal", "label"), lambda v: CellText(f"{v.value:.4f}", note=f"of "
-    f"{v.scores['labels']:.0f}")),),
+    compute=compute, columns=(VariantColumn(("modal", "label"), text),),
 )
 '''
 ENTRIES = """[sonde.controls]
@@ -59,19 +60,30 @@ broken = own_broken
 
 
 @pytest.fixture
-def package(tmp_path, monkeypatch):
-    """A package that offers a control, a measure, and one that does not load."""
+def install(tmp_path, monkeypatch):
+    """Puts a package with these modules and entry points on the path."""
     home = tmp_path / "site"
-    (home / "own-1.0.dist-info").mkdir(parents=True)
-    (home / "own-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: own\nVersion: 1.0\n")
-    (home / "own-1.0.dist-info" / "entry_points.txt").write_text(ENTRIES)
-    (home / "own_control.py").write_text(CONTROL)
-    (home / "own_measure.py").write_text(MEASURE)
-    (home / "own_broken.py").write_text("import there_is_no_such_module\n")
-    monkeypatch.syspath_prepend(str(home))
-    yield home
-    for name in ("own_control", "own_measure", "own_broken"):
+    installed = []
+
+    def install(entries, **modules):
+        (home / "own-1.0.dist-info").mkdir(parents=True)
+        (home / "own-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: own\nVersion: 1.0\n")
+        (home / "own-1.0.dist-info" / "entry_points.txt").write_text(entries)
+        for name, content in modules.items():
+            (home / f"{name}.py").write_text(content)
+        installed.extend(modules)
+        monkeypatch.syspath_prepend(str(home))
+        return home
+
+    yield install
+    for name in installed:
         sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def package(install):
+    """A package that offers a control, a measure, and one that does not load."""
+    return install(ENTRIES, own_control=CONTROL, own_measure=MEASURE, own_broken="import there_is_no_such_module\n")
 
 
 @pytest.mark.filterwarnings("ignore:The measure 'broken' of own cannot be loaded")
@@ -87,7 +99,7 @@ def test_one_file_is_enough(package, tmp_path, capsys, monkeypatch):
     assert set(frame.variant.dropna()) == {"first", "norm", "modal"}
     assert frame.variant.isna().sum() == len(run)
     assert frame.loc[frame.variant == "modal", "labels"].tolist() == [2.0]
-    # the same command again does nothing anew, and a signature repeats it
+    # the same command again computes nothing
     again = evaluate(
         {"py:fair": Knowing(noise=1.5, name="fair")}, dataset(), tmp_path / "run", baselines=["majority"],
         controls=["first", "norm"], measures="modal",
@@ -106,7 +118,7 @@ def test_one_file_is_enough(package, tmp_path, capsys, monkeypatch):
     assert f"{found['modal'].score:.4f}" in out
 
 
-def test_without_the_package_its_results_are_still_shown(package, tmp_path, monkeypatch):
+def test_results_are_shown_without_the_package(package, tmp_path, monkeypatch):
     with pytest.warns(UserWarning, match="cannot be loaded: .*there_is_no_such_module"):
         evaluate({"py:fair": Knowing(noise=1.5, name="fair")}, dataset(), tmp_path / "run", measures="modal")
     monkeypatch.setattr(sys, "path", [p for p in sys.path if p != str(package)])
@@ -118,7 +130,38 @@ def test_without_the_package_its_results_are_still_shown(package, tmp_path, monk
         evaluate({"py:fair": Knowing(noise=1.5, name="fair")}, dataset(), tmp_path / "run", measures="modal")
 
 
-def test_built_in_ones_are_in_order_and_say_how_to_be_read():
+def test_built_in_ones_are_in_order_and_have_an_interpretation():
     for kind in (CONTROLS, MEASURES):
         assert [part.order for part in kind.parts().values()] == sorted(part.order for part in kind.parts().values())
         assert all(part.interpretation.endswith(".") and part.columns for part in kind.parts().values())
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_example_of_the_docs_runs_as_a_package(install, tmp_path):
+    page = (DOCS / "your-own-measure.md").read_text("utf-8")
+    files = dict(re.findall(r"^```python title=(\w+)\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    (entries,) = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    install(re.sub(r'project\.entry-points\."(.*)"', r"\1", entries).replace('"', ""), **files)
+    run = evaluate(
+        {"py:fair": Knowing(noise=1.5, name="fair")}, dataset(), tmp_path / "run", baselines=[], resample=0,
+        controls="first_half", measures="centroid",
+    )  # fmt: skip
+    (plain,), found = run.results, {r.cell.variant: r for r in run.extras}
+    assert run.failures == ()
+    assert found["first_half"].dimension == plain.dimension // 2
+    assert 0.5 < found["centroid"].score <= 1.0
+    arrays = run.predictions(found["centroid"])
+    assert found["centroid"].score == (arrays["predicted"] == arrays["truth"]).mean()
+    assert "nearest centroid" in " ".join(re.sub(r"<[^>]*>", " ", Report.of(run).html()).split())
+
+
+@pytest.mark.parametrize(("kind", "heading"), [(CONTROLS, "Controls"), (MEASURES, "Measures")])
+def test_every_built_in_one_has_its_row_in_the_docs(kind, heading):
+    page = (DOCS / "reading.md").read_text("utf-8")
+    section = page.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    rows = re.findall(rf"^\| {kind.noun} \|.*\n\|[-|: ]+\n((?:\|.*\n)+)", section, re.MULTILINE)[0]
+    listed = [name for row in rows.splitlines() for name in re.findall(r"`([^`]+)`", row.split("|")[1])]
+    built_in = [name for name, part in kind.parts().items() if part.order < 1000]
+    assert sorted(set(listed) - {"given:ENCODER"}) == sorted(built_in)

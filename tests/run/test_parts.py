@@ -22,7 +22,7 @@ def test_three_splits_are_taken_as_they_are():
     assert found.test.labels[:4].tolist() == [0, 1, 2, 0]
 
 
-def test_a_label_that_was_not_met_in_training_has_no_number():
+def test_a_label_that_is_not_in_train_has_no_index():
     given = dataset()
     given.rows["te"][0] = given.rows["te"][0]._replace(label="strange")
     assert parts_of(given).test.labels[:2].tolist() == [-1, 1]
@@ -76,7 +76,7 @@ def test_what_is_held_out_shares_nothing_with_the_rest_by_way_of_others_either(f
 
 @pytest.mark.parametrize(
     ("change", "says"),
-    [({"te": []}, "no te rows"), ({"tr": [], "va": []}, "0 rows to learn from"), ({"tr": rows(9, 1, 1)}, "c0 only")],
+    [({"te": []}, "no test rows"), ({"tr": [], "va": []}, "has 0 train"), ({"tr": rows(9, 1, 1)}, "got only c0")],
 )
 def test_what_cannot_be_probed(change, says):
     with pytest.raises(DataError, match=says):
@@ -110,7 +110,7 @@ def test_a_sample_of_no_rows():
     assert sampled(dataset(), None) == dataset()
 
 
-def test_rows_of_one_sentence_stand_together():
+def test_rows_of_one_sentence_stay_together():
     assert cluster_ids([None] * 4, ["a", "a", "b", "b"]) == ["a", "a", "b", "b"]
     assert cluster_ids([None, "k", "k"], ["a", "a", "b"]) == ["\x000", "k", "k"]  # target forms come first
     assert cluster_ids([None] * 3, ["a", "b", "c"]) is None

@@ -85,13 +85,13 @@ def test_an_encoder_that_has_changed_is_seen(run, tmp_path):
     found = repeat(result.signature, run=run, encoders=[MINE])
     assert not found.same
     assert found.changed_rows > 0
-    assert any("encoder is not what it was" in note for note in found.notes)
+    assert any("encoder has changed" in note for note in found.notes)
 
 
 def test_a_set_that_has_changed_is_not_taken_for_the_old_one(run, tmp_path):
     text = (tmp_path / "task.txt").read_text()
     (tmp_path / "task.txt").write_text(text.replace("bal", "bil"))
-    with pytest.raises(UsageError, match=r"was not found in .*task\.txt; met task#"):
+    with pytest.raises(UsageError, match=r"was not found in .*task\.txt; got task#"):
         repeat(run.results[0].signature, run=run, encoders=MINE)
 
 
@@ -99,7 +99,7 @@ def test_a_signature_of_another_run(run):
     other = re.sub(r"seed=\d+", "seed=77", run.results[0].signature)
     with pytest.raises(UsageError, match="no result with this signature"):
         repeat(other, run=run, encoders=MINE)
-    with pytest.raises(UsageError, match="no signature"):
+    with pytest.raises(UsageError, match="Invalid signature"):
         repeat("accuracy", run=run)
     with pytest.raises(UsageError, match="expected numbers"):
         repeat(re.sub(r"seed=\d+", "seed=x", run.results[0].signature), paths=["task.txt"], encoders=MINE)

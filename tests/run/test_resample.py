@@ -34,27 +34,29 @@ def run(tmp_path_factory):
     return evaluate(encoders, [FORMS, ROWS], folder, baselines=["majority", "baseline:random"])
 
 
-def test_every_row_is_left_out_once_a_round_and_classes_are_dealt_evenly():
+def test_every_row_is_left_out_once_a_round_and_classes_are_balanced():
     train = parts_of(ROWS).train
     groups = assign_groups(train, 2, GROUPS)
     assert groups.shape == (2, 120)
     assert not np.array_equal(groups[0], groups[1])
-    for dealt in groups:
-        assert np.bincount(dealt).tolist() == [12] * GROUPS
+    for assigned in groups:
+        assert np.bincount(assigned).tolist() == [12] * GROUPS
         for group in range(GROUPS):
-            assert np.bincount(train.labels[dealt == group]).tolist() == [4, 4, 4]
+            assert np.bincount(train.labels[assigned == group]).tolist() == [4, 4, 4]
 
 
 def test_rows_of_one_target_form_are_left_out_together():
     train = parts_of(FORMS).train
-    for dealt in assign_groups(train, 2, GROUPS):
-        assert all(len({g for g, k in zip(dealt, train.keys, strict=True) if k == key}) == 1 for key in set(train.keys))
+    for assigned in assign_groups(train, 2, GROUPS):
+        assert all(
+            len({g for g, k in zip(assigned, train.keys, strict=True) if k == key}) == 1 for key in set(train.keys)
+        )
 
 
 def test_too_few_forms_or_a_class_in_one_group_only_are_not_resampled():
     train = parts_of(FORMS).train
     few = [f"k{i % 19}" for i in range(len(train))]
-    assert "19 target forms or sentences, and 20 are needed" in assign_groups(replace(train, keys=few), 1, GROUPS)
+    assert "19 target forms or sentences; 20 are needed" in assign_groups(replace(train, keys=few), 1, GROUPS)
     assert not isinstance(assign_groups(replace(train, keys=few), 1, 2), str)
     lonely = np.zeros_like(train.labels)
     lonely[5] = 1
@@ -63,12 +65,12 @@ def test_too_few_forms_or_a_class_in_one_group_only_are_not_resampled():
 
 def test_what_cannot_be_resampled_says_why_and_is_not_tried_again(tmp_path):
     few = dataset("own/few", n=(120, 40, 60), keys=8)
-    for asked in (20, 20, None):
+    for requested in (20, 20, None):
         encoder = Knowing(noise=1.0)
-        (found,) = evaluate({"py:k": encoder}, [few], tmp_path / "run", baselines=[], resample=asked).results
+        (found,) = evaluate({"py:k": encoder}, [few], tmp_path / "run", baselines=[], resample=requested).results
         assert (found.resamples, found.encoder_interval) == (0, None)
         assert "8 target forms" in found.not_resampled
-        assert bool(encoder.asked) == (asked == 20 and not (tmp_path / "again").exists())
+        assert bool(encoder.encoded) == (requested == 20 and not (tmp_path / "again").exists())
         (tmp_path / "again").touch()
 
 
@@ -79,7 +81,7 @@ def test_a_test_set_of_one_row_is_scored(tmp_path):
     assert "one test row" in found.not_resampled
 
 
-def test_results_have_an_interval_about_the_encoder_that_is_no_narrower(run):
+def test_results_have_an_interval_about_the_encoder_that_is_not_narrower(run):
     for result in run:
         if result.cell.encoder in ("majority", "baseline:random"):
             assert (result.resamples, result.encoder_interval, result.training_sd) == (0, None, None)
@@ -150,12 +152,12 @@ def test_the_default_is_by_probe_and_size():
 
 def test_a_number_that_makes_no_whole_rounds_is_refused():
     assert checked_resamples(None) is None
-    with pytest.raises(UsageError, match="--resample 7: expected 0, 10, 20"):
+    with pytest.raises(UsageError, match="--resample 7: expected a multiple of 10"):
         checked_resamples(7)
 
 
 class Fixed:
-    """A probe that answers as it was told, with as much certainty."""
+    """A probe with given predictions and confidences."""
 
     def __init__(self, answers, sure=0.9):
         self.logs = np.log(np.where(np.eye(2)[answers] > 0, sure, 1 - sure))

@@ -27,14 +27,14 @@ def test_a_thing_is_made_once():
     assert made == ["a"]
 
 
-def test_what_was_asked_for_longest_ago_makes_room():
+def test_the_least_recently_used_value_is_dropped():
     shared, made = SharedCache(max_bytes=10), []
 
     def ask(name, size=4):
         return shared.get(name, size, lambda: made.append(name) or name.upper())
 
     assert [ask(name) for name in "abacab"] == list("ABACAB")
-    assert made == ["a", "b", "c", "b"]  # c took the room of b, as a had been asked for since
+    assert made == ["a", "b", "c", "b"]  # c replaced b, because a was used more recently
     assert ask("large", 11) == ask("large", 11) == "LARGE"
     assert made[-2:] == ["large", "large"]  # for which there is never room
     assert ask("a")
@@ -91,7 +91,7 @@ def test_the_time_of_texts_is_that_of_their_tables():
 
 def test_tables_of_one_encoder_are_alike():
     pool = EmbeddingPool().plus(table("ab", 0))
-    with pytest.raises(ShapeError, match=r"\[2\] numbers .* \[3\] for 'c'"):
+    with pytest.raises(ShapeError, match=r"shape \[2\] .* got \[3\] for 'c'"):
         pool.plus(Embeddings(("c",), np.zeros((1, 3), np.float32), None))
 
 

@@ -135,12 +135,14 @@ def test_relatedness_and_similarity_are_correlations(tmp_path):
 def test_vectors_that_are_all_alike_have_no_correlation(tmp_path):
     given = pair_set("STS14", "similarity", alike, (0, 0, 60))
     run = evaluate({"flat": lambda texts: np.ones((len(texts), 2))}, [given], tmp_path / "run")
-    assert "the same number" in run.failures[0].error
+    assert "the same score" in run.failures[0].error
 
 
-def test_a_score_that_is_no_number_is_named(tmp_path):
+def test_a_label_that_is_not_a_number_is_named(tmp_path):
     given = pair_set("STS14", "similarity", lambda one, two: "much", (0, 0, 60))
-    with pytest.raises(UsageError, match="the score 'much'"):
+    with pytest.raises(
+        UsageError, match=r"None of the sets can be used\. STS14: expected a number as the label of .*, got 'much'"
+    ):
         evaluate({"c": Counting()}, [given], tmp_path / "run")
 
 

@@ -1,4 +1,4 @@
-"""Controls and measures as cells of the loop: beside the plain ones, which do not move, and never done twice."""
+"""Controls and measures as cells of the loop: plain cells do not change, and nothing is computed twice."""
 
 import hashlib
 from collections import Counter
@@ -49,13 +49,13 @@ def keyed(name="own/keyed", n=(240, 80, 120), classes=2, each=8):
 
 
 class Reading:
-    """An encoder that makes numbers of the words of a text, and remembers what it was asked for."""
+    """An encoder that computes numbers from the words of a text, and remembers the texts it encoded."""
 
     def __init__(self, name, read):
-        self.identity, self.read, self.asked = Identity.of("py", name), read, []
+        self.identity, self.read, self.encoded = Identity.of("py", name), read, []
 
     def __call__(self, texts):
-        self.asked += texts
+        self.encoded += texts
         return np.array([self.read(text.split()) for text in texts], np.float32)
 
 
@@ -69,7 +69,7 @@ def of_label(words):
 
 
 def label(noisy=0.3):
-    """An encoder that tells the label, not quite surely, and four numbers that say nothing."""
+    """An encoder of a noisy label and four random numbers."""
 
     def read(words):
         drawn = noise(words, 7)
@@ -117,26 +117,26 @@ def bare(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("options", "message"),
     [
-        ({"controls": ["shufled"]}, r"no control 'shufled'; there are key, .*, and all; did you mean shuffled\?"),
-        ({"controls": ["norm,,kye"]}, r"no control 'kye'.*did you mean key\?"),
+        ({"controls": ["shufled"]}, r"no control 'shufled'\. Did you mean shuffled\? Expected one of key, .*, all\."),
+        ({"controls": ["norm,,kye"]}, r"no control 'kye'\. Did you mean key\?"),
         ({"controls": ["online"]}, "no control 'online'"),
-        ({"measures": ["onlin"]}, r"no measure 'onlin'; there are online, .*; did you mean online\?"),
-        ({"measures": ["given:lenght"]}, r"no measure 'given:lenght'.*did you mean given:length\?"),
-        ({"measures": ["given:"]}, "no measure 'given:'; there are .*, given: and any encoder, and all"),
+        ({"measures": ["onlin"]}, r"no measure 'onlin'\. Did you mean online\? Expected one of online, "),
+        ({"measures": ["given:lenght"]}, r"no measure 'given:lenght'\. Did you mean given:length\?"),
+        ({"measures": ["given:"]}, r"no measure 'given:'\..* Expected one of .*, given:ENCODER, all\."),
         ({"measures": ["given:sttaic:"]}, "no measure 'given:sttaic:'"),
     ],
 )
-def test_an_unknown_name_is_told_before_anything_is_done(tmp_path, asked, says):
+def test_an_unknown_name_is_reported_before_anything_is_computed(tmp_path, options, message):
     encoder = label()
-    with pytest.raises(UsageError, match=says):
-        evaluate({"k": encoder}, SETS, tmp_path / "run", **asked)
-    assert encoder.asked == []
+    with pytest.raises(UsageError, match=message):
+        evaluate({"k": encoder}, SETS, tmp_path / "run", **options)
+    assert encoder.encoded == []
     assert not (tmp_path / "run").exists()
 
 
-def test_all_means_all_and_names_are_asked_for_once():
+def test_all_means_all_and_names_count_once():
     assert select_variants(["all"], ["all"]) == Variants(tuple(CONTROLS), tuple(MEASURES))
     assert select_variants(["norm,key", "norm"], ["given:static:", "given:words"]) == Variants(
         ("norm", "key"), ("given:static:", "given:words")
@@ -147,10 +147,10 @@ def test_all_means_all_and_names_are_asked_for_once():
 # beside the plain results
 
 
-def test_everything_that_was_asked_for_is_there(whole):
+def test_everything_that_was_requested_is_there(whole):
     assert whole.failures == ()
     for each in SETS:
-        # words beside the sentence, an untrained counterpart and several layers there are none
+        # there are no word inputs, no untrained counterpart and no layers
         expected = {*CONTROLS, *MEASURES, *ERASED} - {"words", "untrained", "mix", "erasure"}
         assert set(named(whole, dataset=each.name)) == expected
     assert {r.cell.variant for r in whole.results} == {None}
@@ -182,8 +182,8 @@ def test_signatures_of_variants_parse_back(whole):
     lines = [r.signature for r in whole.extras]
     assert len(set(lines)) == len(lines) == len({r.key for r in whole.extras})
     for r in whole.extras:
-        said = Signature.parse(r.signature)
-        assert (str(said), said.variant) == (r.signature, r.cell.variant)
+        parsed = Signature.parse(r.signature)
+        assert (str(parsed), parsed.variant) == (r.signature, r.cell.variant)
     assert not any("variant=" in r.signature for r in whole)
 
 
@@ -204,7 +204,7 @@ def test_a_run_with_controls_resumes(whole):
     before = (whole.folder / "results.jsonl").read_bytes()
     encoder = label()
     again = evaluate({"k": encoder}, SETS, whole.folder, **EVERY)
-    assert encoder.asked == []
+    assert encoder.encoded == []
     assert (whole.folder / "results.jsonl").read_bytes() == before
     assert facts(again) == facts(whole)
 
@@ -213,7 +213,7 @@ def test_controls_of_a_finished_run_ask_for_new_texts_only(bare, whole, tmp_path
     first = evaluate({"k": label()}, SETS[:1], tmp_path / "run", baselines=())
     encoder = label()
     run = evaluate({"k": encoder}, SETS[:1], tmp_path / "run", controls=["shuffled", "norm"], baselines=())
-    assert set(encoder.asked) == {row.text for _, row in SETS[0]}
+    assert set(encoder.encoded) == {row.text for _, row in SETS[0]}
     assert same(first, run)
     expected = facts(whole)
     assert {key: fact for key, fact in facts(run).items() if fact[0].variant} == {
@@ -223,14 +223,14 @@ def test_controls_of_a_finished_run_ask_for_new_texts_only(bare, whole, tmp_path
 
 
 def twice(encoder):
-    """How many texts an encoder was asked for more than once."""
-    return sum(times > 1 for times in Counter(encoder.asked).values())
+    """How many texts an encoder encoded more than once."""
+    return sum(times > 1 for times in Counter(encoder.encoded).values())
 
 
-def test_texts_are_asked_for_once(tmp_path):
+def test_texts_are_encoded_once(tmp_path):
     """Those of the sets and those that controls make, which sets may share: none of them twice, be there no store.
 
-    But for a handful that are asked for again to see whether vectors depend on the batch.
+    Except for a few that are encoded again to see whether vectors depend on the batch.
     """
     shared = [keyed(), replace(keyed(), name="own/again", task="again"), keyed("own/three", classes=3)]
     controls = ["permuted", "permuted_test", "synthetic"]
@@ -295,12 +295,12 @@ def test_the_number_of_jobs_does_not_matter(whole, tmp_path):
     assert [r.key for r in run.extras] == [r.key for r in whole.extras if r.key in done]
 
 
-def test_a_control_whose_predictions_are_lost_is_done_again(tmp_path):
-    asked = {"controls": ["norm", "shuffled"], "baselines": ()}
-    run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", **asked)
+def test_a_control_whose_predictions_are_lost_is_computed_again(tmp_path):
+    options = {"controls": ["norm", "shuffled"], "baselines": ()}
+    run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", **options)
     path = run.folder / "predictions" / f"{named(run)['norm'].key}.npz"
     path.unlink()
-    again = evaluate({"k": label()}, SETS[:1], tmp_path / "run", **asked)
+    again = evaluate({"k": label()}, SETS[:1], tmp_path / "run", **options)
     assert path.exists()
     assert facts(again) == facts(run)
 
@@ -365,7 +365,7 @@ def test_a_given_encoder_that_fails_is_a_failure_of_its_measure(tmp_path):
     assert [(f.cell.variant, f.kind) for f in run.failures] == [("given:baseline:lenght", "UsageError")]
 
 
-def test_a_given_encoder_with_several_layers_is_told_to_have_one(tmp_path, monkeypatch):
+def test_a_given_encoder_must_have_one_layer(tmp_path, monkeypatch):
     class Layered(Reading):
         layers = ("low", "high")
 
@@ -380,7 +380,7 @@ def test_a_given_encoder_with_several_layers_is_told_to_have_one(tmp_path, monke
     run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", measures=["given:py:layered", "capacity"], baselines=())
     (failure,) = run.failures
     assert failure.cell.variant == "given:py:layered"
-    assert "the layers low, high; to be taken for given it must have one" in failure.error
+    assert "to have one layer, got low, high; choose one, as in layer=high" in failure.error
     assert {r.cell.variant for r in run.extras} == {"capacity"}
 
 
@@ -403,13 +403,13 @@ def test_vectors_of_a_given_encoder_are_taken_from_the_store(tmp_path, monkeypat
     monkeypatch.setattr(encoder_module, "load", lambda name: given)
     more = {"measures": ["given:py:given"], "baselines": (), "store": Store(tmp_path / "store")}
     one = evaluate({"k": label()}, SETS[:1], tmp_path / "one", **more)
-    assert sorted(given.asked) == sorted({row.text for rows in SETS[0].rows.values() for row in rows})
-    given.asked.clear()
+    assert sorted(given.encoded) == sorted({row.text for rows in SETS[0].rows.values() for row in rows})
+    given.encoded.clear()
     assert facts(evaluate({"k": label()}, SETS[:1], tmp_path / "two", **more)) == facts(one)
-    assert given.asked == []
+    assert given.encoded == []
 
 
-def test_a_failure_of_a_sample_says_so_and_is_mended_by_itself(tmp_path):
+def test_a_failure_of_a_sample_is_retracted_by_the_same_sample(tmp_path):
     for limit in (6, None, 6):
         run = evaluate({"k": label()}, SETS[:1], tmp_path / "run", controls=["key"], limit=limit, baselines=())
         assert [(f.cell.variant, f.cell.limit, f.kind) for f in run.failures] == (
@@ -420,7 +420,7 @@ def test_a_failure_of_a_sample_says_so_and_is_mended_by_itself(tmp_path):
     assert Run.load(tmp_path / "other").failures == ()
 
 
-def test_labels_that_were_never_met_are_no_end_of_a_run(tmp_path):
+def test_labels_that_are_not_in_train_do_not_end_a_run(tmp_path):
     given = SETS[0]
     rows = {**given.rows, "te": [r._replace(label="zz") for r in given.rows["te"]]}
     run = evaluate({"k": label()}, [replace(given, rows=rows)], tmp_path / "run", baselines=())
@@ -472,18 +472,18 @@ def test_selectivity_compares_task_and_control_on_the_same_rows(tmp_path):
         kept = run.predictions(r)
         assert r.scores["control"] == r.score == np.mean(kept["predicted"] == kept["truth"])
         assert r.scores["task"] == np.mean(kept["task_predicted"] == kept["task_truth"])
-        said = selectivity(
+        parsed = selectivity(
             kept["task_predicted"] == kept["task_truth"], kept["predicted"] == kept["truth"], kept["keys"].tolist()
         )
-        assert r.scores["selectivity"] == said.value == pytest.approx(r.scores["task"] - r.score)
-        assert (r.scores["selectivity_low"], r.scores["selectivity_high"]) == (said.low, said.high)
-    # what knows the number of nouns it has not met, and no noun
+        assert r.scores["selectivity"] == parsed.value == pytest.approx(r.scores["task"] - r.score)
+        assert (r.scores["selectivity_low"], r.scores["selectivity_high"]) == (parsed.low, parsed.high)
+    # an encoder that knows the number of unseen nouns, but no noun
     assert plain["number"].score == pytest.approx(0.96, abs=0.03)
     assert found["number"].scores["task"] == pytest.approx(0.96, abs=0.03)
     assert found["number"].score == pytest.approx(0.5, abs=0.12)
     assert found["number"].scores["selectivity"] == pytest.approx(0.46, abs=0.13)
     assert found["number"].scores["selectivity_low"] > 0.25
-    # what knows nouns only knows the number of those it has met, and any other label of theirs as well
+    # an encoder that knows only nouns knows the number of seen ones, and any other label of theirs
     assert plain["noun"].score < 0.6
     assert found["noun"].scores["task"] == found["noun"].score == 1.0
     assert found["noun"].scores["selectivity"] == 0
@@ -529,7 +529,7 @@ def test_what_is_shuffled_and_what_is_random_is_at_chance(whole):
         assert found["shuffled"].score < next(r.score for r in whole if r.cell.dataset == each.name) - 0.2
 
 
-def test_what_is_learned_by_heart_is_tested_on_the_training_rows(whole):
+def test_memorising_is_tested_on_the_training_rows(whole):
     for each in SETS:
         r = named(whole, dataset=each.name)["memorise"]
         train = len(each.rows["tr"])
@@ -545,7 +545,7 @@ def test_norm_and_direction_tell_what_they_have(tmp_path):
     run = evaluate({"k": Reading("far", far)}, SETS[:1], tmp_path / "run", controls=["norm", "direction"], baselines=())
     found = named(run)
     assert found["norm"].score == 1.0
-    assert found["direction"].score == 0.5  # forms of test rows are not met in training
+    assert found["direction"].score == 0.5  # forms of test rows are not in train
     assert (found["norm"].dimension, found["direction"].dimension) == (1, 120)
 
 
@@ -574,7 +574,7 @@ def test_random_words_leave_the_length_alone(tmp_path):
     assert low <= 0.5 <= high
 
 
-def test_words_beside_the_sentence_keep_their_vectors(tmp_path):
+def test_word_inputs_keep_their_vectors(tmp_path):
     given = keyed("own/beside")
     rows = {
         s: [r._replace(extra=(("word", f"w{i % 2 if i % 10 else 1 - i % 2}"),)) for i, r in enumerate(found)]
@@ -588,9 +588,9 @@ def test_words_beside_the_sentence_keep_their_vectors(tmp_path):
     def two():
         return Two("two", lambda words: [*of_label(words), 1.0])
 
-    told = replace(given, rows=rows, manifest={"inputs": ["word"]})
+    with_words = replace(given, rows=rows, manifest={"inputs": ["word"]})
     run = evaluate(
-        {"k": two()}, [told], tmp_path / "run", controls=["words", "gaussian"], measures=["all"], baselines=()
+        {"k": two()}, [with_words], tmp_path / "run", controls=["words", "gaussian"], measures=["all"], baselines=()
     )
     (plain,) = run
     found = named(run)
@@ -606,7 +606,7 @@ def test_words_beside_the_sentence_keep_their_vectors(tmp_path):
         "hidden",
     }  # the other measures are about sentences alone
     without = Reading("two", lambda words: [*of_label(words), *(f"w{k}" in words for k in range(2))])
-    run = evaluate({"k": without}, [told], tmp_path / "own", controls=["words"], baselines=())
+    run = evaluate({"k": without}, [with_words], tmp_path / "own", controls=["words"], baselines=())
     assert (named(run)["words"].score, named(run)["words"].dimension) == (0.9, 5)
 
 
@@ -707,7 +707,7 @@ def test_controls_are_of_every_layer(tmp_path):
     assert (by["direction", "low"], by["direction", "high"]) == (0.5, 1.0)
 
 
-def test_pairs_without_spaces_are_no_words(tmp_path):
+def test_pairs_without_spaces_are_not_words(tmp_path):
     """Chinese has none: the second of two sentences is a sentence all the same, and cosines have no use for norms."""
     given = pair_set("STS12", "similarity", alike, (0, 0, 60))
     assert not any(" " in row.text for _, row in given)

@@ -281,7 +281,7 @@ def test_a_run_that_is_altered_is_told(tmp_path):
         path = own.folder / "results.jsonl"
         path.write_bytes(b"{]\n" + path.read_bytes().partition(b"\n")[2])
         assert msgspec.json.decode(ask(server, "GET", "/status")[2])["results"] == len(own) - 1
-        assert b"results.jsonl:1: this line is not as it was written" in ask(server, "GET", "/")[2]
+        assert b"results.jsonl:1: this line is damaged" in ask(server, "GET", "/")[2]
 
 
 def test_a_fault_is_told(server, monkeypatch):
@@ -318,7 +318,7 @@ def test_ports(server, folder):
 
 
 def test_what_is_no_run(tmp_path):
-    with pytest.raises(RunError, match="is no run"):
+    with pytest.raises(RunError, match="is not a run"):
         Server(tmp_path)
 
 

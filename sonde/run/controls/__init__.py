@@ -1,4 +1,1 @@
-"""Controls: what a score is to be read beside. Each takes one thing away; one file, one control.
-
-They are functions only: the loop probes what they make like any other set, vectors or encoder.
-"""
+"""Built-in controls, one file each. Each changes one thing; the loop probes the result like any other set."""

@@ -1,4 +1,4 @@
-"""Labels in random order."""
+"""Shuffled labels."""
 
 from __future__ import annotations
 
@@ -11,4 +11,5 @@ from sonde.run.parts import Part
 
 
 def shuffled_part(part: Part, stream: str) -> Part:
+    """The rows with their labels in random order, drawn from a named random stream."""
     return replace(part, labels=np.random.default_rng(hash_64(stream)).permutation(part.labels))

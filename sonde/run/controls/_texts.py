@@ -1,22 +1,21 @@
 """Other texts: the same words in random order, and random words in the same number (Adi et al. 2017, section 7).
 
-*Permuted.* A word is what stands between spaces, with its case and with the punctuation that is glued to it, as other
-white space is: a tokeniser may take that for a letter. Words change places and spaces stay, so a bag of words sees what
-it saw: vectors of ``static:``, of the bags among the baselines, and of ``vec:`` with the pools mean, sum and max stay
-the same to the bit. The encoder is the one it was, and the probe is trained and tested on permuted texts, as with Adi
-et al.; that of ``permuted_test`` is only tested on them.
+*Permuted.* Words are separated by spaces and keep their case and attached punctuation; other white space counts as part
+of a word, because some tokenizers treat it as a letter. Words are permuted and spaces stay, so a bag of words is
+unchanged: vectors of ``static:``, of the bag-of-words baselines, and of ``vec:`` with mean, sum and max pooling are the
+same to the last bit. The encoder stays as it is, and the probe is trained and tested on permuted texts, as in Adi et
+al.; with ``permuted_test`` it is only tested on them.
 
-word_order asks about the text as it stands, so that its label is read off the permuted text; with the old label, an
-average of word vectors, which is the same as before, would have the same score as before. Of its rows those are left
-out whose two words are not found in the text, for a tokeniser changed them. All other labels stay: they are of the
-sentence that a row was made of.
+The label of word_order describes the order of the text, so it is recomputed from the permuted text; with the old label,
+an average of word vectors, which does not change, would keep its score. Rows whose two words are not found in the text,
+because a tokenizer changed them, are left out. All other labels stay: they describe the original sentence.
 
-*Synthetic.* Every token, punctuation included, is replaced by a word of the training texts, each as likely as another,
-as from a dictionary, and all are set off by spaces: nothing but the number of tokens stays, which is the set's own, and
-for the second sentence of a pair that of words with their outer punctuation split off. Adi et al. do this for length
-only. The label is that of the sentence that a row was made of.
+*Synthetic.* Every token, punctuation included, is replaced by a word drawn uniformly from the vocabulary of the
+training texts, separated by spaces: only the number of tokens is preserved, as the set counts them (for the second
+sentence of a pair, words with outer punctuation split off). Adi et al. do this for length only. The label is that of
+the original sentence.
 
-What a text becomes depends on seed and text (and on which words the training texts have), not on the texts beside it.
+The new text depends on the seed and the text (and on the vocabulary of the training texts), not on other texts.
 """
 
 from __future__ import annotations
@@ -39,17 +38,18 @@ from sonde.run.parts import Part, Parts
 T = TypeVar("T")
 
 ORDER = "word_order"
-"""The task that is about the order of the words in the text as it stands."""
+"""The task whose label is the order of words in the text."""
 
 
 def permuted_parts(parts: Parts, given: Sequence[Part], seed: int) -> list[Part]:
-    asked = list(sentences(parts, given))
-    order = _orders(asked, seed)
-    made = {text: _in_order(text, order[text]) for text in asked}
-    if 2 * sum(made[text] != text for text in asked) < len(asked):
+    """Parts of a set with the words of every text in random order."""
+    texts = list(sentences(parts, given))
+    order = _orders(texts, seed)
+    made = {text: _in_order(text, order[text]) for text in texts}
+    if 2 * sum(made[text] != text for text in texts) < len(texts):
         raise DataError(
-            f"Most of the {len(asked)} texts of {parts.name} stay as they are when words change places; expected texts "
-            "of several words, set off by spaces. Others cannot be permuted."
+            f"Most of the {len(texts)} texts of {parts.name} do not change when their words are permuted; expected "
+            "texts of several words, separated by spaces."
         )
     found = [changed(parts, part, made.__getitem__) for part in given]
     if parts.task != ORDER or parts.labels != ("0", "1") or not parts.words:
@@ -58,7 +58,7 @@ def permuted_parts(parts: Parts, given: Sequence[Part], seed: int) -> list[Part]
 
 
 def sentences(parts: Parts, given: Iterable[Part]) -> dict[str, None]:
-    """The different texts, and further inputs unless these are words."""
+    """The distinct texts, and further inputs unless these are words."""
     found: dict[str, None] = {}
     for part in given:
         for column in (part.texts, *(() if parts.words else part.inputs.values())):
@@ -67,12 +67,13 @@ def sentences(parts: Parts, given: Iterable[Part]) -> dict[str, None]:
 
 
 def changed(parts: Parts, part: Part, change: Callable[[str], str]) -> Part:
+    """The rows with every sentence changed."""
     inputs = part.inputs if parts.words else {name: [*map(change, column)] for name, column in part.inputs.items()}
     return replace(part, texts=[*map(change, part.texts)], inputs=inputs)
 
 
 def _orders(texts: Sequence[str], seed: int) -> dict[str, list[int]]:
-    """Of each text, which word comes first, which second, …: in the order of numbers that are drawn by its hash."""
+    """A permutation of the words of each text, seeded by its hash."""
     counts = np.array([len(_words(text)) for text in texts], np.int64)
     drawn = draw(texts, counts, f"permuted {seed}")
     starts = np.cumsum(counts) - counts
@@ -81,7 +82,7 @@ def _orders(texts: Sequence[str], seed: int) -> dict[str, list[int]]:
 
 
 def cut(items: list[T], counts: Iterable[int]) -> Iterator[list[T]]:
-    """So many items, then so many, …"""
+    """Consecutive chunks of these sizes."""
     rest = iter(items)
     return (list(islice(rest, count)) for count in counts)
 
@@ -99,7 +100,7 @@ def _words(text: str) -> list[str]:
 
 
 def _relabelled(parts: Parts, part: Part, new: Part, order: dict[str, list[int]]) -> Part:
-    """The rows whose two words can be found, with the label that the new order gives them."""
+    """The rows whose two words are found, labelled by their new order."""
     yes, no = parts.labels.index("1"), parts.labels.index("0")
     labels: list[int] = []
     kept: list[int] = []
@@ -117,16 +118,16 @@ def _relabelled(parts: Parts, part: Part, new: Part, order: dict[str, list[int]]
 
 
 def _agreeing(ones: Sequence[int], twos: Sequence[int], *, first: bool) -> tuple[int, int] | None:
-    """A place of each of two words such that the one comes first, or does not; or one place of both."""
+    """A position of each of two words such that the first precedes the second, or not; or one position of both."""
     return next(((a, b) for a in ones for b in twos if a == b or (a < b) == first), None)
 
 
-def _found(words: Sequence[str], wanted: str, split: Callable[[str], list[str]]) -> list[int]:
-    """Where a word may be: as a token, else as a piece between punctuation, else within a word, as *do* in *don't*."""
+def _found(words: Sequence[str], target: str, split: Callable[[str], list[str]]) -> list[int]:
+    """Positions of a word: as a token, else between punctuation, else within a word, as *do* in *don't*."""
     tests: tuple[Callable[[str], bool], ...] = (
-        lambda word: wanted == word or wanted in split(word),
-        lambda word: wanted in re.split(r"\W+", word),
-        lambda word: wanted in word,
+        lambda word: target == word or target in split(word),
+        lambda word: target in re.split(r"\W+", word),
+        lambda word: target in word,
     )
     return next((found for test in tests if (found := [i for i, word in enumerate(words) if test(word)])), [])
 

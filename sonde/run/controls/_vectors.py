@@ -1,4 +1,4 @@
-"""Vectors a block at a time, for a table may be larger than memory."""
+"""Vectors in blocks, because a table may be larger than memory."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from sonde.run.control import Table
 
 BLOCK_ROWS = 256
 """Vectors read at a time."""
-
-
 Floats = npt.NDArray[np.float32]
 
 
 def norms_of(table: Table) -> npt.NDArray[np.float64]:
+    """Euclidean norms (n,) of vectors (n, d)."""
     found = np.empty(len(table))
     for rows in blocks(len(table)):
         some = np.asarray(table[rows], np.float64)
@@ -25,4 +24,5 @@ def norms_of(table: Table) -> npt.NDArray[np.float64]:
 
 
 def blocks(n: int) -> Iterator[slice]:
+    """Slices that cover n rows."""
     return (slice(start, start + BLOCK_ROWS) for start in range(0, n, BLOCK_ROWS))

@@ -12,7 +12,7 @@ from sonde.run.parts import any_set
 
 
 def to_direction(table: Table, texts: Sequence[str], seed: int) -> Floats:
-    """Each vector divided by its norm, (n, d); a zero vector stays what it is."""
+    """Each vector divided by its norm, (n, d); zero vectors stay as they are."""
     made = np.empty(table.shape, np.float32)
     norms = norms_of(table)
     by = np.where(norms > 0, norms, 1)
@@ -24,9 +24,7 @@ def to_direction(table: Table, texts: Sequence[str], seed: int) -> Floats:
 control = Control(
     name="direction",
     order=80,
-    interpretation=(
-        "The score when all vectors are scaled to the same norm: the score minus this one is what only the norm told."
-    ),
+    interpretation=("The score when all vectors are scaled to the same norm: the drop is what only the norm encodes."),
     encodes=False,
     applies_to=any_set,
     table=to_direction,

@@ -1,4 +1,4 @@
-"""Random vectors in place of those of the encoder: one for each text."""
+"""Random vectors instead of those of the encoder, one per text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sonde.run.parts import any_set
 
 
 def to_gaussian(table: Table, texts: Sequence[str], seed: int) -> Floats:
-    """A Gaussian vector for each text, (n, d), drawn by its hash: equal for equal texts and otherwise unrelated."""
+    """A Gaussian vector for each text, (n, d), seeded by its hash: the same for equal texts, otherwise independent."""
     from sonde.encoders.schemes.baseline import Random
 
     made: Floats = Random(table.shape[1], seed)(texts)
@@ -22,8 +22,7 @@ control = Control(
     order=90,
     interpretation=(
         "The score from random vectors of the same dimension, one per text: above the majority class only by chance, "
-        "or "
-        "because texts occur in both train and test."
+        "or because texts occur in both train and test."
     ),
     encodes=False,
     applies_to=any_set,

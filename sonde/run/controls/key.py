@@ -1,27 +1,26 @@
-"""The control task of Hewitt and Liang (2019), carried over from words to sentences: labels that only a word tells.
+"""The control task of Hewitt and Liang (2019), adapted from words to sentences: labels that depend on one word only.
 
-Theirs gives every word type a label of its own, drawn once from the distribution of the real labels; a probe can learn
-it only by heart, and is tested on other tokens of the same types. Here every *key* is given one, and a row has the
-label of its key:
+They give every word type a random label, drawn once from the distribution of the real labels; a probe can only memorise
+it, and is tested on other tokens of the same types. Here every *key* gets a label, and a row has the label of its key:
 
-    the target form     where all rows of the set have one, and it stands in the text (that of odd_man_out stands in
-                        the changed texts only): the verb of past_present, the noun of subj_number
-    a rare word         elsewhere: of the row's words that ``FEWEST`` texts of the set have or more, that which the
-                        fewest have; of several the longest, then the first by alphabet
+    the target form     if all rows of the set have one, and it occurs in the text (that of odd_man_out occurs only in
+                        the changed texts): the verb of past_present, the noun of subj_number
+    a rare word         otherwise: among the words of a row that occur in at least ``MIN_KEY_TEXTS`` texts of the set,
+                        the rarest; of several the longest, then the first alphabetically
 
-A rare word stands in for the "first content word": function words are in many texts, so none is chosen where there is
-another, and no language needs a list of them. Without the lower bound the keys would be words met twice or thrice,
-which no probe could learn; with it there are some eight rows to a key, where target forms have three to six. Words are
-lower-cased and lose the punctuation at their ends. Where words are not set off by spaces, there are no keys.
+A rare word stands in for the "first content word": function words occur in many texts, so they are not chosen if there
+is another word, and no list of them is needed for any language. Without the lower bound, keys would be words that occur
+two or three times, which no probe could learn; with it there are about eight rows per key, where target forms have
+three to six. Words are lower-cased and stripped of outer punctuation. Without spaces between words there are no keys.
 
-The splits of a set are of no use to this, since target forms are kept apart there. So the rows of all splits are dealt
-anew: keys of one text only are left out, sentences that differ in case, digits or punctuation only stay together, every
-key of the other two parts is in train as well, and the parts have the proportions they had. A seed draws both labels
-and parts, by hashes: neither depends on the order of the rows.
+The splits of the set cannot be used, because target forms are disjoint between them. So the rows of all splits are
+re-split: keys with a single text are left out, sentences that differ only in case, digits or punctuation stay together,
+every key of dev and test also occurs in train, and the proportions of the splits are preserved. Labels and splits are
+drawn by seeded hashes: neither depends on the order of the rows.
 
-On rows dealt so, words that were met in training help with the task as well. What the control is subtracted from is
-therefore the task on these very rows (``Parts.same_rows``), and not the score on the set's own splits, whose test words
-are new: the difference of those two may be below 0 for an encoder that knows all there is to know.
+In this split, words seen in training help with the task as well. The control is therefore subtracted from the task on
+the same rows (``Parts.same_rows``), not from the score on the set's own splits, whose test words are new: that
+difference may be below 0 even for an encoder that knows everything.
 """
 
 from __future__ import annotations
@@ -44,38 +43,39 @@ from sonde.run.variant import VariantColumn, estimate, percent, points
 from sonde.task import fold
 
 MIN_KEY_TEXTS = 10
-"""Texts that must have a word before it can be a key. In six sets made from UD_English-EWT and GUM, 2 leaves out from a
-sixth to a half of the rows and gives keys of two rows or three; 50 makes keys of *of* and *and*."""
+"""Texts that a word must occur in to be a key. In six sets made from UD_English-EWT and GUM, 2 leaves out a sixth to a
+half of the rows and gives keys of two or three rows; 50 makes keys of *of* and *and*."""
 MIN_FORM_SHARE = 0.9
-"""The share of rows whose target form must stand in the text; some do not where tokens were contracted."""
+"""The share of rows whose target form must occur in the text; contracted tokens may not."""
 MIN_TEST_ROWS = 10
-"""Rows that the control must have to be tested on."""
+"""Dev and test rows that the control needs."""
 
 Kind = Literal["target form", "rare word"]
 Key = str | None
 
 
 def lexical_keys(parts: Parts) -> tuple[Kind, tuple[list[Key], list[Key], list[Key]]]:
-    """What the keys of a set are, and those of the rows of train, dev and test; None for a row that has none."""
+    """The kind of keys of a set, and the keys of its train, dev and test rows; None for a row without one."""
     three = (parts.train, parts.dev, parts.test)
     pairs = [pair for part in three for pair in zip(part.keys, part.texts, strict=True)]
-    stand = sum(key is not None and key in fold(text) for key, text in pairs)
-    if all(key is not None for key, _ in pairs) and stand >= MIN_FORM_SHARE * len(pairs):
+    occurring = sum(key is not None and key in fold(text) for key, text in pairs)
+    if all(key is not None for key, _ in pairs) and occurring >= MIN_FORM_SHARE * len(pairs):
         train, dev, test = (list(part.keys) for part in three)
         return "target form", (train, dev, test)
     words = _words(text for part in three for text in part.texts)
-    met = Counter(word for found in words.values() for word in found)
-    best = sorted((word for word in met if met[word] >= MIN_KEY_TEXTS), key=lambda word: (met[word], -len(word), word))
+    count = Counter(word for found in words.values() for word in found)
+    usable = (word for word in count if count[word] >= MIN_KEY_TEXTS)
+    best = sorted(usable, key=lambda word: (count[word], -len(word), word))
     place = {word: i for i, word in enumerate(best)}
-    ends: list[Key] = [*best, None]  # the last is for texts that have none of them
+    ends: list[Key] = [*best, None]  # the last is for texts without any of them
     key = {text: ends[min([place[w] for w in found if w in place], default=-1)] for text, found in words.items()}
     train, dev, test = ([key[text] for text in part.texts] for part in three)
     return "rare word", (train, dev, test)
 
 
 def _words(texts: Iterable[str]) -> dict[str, set[str]]:
-    """The different words of each text, without case and outer punctuation."""
-    bare = cache(_bare)  # of each word once
+    """The distinct words of each text, lower-cased and without outer punctuation."""
+    bare = cache(_bare)  # each word once
     return {text: {token for word in text.lower().split() for token in bare(word)} for text in texts}
 
 
@@ -84,13 +84,13 @@ def _bare(word: str) -> list[str]:
 
 
 def key_control(parts: Parts, seed: int) -> Parts:
-    """The set with labels drawn at random for each key, and its rows re-split; ``Part.keys`` are the keys.
+    """The set with a random label for each key, and its rows re-split; ``Part.keys`` are the keys.
 
-    ``Parts.same_rows`` is what is dealt, with the labels of the task.
+    ``Parts.same_rows`` holds the same rows with the labels of the task.
     """
     three = (parts.train, parts.dev, parts.test)
     kind, keys = lexical_keys(parts)
-    # a row whose label no training row has could be dealt into train, where the task has no number for it
+    # a row whose label is not in train could get into the new train split, where the task has no index for it
     rows = [
         (p, i, key)
         for p, (part, found) in enumerate(zip(three, keys, strict=True))
@@ -106,25 +106,25 @@ def key_control(parts: Parts, seed: int) -> Parts:
         if len(texts[key]) > 1:
             groups[sentence[three[p].texts[i]]].append((p, i, key))
     sizes = [len(part) for part in three]
-    dealt = _deal(groups, [size / sum(sizes) for size in sizes], seed)
-    if min(len(dealt[1]), len(dealt[2])) < MIN_TEST_ROWS:
+    splits = _split(groups, [size / sum(sizes) for size in sizes], seed)
+    if min(len(splits[1]), len(splits[2])) < MIN_TEST_ROWS:
         usable = sum(map(len, groups.values()))
         raise TooFewError(
-            f"{parts.name} has {usable} of {sum(sizes)} rows with a {kind} that is in two texts or more, "
-            f"which leaves fewer than {MIN_TEST_ROWS} to choose or test on. The key control needs more rows."
+            f"{parts.name}: {usable} of {sum(sizes)} rows have a {kind} that occurs in at least two texts, which "
+            f"leaves fewer than {MIN_TEST_ROWS} dev or test rows. The key control needs more rows."
         )
     shares = np.bincount(parts.train.labels, minlength=len(parts.labels)) / len(parts.train)
-    drawn = _draw(sorted({key for part in dealt for _, _, key in part}), shares, seed)
-    met = sorted({drawn[key] for _, _, key in dealt[0]})
-    if len(met) < 2 or len({int(three[p].labels[i]) for p, i, _ in dealt[0]}) < 2:
-        raise TooFewError(f"{parts.name} has keys of one label only under the seed {seed}; expected two labels.")
-    number = {label: i for i, label in enumerate(met)}
-    task = [_part(three, part) for part in dealt]
+    drawn = _draw(sorted({key for part in splits for _, _, key in part}), shares, seed)
+    seen = sorted({drawn[key] for _, _, key in splits[0]})
+    if len(seen) < 2 or len({int(three[p].labels[i]) for p, i, _ in splits[0]}) < 2:
+        raise TooFewError(f"{parts.name}: with seed {seed} all keys have the same label; expected at least two labels.")
+    number = {label: i for i, label in enumerate(seen)}
+    task = [_part(three, part) for part in splits]
     train, dev, test = (
         replace(part, labels=np.array([number[drawn[key]] for _, _, key in rows], np.int64))
-        for part, rows in zip(task, dealt, strict=True)
+        for part, rows in zip(task, splits, strict=True)
     )
-    labels = tuple(parts.labels[i] for i in met)
+    labels = tuple(parts.labels[i] for i in seen)
     same_rows = replace(parts, train=task[0], dev=task[1], test=task[2])
     return replace(parts, labels=labels, train=train, dev=dev, test=test, same_rows=same_rows)
 
@@ -132,8 +132,8 @@ def key_control(parts: Parts, seed: int) -> Parts:
 Row = tuple[int, int, str]
 
 
-def _deal(groups: dict[int, list[Row]], shares: Sequence[float], seed: int) -> tuple[list[Row], list[Row], list[Row]]:
-    """Rows of train, dev and test, each in its old order: whole groups, and in dev and test no key that train lacks."""
+def _split(groups: dict[int, list[Row]], shares: Sequence[float], seed: int) -> tuple[list[Row], list[Row], list[Row]]:
+    """Train, dev and test rows in their original order: groups stay together; keys of dev and test are in train."""
     order = sorted(groups, key=lambda group: (hash_64(f"key control\t{seed}\t{group}"), group))
     train: list[Row] = []
     rest: list[list[Row]] = []
@@ -153,7 +153,7 @@ def _deal(groups: dict[int, list[Row]], shares: Sequence[float], seed: int) -> t
     dev: list[Row] = []
     given = 0
     for found in rest:
-        # a group goes where its middle falls
+        # a group goes where its midpoint falls
         at = given + len(found) / 2
         (test if at <= ends[0] else dev if at <= ends[1] else train).extend(found)
         given += len(found)
@@ -161,14 +161,14 @@ def _deal(groups: dict[int, list[Row]], shares: Sequence[float], seed: int) -> t
 
 
 def _draw(keys: Sequence[str], shares: np.ndarray, seed: int) -> dict[str, int]:
-    """A label for each key, each with the probability that it has among the training rows."""
+    """A label for each key, drawn from the label distribution of the training rows."""
     ends = np.cumsum(shares)
     drawn = [hash_64(f"key label\t{seed}\t{key}") / 2**64 * ends[-1] for key in keys]
     return dict(zip(keys, np.searchsorted(ends, drawn, side="right").tolist(), strict=True))
 
 
 def _part(three: Sequence[Part], rows: Sequence[Row]) -> Part:
-    """These rows with their own labels, and the keys that were found."""
+    """These rows with their own labels and the lexical keys."""
     inputs = {name: [three[p].inputs[name][i] for p, i, _ in rows] for name in three[0].inputs}
     texts = [three[p].texts[i] for p, i, _ in rows]
     labels = np.array([three[p].labels[i] for p, i, _ in rows], np.int64)
@@ -186,8 +186,7 @@ control = Control(
         "Hewitt and Liang's control task: each word gets a random label, and every test word also occurs in train, so "
         "only memorising words helps. Selectivity is the accuracy on the task minus that on this control, on the same "
         "rows; near 0, a probe that memorises words would do as well. It is not subtracted from the score, which is "
-        "from "
-        "another split."
+        "from another split."
     ),
     columns=(
         VariantColumn(("selectivity",), lambda v: estimate(v, "selectivity")),

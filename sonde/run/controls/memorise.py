@@ -1,4 +1,4 @@
-"""How much a probe can learn by heart: labels in random order, tested on the very rows they were learned from."""
+"""How much a probe can memorise: shuffled labels, tested on the training rows themselves."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sonde.run.parts import Parts, has_train_test_split
 
 
 def memorise_labels(parts: Parts, seed: int) -> Parts:
-    """The training rows with labels in random order, to be learned from, chosen on and tested on.
+    """The training rows with shuffled labels, as train, dev and test.
 
-    With the penalty that the plain probe chose, the score is what the probe *as it was used* can learn by heart; where
-    there is none, the most that it can, as the best point of the grid is chosen on the training rows, too.
+    With the penalty of the plain probe, the score is what that probe can memorise; without a plain result, the most
+    that any point of the grid can, because it is chosen on the training rows, too.
     """
     rows = shuffled_part(parts.train, f"memorise\t{seed}")
     return replace(parts, train=rows, dev=rows, test=rows, chosen_on=parts.trained_on)

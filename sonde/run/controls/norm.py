@@ -1,4 +1,4 @@
-"""The length of the vector alone."""
+"""The norm of the vector alone."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sonde.run.controls._vectors import Floats, norms_of
 from sonde.run.parts import Parts
 
 NORM_TOLERANCE = 1e-6
-"""Part of the largest norm below which two norms are one: vectors brought to length 1 in float32 differ by less, and a
-probe that standardises its input would make much of the last bit."""
+"""Norms closer than this fraction of the largest are made equal: the norms of vectors normalised in float32 differ by
+less, and a probe that standardises its input would amplify the last bit."""
 
 
 def to_norm(table: Table, texts: Sequence[str], seed: int) -> Floats:
@@ -23,8 +23,8 @@ def to_norm(table: Table, texts: Sequence[str], seed: int) -> Floats:
     return made
 
 
-def _learned_from(parts: Parts) -> bool:
-    """Whether anything is learned: two lengths, compared as vectors are, always point the same way."""
+def _has_training(parts: Parts) -> bool:
+    """Whether anything is trained: cosines of one-dimensional positive vectors are always 1."""
     return len(parts.train) > 0
 
 
@@ -32,10 +32,10 @@ control = Control(
     name="norm",
     order=70,
     interpretation=(
-        "The score from the norm of the vector alone; the norm falls with the number of words where vectors are "
-        "averages."
+        "The score from the norm of the vector alone; where vectors are averages, the norm falls with the number of "
+        "words."
     ),
     encodes=False,
-    applies_to=_learned_from,
+    applies_to=_has_training,
     table=to_norm,
 )

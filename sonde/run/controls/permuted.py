@@ -20,8 +20,7 @@ control = Control(
     order=40,
     interpretation=(
         "Trained and tested on texts whose words are in random order: the drop is due to word order. A bag of words "
-        "loses "
-        "nothing, except where the task is about order."
+        "loses nothing, except where the task is about order."
     ),
     encodes=True,
     applies_to=any_set,

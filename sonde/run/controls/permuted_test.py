@@ -1,4 +1,4 @@
-"""The words of every test text in random order; the probe is that of the plain texts."""
+"""The words of every test text in random order; the probe is trained on the original texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def permute_test(parts: Parts, seed: int) -> Parts:
 
 
 def _tested_apart(parts: Parts) -> bool:
-    """Whether test rows are others than those that are learned from: with nested folds every row is both."""
+    """Whether test rows are not training rows: with nested folds every row is both."""
     return parts.protocol != "nested"
 
 
@@ -25,8 +25,7 @@ control = Control(
     order=50,
     interpretation=(
         "Trained on the original texts, tested on texts whose words are in random order: the drop is due to word "
-        "order, "
-        "or to vectors unlike any the probe was trained on."
+        "order, or to vectors unlike any the probe was trained on."
     ),
     encodes=True,
     applies_to=_tested_apart,

@@ -1,4 +1,4 @@
-"""Shuffled labels: a check that nothing leaks on the way from labels to score."""
+"""Shuffled labels: a sanity check that labels do not leak into scores."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sonde.run.parts import Parts, has_train_test_split
 
 
 def shuffle_labels(parts: Parts, seed: int) -> Parts:
-    """The set with the labels of each part in random order.
+    """The set with the labels of each split shuffled.
 
-    Nothing can be learned that holds for other rows. This is often called a control task, which it is not: it says
-    nothing about what a probe can learn by heart, only whether the way from labels to score is sound.
+    Nothing that is learned can generalise. This is often called a control task, which it is not: it does not show what
+    a probe can memorise, only whether labels leak into scores.
     """
     train, dev, test = (
         shuffled_part(part, f"shuffled\t{seed}\t{which}")
@@ -26,8 +26,7 @@ control = Control(
     name="shuffled",
     order=20,
     interpretation=(
-        "A check of chance rather than a control: with shuffled labels no score may exceed that of the majority "
-        "class by "
+        "A sanity check rather than a control: with shuffled labels no score may exceed that of the majority class by "
         "more than its interval; otherwise something leaks."
     ),
     encodes=False,

@@ -1,4 +1,4 @@
-"""A random word in the place of every token (Adi et al. 2017, section 7)."""
+"""Every token replaced by a random word (Adi et al. 2017, section 7)."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from sonde.run.parts import Parts
 
 
 def replace_words(parts: Parts, seed: int) -> Parts:
-    """The set with a random word in the place of every token."""
+    """The set with every token replaced by a random word."""
     split = cache(split_punctuation)
     words = {word for text in sentences(parts, [parts.train]) for word in text.split()}
     known = {token for word in words for token in split(word)}
     dictionary = sorted(token for token in known if any(map(str.isalnum, token)))
     if len(dictionary) < 2:
-        raise DataError(f"The training texts of {parts.name} have {len(dictionary)} different words; expected two.")
+        raise DataError(
+            f"The training texts of {parts.name}: expected at least two distinct words, got {len(dictionary)}."
+        )
     three = (parts.train, parts.dev, parts.test)
     texts = list(sentences(parts, three))
-    told = {text: size for part in three for text, size in zip(part.texts, part.sizes, strict=False)}
-    counts = np.array([told.get(text) or sum([len(split(word)) for word in text.split()]) for text in texts], np.int64)
+    sizes = {text: size for part in three for text, size in zip(part.texts, part.sizes, strict=False)}
+    counts = np.array([sizes.get(text) or sum([len(split(word)) for word in text.split()]) for text in texts], np.int64)
     drawn = draw(texts, counts, f"synthetic {seed}") % np.uint64(len(dictionary))
     found = cut([dictionary[i] for i in drawn.tolist()], counts)
     made = {text: " ".join(new) for text, new in zip(texts, found, strict=True)}
@@ -43,8 +45,7 @@ control = Control(
     order=60,
     interpretation=(
         "Trained and tested on random words, as many as each text has tokens: what is left of the score comes from "
-        "text "
-        "length, not from words."
+        "text length, not from words."
     ),
     encodes=True,
     applies_to=_has_training,

@@ -1,4 +1,4 @@
-"""The same encoder before it learned anything: its architecture and tokeniser, with weights drawn anew."""
+"""The same encoder before training: its architecture and tokenizer with random weights."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from sonde.run.control import Control
 from sonde.run.parts import any_set
 
 OPTION = "random"
-"""What a scheme calls the seed of weights that are drawn and not read."""
+"""The option of a scheme for the seed of random weights."""
 
 
 def untrained(name: str, seed: int = 0) -> str | None:
-    """The text that names the untrained counterpart of an encoder: ``hf:NAME?layer=2`` → ``hf:NAME?layer=2&random=0``.
+    """The untrained counterpart of an encoder: ``hf:NAME?layer=2`` → ``hf:NAME?layer=2&random=0``.
 
-    None where there is none: nothing is drawn at random in word vectors, an API or a function, and an encoder that has
-    drawn its weights already has no other counterpart. A scheme that knows the option ``random`` has one.
+    None if there is none: word vectors, APIs and functions have no random counterpart, nor do encoders whose weights
+    are random already. Schemes with the option ``random`` have one.
     """
     scheme = name.partition(":")[0]
     if ":" not in name or scheme not in scheme_names():
         return None
     try:
         spec, known = Spec.parse(name), load_scheme(scheme).options
-    except SondeError:  # whoever loads the encoder itself says what is wrong
+    except SondeError:  # loading the encoder itself reports what is wrong
         return None
     if OPTION not in known or OPTION in dict(spec.options):
         return None
@@ -33,7 +33,7 @@ control = Control(
     name="untrained",
     order=110,
     interpretation=(
-        "The score of the same architecture and tokeniser with random weights: what the score has above it is due to "
+        "The score of the same architecture and tokenizer with random weights: what the score has above it is due to "
         "training."
     ),
     encodes=True,

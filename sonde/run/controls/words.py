@@ -1,4 +1,4 @@
-"""The words beside the sentence, without it."""
+"""The word inputs of a task without its sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sonde.run.parts import Parts
 
 
 def to_empty(table: Table, texts: Sequence[str], seed: int) -> Floats:
-    """Vectors without numbers, (n, 0): what the probe reads is the vectors of the words beside the sentence."""
+    """Empty vectors (n, 0): the probe reads only the vectors of the word inputs."""
     return np.empty((len(table), 0), np.float32)
 
 
@@ -24,8 +24,7 @@ control = Control(
     name="words",
     order=100,
     interpretation=(
-        "The score from the words beside the sentence, without the sentence: the score minus this one is due to the "
-        "sentence."
+        "The score from the word inputs of the task, without the sentence: the drop is due to the sentence."
     ),
     encodes=False,
     applies_to=_has_words,

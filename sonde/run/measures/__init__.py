@@ -1,4 +1,4 @@
-"""Measures: other questions to the same vectors. One file, one measure; the loop runs and keeps them like any cell."""
+"""Built-in measures, one file each; the loop computes and saves them like any cell."""
 
 from sonde.run.measure import GIVEN, MEASURES, Measure
 from sonde.run.measures.given import conditional_on

@@ -1,4 +1,4 @@
-"""How complex a linear probe must be: accuracy against the rank and the norm of its weights."""
+"""How complex a linear probe must be: accuracy as a function of the rank and norm of its weights."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sonde.run.unit import Unit, features_of, statistics_of
 from sonde.run.variant import CellText, VariantColumn
 
 ACCURACY_MARGIN = 0.01
-"""Accuracy on dev, below that of the full rank, that is near enough."""
+"""Loss of accuracy on dev, compared with full rank, that is tolerated."""
 
 
 def compute(unit: Unit) -> list[Finished]:
-    """Probes of each rank and at several penalties; the share of the plane that their ranks reach."""
+    """Probes of each rank and at several penalties, with the hypervolume of accuracy over rank."""
     parts, (cell,) = unit.parts, unit.cells
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
     started = time.perf_counter()
@@ -32,7 +32,7 @@ def compute(unit: Unit) -> list[Finished]:
     most = ranks[-1]
     floor = float(np.bincount(parts.train.labels).max() / len(parts.train))
     scores = {"accuracy": most.test}
-    if len(ranks) > 1:  # else there is no rank between nothing and all
+    if len(ranks) > 1:  # otherwise there is nothing between rank 0 and full rank
         scores["volume"] = hypervolume([p.rank for p in ranks], [p.test for p in ranks], most=most.rank, floor=floor)
     front = frontier([point.norm for point in points], [point.test for point in points])
     enough = next(point.rank for point in ranks if point.dev >= most.dev - ACCURACY_MARGIN)

@@ -1,8 +1,8 @@
-"""What is lost of a task when another property is taken out of the vectors (LEACE; Belrose et al. 2023).
+"""What a task loses when another property is erased from the vectors (LEACE; Belrose et al. 2023).
 
-There is a cell for every property that is erased. The eraser is fitted on the training vectors of that property's own
-set and applied to all vectors of this one; the probe is fitted anew, at the penalty of the plain one. Beside its score
-stands that after as many random directions, and for the set's own property that with the class told again.
+There is a cell for every erased property. The eraser is fitted on the training vectors of that property's own set and
+applied to all vectors of this one; the probe is retrained at the penalty of the plain one. Its score is compared with
+that after erasing as many random directions, and, for the set's own property, with the class injected again.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from sonde.stats.classification import accuracy, log2_loss
 RANDOM_DRAWS = 3
 """How often random directions are drawn."""
 ERASED_TOLERANCE = 1e-6
-"""How near to an optimum is near enough, as in ``convex``, for what is not the set's own property: a row or two of a
-thousand may differ, which are decided by chance. Of its own, nothing is to be left, and that is shown exactly: the
-search begins, and should end, without weights."""
+"""Convergence tolerance, as in ``convex``, for properties of other sets: one or two rows of a thousand may differ,
+which are borderline anyway. For the set's own property nothing should be left, and that is computed exactly: the
+optimiser starts, and should end, at zero weights."""
 
 
 def compute(unit: Unit) -> list[Finished]:
@@ -39,16 +39,16 @@ def compute(unit: Unit) -> list[Finished]:
     started = time.perf_counter()
     l2, probe = plain_probe(unit, train, dev)
     moments, rows = moments_of(unit, train), rows_of(unit, train)
-    wanted = {f"{ERASED}{other.name}#{other.digest}": other for other in plain.others}
-    erasers = {str(cell.variant): _eraser(unit, wanted[str(cell.variant)]) for cell in unit.cells}
-    most = len(moments.whitening[0])  # there are no more directions to draw
+    by_variant = {f"{ERASED}{other.name}#{other.digest}": other for other in plain.others}
+    erasers = {str(cell.variant): _eraser(unit, by_variant[str(cell.variant)]) for cell in unit.cells}
+    most = len(moments.whitening[0])  # there are no more directions
     ranks = sorted({min(most, eraser.rank) for eraser in erasers.values()})
     drawn = [
         random_directions(train.shape[1], rank, unit.cells[0].seed + i, moments)
         for rank in ranks
         for i in range(RANDOM_DRAWS)
     ]
-    others = [name for name in erasers if not _is(wanted[name], parts)]
+    others = [name for name in erasers if not _is(by_variant[name], parts)]
     logs = list(
         measure_erased(rows, [*(erasers[name] for name in others), *drawn], test, l2, probe, tolerance=ERASED_TOLERANCE)
     )
@@ -68,9 +68,9 @@ def compute(unit: Unit) -> list[Finished]:
             "random": float(np.mean(by_rank[min(most, eraser.rank)])),
             "random_low": min(by_rank[min(most, eraser.rank)]),
         }  # fmt: skip
-        if _is(wanted[str(cell.variant)], parts):
-            told = measure_reinjected(rows, eraser, test, parts.test.labels, l2)
-            more["reinjected"] = accuracy(told.argmax(axis=1), parts.test.labels)
+        if _is(by_variant[str(cell.variant)], parts):
+            reinjected = measure_reinjected(rows, eraser, test, parts.test.labels, l2)
+            more["reinjected"] = accuracy(reinjected.argmax(axis=1), parts.test.labels)
         arrays.pop("probabilities", None)
         result = replace(
             result, dimension=train.shape[1], scores={**result.scores, **more}, chosen={"l2": l2},
@@ -81,7 +81,7 @@ def compute(unit: Unit) -> list[Finished]:
 
 
 def _eraser(unit: Unit, other: Parts) -> Eraser:
-    """What takes the property of a set out, by the vectors of that set: one for all sets that it is taken out of."""
+    """The eraser of the property of a set, fitted on its vectors once for all sets."""
     unit = replace(unit, parts=other)
     features = features_of(unit, other.train)
 
@@ -97,7 +97,7 @@ def _is(one: Parts, two: Parts) -> bool:
 
 
 def _applies_to(parts: Parts) -> bool:
-    """Properties of sentences; of two sentences, or of a word in one, the vectors are others."""
+    """Sentence-level properties only: pairs and word inputs have other vectors."""
     return has_train_test_split(parts) and not parts.train.inputs
 
 
@@ -106,7 +106,8 @@ measure = Measure(
     order=70,
     interpretation=(
         "What is left of a task when a property is erased from the vectors so that no linear probe finds it; in "
-        "brackets, what is left after as many random directions. What is lost beyond that, the two properties share."
+        "brackets, what is left after erasing as many random directions. The two properties share what is lost beyond "
+        "that."
     ),
     columns=(VariantColumn(("{name}",), lambda v: points(v)._replace(note=f"({100 * v.scores['random']:.1f})")),),
     applies_to=_applies_to,

@@ -1,10 +1,10 @@
-"""What an encoder knows beyond another one: conditional information (Hewitt et al. 2021).
+"""What an encoder knows beyond another one: conditional usable information (Hewitt et al. 2021).
 
-One probe reads the other's vectors, the second both, on the same rows. Penalties are chosen on dev by the loss, as bits
-are asked for, and probabilities are calibrated there. In the second probe the other's vectors keep their
-penalty, and the encoder's own have one of their own, up to so strong that they are as good as ignored: with one penalty
-for both, vectors that tell nothing would cost bits. ``given:`` may be followed by any encoder. ``length`` and ``words``
-are baselines: the number of tokens, and words by their hash.
+One probe reads the other encoder's vectors, the second one both, on the same rows. Penalties are chosen on dev by the
+loss, since the result is in bits, and probabilities are calibrated there. In the second probe the other encoder's
+vectors keep their penalty, and the encoder's own have a separate one, up to a value that practically ignores them: with
+one penalty for both, uninformative vectors would cost bits. ``given:`` may be followed by any encoder. ``length`` and
+``words`` are baselines: the number of tokens, and hashed words.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from sonde.stats.classification import log2_loss
 from sonde.stats.information import conditional
 
 CONDITIONAL_PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
-"""Penalties. Weaker ones cost most of the time, and are hardly ever best by loss."""
+"""L2 penalties. Weaker ones take most of the time, and hardly ever have the lowest loss."""
 FACTORS = (0.1, 1.0, 10.0, 100.0)
-"""Of the penalty, for the encoder's own vectors."""
+"""Factors of the penalty for the encoder's own vectors."""
 CONDITIONAL_ROWS_PER_DIMENSION = 8
-"""Rows per dimension from which correlations of both are taken: with twice as many, searches are no shorter."""
+"""Rows per dimension for estimating correlations of both: twice as many do not speed up convergence."""
 CONDITIONAL_TOLERANCE, CONDITIONAL_MAX_PASSES = 1e-6, 100
-"""How near to an optimum is near enough, as in ``convex``, and readings after which a search ends anyway: a length that
-tells the label is learned better and better without end."""
+"""Convergence tolerance, as in ``convex``, and the maximum number of passes: if length determines the label, the loss
+falls without end."""
 
 
 class _Probe(NamedTuple):
-    """A probe that dev chose."""
+    """The probe chosen on dev."""
 
     loss: float
     """On dev, in bits."""
@@ -63,20 +63,20 @@ def compute(unit: Unit) -> list[Finished]:
     whole = TrainingStatistics.of(train[1], labels, classes, cell.device, CONDITIONAL_ROWS_PER_DIMENSION)
     start = Linear(np.pad(alone.model.weights, ((0, 0), (0, own))), alone.model.bias)
     both = _best(unit, dev[1], [alone.l2] * len(FACTORS), _fits(unit, train[1], whole, penalties, start))
-    one, logs_one = _told(alone, test[0], parts.test.labels)
-    two, logs_two = _told(both, test[1], parts.test.labels)
-    said = conditional(two, one, parts.test.labels, clusters=clusters_of(parts.test))
+    one, logs_one = _log2_and_logs(alone, test[0], parts.test.labels)
+    two, logs_two = _log2_and_logs(both, test[1], parts.test.labels)
+    added = conditional(two, one, parts.test.labels, clusters=clusters_of(parts.test))
     arrays = saved_predictions(logs_two, parts.test.labels)
     result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, {})
     without = float((logs_one.argmax(axis=1) == parts.test.labels).mean())
     result = replace(
-        result, dimension=train[1].shape[1], metric="bits", score=said.bits, interval=(said.low, said.high),
+        result, dimension=train[1].shape[1], metric="bits", score=added.bits, interval=(added.low, added.high),
         interval_kind="bootstrap",
-        scores={"accuracy": result.score, "accuracy_without": without, "entropy": said.entropy},
+        scores={"accuracy": result.score, "accuracy_without": without, "entropy": added.entropy},
         cluster_interval=None, chosen={"l2": alone.l2},
         seconds={"encode": 0.0, "fit": time.perf_counter() - started},
     )  # fmt: skip
-    return [(result, {"pointwise": said.pointwise.astype(np.float32)}, None)]
+    return [(result, {"pointwise": added.pointwise.astype(np.float32)}, None)]
 
 
 def _given(unit: Unit, part: Part) -> Features:
@@ -87,7 +87,7 @@ def _given(unit: Unit, part: Part) -> Features:
 
 
 def _both(unit: Unit, part: Part) -> Features:
-    """The vectors of the other encoder, and beside them the encoder's own; put together once, if there is room."""
+    """The vectors of the other encoder and the encoder's own, concatenated; copied once if they fit into memory."""
     other, own = _given(unit, part), features_of(unit, part)
     both = Features((*other.tables, *own.tables), (*other.places, *own.places))
     return Features.of(both.take(slice(None))) if 4 * math.prod(both.shape) <= MAX_CACHED_BYTES else both
@@ -102,9 +102,8 @@ def _fits(
 ) -> list[Linear]:
     parts, device = unit.parts, unit.cells[0].device
     return optima(
-        statistics, train, parts.train.labels, len(parts.labels), l2, start=start, tolerance=CONDITIONAL_TOLERANCE,
-        limit=CONDITIONAL_MAX_PASSES,
-        device=device,
+        statistics, train, parts.train.labels, len(parts.labels), l2, start=start,
+        tolerance=CONDITIONAL_TOLERANCE, limit=CONDITIONAL_MAX_PASSES, device=device,
     )  # fmt: skip
 
 
@@ -118,14 +117,16 @@ def _best(unit: Unit, dev: Features, l2s: Sequence[float], models: Sequence[Line
     return min(found, key=lambda probe: probe.loss)
 
 
-def _told(probe: _Probe, test: Features, labels: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], LogProbs]:
-    """The logarithms of the probabilities of the true labels (n,), after calibration; and of all classes."""
+def _log2_and_logs(
+    probe: _Probe, test: Features, labels: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.float64], LogProbs]:
+    """Calibrated log2 probabilities of the true labels (n,), and log-probabilities of all classes."""
     logs = probe.model.scores(test)
     return log2_of_true(scaled(logs, probe.temperature), labels), logs
 
 
 def conditional_on(encoder: str) -> Measure:
-    """What is known beyond any encoder."""
+    """The measure of what an encoder adds to another one, given by name."""
     return _measure(encoder, encoder, f"those of {encoder}")
 
 
@@ -133,7 +134,7 @@ def _measure(name: str, encoder: str, what: str, order: int = 1000) -> Measure:
     return Measure(
         name=f"{GIVEN}{name}",
         order=order,
-        interpretation=f"Bits about the label that the vectors add to {what}; if not above 0, they tell nothing more.",
+        interpretation=f"Bits about the label that the vectors add to {what}; if not above 0, they add nothing.",
         columns=(VariantColumn(("adds to", name, "bits"), bits),),
         applies_to=lambda parts: has_train_test_split(parts) and not parts.train.inputs,
         compute=compute,

@@ -1,4 +1,4 @@
-"""What is left of a task when what linear probes go by is projected away, one by one (Ravfogel et al. 2020)."""
+"""What is left of a task after iterative nullspace projection (INLP; Ravfogel et al. 2020)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sonde.stats.classification import log2_loss
 
 
 def compute(unit: Unit) -> list[Finished]:
-    """The score after a set's own property was erased, and how many directions that took."""
+    """The score after erasing the set's own property, and how many directions that took."""
     parts, (cell,) = unit.parts, unit.cells
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
     started = time.perf_counter()
@@ -37,9 +37,9 @@ measure = Measure(
     name="inlp",
     order=80,
     interpretation=(
-        "What is left of a task after iterative nullspace projection: what linear probes use is projected away, one "
-        "probe after the other; in brackets, the number of directions removed. It should end where the set's own "
-        "erasure does."
+        "What is left of a task after iterative nullspace projection: the directions that linear probes use are "
+        "removed, one probe after the other; in brackets, their number. It should end where the set's own erasure "
+        "does."
     ),
     columns=(
         VariantColumn(("after INLP", "(directions)"), lambda v: points(v)._replace(note=f"({int(v.scores['rank'])})")),

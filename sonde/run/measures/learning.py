@@ -1,7 +1,6 @@
-"""How accuracy grows with the number of training rows, and whether it still does at the end.
+"""Learning curves: how accuracy grows with the number of training rows, and whether it still does at the end.
 
-The subsamples of a set depend on its rows and the seed only: encoders, and naive Bayes beside them, learn from the
-same.
+Subsamples depend only on the rows of a set and the seed: all encoders, and naive Bayes, are trained on the same ones.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from sonde.stats.paired import newcombe
 from sonde.stats.resample import Clusters
 
 UNSHARED_VARIANCE = 0.2
-"""What of the probe of all rows is its own luck, and not in its halves as well, as a share as ``crossed`` has it. In
+"""The share of the variance of the probe trained on all rows that its halves do not share, for ``crossed``. In
 simulations of logistic models (400 and 1,000 training rows, 20 and 100 dimensions, 400 to 5,000 test rows), intervals
 cover the mean gain in 95 to 98 % of cases with it, in 91 to 97 % with 0, and in 98 to 100 % with 0.5."""
 
 
 def compute(unit: Unit) -> list[Finished]:
-    """The learning curve of a set; its score is what the last doubling of the training rows adds."""
+    """The learning curve of a set; the score is the gain from the last doubling of the training rows."""
     parts, (cell,) = unit.parts, unit.cells
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
     started = time.perf_counter()
@@ -50,7 +49,7 @@ def compute(unit: Unit) -> list[Finished]:
 def _finished(
     found: Result, points: Sequence[CurvePoint], clusters: Clusters | None, seconds: float
 ) -> tuple[Result, Arrays]:
-    """A result with its numbers, and what is kept of them."""
+    """The result of a curve, and the arrays to save."""
     half, last = points[-2:]
     gain, low, high = _gain(half, last, clusters)
     result = replace(
@@ -67,7 +66,7 @@ def _finished(
 
 
 def baseline_curve(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result, Arrays]:
-    """The learning curve of naive Bayes on words, from the same rows as those of encoders."""
+    """The learning curve of naive Bayes, trained on the same subsamples as encoders."""
     started = time.perf_counter()
     labels = parts.train.labels
     sizes = subsets(labels, clusters_of(parts.train), len(parts.labels), seed=cell.seed)
@@ -84,26 +83,26 @@ def baseline_curve(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result, 
 
 
 def _several(clusters: Clusters | None) -> Clusters | None:
-    """Clusters, if there are two of them."""
+    """Clusters, if there are at least two."""
     return clusters if clusters is not None and len(set(clusters)) > 1 else None
 
 
 def _curve(points: Sequence[CurvePoint], clusters: Clusters | None) -> list[dict[str, float | int]]:
     """The points as plain data: accuracies with intervals over training sets and test rows."""
     found: list[dict[str, float | int]] = []
-    whole, said = points[-1].rows, None
+    all_rows, estimate = points[-1].rows, None
     for point in points:
         several, n = len(point.right) > 1, point.right.shape[1]
-        # with all rows there is one training set only. Subsamples of half of them have rows in common, and vary about
-        # as much as training sets of twice the size
-        said = crossed(
-            point.right, clusters=_several(clusters), share=point.rows / whole if several else 0.0, like=said
+        # with all rows there is only one training set. Subsamples of half of them overlap, and vary about as much as
+        # training sets of twice the size
+        estimate = crossed(
+            point.right, clusters=_several(clusters), share=point.rows / all_rows if several else 0.0, like=estimate
         )
-        low, high = wilson(said.mean * n, n)  # where all are right, or none
+        low, high = wilson(estimate.mean * n, n)  # for all or no rows right
         found.append(
             {
-                "rows": point.rows, "accuracy": said.mean, "low": max(0.0, min(low, said.low)),
-                "high": min(1.0, max(high, said.high)), "subsamples": len(point.right),
+                "rows": point.rows, "accuracy": estimate.mean, "low": max(0.0, min(low, estimate.low)),
+                "high": min(1.0, max(high, estimate.high)), "subsamples": len(point.right),
                 "sd": float(point.right.mean(axis=1).std(ddof=1)) if several else 0.0,
                 "majority": float(point.majority.mean()), **({"l2": float(np.median(point.l2))} if point.l2 else {}),
             }
@@ -112,23 +111,23 @@ def _curve(points: Sequence[CurvePoint], clusters: Clusters | None) -> list[dict
 
 
 def _gain(half: CurvePoint, last: CurvePoint, clusters: Clusters | None) -> tuple[float, float, float]:
-    """What all rows give beyond half of them, paired by test row.
+    """The gain of all rows over half of them, paired by test row.
 
-    The subsamples are of those very rows, so that most of what another training set would do is in both, and cancels.
+    The subsamples are taken from the same rows, so most of the variance between training sets cancels.
     """
-    said = crossed(last.right.astype(float) - half.right, clusters=_several(clusters), share=UNSHARED_VARIANCE)
+    gain = crossed(last.right.astype(float) - half.right, clusters=_several(clusters), share=UNSHARED_VARIANCE)
     both, n = (last.right & half.right).mean(axis=0).sum(), half.right.shape[1]
     more, less = last.right.sum() - both, half.right.mean(axis=0).sum() - both
-    low, high = newcombe(round(both), round(more), round(less), n, Z)  # where hardly a row differs
-    return said.mean, min(low, said.low), max(high, said.high)
+    low, high = newcombe(round(both), round(more), round(less), n, Z)  # for few differing rows
+    return gain.mean, min(low, gain.low), max(high, gain.high)
 
 
 measure = Measure(
     name="learning",
     order=20,
     interpretation=(
-        "Points that the last doubling of the training rows adds: if above 0 by more than its interval, the curve "
-        "still rises, and the score says as much about the number of rows as about the encoder."
+        "Points gained by the last doubling of the training rows: if above 0 by more than its interval, the curve "
+        "still rises, and the score depends on the number of rows as much as on the encoder."
     ),
     columns=(VariantColumn(("last doubling", "adds"), points),),
     applies_to=has_train_test_split,

@@ -1,4 +1,4 @@
-"""Where in an encoder a property is: a weighted mean of its layers, learned with the probe (Tenney et al. 2019)."""
+"""Where in an encoder a property is: a scalar mix of its layers, trained with the probe (Tenney et al. 2019)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from sonde.run.variant import CellText, VariantColumn, VariantSummary
 from sonde.stats.classification import accuracy, log2_loss
 
 MIX_PENALTIES = (1e-1, 1e-2, 1e-3)
-"""Penalties to choose from on dev."""
+"""L2 penalties to choose from on dev."""
 
 
 def compute(unit: Unit) -> list[Finished]:
-    """The mix of all layers, and the scores of mixes of the lowest ones, which give the expected layer."""
+    """The mix of all layers, and the scores of cumulative mixes from the lowest layer, for the expected layer."""
     plain, parts, (cell,) = unit.plain, unit.parts, unit.cells
     assert plain is not None
     classes = len(parts.labels)
@@ -42,7 +42,7 @@ def compute(unit: Unit) -> list[Finished]:
     result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, {})
     expected = expected_layer(cumulative)
     scores = {**result.scores, "log2_loss": log2_loss(logs, parts.test.labels), "centre": mix.centre}
-    if np.isfinite(expected):  # else nothing is gained by any layer above the lowest
+    if np.isfinite(expected):  # otherwise no layer gains over the lowest one
         scores["expected_layer"] = expected
     result = replace(
         result, dimension=train[0].shape[1], scores=scores, dev_score=devs[best], chosen={"l2": l2},
@@ -63,8 +63,8 @@ measure = Measure(
     name="mix",
     order=90,
     interpretation=(
-        "Which layers a probe takes a property from if it may mix them: the centre of gravity of the weights, and the "
-        "layer by which most of the score is reached."
+        "Which layers a probe reads a property from if it may mix them: the centre of gravity of the weights, and the "
+        "expected layer at which the score is reached."
     ),
     columns=(
         VariantColumn(("centre", "of layers"), lambda v: CellText(f"{v.scores['centre']:.1f}")),

@@ -1,4 +1,4 @@
-"""How many bits the labels of the training rows cost, one block after the other (Voita and Titov 2020)."""
+"""Online description length: the cost in bits of the training labels, block by block (Voita and Titov 2020)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from sonde.run.variant import CellText, VariantColumn, VariantSummary, margin
 from sonde.stats.description_length import sample_complexity, surplus_description_length
 
 TARGETS = (0.75, 0.5, 0.25)
-"""Losses that are held to be good enough, as shares of what a label costs if only the classes' shares are known."""
+"""Target losses, as fractions of the entropy of the class distribution."""
 
 
 def compute(unit: Unit) -> list[Finished]:
-    """The description length of a set's training labels, and how loss and accuracy on test fall with more rows."""
+    """The description length of the training labels of a set, with loss and accuracy on test after each block."""
     parts, (cell,) = unit.parts, unit.cells
     train, dev, test = (features_of(unit, part) for part in (parts.train, parts.dev, parts.test))
     started = time.perf_counter()
@@ -29,24 +29,24 @@ def compute(unit: Unit) -> list[Finished]:
         test_labels=parts.test.labels, clusters=clusters_of(parts.train), statistics=statistics_of(unit, train),
         device=cell.device,
     )  # fmt: skip
-    # no code is shorter than its first block, which bounds the interval where it would be without an end
+    # no code is shorter than its first block, which bounds the interval
     least = found.block_ends[0] * float(np.log2(len(parts.labels)))
-    said = replace(found.description, low=max(found.description.low, least))
+    length = replace(found.description, low=max(found.description.low, least))
     assert found.test_bits is not None
     assert found.test_accuracy is not None
-    curve, each = found.test_bits.mean(axis=0), said.prior / said.n
+    curve, each = found.test_bits.mean(axis=0), length.prior / length.n
     scores = {
-        "bits": said.bits, "bits_low": said.low, "bits_high": said.high, "uniform_bits": said.uniform,
-        "prior_bits": said.prior, "orders": said.orders,
-        **dict(zip(("compression", "compression_low", "compression_high"), said.compression, strict=True)),
-        **dict(zip(("gain", "gain_low", "gain_high"), said.prior_compression, strict=True)),
+        "bits": length.bits, "bits_low": length.low, "bits_high": length.high, "uniform_bits": length.uniform,
+        "prior_bits": length.prior, "orders": length.orders,
+        **dict(zip(("compression", "compression_low", "compression_high"), length.compression, strict=True)),
+        **dict(zip(("gain", "gain_low", "gain_high"), length.prior_compression, strict=True)),
     }  # fmt: skip
     for target in TARGETS:
         name = f"{100 * target:.0f}"
         scores[f"surplus_{name}"] = surplus_description_length(
             found.block_ends, curve, target * each, first=np.log2(len(parts.labels))
         )
-        # 0 where it is never reached: there is no such number of rows
+        # 0 if it is never reached
         scores[f"enough_{name}"] = sample_complexity(found.block_ends, curve, target * each) or 0
     result = replace(
         empty_result(cell, parts),
@@ -83,8 +83,8 @@ measure = Measure(
     order=10,
     interpretation=(
         "How many times fewer bits it takes to transmit the labels given the vectors than given the class frequencies "
-        "alone (minimum description length; 1: the vectors tell nothing). Unlike accuracy, it counts how many rows it "
-        "takes to learn."
+        "alone (minimum description length; 1: the vectors are uninformative). Unlike accuracy, it counts how many "
+        "rows it takes to learn."
     ),
     columns=(
         VariantColumn(("compression", "times"), _compression),

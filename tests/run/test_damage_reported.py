@@ -28,8 +28,8 @@ def sonde(made, tmp_path, monkeypatch, capsys):
 
     def run(*words):
         code = app(list(words), result_action="return_value", exit_on_error=False)
-        said = capsys.readouterr()
-        return code, " ".join(said.out.split()), " ".join(said.err.split())
+        printed = capsys.readouterr()
+        return code, " ".join(printed.out.split()), " ".join(printed.err.split())
 
     return run
 
@@ -62,7 +62,7 @@ def test_the_right_command_after_a_bad_set_ends_well(sonde, tmp_path):
     assert sonde(*RUN, ONE)[0] == 0
 
 
-def test_damage_of_a_run_is_told_by_every_verb_and_put_right_by_one(sonde, tmp_path):
+def test_damage_of_a_run_is_reported_by_every_command_and_repaired_by_one(sonde, tmp_path):
     assert sonde(*RUN, ONE, "-e", TWO)[0] == 0
     before = sonde("show", "run", "--format", "csv")
     assert before[2] == ""
@@ -71,19 +71,19 @@ def test_damage_of_a_run_is_told_by_every_verb_and_put_right_by_one(sonde, tmp_p
     (victim,) = [i for i, line in enumerate(lines) if b"dim=8" in line and b'"passive"' in line and b'"result"' in line]
     lines[victim] = lines[victim].replace(b'"score":0.', b'"score":0.9', 1)
     path.write_bytes(b"".join(lines))
-    told = f"run/results.jsonl:{victim + 1}: this line is not as it was written"
+    note = f"run/results.jsonl:{victim + 1}: this line is damaged"
     code, out, _ = sonde("show", "run")
-    assert (code, told in out) == (0, True)
+    assert (code, note in out) == (0, True)
     for words in (
         ("show", "run", "--format", "csv"), ("show", "run", "--format", "md"), ("show", "run", "--signatures"),
         ("compare", "run", "dim=8", "words"), ("report", "run", "-o", "page.html"),
         ("figure", "run", "-k", "intervals", "-o", "figure.csv"),
     ):  # fmt: skip
         code, _, err = sonde(*words)
-        assert (code, told in err) == (0, True), words
-    assert told in (tmp_path / "page.html").read_text("utf-8")
+        assert (code, note in err) == (0, True), words
+    assert note in (tmp_path / "page.html").read_text("utf-8")
     code, _, err = sonde(*RUN, ONE, "-e", TWO)
-    assert (code, told in err) == (0, True)
+    assert (code, note in err) == (0, True)
     assert sonde("show", "run", "--signatures")[2] == ""
     assert len(path.read_bytes().splitlines()) == len(lines)
 
@@ -121,5 +121,5 @@ def test_a_lost_run_json_is_made_up_for(sonde, tmp_path):
     code, out, _ = sonde("show", "run")
     assert (code, "There is no run/run.json" in out, "dim=8" in out) == (0, True, True)
     (tmp_path / "run/results.jsonl").write_bytes(b"\xff\n")
-    with pytest.raises(RunError, match=r"run is no run: There is no run/run\.json"):
+    with pytest.raises(RunError, match=r"run is not a run: There is no run/run\.json"):
         sonde("show", "run")

@@ -1,0 +1,57 @@
+"""How runs, results and comparisons are shown: one line as text, a small table in notebooks."""
+
+from dataclasses import replace
+
+from sonde.compare import compare, ties
+from sonde.run import Run, evaluate
+from sonde.run.html import MAX_ROWS, scores_html
+from tests.run.sets import Knowing, dataset
+
+
+def small(folder, **more):
+    encoders = {"<b>good</b>": Knowing(noise=0.1), "fair": Knowing(noise=1.5)}
+    return evaluate(encoders, [dataset()], folder, resample=0, **more)
+
+
+def test_a_run_and_its_results_are_one_line(tmp_path):
+    run = small(tmp_path, baselines=["majority"], controls="norm")
+    assert repr(run) == f"Run({str(tmp_path)!r}: 3 results + 2 of controls and measures, 3 encoders × 1 sets)"
+    good, _, majority = run.results
+    low, high = good.range
+    name, sizes = good.cell.dataset, "/".join(str(good.n[split]) for split in ("tr", "va", "te"))
+    assert repr(good) == (
+        f"Result(<b>good</b> on {name}: accuracy {good.score:.3f} [{low:.3f}, {high:.3f}], "
+        f"probe=linear, n={sizes}, seed=1111)"
+    )
+    assert "[" not in repr(majority)  # a fact of the test rows has no interval
+    assert "variant=norm" in repr(run.extras[0])
+    about_encoder = replace(good, encoder_interval=(0.25, 0.75))
+    assert "[0.250, 0.750]" in repr(about_encoder)
+    failed = Run(tmp_path, failures=(None,))
+    assert repr(failed).endswith("0 results, 0 encoders × 0 sets, 1 failures)")
+
+
+def test_a_run_is_a_table_in_notebooks(tmp_path):
+    run = small(tmp_path, baselines=["majority"])
+    table = run._repr_html_()
+    assert table.count("<tr>") == 1 + len(run)
+    assert "&lt;b&gt;good&lt;/b&gt;" in table
+    assert "<b>" not in table
+    assert f"<td>{run.results[0].score:.3f}</td>" in table
+    partial = replace(run.results[0], cell=replace(run.results[0].cell, limit=10, encoder="lone \ud800"))
+    assert f"<td>{partial.score:.3f}*</td>" in scores_html([partial], "one")
+    scores_html([partial], "one").encode()  # as a notebook saves it
+    many = scores_html([partial] * (MAX_ROWS + 2), "many")
+    assert many.count("<tr>") == 1 + MAX_ROWS
+    assert "2 more results" in many
+
+
+def test_comparisons_are_one_line(tmp_path):
+    run = small(tmp_path, baselines=[])
+    (found,) = compare(run, "<b>good</b>", "fair")
+    assert repr(found) == (
+        f"Comparison({found.dataset}: {found.one:.3f} - {found.two:.3f} = {found.difference:+.3f} "
+        f"[{found.low:+.3f}, {found.high:+.3f}], p = {found.p_holm:.3f}, n = {found.n})"
+    )
+    (tied,) = ties(run, ["fair", "<b>good</b>"])
+    assert repr(tied).startswith(f"TieGroups({found.dataset}: <b>good</b> {found.one:.3f} a, fair {found.two:.3f} ")
