@@ -26,6 +26,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for page, source in PAGES.items():
         text = (ROOT / source).read_text("utf-8")
         text = re.sub(r"\[([^]]+)\]\([A-Z]+\.md\)", r"`\1`", text)  # a file that is no page of the site
+        text = text.replace("](docs/", "](")
         files.append(File.generated(config, page, content=text))
     for notebook in sorted((ROOT / "examples").glob("*.ipynb")):
         files.append(File.generated(config, f"examples/{notebook.stem}.md", content=markdown(notebook)))

@@ -17,7 +17,7 @@ class Example(NamedTuple):
     Most tasks make one with `Example.of`. It is a named tuple because a pass over a corpus makes several per sentence,
     and a frozen dataclass takes twice as long.
 
-    Parameters
+    Attributes
     ----------
     label
         The answer to the task's question.
