@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from sonde import __version__
 from sonde.baselines import BASELINES
 from sonde.core.arguments import Integers, StringsOrPaths, as_list, as_strings, check_integer
 from sonde.data.dataset import Dataset
-from sonde.data.expected import expectations_for
 from sonde.data.sources import Source
 from sonde.encoders.store import Store
 from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
-from sonde.published.content import content_digests
 from sonde.result import Cell, Failure
-from sonde.run.cells import baseline_result
 from sonde.run.config import PreparedSet, RunConfig
 from sonde.run.encoder import Progress, probe_encoder
-from sonde.run.folder import Run, dataset_failure_cell
+from sonde.run.folder import Run
 from sonde.run.log import open_log
-from sonde.run.measures import learning
-from sonde.run.parts import Parts, parts_of, sampled
+from sonde.run.read_sets import is_utf8, read_sets
 from sonde.run.resample import checked_resamples
-from sonde.run.transfer import nested_baseline
 from sonde.run.variants import Variants, make_variants, select_variants, untrained
 
 ENCODER_BASELINES = ("baseline:random", "baseline:hash")
 """Encoders that know nothing, or only words: run with the probe ``linear`` on all sets with a train/test split. With
 folds, a hundred fits would tell no more than naive Bayes does."""
-
-CURVE_BASELINE = "nb-uni"
-"""The baseline whose learning curve is drawn with those of encoders."""
 
 Encoder = str | Callable[[Sequence[str]], Any]
 Encoders = Encoder | Iterable[Encoder] | Mapping[str, Callable[[Sequence[str]], Any]]
@@ -142,7 +131,7 @@ def evaluate(
         raise UsageError(f"half must be True or False, got {half!r:.80}.")
     kinds: tuple[type[Dataset | Source], ...] = (Dataset, Source)
     sources = as_list(datasets, kinds, "a Dataset, or a Source as find_sets gives them")
-    if odd := [name for name in named if not _is_text(name)]:
+    if odd := [name for name in named if not is_utf8(name)]:
         raise UsageError(f"The encoder {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
     if not specs or not seeds:
         raise UsageError("A run needs at least one probe and one seed.")
@@ -171,7 +160,7 @@ def evaluate(
         )
         if command is not None:
             log.describe(commands=[command.encode(errors="backslashreplace").decode()])
-        sets = [PreparedSet(parts, scores) for parts, scores in _read_sets(config, sources, learners, variants)]
+        sets = [PreparedSet(parts, scores) for parts, scores in read_sets(config, sources, learners, variants)]
         if not sets:
             raise _no_set(config.failed)
         if resample and all(s.parts.protocol != "split" for s in sets):
@@ -212,10 +201,6 @@ def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:
     return found
 
 
-def _is_text(name: str) -> bool:
-    return name.encode(errors="replace").decode() == name
-
-
 def _no_set(failed: Sequence[Failure]) -> SondeError:
     if not failed:
         return UsageError("Expected at least one dataset, got none; name a file or a folder of probing sets.")
@@ -238,94 +223,3 @@ def _prepare_variants(config: RunConfig, sets: Sequence[PreparedSet], variants: 
                     config.log.forget(cell.key)
             if not isinstance(variant.parts, Exception):
                 yield PreparedSet(variant.parts, {}, s.parts, variant)
-
-
-def _read_sets(
-    config: RunConfig, datasets: Sequence[Dataset | Source], learners: Sequence[str], variants: Variants
-) -> Iterator[tuple[Parts, Mapping[str, float]]]:
-    """Read each set once, run the baselines that learn from words, and keep what the loop needs."""
-    seen: set[tuple[str, str]] = set()
-    for i, given in enumerate(datasets):
-        if config.progress:
-            config.progress("sets", i, len(datasets))
-        if odd := [name for name in (given.name, given.task) if not _is_text(name)]:
-            raise UsageError(f"The set or task {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
-        try:
-            dataset = given if isinstance(given, Dataset) else given.load()
-            parts = parts_of(dataset, config.limit)
-        except SondeError as e:
-            config.fail(dataset_failure_cell(given.task, given.name), e)
-            continue
-        config.log.forget(dataset_failure_cell(given.task, given.name).key)
-        if (parts.name, parts.digest) in seen:
-            continue
-        seen.add((parts.name, parts.digest))
-        config.log.describe(datasets=[_about(dataset, given)])
-        config.log.save_rows(sampled(dataset, config.limit), parts.digest, config.limit)
-        if (
-            CURVE_BASELINE in learners
-            and learning.measure.name in variants.measures
-            and learning.measure.applies_to(parts)
-        ):
-            _curve(config, dataset, parts)
-        yield parts, dict(_baselines(config, dataset, parts, learners))
-    if config.progress:
-        config.progress("sets", len(datasets), len(datasets))
-
-
-def _about(dataset: Dataset, given: Dataset | Source) -> dict[str, Any]:
-    """What run.json records about a set."""
-    manifest = dataset.manifest
-    file = given.paths[0] if isinstance(given, Source) and given.kind == "senteval" else None
-    return {
-        "name": dataset.name, "task": dataset.task, "version": dataset.version, "language": dataset.language,
-        "digest": dataset.digest, "labels": list(dataset.labels), "question": manifest.get("question"),
-        "inputs": list(expectations_for(dataset).inputs), "corpus": manifest.get("corpus", {}).get("name"),
-        "rows": {split: len(rows) for split, rows in dataset.rows.items()},
-        "content": content_digests(dataset, file),
-        "source": _kept(given) if isinstance(given, Source) else None, "audit": manifest.get("audit"),
-    }  # fmt: skip
-
-
-def _kept(source: Source) -> Any:
-    """A source as plain data, with absolute paths."""
-    return msgspec.to_builtins(replace(source, paths=tuple(map(os.path.abspath, source.paths))))
-
-
-def _baselines(
-    config: RunConfig, dataset: Dataset, parts: Parts, learners: Sequence[str]
-) -> Iterator[tuple[str, float]]:
-    for name in learners if parts.labels else ():
-        cell = Cell(
-            task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
-            identity=name, limit=config.limit, sonde=__version__,
-        )  # fmt: skip
-        done = config.log.done.get(cell.key)
-        if done is None:
-            work = nested_baseline if parts.protocol == "nested" else baseline_result
-            try:
-                done, arrays = work(cell, dataset, parts)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as e:  # whatever goes wrong in one baseline, the run continues
-                config.fail(cell, e)
-                continue
-            config.log.add(done, arrays)
-        yield name, done.accuracy
-
-
-def _curve(config: RunConfig, dataset: Dataset, parts: Parts) -> None:
-    """Compute the learning curve of a baseline, to compare those of encoders with."""
-    if parts.chosen_on != "va":  # encoders are trained on some of its rows only
-        return
-    cell = Cell(
-        task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=CURVE_BASELINE,
-        identity=CURVE_BASELINE,
-        limit=config.limit, sonde=__version__, seed=config.seeds[0], variant=learning.measure.name,
-    )  # fmt: skip
-    if cell.key in config.log.done:
-        return
-    try:
-        config.log.add(*learning.baseline_curve(cell, dataset, parts))
-    except Exception as e:
-        config.fail(cell, e)

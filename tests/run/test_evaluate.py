@@ -13,8 +13,7 @@ from sonde.encoders import Identity
 from sonde.encoders.diagnosis import REENCODED_TEXTS
 from sonde.encoders.store import Store
 from sonde.errors import EncoderError, UsageError
-from sonde.run import Run, evaluate, variants
-from sonde.run import evaluate as evaluate_module
+from sonde.run import Run, evaluate, read_sets, variants
 from tests.run.sets import Knowing, dataset, same
 
 MLP = "mlp?hidden=50&dropout=0&l2=0&rate=0.02&patience=50&passes=60"
@@ -319,8 +318,8 @@ def test_a_baseline_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
             raise MemoryError("8 GiB")
         return work(cell, given, parts)
 
-    work = evaluate_module.__globals__["baseline_result"]
-    monkeypatch.setitem(evaluate_module.__globals__, "baseline_result", sometimes)
+    work = read_sets.baseline_result
+    monkeypatch.setattr(read_sets, "baseline_result", sometimes)
     run = evaluate({"k": Knowing()}, [dataset()], tmp_path / "run")
     assert [(f.cell.encoder, f.kind) for f in run.failures] == [("nb-bi", "MemoryError")]
     assert only(run, "k")[0].accuracy == 1.0
