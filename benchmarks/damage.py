@@ -40,7 +40,7 @@ from sonde.data.dataset import Dataset, read_manifest
 from sonde.encoders import Identity, load
 from sonde.encoders.store import Store
 from sonde.report.full_summary import full_summary
-from sonde.result import to_line
+from sonde.run.record_line import to_line
 
 SHORT = "--trials 60"
 

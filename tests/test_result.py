@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.errors import DataError, UsageError
-from sonde.result import Cell, Failure, Result, Signature, from_line, to_line
+from sonde.result import Cell, Failure, Result, Signature
+from sonde.run.record_line import from_line, to_line
 
 CELL = Cell(
     task="subj_number", version=1, dataset="conneau2018/subj_number", data="ed65766b00000000",

@@ -20,8 +20,9 @@ from sonde.data.dataset import Dataset
 from sonde.data.parquet import encode_rows
 from sonde.errors import CorruptionWarning, DataError, RunError
 from sonde.probes.model import Model
-from sonde.result import Failure, Result, to_line
+from sonde.result import Failure, Result
 from sonde.run.info import FORMAT, INFO, info_or_damage, is_bare, read_info, rebuild_info
+from sonde.run.record_line import to_line
 from sonde.run.records import RESULTS, RETRACTED, Records, read_records
 from sonde.run.verify import (
     DATASETS,

@@ -16,7 +16,8 @@ from typing import Any
 
 from sonde.core.checksum import digest
 from sonde.errors import RunError
-from sonde.result import Failure, Result, from_line
+from sonde.result import Failure, Result
+from sonde.run.record_line import from_line
 
 RESULTS = "results.jsonl"
 RETRACTED = "gone"

@@ -13,9 +13,10 @@ from sonde.compare import compare
 from sonde.core.checksum import digest, seal_document
 from sonde.errors import CorruptionWarning, RunError, UsageError
 from sonde.report.summary import summarise
-from sonde.result import Failure, to_line
+from sonde.result import Failure
 from sonde.run import Run, evaluate, join
 from sonde.run.log import open_log
+from sonde.run.record_line import to_line
 from tests.run.sets import Knowing, dataset, same
 
 SETS = [dataset("own/one", keys=9), dataset("own/two", keys=12, n=(130, 40, 60))]

@@ -6,8 +6,8 @@ import pytest
 
 from sonde.core.checksum import seal_line
 from sonde.errors import CorruptionWarning
-from sonde.result import from_line
 from sonde.run import Run
+from sonde.run.record_line import from_line
 from tests.run.sets import dataset
 from tests.run.test_evaluate import Knowing, evaluate
 
