@@ -44,7 +44,7 @@ def check_hash(path: Path | str, found: str) -> None:
         if not (match := _LINE.fullmatch(line)):
             raise DataError(
                 f"{beside}:{number}: expected a line written by `sonde encode`, got {line[:60]!r}. The file is "
-                "damaged: encode again, or delete it if the files beside it are your own."
+                "damaged: encode again, or delete it if the files next to it are your own."
             )
         known[match[1]] = match[2]
     if known.get(path.name, found) != found:

@@ -1,4 +1,4 @@
-"""Controls and measures: what a score has to be compared with."""
+"""Controls and measures: what to compare a score with."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ section = Section(
     name="controls",
     order=40,
     title="Controls and measures",
-    intro="What a score has to be compared with: controls remove one source of information and probe what is left; "
+    intro="What to compare a score with: controls remove one source of information and probe what is left; "
     "measures ask another question about the same vectors.",
     template=file_beside(__package__, "controls.html"),
     data=data,

@@ -19,7 +19,7 @@ section = Section(
     name="quality",
     order=70,
     title="Data quality",
-    intro="A score is worth as much as its set: how large the set is, where it comes from, and what an audit found in "
+    intro="A score is only as good as its set: how large the set is, where it comes from, and what an audit found in "
     "it.",
     template=file_beside(__package__, "quality.html"),
     data=data,
