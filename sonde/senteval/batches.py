@@ -64,7 +64,7 @@ def matrix(params: dotdict, returned: Any, batch: Sequence[Any], start: int) -> 
         found = _array(returned)
     except (ValueError, TypeError) as why:
         raise ShapeError(
-            f"{place(params, start)}: the batcher returned a {type(returned).__name__} that is no matrix ({why}); "
+            f"{place(params, start)}: the batcher returned a {type(returned).__name__} that is not a matrix ({why}); "
             f"expected one vector for each of {len(batch)} sentences, all of one dimension."
         ) from None
     if found.ndim == 1 and len(batch) == 1:

@@ -81,7 +81,7 @@ def _from_tags(s: Sentence) -> tuple[int, str] | str:
 def _from_features(s: Sentence, policy: Policy) -> tuple[int, str] | str:
     verb = root(s)
     if policy.upos and tags(s)[verb] not in policy.upos:
-        return "root is no verb"
+        return "the root is not a verb"
     tense = feature(s, verb, "Tense")
     if tense not in UD_TENSE:
         return "no past or present tense"

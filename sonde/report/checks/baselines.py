@@ -149,7 +149,7 @@ Each score and the [best baseline](show.md#the-best-baseline) on the same rows: 
 every table and figure. An issue where a score is not higher; a tip where it is, but not significantly by a paired test,
 adjusted by Holm over the encoders of a set. Length on sentence length, and bags of words on word content, read the
 answer off the sentence and are only a tip: in table 2 of Conneau et al. (2018) they have 100 and 97.8. The best of
-several baselines is lucky on a small set, so the bar is rather too high there.
+several baselines is partly luck on a small set, so the bar is a little too high there.
 """,
     ),
     Check(
