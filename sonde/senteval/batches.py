@@ -29,7 +29,7 @@ def by_length(*columns: Sequence[Any]) -> list[list[Any]]:
 def encode(params: dotdict, batcher: Batcher, *sides: Sequence[Any]) -> Array:
     """The vectors of sentences, ``params.batch_size`` at a time, in the type in which they are returned.
 
-    Of several lists, one after the other, the vectors stand in line: (n, sides · d). The array is filled in place,
+    Of several lists, one after the other, the vectors are concatenated: (n, sides · d). The array is filled in place,
     since fresh memory costs more than the copying.
     """
     rows, made, width = len(sides[0]), None, 0

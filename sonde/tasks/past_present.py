@@ -25,7 +25,7 @@ from sonde.tasks.subj_number import redundancy
 PENN_TENSE = {"VBD": "PAST", "VBP": "PRES", "VBZ": "PRES"}
 UD_TENSE = {"Past": "PAST", "Pres": "PRES"}
 PERFECT = frozenset({"Past", "Pres", "Imp", "Pqp"})
-"""Tenses of the auxiliary of a perfect: *has*, *had*, *avait*; a future perfect is no past."""
+"""Tenses of the auxiliary of a perfect: *has*, *had*, *avait*; a future perfect is not a past."""
 
 
 def propose(s: Sentence, context: Context) -> Proposal:

@@ -102,8 +102,8 @@ def leak_like(summary: Summary) -> Finding | None:
         return Finding("passed", "Random vectors find nothing", text)
     text = (
         f"{len(above)} of {len(found)} sets: random vectors are significantly better than a constant answer (Holm over "
-        "the sets, 5 %). All they reveal is which texts are identical, so test rows probably occur in the training rows "
-        "as well, and scores on these sets are too high."
+        "the sets, 5 %). All they reveal is which texts are identical, so test rows probably occur in the training "
+        "rows as well, and scores on these sets are too high."
     )
     where = [f"{label}: {points(cell.accuracy)}, constant answer {points(bound)}" for label, cell, bound in above]
     return Finding("issue", "Random vectors find something", text, where)

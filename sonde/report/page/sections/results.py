@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sonde.report.legend import failures, legend
-from sonde.report.page.section import PageData, Section, file_beside
+from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.page.table import table, table_csv
 from sonde.report.tables import latex, markdown
 
@@ -31,8 +31,8 @@ section = Section(
     "probes were retrained and otherwise for the trained probe. Encoders that share a letter on a set are not "
     "significantly different on it. † marks scores that are not significantly better than the best baseline. Click a "
     "heading to sort.",
-    template=file_beside(__package__, "results.html"),
+    template=sibling_file(__package__, "results.html"),
     data=data,
-    script=file_beside(__package__, "results.js"),
+    script=sibling_file(__package__, "results.js"),
     script_data=script_data,
 )
