@@ -248,7 +248,7 @@ class Result:
 
     @property
     def constant(self) -> bool:
-        """Whether every row gets the same prediction by design: the score is then a fact of the test rows, without an
+        """Whether every row gets the same prediction by design: the score is then fixed by the test rows, without an
         interval."""
         return self.interval_kind == CONSTANT_INTERVAL
 

@@ -62,6 +62,7 @@ def test_continuous_integration_runs_what_make_test_runs():
     words = {
         " ".join(word for word in re.split(r"\s+", command) if word not in ("-n", "2", "auto")) for command in commands
     }
+    words = {command for command in words if "tests.browser" not in command}  # ci.yml has a step of its own
     said = {re.sub(r" -n auto$", "", step) for step in steps(read(".github/workflows/ci.yml"))}
     assert {"ruff check .", "ruff format --check .", "mypy", "python -m pytest"} <= words
     assert words <= said
@@ -120,7 +121,9 @@ def test_there_is_one_address():
 
 def test_the_changelog_begins_with_what_is_not_released_or_with_this_version():
     first = re.search(r"^## (.*)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)[1]
-    assert first == "Unreleased" or re.fullmatch(rf"{re.escape(sonde.__version__)} \(\d{{4}}-\d\d-\d\d\)", first)
+    version, _, dev = sonde.__version__.partition(".dev")
+    state = "unreleased" if dev else r"\d{4}-\d\d-\d\d"
+    assert re.fullmatch(rf"{re.escape(version)} \({state}\)", first)
 
 
 @pytest.mark.parametrize("path", FORMS, ids=lambda p: p.stem)
@@ -210,3 +213,46 @@ def test_the_site_is_self_contained():
     assert not any("://" in each for each in (*config.get("extra_css", ()), *config.get("extra_javascript", ())))
     for path in PAGES:  # the theme fetches what draws these from elsewhere
         assert "```mermaid" not in path.read_text("utf-8"), path.name
+
+
+# the architecture
+
+
+ARCHITECTURE = (ROOT / "docs/architecture.md").read_text("utf-8")
+ADDITION = re.compile(r"^\| ([\w ]+) \| `([\w/]+)/` \| (.*) \| `([\w.]+)` \|$", re.MULTILINE)
+
+
+def test_the_files_that_the_architecture_names_exist():
+    named = set(re.findall(r"`([\w/]+(?:/|\.py))`", ARCHITECTURE))
+    assert len(named) > 40
+    assert [name for name in sorted(named) if not any((ROOT / at / name).exists() for at in ("sonde", "."))] == []
+
+
+def test_the_architecture_says_where_each_addition_goes():
+    from sonde.audit import AUDIT_CHECKS
+    from sonde.cli._verbs import GROUP as VERBS
+    from sonde.encoders.scheme import GROUP as ENCODERS
+    from sonde.encoders.scheme import PACKAGE as SCHEMES
+    from sonde.probes.kind import PROBE_KINDS
+    from sonde.report.charts import CHARTS
+    from sonde.report.checks import CHECKS
+    from sonde.report.page.sections import SECTIONS
+    from sonde.run.control import CONTROLS
+    from sonde.run.measure import MEASURES
+    from sonde.tasks import GROUP as TASKS
+
+    kinds = {
+        "probe kind": PROBE_KINDS, "control": CONTROLS, "measure": MEASURES, "chart": CHARTS,
+        "page section": SECTIONS, "report check": CHECKS, "audit check": AUDIT_CHECKS,
+    }  # fmt: skip
+    rows = {
+        noun: (f"sonde.{folder.replace('/', '.')}", text, group)
+        for noun, folder, text, group in ADDITION.findall(ARCHITECTURE)
+    }
+    assert rows.keys() == {*kinds, "task", "encoder scheme", "verb"}
+    for noun, kind in kinds.items():
+        variable = f"`{kind.noun.replace(' ', '_')} = {kind.type.__name__}(…)`"
+        assert rows[noun] == (kind.package, variable, kind.group)
+    assert rows["task"] == ("sonde.tasks", "`task = Task(…)`", TASKS)
+    assert rows["encoder scheme"] == (SCHEMES, "`load(spec)`", ENCODERS)
+    assert rows["verb"] == ("sonde.cli", "a function with the name of the file", VERBS)

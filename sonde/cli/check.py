@@ -1,4 +1,4 @@
-"""`sonde check`: whether a task or an encoder keeps the rules."""
+"""`sonde check`: whether a task or an encoder follows the rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ order = 150
 
 
 def check(what: str, /, *corpus: str) -> int:
-    """Check that a task or an encoder keeps the rules: `sonde check my_task.py`, `sonde check st:all-MiniLM-L6-v2`.
+    """Check that a task or an encoder follows the rules: `sonde check my_task.py`, `sonde check st:all-MiniLM-L6-v2`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`sonde demo`: the whole line on what comes with the package, from the built-in corpus to the page."""
+"""`sonde demo`: every step on what comes with the package, from the built-in corpus to the page."""
 
 from __future__ import annotations
 

@@ -66,8 +66,8 @@ def figure(
         For correlations: how p-values are adjusted for multiple testing, holm, bonferroni, bh (Benjamini and Hochberg's
         false discovery rate) or none. Default: holm.
     published: bool
-        For intervals: also show published results on other sets of the same tasks. Default: only those on these very
-        sets.
+        For intervals: also show published results on other sets of the same tasks. Default: only those on exactly
+        these sets.
     """
     from sonde.cli._warnings import printed_warnings
     from sonde.console import err

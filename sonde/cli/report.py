@@ -40,7 +40,7 @@ def report(
         For correlations: how p-values are adjusted for multiple testing, holm, bonferroni, bh (Benjamini and Hochberg's
         false discovery rate) or none. Default: holm.
     published: bool
-        Also show published results on other sets of the same tasks. Default: only those on these very sets.
+        Also show published results on other sets of the same tasks. Default: only those on exactly these sets.
     """
     from sonde.cli._warnings import printed_warnings
     from sonde.errors import UsageError

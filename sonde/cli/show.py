@@ -45,7 +45,7 @@ def show(
     baselines: bool
         For sets: train the baselines and show their scores.
     published: bool
-        Also show published results on other sets of the same tasks. Default: only those on these very sets.
+        Also show published results on other sets of the same tasks. Default: only those on exactly these sets.
     task: tuple[str, ...]
         For sets: only these tasks.
     seed: int

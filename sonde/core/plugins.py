@@ -1,8 +1,8 @@
 """Parts that are one file each: the built-in ones of a folder, and those that installed packages offer as entry points.
 
-A kind of part (measures, controls, charts, …) is a ``Kind``: the folder its built-in parts stand in, the entry point
+A kind of part (measures, controls, charts, …) is a ``Kind``: the folder of its built-in parts, the entry point
 group for those of other packages, and the type they must have. A module of the folder has one part, in a variable named
-as the kind is (``measure``), or several in a tuple of the plural (``measures``); nothing else has to be told of it.
+as the kind is (``measure``), or several in a tuple of the plural (``measures``); nothing else has to be changed.
 An entry point names either of these, or the module:
 
     [project.entry-points."sonde.measures"]

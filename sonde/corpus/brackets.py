@@ -220,7 +220,7 @@ def _parse(text: str) -> list[Parsed]:
         elif stray:
             if labels:
                 raise _ParseFault(
-                    n, f"the word {stray[:40]!r} beside other parts of a node", "(tag word) for every word"
+                    n, f"the word {stray[:40]!r} next to other parts of a node", "(tag word) for every word"
                 )
             raise _ParseFault(n, f"the word {stray[:40]!r} outside a tree", "a tree: (label …)")
         else:

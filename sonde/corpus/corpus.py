@@ -107,7 +107,7 @@ class Corpus:
         name, language
             By default taken from file names in the style of UD: ``fr_sequoia-ud-train.conllu`` is French.
         format
-            ``conllu``, ``brackets`` or ``text``; by default told by suffix and content.
+            ``conllu``, ``brackets`` or ``text``; by default inferred from suffix and content.
         trees
             Bracket files with constituency trees of the same sentences.
 

@@ -89,7 +89,7 @@ def stem(path: str) -> str:
 
 
 def detect_format(path: str) -> str:
-    """Tell ``conllu``, ``brackets`` or ``text`` by the suffix, else the first two by a line that is no comment."""
+    """Tell ``conllu``, ``brackets`` or ``text`` by the suffix, else the first two by a line that is not a comment."""
     if known := _kind_by_name(path):
         return known
     if path != "-":  # what is sniffed from standard input would be missing when it is read

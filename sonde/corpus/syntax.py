@@ -132,7 +132,7 @@ def finite(s: Sentence, head: int) -> int | None:
 
 
 def not_main(s: Sentence, head: int) -> str | None:
-    """Why the clause of ``head`` is no main clause, or None.
+    """Why the clause of ``head`` is not a main clause, or None.
 
     *The answer is that they left* has the root *left*, which is the predicate of a copula; *if they left* on its own,
     as in a list, is a subordinate clause.

@@ -1,4 +1,4 @@
-"""Checksums beside files that sonde wrote, checked when these are read; ``b2sum -c`` reads them as well.
+"""Checksums next to files that sonde wrote, checked when these are read; ``b2sum -c`` reads them as well.
 
 BLAKE2b-128 (vectors.npy) = 5f0c…
 """
@@ -28,27 +28,27 @@ def checksum_lines(paths: Iterable[Path]) -> str:
 
 
 def check_hash(path: Path | str, found: str) -> None:
-    """DataError if the checksums beside a file have another hash for it; without checksums, any hash is accepted."""
+    """DataError if the checksums next to a file have another hash for it; without checksums, any hash is accepted."""
     path = Path(path)
-    beside = path.with_name(CHECKSUMS_FILE)
+    checksums = path.with_name(CHECKSUMS_FILE)
     try:
-        content = beside.read_text("utf-8")
+        content = checksums.read_text("utf-8")
     except FileNotFoundError:
         return
     except (OSError, UnicodeDecodeError) as e:
         raise DataError(
-            f"{beside} cannot be read: {e}. Write the files again, or delete it if they are your own."
+            f"{checksums} cannot be read: {e}. Write the files again, or delete it if they are your own."
         ) from e
     known: dict[str, str] = {}
     for number, line in enumerate(content.splitlines(), 1):
         if not (match := _LINE.fullmatch(line)):
             raise DataError(
-                f"{beside}:{number}: expected a line written by `sonde encode`, got {line[:60]!r}. The file is "
-                "damaged: encode again, or delete it if the files beside it are your own."
+                f"{checksums}:{number}: expected a line written by `sonde encode`, got {line[:60]!r}. The file is "
+                "damaged: encode again, or delete it if the files next to it are your own."
             )
         known[match[1]] = match[2]
     if known.get(path.name, found) != found:
         raise DataError(
-            f"{path} is not the file that `sonde encode` wrote: its checksum is not the one in {beside.name}. It was "
-            f"damaged or replaced: encode again, or delete {beside.name} if you replaced it."
+            f"{path} is not the file that `sonde encode` wrote: its checksum is not the one in {checksums.name}. It "
+            f"was damaged or replaced: encode again, or delete {checksums.name} if you replaced it."
         )

@@ -136,7 +136,7 @@ def _parents(name: str) -> Iterator[str]:
 
 
 def locate(name: str, folder: Path) -> Path | None:
-    """The file of a module, without importing it; files beside the first one count, whether on the path or not."""
+    """The file of a module, without importing it; files next to the first one count, whether on the path or not."""
     if name.partition(".")[0] in sys.builtin_module_names or name.partition(".")[0] in sys.stdlib_module_names:
         return None
     file = getattr(sys.modules.get(name), "__file__", None)

@@ -40,7 +40,7 @@ class Check:
     docs
         Where that can be read; for checks of other packages, an address of their own, or nothing.
     order
-        Findings of one level stand in this order.
+        Findings of one level are shown in this order.
 
     Examples
     --------

@@ -95,7 +95,7 @@ def _constant(summary: Summary) -> Iterator[str]:
     )
     if found and summary.metric == "accuracy":
         names = ", ".join(found)
-        yield f"{names}: the same prediction for every row; its score is a fact of the test rows and has no interval."
+        yield f"{names}: the same prediction for every row; its score is fixed by the test rows and has no interval."
 
 
 def _calibrated(cells: Sequence[Cell]) -> Iterator[str]:

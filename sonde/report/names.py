@@ -27,7 +27,8 @@ _UNINFORMATIVE = re.compile(
 def short_names(labels: Sequence[str]) -> list[str]:
     """A name for each label, in order, no two alike: of a path, its last informative part, or more of it.
 
-    ``st:/home/me/models/minilm/model`` becomes ``st:minilm``, or ``st:minilm/model`` beside ``st:minilm/other``.
+    ``st:/home/me/models/minilm/model`` becomes ``st:minilm``, or ``st:minilm/model`` if there is an
+    ``st:minilm/other``.
     Characters that cannot be printed are shown by their code.
     """
     lines = [plain(label) for label in labels]

@@ -35,7 +35,7 @@ def probe_encoder(
     extra: Sequence[PreparedSet] = (),
     other: str | None = None,
 ) -> None:
-    """Compute the unfinished cells of an encoder. ``other`` names the encoder that stands in for it.
+    """Compute the unfinished cells of an encoder. ``other`` names the encoder that is used instead.
 
     Plain cells come first, and do not depend on what else is requested: controls have other texts, on which an encoder
     may fail, or which would change the batches.

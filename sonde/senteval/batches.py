@@ -29,7 +29,7 @@ def by_length(*columns: Sequence[Any]) -> list[list[Any]]:
 def encode(params: dotdict, batcher: Batcher, *sides: Sequence[Any]) -> Array:
     """The vectors of sentences, ``params.batch_size`` at a time, in the type in which they are returned.
 
-    Of several lists, one after the other, the vectors stand in line: (n, sides · d). The array is filled in place,
+    Of several lists, one after the other, the vectors are concatenated: (n, sides · d). The array is filled in place,
     since fresh memory costs more than the copying.
     """
     rows, made, width = len(sides[0]), None, 0
@@ -64,7 +64,7 @@ def matrix(params: dotdict, returned: Any, batch: Sequence[Any], start: int) -> 
         found = _array(returned)
     except (ValueError, TypeError) as why:
         raise ShapeError(
-            f"{place(params, start)}: the batcher returned a {type(returned).__name__} that is no matrix ({why}); "
+            f"{place(params, start)}: the batcher returned a {type(returned).__name__} that is not a matrix ({why}); "
             f"expected one vector for each of {len(batch)} sentences, all of one dimension."
         ) from None
     if found.ndim == 1 and len(batch) == 1:

@@ -52,8 +52,8 @@ def sentences_of(path: str | Path) -> list[Sentence]:
     text = text_of(path, "latin-1")
     found = text.splitlines()
     if (lines := len(text.removesuffix("\n").split("\n"))) < len(found):
-        said = "%s is no Latin-1: SentEval reads its %d lines as %d sentences, and so it is done here"
-        log.warning(said, path, lines, len(found))
+        message = "%s is not Latin-1: its %d lines are read as %d sentences, as in SentEval"
+        log.warning(message, path, lines, len(found))
     return [line.split() for line in found]
 
 

@@ -13,7 +13,7 @@ from sonde.core.arguments import StringsOrPaths
 from sonde.errors import UsageError
 from sonde.report.full_summary import full_summary
 from sonde.report.page import Section, render
-from sonde.report.page.section import file_beside
+from sonde.report.page.section import sibling_file
 from sonde.run.folder import INFO, RESULTS, Run
 from sonde.serve.choices import ProbeCatalogue, probe_catalogue
 from sonde.serve.encoders import Encoders
@@ -106,9 +106,9 @@ def try_section(now: State) -> Section:
         title="Try a sentence",
         intro="What the probes of this run predict for sentences of your own. They were trained on the sets above, and "
         "may be wrong about sentences of another kind.",
-        template=file_beside(__package__, "try.html"),
+        template=sibling_file(__package__, "try.html"),
         data=lambda page: {"stamp": now.stamp, "results": len(now.run), "failures": len(now.run.failures)},
         needs_results=False,
-        script=file_beside(__package__, "try.js"),
-        style=file_beside(__package__, "try.css"),
+        script=sibling_file(__package__, "try.js"),
+        style=sibling_file(__package__, "try.css"),
     )

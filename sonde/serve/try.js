@@ -35,7 +35,7 @@
     try {
       response = await fetch(path, options);
     } catch {
-      throw new Error("The server does not answer; is `sonde serve` still running?");
+      throw new Error("The server does not respond; is `sonde serve` still running?");
     }
     const found = await response.json();
     if (!response.ok) throw new Error(found.error);
@@ -95,12 +95,12 @@
     }));
   }
 
-  // Asking
+  // Requests
 
   const mode = () => form.elements.mode.value;
   const lines = (box) => box.value.split(/\r\n|\r|\n/).map((line) => line.trim()).filter(Boolean);
 
-  function wanted() {
+  function requestBody() {
     const compare = mode() === "compare";
     const sentences = compare ? [lines(first).join(" "), lines(second).join(" ")] : lines(text);
     const encoders = [...form.querySelectorAll("input[name=encoder]:checked")].map((box) => box.value);
@@ -120,7 +120,7 @@
     const own = ++request;
     go.disabled = true;
     try {
-      const body = wanted();
+      const body = requestBody();
       tell("Working. An encoder is loaded when it is first used, which may take a while.");
       const found = await ask("/read", body);
       if (own === request) show(found);
@@ -275,7 +275,7 @@
     return (low === high ? low : `${low} to ${high}`) + of;
   }
 
-  // What is pressed
+  // Events
 
   function switched() {
     const compare = mode() === "compare";

@@ -23,7 +23,7 @@ class Counts:
     words: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """(form, part of speech, features) of every word but the first of its sentence."""
     first_words: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """The same for the first words, whose capital letter is no information."""
+    """The same for the first words, whose capital letter carries no information."""
     bigrams: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Adjacent lower-cased forms; sentence edges are empty strings. Complete for every word that ``keeps`` accepts."""
     level: int = 0

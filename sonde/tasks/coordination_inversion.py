@@ -113,7 +113,7 @@ def _from_heads(s: Sentence) -> Clauses | str:
     if s.heads[other] != top or s.heads[cc] != other:
         return "the coordination is not at the top"
     if not (subjects(s, top) or finite(s, top) is not None) or not (subjects(s, other) or _other_person(s, top, other)):
-        return "a conjunct is no clause of its own"
+        return "a conjunct is not a clause of its own"
     if not_main(s, top) or not_main(s, other):
         return "a conjunct is a subordinate clause"
     if any(feature(s, i, "PronType") == "Rel" for i in subjects(s, other)):
@@ -152,7 +152,7 @@ def _from_tree(s: Sentence) -> Clauses | str:
     if sum(tag == "CC" for tag, _ in s.tree.leaves()) != 1:
         return "not exactly one coordination"
     if any(not {"NP", "VP"} <= {c.category for c in part.nodes} for part in parts if part.category == "S"):
-        return "a conjunct is no clause of its own"
+        return "a conjunct is not a clause of its own"
     sizes = [sum(1 for _ in c.leaves()) for c in parts]
     found = _sound(s, sizes[0], sum(sizes[: len(inner) - 1]), sum(sizes[: len(inner)]))
     if isinstance(found, Clauses) and s.heads is not None and _from_heads(s) != found:

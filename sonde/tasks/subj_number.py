@@ -101,7 +101,7 @@ def _doubt(s: Sentence, noun: int, relation: str, label: str) -> str | None:
     elif problem := not_main(s, head):
         return problem
     elif s.feats is not None and (tags(s)[head] != "VERB" or finite(s, head) is None):
-        return "the root is no finite verb"
+        return "the root is not a finite verb"
     return None
 
 

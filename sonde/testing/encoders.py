@@ -1,4 +1,4 @@
-"""Whether an encoder keeps the rules: shapes, finite numbers, and vectors that depend on their text alone."""
+"""Whether an encoder follows the rules: shapes, finite numbers, and vectors that depend on their text alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a task keeps the rules."""
+"""Whether a task follows the rules."""
 
 from __future__ import annotations
 

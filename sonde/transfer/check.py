@@ -88,7 +88,7 @@ def check_set(source: Source) -> SetReport:
         errors += [*_sizes(seen.rows, release, layout.source), *seen.faults()]
     notes += [*seen.notes(), *_files(layout, folder)]
     if layout.read == "nli" and "tr" not in nli_files(folder, source.part, source.train):
-        notes.append("there are no English training pairs beside it; `sonde data get MultiNLI` downloads some")
+        notes.append("there are no English training pairs next to it; `sonde data get MultiNLI` downloads some")
     return replace(
         found,
         rows=dict(seen.rows),

@@ -1,7 +1,7 @@
 """How related two sentences are, a score from 1 to 5, learned from pair features as in SentEval.
 
-A score is told as a distribution over the levels (Tai et al. 2015, section 4.2), a softmax is brought near it by the
-squared error, and what it predicts is the mean of its levels. Weights start as torch's would and each pass takes the
+A score is represented as a distribution over the levels (Tai et al. 2015, section 4.2), to which a softmax is fitted
+by squared error; the prediction is the mean of the levels. Weights start as torch's would and each pass takes the
 rows in an order that numpy's generator draws, so that the result is SentEval's own.
 """
 

@@ -17,7 +17,7 @@ from sonde.transfer.classify import nested
 from tests.run.sets import Knowing, dataset
 
 DOCS = Path(__file__).parent.parent.parent / "docs/probes.md"
-FILE = re.search(r"^```python title=nearest_mean.py\n(.*?)^```$", DOCS.read_text("utf-8"), re.M | re.S)[1]
+FILE = re.search(r'^```python title="nearest_mean.py"\n(.*?)^```$', DOCS.read_text("utf-8"), re.M | re.S)[1]
 """The example of the docs."""
 
 

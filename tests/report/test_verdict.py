@@ -269,7 +269,7 @@ def test_a_constant_answer_has_no_interval_anywhere(run, monkeypatch):
     cells = dict(zip(head.split(" | "), line.split(" | "), strict=True))
     assert re.fullmatch(r"\d+\.\d", cells["majority"])
     assert "±" in cells["length"]
-    assert "fact of the test rows" in markdown(summary)
+    assert "fixed by the test rows" in markdown(summary)
 
 
 def test_marks_are_the_ones_that_readers_know():

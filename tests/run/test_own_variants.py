@@ -141,7 +141,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 def test_the_example_of_the_docs_runs_as_a_package(install, tmp_path):
     page = (DOCS / "your-own-measure.md").read_text("utf-8")
-    files = dict(re.findall(r"^```python title=(\w+)\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    files = dict(re.findall(r'^```python title="(\w+)\.py"\n(.*?)^```$', page, re.MULTILINE | re.DOTALL))
     (entries,) = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     install(re.sub(r'project\.entry-points\."(.*)"', r"\1", entries).replace('"', ""), **files)
     run = evaluate(

@@ -23,7 +23,7 @@ def test_a_run_and_its_results_are_one_line(tmp_path):
         f"Result(<b>good</b> on {name}: accuracy {good.score:.3f} [{low:.3f}, {high:.3f}], "
         f"probe=linear, n={sizes}, seed=1111)"
     )
-    assert "[" not in repr(majority)  # a fact of the test rows has no interval
+    assert "[" not in repr(majority)  # fixed by the test rows
     assert "variant=norm" in repr(run.extras[0])
     about_encoder = replace(good, encoder_interval=(0.25, 0.75))
     assert "[0.250, 0.750]" in repr(about_encoder)

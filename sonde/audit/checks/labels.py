@@ -59,7 +59,7 @@ CODES = (
     Code(
         "undeclared-label",
         "a label that the task does not have",
-        "The task of this name has a fixed list of labels; the set has all of these, and others besides. (A set that "
+        "The task of this name has a fixed list of labels; the set has all of these, and others as well. (A set that "
         "uses other names throughout, such as Sing and Plur for NN and NNS, does not count.) An error from 1 % of the "
         "rows on, otherwise a warning.",
         "Correct the label or drop the rows.",

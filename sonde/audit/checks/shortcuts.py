@@ -111,7 +111,7 @@ CODES = (
     ),
     Code(
         "shortcut-inputs",
-        "what is given besides the sentence predicts the label",
+        "a further input alone predicts the label",
         "A classifier sees the bag of words of one further input only: the word that may be in the sentence, or the "
         "second sentence of a pair." + HOW + "from 20 % an error.",
         "Distribute words or second sentences evenly over the labels.",

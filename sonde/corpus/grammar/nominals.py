@@ -1,6 +1,6 @@
 """Noun phrases of the built-in corpus with what follows the noun: phrases, clauses, appositions, conjuncts.
 
-Sizes are asked for as ``end``, the position at which a phrase should stop; it is an aim, not a promise.
+Sizes are requested as ``end``, the position at which a phrase should stop, which is not always met exactly.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Images with captions: a table of image features, and the captions of every image.
 
-For each split a ``train.json``, ``valid.json`` or ``test.json``, with the features beside it in ``train.npy`` or, as
+For each split a ``train.json``, ``valid.json`` or ``test.json``, with the features next to it in ``train.npy`` or, as
 the array ``features``, in ``train.npz``:
 
     {"format": "sonde.captions.v1", "captions": [

@@ -5,7 +5,7 @@
 
 Texts are one per line, escaped as ``sonde sentences`` prints them (`to_line`), or a column ``text`` of JSON lines, CSV,
 TSV or Parquet; any of them may be compressed. An array in a ``.npy`` file stays on disk: only the rows that are needed
-are read. Files that `sonde encode` wrote are checked against the checksums that it wrote beside them.
+are read. Files that `sonde encode` wrote are checked against the checksums that it wrote next to them.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def load(spec: Spec) -> Precomputed:
 
 
 def _checked_hash(path: str) -> str:
-    """The hash of a file. DataError if it is not the one in the checksums beside it."""
+    """The hash of a file. DataError if it is not the one in the checksums next to it."""
     try:
         found = hash_file(path)
     except OSError as error:

@@ -85,7 +85,7 @@ probe = ProbeKind(
         ),
         Preset(
             name="conneau2018",
-            summary="the grid of `mlp` with SentEval's rule to the letter (Conneau et al. 2018, appendix)",
+            summary="the grid of `mlp` with exactly SentEval's rule (Conneau et al. 2018, appendix)",
             chosen_on_dev="as `mlp`",
             settings={"hidden": (50, 100, 200), "dropout": (0.0, 0.1, 0.2), "flat": ("word_content",)},
         ),

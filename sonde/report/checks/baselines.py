@@ -102,8 +102,8 @@ def leak_like(summary: Summary) -> Finding | None:
         return Finding("passed", "Random vectors find nothing", text)
     text = (
         f"{len(above)} of {len(found)} sets: random vectors are significantly better than a constant answer (Holm over "
-        "the sets, 5 %). All they tell is which texts are identical, so test rows probably occur in the training rows "
-        "as well, and scores on these sets are too high."
+        "the sets, 5 %). All they reveal is which texts are identical, so test rows probably occur in the training "
+        "rows as well, and scores on these sets are too high."
     )
     where = [f"{label}: {points(cell.accuracy)}, constant answer {points(bound)}" for label, cell, bound in above]
     return Finding("issue", "Random vectors find something", text, where)
@@ -149,7 +149,7 @@ Each score and the [best baseline](show.md#the-best-baseline) on the same rows: 
 every table and figure. An issue where a score is not higher; a tip where it is, but not significantly by a paired test,
 adjusted by Holm over the encoders of a set. Length on sentence length, and bags of words on word content, read the
 answer off the sentence and are only a tip: in table 2 of Conneau et al. (2018) they have 100 and 97.8. The best of
-several baselines is lucky on a small set, so the bar is rather too high there.
+several baselines is partly luck on a small set, so the bar is a little too high there.
 """,
     ),
     Check(

@@ -32,7 +32,7 @@ def partial(summary: Summary) -> Finding | None:
     limits = sorted({n.column.limit for n in found if n.column.limit is not None})
     text = (
         f"{len(found)} of {len(every)} scores: from a sample of at most {' or '.join(f'{x:,}' for x in limits)} rows "
-        "per split. They are not the scores on the full sets, and must not be compared with such."
+        "per split. They are not the scores on the full sets, and must not be compared with those."
     )
     labels = list(dict.fromkeys(n.set_summary.label for n in found))
     return Finding("issue", "Scores from samples", text, labels)

@@ -202,7 +202,7 @@ out and coordination inversion.
 The accuracy on dev, by which hyperparameters were chosen, and the accuracy on test. A tip where they are more than 3
 points apart, and significantly so, with dev taken to be as noisy per row as test. Dev is naturally a little higher, as
 the best of a grid and of the layers; a gap that sampling does not explain says that dev and test were not drawn alike,
-or that one of them shares rows with train. The score on test was not used for any choice, and stands.
+or that one of them shares rows with train. The score on test was not used for any choice, and remains valid.
 """,
     ),
     Check(
@@ -221,9 +221,10 @@ significantly above the most frequent label; at chance the choice is random.
         find=wide_vectors,
         advice="Use more training rows, or encoders of the same dimension.",
         doc="""
-Training rows of the probe, and dimensions of its input. A tip up to two rows per dimension: so far, a hyperplane more
-likely than not separates two classes whatever their labels (Cover 1965), and how much of what it fits is kept is up to
-L2. Longer vectors then have an advantage, or a disadvantage, that has nothing to do with what they encode.
+Training rows of the probe, and dimensions of its input. A tip where there are at most two rows per dimension: a
+hyperplane then more likely than not separates two classes whatever their labels (Cover 1965), and L2 decides how much
+of what it fits is kept. Longer vectors have an advantage, or a disadvantage, that has nothing to do with what they
+encode.
 """,
     ),
     Check(

@@ -17,10 +17,10 @@ def _no_notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class OnPage:
-    """Where a chart stands on the page, and what is written around it there."""
+    """Where a chart is on the page, and what is written around it there."""
 
     section: str
-    """The name of the section; charts whose section does not exist stand in one of their own, at the end."""
+    """The name of the section; charts whose section does not exist are shown at the end, in a section of their own."""
     caption: str
     columns: Sequence[tuple[str, str]]
     """Fields of the rows that the table below the chart shows, and their headings."""

@@ -59,7 +59,7 @@ class Figure:
 
     @property
     def section(self) -> str:
-        """The section in which it stands."""
+        """The section in which it is shown."""
         return self.place.section
 
     @property
@@ -102,7 +102,7 @@ def _column(values: Sequence[Any]) -> Any:
 
 
 def figures_of(summary: Summary) -> tuple[list[Figure], list[tuple[str, str]]]:
-    """Every chart that stands on the page and has data; and for the rest, titles and why they have not."""
+    """Every chart that belongs on the page and has data; and for the rest, titles and why they have not."""
     found: list[Figure] = []
     absent: list[tuple[str, str]] = []
     for chart in CHARTS.parts().values():

@@ -15,7 +15,7 @@ from sonde.report.names import short_names
 from sonde.report.page.bundle import bundle
 from sonde.report.page.figures import figures_of
 from sonde.report.page.sanitise import csp_hash, script_json
-from sonde.report.page.section import PageData, Section, file_beside
+from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.page.sections import SECTIONS
 from sonde.report.page.table import table
 from sonde.report.page.templates import environment, raw
@@ -62,8 +62,8 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
     shown, absent = _sections(every, page, templates)
     if summary.sets:
         absent = [*absent_charts, *absent]
-    styles = "".join([file_beside(__package__, "page.css"), *(own.section.style for own in shown)])
-    scripts = [file_beside(__package__, name) for name in SCRIPTS]
+    styles = "".join([sibling_file(__package__, "page.css"), *(own.section.style for own in shown)])
+    scripts = [sibling_file(__package__, name) for name in SCRIPTS]
     scripts += [own.section.script for own in shown if own.section.script]
     if figures:
         scripts.insert(0, bundle())

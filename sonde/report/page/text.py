@@ -10,7 +10,7 @@ from sonde.report.types import CheckResult, Summary
 
 @dataclass(frozen=True)
 class PageHeader:
-    """What stands at the top."""
+    """The header of the page."""
 
     lede: str
     badges: Sequence[str]

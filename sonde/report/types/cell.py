@@ -54,7 +54,7 @@ class Cell:
     score: Score
     """The summary's metric."""
     calibrated: Score | None = None
-    """Beside raw bits, the calibrated ones: for the metric log2_loss only."""
+    """The calibrated bits, in addition to the raw ones: for the metric log2_loss only."""
     accuracy: float
     low: float | None
     high: float | None

@@ -8,7 +8,7 @@ it, and is tested on other tokens of the same types. Here every *key* gets a lab
     a rare word         otherwise: among the words of a row that occur in at least ``MIN_KEY_TEXTS`` texts of the set,
                         the rarest; of several the longest, then the first alphabetically
 
-A rare word stands in for the "first content word": function words occur in many texts, so they are not chosen if there
+A rare word replaces the "first content word": function words occur in many texts, so they are not chosen if there
 is another word, and no list of them is needed for any language. Without the lower bound, keys would be words that occur
 two or three times, which no probe could learn; with it there are about eight rows per key, where target forms have
 three to six. Words are lower-cased and stripped of outer punctuation. Without spaces between words there are no keys.

@@ -1,6 +1,6 @@
 """SentEval's classifier, for those who fit it by hand or build on it.
 
-``MLP`` is trained by ``sonde.probes``, without torch. Where torch is what was asked for, by an optimiser that it alone
+``MLP`` is trained by ``sonde.probes``, without torch. Where torch is requested, by an optimiser that it alone
 has or by a class that brings a model of its own, the same rule is followed in torch.
 """
 

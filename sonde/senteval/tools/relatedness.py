@@ -21,7 +21,7 @@ Doubles = npt.NDArray[np.float64]
 class RelatednessPytorch:
     """A softmax over the levels 1 … ``nclasses``, trained to the distributions ``y`` of the training rows.
 
-    ``train``, ``valid`` and ``test`` are dictionaries of ``X`` (n, d) and ``y`` (n, levels). Beside ``seed`` and
+    ``train``, ``valid`` and ``test`` are dictionaries of ``X`` (n, d) and ``y`` (n, levels). Besides ``seed`` and
     ``nclasses``, the configuration may say what must gain on dev, ``watch``: pearson, or spearman as in SimCSE's copy.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sonde.report.checks import CHECKS
-from sonde.report.page.section import PageData, Section, file_beside
+from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.page.text import checks_of
 
 
@@ -19,7 +19,7 @@ section = Section(
     order=10,
     title="Checks",
     intro="What a careful reviewer would ask, checked by rule: an issue can mislead, a tip is good to know.",
-    template=file_beside(__package__, "checks.html"),
+    template=sibling_file(__package__, "checks.html"),
     data=data,
     absent=lambda page: None if page.summary.checks else "",
     needs_results=False,

@@ -1,10 +1,10 @@
-"""Controls and measures: what a score has to be compared with."""
+"""Controls and measures: what to compare a score with."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sonde.report.page.section import PageData, Section, file_beside
+from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.variant_tables import variant_tables
 
 
@@ -24,9 +24,9 @@ section = Section(
     name="controls",
     order=40,
     title="Controls and measures",
-    intro="What a score has to be compared with: controls remove one source of information and probe what is left; "
+    intro="What to compare a score with: controls remove one source of information and probe what is left; "
     "measures ask another question about the same vectors.",
-    template=file_beside(__package__, "controls.html"),
+    template=sibling_file(__package__, "controls.html"),
     data=data,
     absent=absent,
 )

@@ -1,6 +1,6 @@
 """Probing and transfer: whether scores on probing sets predict scores on transfer tasks."""
 
-from sonde.report.page.section import Section, file_beside, unless_charts
+from sonde.report.page.section import Section, sibling_file, unless_charts
 
 section = Section(
     name="correlations",
@@ -8,7 +8,7 @@ section = Section(
     title="Probing and transfer",
     intro="Whether encoders that do well on a probing set also do well on a transfer task, over the encoders of this "
     "run.",
-    template=file_beside(__package__, "correlations.html"),
+    template=sibling_file(__package__, "correlations.html"),
     absent=unless_charts(
         "correlations", "This needs a probing set, a transfer task and at least three encoders with results on both."
     ),

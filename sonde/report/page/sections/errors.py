@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sonde.report.names import set_names
 from sonde.report.page.packed_errors import pack_errors
-from sonde.report.page.section import PageData, Section, file_beside
+from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.types import SetSummary
 
 
@@ -37,8 +37,8 @@ section = Section(
     title="Errors",
     intro="One encoder on one set at a time: which labels its probe confuses, where it fails, and its most confident "
     "errors.",
-    template=file_beside(__package__, "errors.html"),
+    template=sibling_file(__package__, "errors.html"),
     absent=absent,
-    script=file_beside(__package__, "errors.js"),
+    script=sibling_file(__package__, "errors.js"),
     script_data=script_data,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sonde.report.page.section import PageData, Section, file_beside
+from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.page.text import join_words, languages_of
 
 
@@ -22,7 +22,7 @@ section = Section(
     title="Languages",
     intro="The same tasks in several languages: profiles of the same shape say that one language is harder, not that "
     "it is different.",
-    template=file_beside(__package__, "languages.html"),
+    template=sibling_file(__package__, "languages.html"),
     data=lambda page: {"columns": page.brief.columns},
     absent=absent,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from sonde.report.page.section import PageData, Section, file_beside
+from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.page.text import not_audited
 
 
@@ -19,8 +19,8 @@ section = Section(
     name="quality",
     order=70,
     title="Data quality",
-    intro="A score is worth as much as its set: how large the set is, where it comes from, and what an audit found in "
+    intro="A score is only as good as its set: how large the set is, where it comes from, and what an audit found in "
     "it.",
-    template=file_beside(__package__, "quality.html"),
+    template=sibling_file(__package__, "quality.html"),
     data=data,
 )

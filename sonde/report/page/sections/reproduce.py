@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from sonde.report.page.section import PageData, Section, file_beside
+from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.types import Summary
 
 
@@ -35,7 +35,7 @@ section = Section(
     order=100,
     title="Reproducibility",
     intro="What was run, and how to reproduce each score.",
-    template=file_beside(__package__, "reproduce.html"),
+    template=sibling_file(__package__, "reproduce.html"),
     data=data,
     absent=lambda page: None if page.summary.reproduction else "",
 )

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sonde.report.legend import failures, legend
-from sonde.report.page.section import PageData, Section, file_beside
+from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.page.table import table, table_csv
 from sonde.report.tables import latex, markdown
 
 
 def data(page: PageData) -> Mapping[str, object]:
-    """The table and what stands below it; how to read controls stands in their own section."""
+    """The table and its legend; how to read controls is said in their own section."""
     alone = replace(page.brief, interpretations={})
     return {"table": table(page.brief), "legend": legend(alone), "failures": failures(page.brief)}
 
@@ -31,8 +31,8 @@ section = Section(
     "probes were retrained and otherwise for the trained probe. Encoders that share a letter on a set are not "
     "significantly different on it. † marks scores that are not significantly better than the best baseline. Click a "
     "heading to sort.",
-    template=file_beside(__package__, "results.html"),
+    template=sibling_file(__package__, "results.html"),
     data=data,
-    script=file_beside(__package__, "results.js"),
+    script=sibling_file(__package__, "results.js"),
     script_data=script_data,
 )
