@@ -1,4 +1,4 @@
-"""`sonde demo`: the whole line on what comes with the package, from the built-in corpus to the page."""
+"""`sonde demo`: everything once on what comes with the package, from the built-in corpus to the page."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
 
 
 def _make_and_probe(folder: Path, progress: Progress) -> tuple[list[Mapping[str, Any]], Run]:
-    """Make the sets and probe ``static:`` on them; gives the manifests of the sets and the run."""
+    """Make the sets and probe ``static:`` on them; the manifests of the sets, and the run."""
     from sonde.corpus.corpus import Corpus
     from sonde.data.dataset import Dataset
     from sonde.data.sources import find_sets

@@ -1,4 +1,4 @@
-"""Checksums beside files that sonde wrote, checked when these are read; ``b2sum -c`` reads them as well.
+"""Checksums next to files that sonde wrote, checked when these are read; ``b2sum -c`` reads them as well.
 
 BLAKE2b-128 (vectors.npy) = 5f0c…
 """
@@ -17,7 +17,7 @@ _LINE = re.compile(r"BLAKE2b-128 \(([^/()\n]+)\) = ([0-9a-f]{32})")
 
 
 def hash_file(path: Path | str) -> str:
-    """The hash of a whole file; one of a part would miss changes elsewhere."""
+    """The hash of a complete file; one of a part would miss changes elsewhere."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
@@ -28,7 +28,7 @@ def checksum_lines(paths: Iterable[Path]) -> str:
 
 
 def check_hash(path: Path | str, found: str) -> None:
-    """DataError if the checksums beside a file have another hash for it; without checksums, any hash is accepted."""
+    """DataError if the checksums next to a file have another hash for it; without checksums, any hash is accepted."""
     path = Path(path)
     beside = path.with_name(CHECKSUMS_FILE)
     try:
@@ -44,7 +44,7 @@ def check_hash(path: Path | str, found: str) -> None:
         if not (match := _LINE.fullmatch(line)):
             raise DataError(
                 f"{beside}:{number}: expected a line written by `sonde encode`, got {line[:60]!r}. The file is "
-                "damaged: encode again, or delete it if the files beside it are your own."
+                "damaged: encode again, or delete it if the files next to it are your own."
             )
         known[match[1]] = match[2]
     if known.get(path.name, found) != found:

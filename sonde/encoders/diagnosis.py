@@ -39,7 +39,7 @@ Code = Literal[
 Array = npt.NDArray[Any]
 
 MAX_ODD_SHARE = 0.05
-"""Share of texts or tokens above which the encoder is to blame and not the texts."""
+"""Share of texts or tokens above which the encoder is to blame, not the texts."""
 MAX_ODD_TEXTS = 3
 """Texts that may share a vector whatever the share: among a few texts, two may be odd."""
 SAMPLED_TEXTS = 2000

@@ -134,7 +134,7 @@ class ProbeKind:
     ignores
         Why the settings that it does not read have no effect.
     unused
-        Settings that it reads, but that have no effect beside the others of a probe, and why.
+        Settings that it reads, but that have no effect given the other settings of a probe, and why.
     check
         Raises UsageError for a probe that it cannot train.
     select_best
@@ -153,7 +153,7 @@ class ProbeKind:
         Whether ``fit`` saves time with the ``TrainingStatistics`` of the rows.
     marker
         An array that all its saved models have, and no models of other kinds. Without one, an array ``kind`` with the
-        name of the kind is saved beside the others.
+        name of the kind is saved with the others.
     """
 
     name: str

@@ -42,11 +42,11 @@ Doubles = npt.NDArray[np.float64]
 Truths = npt.NDArray[np.bool_]
 
 PERCENTS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25.0, 50.0)
-"""The percentages of the rows at which blocks end, but for the last, as in Voita and Titov's configurations."""
+"""The percentages of the rows at which all blocks but the last end, as in Voita and Titov's configurations."""
 MIN_ROWS, MIN_ROWS_PER_CLASS = 32, 2
-"""The least rows, and rows per class, of the first block: with fewer there is nothing to train on."""
+"""Minimum number of rows, and of rows per class, in the first block: with fewer there is too little to train on."""
 ONLINE_PENALTIES = tuple(10.0 ** (halves / 2) for halves in range(6, -15, -1))
-"""Penalties, the strongest first: 1000, 316, … 1e-7. With whole decades, codes are up to 2 % longer."""
+"""Penalties, the strongest first: 1000, 316, … 1e-7. In steps of a decade, codes are up to 2 % longer."""
 START = 1000.0
 """Penalty times rows over curvature where the search starts: about the best where vectors are informative."""
 ONLINE_TOLERANCE, MANY_CLASSES = 1e-5, 100

@@ -32,7 +32,7 @@ REINJECTED_PASSES = 30
 """The same for a probe that reads the class itself. It starts near the optimum; and if the penalty is weak, float32
 cannot resolve how confident it should be, which changes no prediction."""
 MIN_CURVATURE = 1e-9
-"""The least curvature that a class is taken to have."""
+"""The lowest curvature that a class is taken to have."""
 
 
 def measure(

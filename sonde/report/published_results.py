@@ -15,7 +15,7 @@ from sonde.result import Result
 from sonde.tasks import SUITES
 
 MAX_PUBLISHED_ROWS = 30
-"""The most printed rows that are shown beside a set: as many as one table of Conneau et al. (2018) has for a task."""
+"""Maximum number of published rows shown for a set: as many as one table of Conneau et al. (2018) has for a task."""
 MLP_TABLE, LOGISTIC_TABLE = "2", "4"
 """The tables of Conneau et al. (2018) with the same models under a probe with a hidden layer, and without one."""
 EXTENT_NOTES: Mapping[Extent, str] = {"this set": "", "the whole set": "(whole set)", "another set": "(another set)"}

@@ -16,7 +16,7 @@ MARGIN = 0.03
 
 
 class ScoredCell(NamedTuple):
-    """A cell that has a result, and where it stands."""
+    """A cell that has a result, with its set and column."""
 
     set: int
     set_summary: SetSummary

@@ -29,8 +29,8 @@ def by_length(*columns: Sequence[Any]) -> list[list[Any]]:
 def encode(params: dotdict, batcher: Batcher, *sides: Sequence[Any]) -> Array:
     """The vectors of sentences, ``params.batch_size`` at a time, in the type in which they are returned.
 
-    Of several lists, one after the other, the vectors stand in line: (n, sides · d). The array is filled in place,
-    since fresh memory costs more than the copying.
+    The vectors of several lists are concatenated row by row: (n, sides · d). The array is filled in place, since
+    allocating memory costs more than copying.
     """
     rows, made, width = len(sides[0]), None, 0
     for k, sentences in enumerate(sides):
@@ -64,7 +64,7 @@ def matrix(params: dotdict, returned: Any, batch: Sequence[Any], start: int) -> 
         found = _array(returned)
     except (ValueError, TypeError) as why:
         raise ShapeError(
-            f"{place(params, start)}: the batcher returned a {type(returned).__name__} that is no matrix ({why}); "
+            f"{place(params, start)}: the batcher returned a {type(returned).__name__} that is not a matrix ({why}); "
             f"expected one vector for each of {len(batch)} sentences, all of one dimension."
         ) from None
     if found.ndim == 1 and len(batch) == 1:
@@ -78,14 +78,14 @@ def matrix(params: dotdict, returned: Any, batch: Sequence[Any], start: int) -> 
 
 
 def check_finite(params: dotdict, found: Array, start: int) -> None:
-    """Reject vectors that no classifier can be trained on."""
+    """Reject vectors with NaN or infinity, on which no classifier can be trained."""
     sound = np.isfinite(found).all(axis=1)
     if not sound.all():
         row = int(np.flatnonzero(~sound)[0])
         raise EncoderError(
             f"{place(params, start)}: the batcher returned a vector with NaN or infinity for its sentence {row} "
             f"({int((~sound).sum())} of {len(found)} vectors have some); expected finite numbers. "
-            "Mind sentences without a known word, and empty ones."
+            "Check empty sentences, and those without a known word."
         )
 
 

@@ -39,8 +39,8 @@ class SNLIEval:
             file = Path(taskpath) / f"labels.{word}"
             labels = [line.strip() for line in _lines(text_of(file))]
             if not len(one) == len(two) == len(labels):
-                met = f"{len(one)}, {len(two)} and {len(labels)}"
-                raise DataError(f"{file} and the sentences beside it have {met} lines; expected the same number.")
+                got = f"{len(one)}, {len(two)} and {len(labels)}"
+                raise DataError(f"{file} and its files of sentences have {got} lines; expected the same number.")
             if strange := sorted(set(labels) - {*SNLI_LABELS, NO_GOLD}):
                 raise DataError(f"{file} has the labels {strange[:3]}; expected {', '.join(SNLI_LABELS)}.")
             kept = [row for row in zip(two, one, labels, strict=True) if row[2] != NO_GOLD]

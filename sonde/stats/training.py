@@ -2,7 +2,7 @@
 
 A test-set interval is about one trained probe. Readers take it to be about the encoder, whose score varies for a second
 reason: other training rows give another probe. To estimate how much, the training rows are divided into g groups, and
-the probe is trained without each of them in turn (the delete-a-group jackknife; each round divides them anew). With
+the probe is trained without each of them in turn (the delete-a-group jackknife; each round draws new groups). With
 a_1 … a_g the accuracies of these probes, J = (g - 1) / g · Σ (a_i - ā)².
 
 - J is not too small on average (Efron and Stein 1981, Ann. Stat. 9:586). It is the variance where the score is linear

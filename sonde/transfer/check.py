@@ -28,7 +28,7 @@ PROBING_TASKS = {
 }
 """SentEval's names for the probing sets, and their files."""
 _PROBING_SIZES = {"tr": 100_000, "va": 10_000, "te": 10_000}
-"""Of every one of them: Conneau et al. 2018, section 2."""
+"""The sizes of each of them: Conneau et al. 2018, section 2."""
 _MAX_REMARKS = 5
 
 
@@ -67,7 +67,7 @@ def check(path: str) -> tuple[list[SetReport], list[str]]:
 
 
 def check_set(source: Source) -> SetReport:
-    """Read a whole set and report what is wrong with it."""
+    """Read a set completely and report what is wrong with it."""
     found = SetReport(source.name, source.task, source.paths[0], source.language, {}, {}, 0, (), ())
     if source.kind not in LAYOUTS:
         return _probing(source, found)
@@ -88,7 +88,7 @@ def check_set(source: Source) -> SetReport:
         errors += [*_sizes(seen.rows, release, layout.source), *seen.faults()]
     notes += [*seen.notes(), *_files(layout, folder)]
     if layout.read == "nli" and "tr" not in nli_files(folder, source.part, source.train):
-        notes.append("there are no English training pairs beside it; `sonde data get MultiNLI` downloads some")
+        notes.append("there are no English training pairs with it; `sonde data get MultiNLI` downloads some")
     return replace(
         found,
         rows=dict(seen.rows),

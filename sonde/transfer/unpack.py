@@ -18,8 +18,8 @@ _PIECE = 1 << 16
 def unpack(archive: Path, members: Mapping[str, str], into: Path, limit: int) -> None:
     """Write the members of a zip or tar file into a folder, under our names for them.
 
-    Only whole files that are asked for by name are taken. An archive is refused if one of them is a link or a device or
-    is there twice, if any name in it leads out of it, or if there is more in it than ``limit`` bytes.
+    Only regular files that are requested by name are taken. An archive is refused if one of them is a link, a device or
+    a duplicate, if any name in it leads outside the folder, or if it unpacks to more than ``limit`` bytes.
     """
     with _readable(archive):
         if zipfile.is_zipfile(archive):

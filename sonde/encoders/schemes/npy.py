@@ -5,7 +5,7 @@
 
 Texts are one per line, escaped as ``sonde sentences`` prints them (`to_line`), or a column ``text`` of JSON lines, CSV,
 TSV or Parquet; any of them may be compressed. An array in a ``.npy`` file stays on disk: only the rows that are needed
-are read. Files that `sonde encode` wrote are checked against the checksums that it wrote beside them.
+are read. Files that `sonde encode` wrote are checked against the checksums that it wrote next to them.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Precomputed:
 
 
 def load(spec: Spec) -> Precomputed:
-    """The vectors in a file, once they are seen to match their texts."""
+    """The vectors in a file, after a check that they match their texts."""
     options, path = spec.check_options(OPTIONS), spec.path
     if not path:
         raise UsageError(f"{spec} names no file; expected npy:vectors.npy?texts=texts.txt.")
@@ -142,7 +142,7 @@ def load(spec: Spec) -> Precomputed:
 
 
 def _checked_hash(path: str) -> str:
-    """The hash of a file. DataError if it is not the one in the checksums beside it."""
+    """The hash of a file. DataError if it is not the one in the checksums next to it."""
     try:
         found = hash_file(path)
     except OSError as error:

@@ -142,7 +142,7 @@ def read_table(shard: Shard) -> Array:
 
 
 def read_rows(shard: Shard, rows: Array, high: Array, check: Array, to: Array, found: Mask, out: Array) -> None:
-    """Read rows of one shard, in ascending order and whole stretches at once, into the rows ``to`` of ``out``.
+    """Read rows of one shard, in ascending order and a stretch at a time, into the rows ``to`` of ``out``.
 
     ``high`` has the first halves of their keys and ``check`` their checksums; those that match are marked in ``found``.
     """

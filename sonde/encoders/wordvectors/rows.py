@@ -23,7 +23,7 @@ class CheckedRows:
     """A matrix (n, d) in a file. What is read from it is a copy, and the copy is verified.
 
     ``damaged`` is called where rows do not match their checksums, with how many do not. It raises an error, or returns
-    the whole matrix, read again, which replaces this one.
+    the full matrix, read again, which replaces this one.
     """
 
     def __init__(self, stored: Bytes, checks: Checksums, damaged: Callable[[int], CheckedRows | Matrix]) -> None:

@@ -35,7 +35,7 @@ def fit(
 
 
 def refit(probe: Probe, train: Features, labels: Ints, classes: int, *, seed: int, device: str | None) -> Model:
-    """One point of the grid on all training rows but the few to stop on; one generator draws these and all orders."""
+    """Fit one point of the grid, stopping on a few training rows; one generator draws these and all orders."""
     orders = np.random.RandomState(seed)
     stop, learn = np.split(orders.permutation(len(train)), [int(network.EARLY_STOPPING_SHARE * len(train))])
     return network.fit_grid(

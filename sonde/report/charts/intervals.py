@@ -2,7 +2,7 @@
 
 Marks: the majority, the length, the better naive Bayes of the run, and another baseline if that is better; the human
 bound and published models. A filled dot is what is bold in a table, or alone on its set, and significantly better than
-the best baseline; † stands beside what is not.
+the best baseline; † marks what is not.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Methodological checks: what a careful reviewer would object to in a run. docs/report-checks.md explains each code.
 
 A check is an object in one of the modules of this folder, or in another package that offers it as an entry point of the
-group ``sonde.checks``. Thresholds stand beside the checks that use them.
+group ``sonde.checks``. Thresholds are next to the checks that use them.
 """
 
 from __future__ import annotations

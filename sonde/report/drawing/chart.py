@@ -1,4 +1,4 @@
-"""A chart: its rows, its Vega-Lite spec, and everything that is said about it."""
+"""A chart: its rows, its Vega-Lite spec, and its texts."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def _no_notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class OnPage:
-    """Where a chart stands on the page, and what is written around it there."""
+    """Where a chart is on the page, and the texts around it."""
 
     section: str
-    """The name of the section; charts whose section does not exist stand in one of their own, at the end."""
+    """The name of the section; charts whose section does not exist go to "More charts", at the end."""
     caption: str
     columns: Sequence[tuple[str, str]]
     """Fields of the rows that the table below the chart shows, and their headings."""
@@ -43,7 +43,7 @@ class Chart:
     name
         As in ``sonde figure --kind NAME``.
     title
-        What the chart shows, for those who cannot see it.
+        What the chart shows, for screen readers.
     doc
         What it shows, as in the table of docs/figure.md.
     needs
@@ -57,13 +57,13 @@ class Chart:
     options
         What each option of `sonde figure` does to it, in Markdown; options that are not here are refused.
     caption
-        What has to be said below the figure in a paper, or how to get that from the summary.
+        The caption of the figure in a paper, or a function that makes it from the summary.
     notes
         Further sentences for that caption, from the rows that were drawn.
     page
-        Where it stands on the page; None: nowhere.
+        Where it is on the page; None: nowhere.
     order
-        Charts are listed, and stand on the page, in this order.
+        The order of charts in lists and on the page.
 
     Examples
     --------
@@ -93,5 +93,5 @@ class Chart:
         return rows, self.spec(rows, options)
 
     def caption_of(self, summary: Summary) -> str:
-        """What has to be said below the figure."""
+        """The caption of the figure."""
         return self.caption if isinstance(self.caption, str) else self.caption(summary)

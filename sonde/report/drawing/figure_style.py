@@ -61,7 +61,7 @@ class FigureStyle:
         return [round(length * self.font / PAPER_FONT_SIZE, 2) for length in lengths]
 
     def label_width(self, names: Iterable[str]) -> float:
-        """The width for names beside a figure: what they need, or at most half of the figure."""
+        """The width for names next to a figure: what they need, or at most half of the figure."""
         return min(self.text_width(names) * 1.1 + self.font, self.total / 2)
 
     def text_width(self, texts: Iterable[str]) -> float:

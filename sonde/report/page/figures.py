@@ -36,7 +36,7 @@ MODE_TITLES = {
     "encoder": "ratios to an encoder",
     "language": "ratios to the same task in a language",
 }
-"""What the page can show, of a chart whose mode can be switched. Ratios are of the mode "relative"."""
+"""The modes between which a chart can be switched on the page. Ratios are of the mode "relative"."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Figure:
 
     @property
     def section(self) -> str:
-        """The section in which it stands."""
+        """The section that it is shown in."""
         return self.place.section
 
     @property
@@ -102,7 +102,7 @@ def _column(values: Sequence[Any]) -> Any:
 
 
 def figures_of(summary: Summary) -> tuple[list[Figure], list[tuple[str, str]]]:
-    """Every chart that stands on the page and has data; and for the rest, titles and why they have not."""
+    """Every chart of the page that has data; and for the rest, titles and why they have none."""
     found: list[Figure] = []
     absent: list[tuple[str, str]] = []
     for chart in CHARTS.parts().values():

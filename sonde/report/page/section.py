@@ -39,12 +39,12 @@ def _always(page: PageData) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """One section of the page: one object in one file, with its template inline or in a file beside it.
+    """One section of the page: one object in one file, with its template inline or in a file next to it.
 
     Parameters
     ----------
     name
-        The id of the section element; charts name it to stand in the section.
+        The id of the section element; charts name it to be shown in the section.
     title
         The heading.
     intro
@@ -64,7 +64,7 @@ class Section:
     script_data
         What the script finds as ``window.sonde.data.sections[name]``: anything that JSON can hold.
     order
-        Sections stand on the page in this order.
+        The order of the sections on the page.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Section:
 
 
 def file_beside(package: str, name: str) -> str:
-    """The text of a file that stands beside a module of this package: a template, a script or a style sheet."""
+    """The text of a file next to a module of this package: a template, a script or a style sheet."""
     return resources.files(package).joinpath(name).read_text("utf-8")
 
 

@@ -10,7 +10,7 @@ from sonde.report.types import CheckResult, Summary
 
 @dataclass(frozen=True)
 class PageHeader:
-    """What stands at the top."""
+    """What is shown at the top of the page."""
 
     lede: str
     badges: Sequence[str]
@@ -45,7 +45,7 @@ def checks_of(summary: Summary) -> Checks:
 
 
 def head_of(summary: Summary) -> PageHeader:
-    """What was run, what one must know before reading any score, and how many checks found something."""
+    """What was run, what to know before reading any score, and how many checks found something."""
     sets, columns = summary.sets, summary.columns
     languages = languages_of(summary)
     probes = list(dict.fromkeys(c.probe for c in columns if c.probe))

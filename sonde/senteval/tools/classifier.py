@@ -1,7 +1,7 @@
-"""SentEval's classifier, for those who fit it by hand or build on it.
+"""SentEval's classifier, for code that fits it directly or builds on it.
 
-``MLP`` is trained by ``sonde.probes``, without torch. Where torch is what was asked for, by an optimiser that it alone
-has or by a class that brings a model of its own, the same rule is followed in torch.
+``MLP`` is trained by ``sonde.probes``, without torch. With an optimiser that only torch has, or a
+subclass with its own torch model, training follows the same rule in torch.
 """
 
 # ruff: noqa: N803, N806 - the capital letters are SentEval's
@@ -128,7 +128,7 @@ class PyTorchClassifier:
 
     def _parts(self, X: Any, y: Any, given: Any, share: float | None) -> tuple[Array, Array, Array, Array]:
         if not share and not given:
-            raise AssertionError("A classifier is stopped on dev: give validation_data or validation_split.")
+            raise AssertionError("Early stopping needs dev rows: pass validation_data or validation_split.")
         X, y = np.asarray(X), integers(y)
         if given is not None:
             return X, y, np.asarray(given[0]), integers(given[1])
@@ -233,6 +233,6 @@ def _torch() -> Any:
     except ImportError as why:
         raise NotInstalled(
             f"This classifier needs torch, which cannot be imported ({why}): pip install torch. SentEval's own, with "
-            "optim adam, adagrad, rmsprop or sgd and no option but lr, does without."
+            "optim adam, adagrad, rmsprop or sgd and no option but lr, does not need it."
         ) from why
     return torch

@@ -1,4 +1,4 @@
-"""The sections of the page: one file each, with its template beside it."""
+"""The sections of the page: one file each, with its template next to it."""
 
 from sonde.core.plugins import Kind
 from sonde.report.page.section import Section

@@ -1,4 +1,4 @@
-"""Confidence intervals: every score with its interval, beside baselines and published results."""
+"""Confidence intervals: every score with its interval, next to baselines and published results."""
 
 from sonde.report.page.section import Section, unless_charts
 

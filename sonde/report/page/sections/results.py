@@ -12,7 +12,7 @@ from sonde.report.tables import latex, markdown
 
 
 def data(page: PageData) -> Mapping[str, object]:
-    """The table and what stands below it; how to read controls stands in their own section."""
+    """The table and its notes; how to read controls is in their own section."""
     alone = replace(page.brief, interpretations={})
     return {"table": table(page.brief), "legend": legend(alone), "failures": failures(page.brief)}
 
