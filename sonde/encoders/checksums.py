@@ -30,25 +30,23 @@ def checksum_lines(paths: Iterable[Path]) -> str:
 def check_hash(path: Path | str, found: str) -> None:
     """DataError if the checksums next to a file have another hash for it; without checksums, any hash is accepted."""
     path = Path(path)
-    beside = path.with_name(CHECKSUMS_FILE)
+    sums = path.with_name(CHECKSUMS_FILE)
     try:
-        content = beside.read_text("utf-8")
+        content = sums.read_text("utf-8")
     except FileNotFoundError:
         return
     except (OSError, UnicodeDecodeError) as e:
-        raise DataError(
-            f"{beside} cannot be read: {e}. Write the files again, or delete it if they are your own."
-        ) from e
+        raise DataError(f"{sums} cannot be read: {e}. Write the files again, or delete it if they are your own.") from e
     known: dict[str, str] = {}
     for number, line in enumerate(content.splitlines(), 1):
         if not (match := _LINE.fullmatch(line)):
             raise DataError(
-                f"{beside}:{number}: expected a line written by `sonde encode`, got {line[:60]!r}. The file is "
+                f"{sums}:{number}: expected a line written by `sonde encode`, got {line[:60]!r}. The file is "
                 "damaged: encode again, or delete it if the files next to it are your own."
             )
         known[match[1]] = match[2]
     if known.get(path.name, found) != found:
         raise DataError(
-            f"{path} is not the file that `sonde encode` wrote: its checksum is not the one in {beside.name}. It was "
-            f"damaged or replaced: encode again, or delete {beside.name} if you replaced it."
+            f"{path} is not the file that `sonde encode` wrote: its checksum is not the one in {sums.name}. It was "
+            f"damaged or replaced: encode again, or delete {sums.name} if you replaced it."
         )

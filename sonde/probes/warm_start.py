@@ -156,7 +156,7 @@ def _curvature(rows: Rows, start: Linear | None) -> Doubles:
 
 
 def _class_reader(rows: Rows, l2: float) -> Linear:
-    """The classifier that reads the one-hot class alone, about as the penalty would have it, to start a search from."""
+    """The classifier that reads the one-hot class alone, with weights that suit the penalty, to start a search from."""
     shares = rows.counts / rows.moments.rows
     others, variance = max(1, np.count_nonzero(shares) - 1), float((shares * (1 - shares)).sum())
     weight = minimize_scalar(

@@ -70,7 +70,7 @@ def correlations(summary: Summary, adjust: Adjustment = "holm") -> CorrelationMa
 
 
 def required_encoders(tests: int) -> int:
-    """How many encoders it takes before any of so many correlations may be called significant.
+    """How many encoders it takes before any of this many correlations may be called significant.
 
     Two bounds; the greater one counts.
 

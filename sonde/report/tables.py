@@ -163,7 +163,7 @@ def print_table(summary: Summary) -> None:
     for line in legend(summary, human=any(column in block for block in blocks for column in main.human)):
         say(line)
     if not complete:
-        say("The terminal is too narrow for all columns; --format md has them.")
+        say("Not all columns fit; --format md has them.")
     for line in failures(summary):
         say(line, "yellow")
     if summary.sets:

@@ -30,7 +30,7 @@ log = logging.getLogger("senteval")
 def probe_of(classifier: Mapping[str, Any], *, unregularised: bool = False) -> Probe | None:
     """The probe for a classifier's configuration; None if only torch has the optimiser.
 
-    ``free`` means no regularisation.
+    With ``unregularised``, the L2 penalty is ``UNREGULARISED`` instead of a grid.
     """
     name, options = parse_optimiser(classifier.get("optim", "adam"))
     options.pop("weight_decay", None)  # SentEval overwrites it

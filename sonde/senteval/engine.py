@@ -66,8 +66,8 @@ _registered: dict[str, TaskFactory | Path] = {}
 def register_task(name: str, factory: TaskFactory | str | Path) -> None:
     """Register a task under a name, or replace one.
 
-    ``made`` is a file in the format of the probing tasks; or a class such as those of ``senteval.binary``, or any
-    function, that is called as ``made(task_path, seed=…)`` with ``params['task_path']``.
+    ``factory`` is a file in the format of the probing tasks; or a class such as those of ``senteval.binary``, or any
+    function, that is called as ``factory(task_path, seed=…)`` with ``params['task_path']``.
     """
     _registered[name] = factory if callable(factory) else Path(factory)
 

@@ -41,8 +41,8 @@ class SNLIEval:
             if not len(one) == len(two) == len(labels):
                 got = f"{len(one)}, {len(two)} and {len(labels)}"
                 raise DataError(f"{file} and its files of sentences have {got} lines; expected the same number.")
-            if strange := sorted(set(labels) - {*SNLI_LABELS, NO_GOLD}):
-                raise DataError(f"{file} has the labels {strange[:3]}; expected {', '.join(SNLI_LABELS)}.")
+            if unknown := sorted(set(labels) - {*SNLI_LABELS, NO_GOLD}):
+                raise DataError(f"{file} has the labels {unknown[:3]}; expected {', '.join(SNLI_LABELS)}.")
             kept = [row for row in zip(two, one, labels, strict=True) if row[2] != NO_GOLD]
             two, one, labels = by_length(*([row[i] for row in kept] for i in range(3)))
             self.data[split] = (one, two, labels)

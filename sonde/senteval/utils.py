@@ -82,8 +82,8 @@ def get_optimizer(s: str) -> tuple[Any, dict[str, float]]:
         ) from why
     found = getattr(optim, TORCH_OPTIMISERS[name])
     known = list(inspect.signature(found.__init__).parameters)[2:]
-    if strange := [key for key in options if key not in known]:
+    if unknown := [key for key in options if key not in known]:
         raise UsageError(
-            f"optim={s!r} has {', '.join(strange)}, which torch's {name} does not have; expected some of {known}."
+            f"optim={s!r} has {', '.join(unknown)}, which torch's {name} does not have; expected some of {known}."
         )
     return found, options

@@ -148,7 +148,7 @@ def _sizes(rows: Mapping[str, int], release: Mapping[str, int], source: str) -> 
 
 
 def _files(layout: Layout, folder: Path) -> Iterator[str]:
-    """What is worth knowing about the files themselves."""
+    """Notes on the files themselves."""
     for file in layout.files:
         path = find_file(folder / file)
         if path is None or layout.read in ("captions", "nli"):

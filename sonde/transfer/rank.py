@@ -1,7 +1,7 @@
 """Retrieval of captions by image and of images by caption, as in SentEval's ranking of images and sentences.
 
 Images and captions are projected to one space by a linear layer each and normalised to length 1. A caption and its
-image are to be nearer, by a margin, than the image is to random captions, and the caption to random images.
+image should be closer, by a margin, than the image is to random captions, and the caption to random images.
 
 Weights are initialised as by torch. One ``numpy.random.RandomState(seed)`` draws, for each epoch, the order of the
 captions and, for each batch, the negative images and then the negative captions, with replacement from all that are not

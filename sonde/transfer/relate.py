@@ -176,9 +176,9 @@ class _Model:
         return z
 
     def predict(self, features: Features) -> Doubles:
-        found, worth = np.empty(len(features)), np.arange(1.0, len(self.bias) + 1)
+        found, levels = np.empty(len(features)), np.arange(1.0, len(self.bias) + 1)
         for start, x in features.chunks(SCORED_ROWS):
-            found[start : start + len(x)] = worth @ self.shares(x)
+            found[start : start + len(x)] = levels @ self.shares(x)
         return found
 
     def train(self, gather: Callable[[Ints, Floats], None], target: Floats, order: Ints, reduction: str) -> None:

@@ -282,4 +282,4 @@ def test_files_that_are_no_latin_1_are_read_as_senteval_reads_them(tmp_path, cap
     found = senteval.binary.MREval(tmp_path / "MR")
     assert found.samples == [["an", "Ã"], ["land", "film", "."], ["fine"], ["dull"]]
     assert found.labels == [1, 1, 1, 0]
-    assert "reads its 2 lines as 3 sentences" in caplog.text
+    assert "its 2 lines are read as 3 sentences" in caplog.text

@@ -45,7 +45,7 @@ def refit(probe: Probe, train: Features, labels: Ints, classes: int, *, seed: in
 
 
 def unused(probe: Probe) -> Mapping[str, str]:
-    """The settings of a hidden layer, where there is none; and of dropout."""
+    """The settings of a hidden layer and of dropout, where there is none."""
     if probe.hidden == (0,):
         return dict.fromkeys(("activation", "dropout", "drop", "flat"), "there is no hidden layer; add hidden=50")
     return {} if any(probe.dropout) else {"drop": "there is no dropout"}

@@ -37,7 +37,7 @@ class ShownRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confusion:
-    """A label taken for another."""
+    """A label that is confused with another."""
 
     truth: str
     predicted: str
