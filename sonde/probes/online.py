@@ -50,9 +50,9 @@ ONLINE_PENALTIES = tuple(10.0 ** (halves / 2) for halves in range(6, -15, -1))
 START = 1000.0
 """Penalty times rows over curvature where the search starts: about the best where vectors are informative."""
 ONLINE_TOLERANCE, MANY_CLASSES = 1e-5, 100
-"""As ``TOLERANCE`` of ``convex``, for up to this many classes: with a hundredth of it no code differs by 0.02 %. It falls
-as 1 / classes, since with more classes searches underestimate how far the optimum is; with a thirtieth of it, a code of
-1000 classes is 0.5 % shorter and takes two thirds longer."""
+"""As ``TOLERANCE`` of ``convex``, for up to this many classes: with a hundredth of it no code differs by 0.02 %. It
+falls as 1 / classes, since with more classes searches underestimate how far the optimum is; with a thirtieth of it, a
+code of 1000 classes is 0.5 % shorter and takes two thirds longer."""
 
 
 @dataclass(frozen=True, eq=False)
