@@ -213,7 +213,7 @@ def test_predictions_of_labels_that_there_are_not(tmp_path):
         log.add(run.results[0], {"predicted": bad, "truth": truth, "confidence": np.ones(2, np.float16)})
     none, notes = found(Run.load(run.folder))
     assert none == [None]
-    assert "labels that it does not have" in notes[0]
+    assert "labels that the set does not have" in notes[0]
 
 
 def test_partial_results_have_rows_of_their_own(tmp_path):

@@ -289,7 +289,7 @@ def test_a_fault_is_told(server, monkeypatch):
         raise ZeroDivisionError("caf\udce9")
 
     monkeypatch.setattr(server.site.predictor, "predict", broken)
-    assert refused(server, 500, "POST", "/read", OK, JSON) == "This is a fault of sonde: ZeroDivisionError: caf\\udce9"
+    assert refused(server, 500, "POST", "/read", OK, JSON) == "Internal error: ZeroDivisionError: caf\\udce9"
 
 
 def test_nothing_is_written(tmp_path):
@@ -310,7 +310,7 @@ def test_it_is_reached_from_this_machine_only(server):
 
 
 def test_ports(server, folder):
-    with pytest.raises(UsageError, match=rf"Port {server.server_port} cannot be used: .*Name another one"):
+    with pytest.raises(UsageError, match=rf"Port {server.server_port} cannot be used: .*Choose another one"):
         Server(folder, server.server_port)
     for port in (-1, 65536):
         with pytest.raises(UsageError, match="expected a number from 1 to 65535"):
