@@ -203,7 +203,7 @@ def test_rows_that_are_not_those_that_were_tested_are_not_shown(tmp_path, kept):
     run = wrote(tmp_path / "run", [row("a"), row("b")], {"st:x": "bb"}, kept=[row(label) for label in kept])
     none, notes = found(run)
     assert none == [None]
-    assert "does not have the rows that st:x was tested on" in notes[0]
+    assert "does not hold the test rows of st:x" in notes[0]
 
 
 def test_predictions_of_labels_that_there_are_not(tmp_path):

@@ -313,7 +313,7 @@ def test_ports(server, folder):
     with pytest.raises(UsageError, match=rf"Port {server.server_port} cannot be used: .*Choose another one"):
         Server(folder, server.server_port)
     for port in (-1, 65536):
-        with pytest.raises(UsageError, match="expected a number from 1 to 65535"):
+        with pytest.raises(UsageError, match="expected 1 to 65535"):
             Server(folder, port)
 
 
