@@ -52,7 +52,7 @@ def run_to_exit_code(command: Callable[[], object], *, debug: bool) -> int:
         what = signal.Signals(number).name if isinstance(e, Terminated) else "interrupted"
         _print(f"{what}; what was already written is kept")
         return SIGNAL_EXIT_BASE + number
-    except SystemExit as e:  # nothing of ours raises it
+    except SystemExit as e:  # sonde itself never raises it
         if debug:
             raise
         _print(f"A part named on the command line ended the program: {describe_error(e)}.")

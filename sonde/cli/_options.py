@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from sonde.encoders.store import Store
 
 STDIN = "<standard input>"
-"""What a lone dash is replaced by before cyclopts sees it, which would take it for an option."""
+"""What a lone dash is replaced by, since cyclopts would parse it as an option."""
 
 
 def parse_columns(
@@ -27,7 +27,7 @@ def parse_columns(
 
 
 def open_store(no_store: bool, limit: float | None) -> Store | None:
-    """The embedding store, limited to so many gigabytes, or none."""
+    """The embedding store, limited to this many gigabytes, or none."""
     from sonde.encoders.store import Store, default_root
     from sonde.errors import UsageError
 

@@ -13,7 +13,7 @@ def printed_warnings(damage: bool = True) -> Iterator[None]:
     """Print sonde's warnings, a line each; those about damaged runs only if ``damage``: tables list them anyway."""
     from sonde.errors import CorruptionWarning, SondeWarning
 
-    told: dict[str, None] = {}
+    printed: dict[str, None] = {}
     before = warnings.showwarning
 
     def show(
@@ -26,10 +26,10 @@ def printed_warnings(damage: bool = True) -> Iterator[None]:
     ) -> None:
         if not issubclass(category, SondeWarning):
             before(message, category, filename, lineno, file, line)
-        elif (damage or not issubclass(category, CorruptionWarning)) and str(message) not in told:
+        elif (damage or not issubclass(category, CorruptionWarning)) and str(message) not in printed:
             from sonde.console import err, printable
 
-            told[str(message)] = None
+            printed[str(message)] = None
             err().print(printable(f"warning: {message}"), style="yellow", markup=False, soft_wrap=True)
 
     with warnings.catch_warnings():

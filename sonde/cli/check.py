@@ -47,7 +47,7 @@ def check(what: str, /, *corpus: str) -> int:
 
 
 def _with_failure(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
-    """The verdicts, and one more if the part that is checked raises an error."""
+    """The verdicts, and a failed one if the part that is checked raises an error."""
     from sonde.errors import describe_error, error_location
     from sonde.testing.verdict import Verdict
 

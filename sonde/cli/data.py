@@ -82,7 +82,7 @@ def get(
 
 
 def _accept(remote_sets: list[RemoteSet], yes: bool) -> None:
-    """Ask for the licences to be accepted."""
+    """Prompt the user to accept the licences."""
     from sonde.console import err
     from sonde.errors import UsageError
 

@@ -46,7 +46,7 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
 
 
 def _make_and_probe(folder: Path, progress: Progress) -> tuple[list[Mapping[str, Any]], Run]:
-    """Make the sets and probe ``static:`` on them; gives the manifests of the sets and the run."""
+    """Make the sets and probe ``static:`` on them; the manifests of the sets, and the run."""
     from sonde.corpus.corpus import Corpus
     from sonde.data.dataset import Dataset
     from sonde.data.sources import find_sets

@@ -49,7 +49,7 @@ def report(
     from sonde.run import Run, join
 
     if more and not out:
-        raise UsageError("Several runs have no folder in common; say where to write: -o report.html.")
+        raise UsageError("Several runs have no folder in common; choose a file to write: -o report.html.")
     files = out or (run / "report.html", run / "summary.json")
     for path in files:
         check_report_suffix(path)

@@ -17,7 +17,7 @@ _LINE = re.compile(r"BLAKE2b-128 \(([^/()\n]+)\) = ([0-9a-f]{32})")
 
 
 def hash_file(path: Path | str) -> str:
-    """The hash of a whole file; one of a part would miss changes elsewhere."""
+    """The hash of a complete file; one of a part would miss changes elsewhere."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 

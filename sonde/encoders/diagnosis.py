@@ -39,7 +39,7 @@ Code = Literal[
 Array = npt.NDArray[Any]
 
 MAX_ODD_SHARE = 0.05
-"""Share of texts or tokens above which the encoder is to blame and not the texts."""
+"""Share of texts or tokens above which the encoder is to blame, not the texts."""
 MAX_ODD_TEXTS = 3
 """Texts that may share a vector whatever the share: among a few texts, two may be odd."""
 SAMPLED_TEXTS = 2000
@@ -125,7 +125,7 @@ def _diagnose_vectors(texts: Sequence[str], vectors: Array, rows: Array, layers:
 
 
 def _diagnose_layer(
-    texts: Sequence[str], bags: Sequence[str], vectors: Array, whole: Array
+    texts: Sequence[str], bags: Sequence[str], vectors: Array, full: Array
 ) -> Iterator[tuple[Code, str]]:
     n = len(texts)
     zero = ~vectors.any(axis=1)
@@ -152,7 +152,7 @@ def _diagnose_layer(
                 f"{preview(example[0])} and {preview(example[1])}; its tokenizer may not know the words"
             ),
         )
-    elif n >= MIN_COLUMN_TEXTS and (constant := _constant(vectors, whole)):
+    elif n >= MIN_COLUMN_TEXTS and (constant := _constant(vectors, full)):
         of = f"{constant:,} of {vectors.shape[1]:,}"
         yield "constant-columns", f"{of} columns of the vectors have the same value for all texts"
 
@@ -176,11 +176,11 @@ def _equal(vectors: Array) -> Iterator[npt.NDArray[np.int64]]:
     yield from (group for group in np.split(order, np.flatnonzero(apart) + 1) if len(group) > 1)
 
 
-def _constant(sample: Array, whole: Array) -> int:
+def _constant(sample: Array, full: Array) -> int:
     """How many columns have a single value: found in a sample, and verified in all rows."""
     columns = np.flatnonzero(np.ptp(sample, axis=0) <= 1e-6 * np.abs(sample).max(axis=0))
     if len(columns):
-        every = np.asarray(whole[:, columns], np.float32)
+        every = np.asarray(full[:, columns], np.float32)
         return int((np.ptp(every, axis=0) <= 1e-6 * np.abs(every).max(axis=0)).sum())
     return 0
 

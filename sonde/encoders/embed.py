@@ -247,7 +247,7 @@ def _batches(info: EncoderInfo, texts: Sequence[str], missing: Sequence[int], si
     most = 0
     # the sort is stable, and places are ascending
     for cost, i in sorted(zip(costs, missing, strict=True), key=itemgetter(0), reverse=True):
-        # an encoder without costs may not pad at all, and may be paid by the call
+        # an encoder without costs may not pad at all, and may be billed per call
         unlike = info.cost is not None and most - cost > (1 - MIN_COST_RATIO) * abs(most)
         if places and (unlike or len(places) == size):
             yield places

@@ -151,7 +151,7 @@ class Server:
         raise EncoderError(f"{failure} Given up after {MAX_ATTEMPTS} attempts.")
 
     def _refusal(self, error: urllib.error.HTTPError) -> str:
-        """Why the server refused, if another attempt may help; otherwise raise an error."""
+        """Why the server refused, if a retry may help; otherwise raise an error."""
         try:
             content = error.read(1 << 16)
         except (OSError, http.client.HTTPException):
@@ -169,7 +169,7 @@ class Server:
         raise EncoderError(failure + _HINTS.get(error.code, "")) from None
 
     def _failure(self, error: OSError | http.client.HTTPException) -> str:
-        """What failed on the way, if another attempt may help; otherwise raise an error."""
+        """What failed on the way, if a retry may help; otherwise raise an error."""
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         if isinstance(reason, TimeoutError):
             return f"{self.url} did not answer within {self.timeout:g} seconds (timeout=)."

@@ -1,7 +1,7 @@
 """Schemes of encoders: those in ``sonde/encoders/schemes``, and those that installed packages offer.
 
 A scheme is one module with a function ``load`` from a Spec to an encoder. Its docstring begins with a one-line summary,
-and shows how to write the encoder; ``OPTIONS``, if it is there, has its options by name. Of other packages, an entry
+and shows how to write the encoder; ``OPTIONS``, if it is there, has its options by name. In other packages, an entry
 point of the group ``sonde.encoders`` names the scheme, and the module or its ``load``:
 
     [project.entry-points."sonde.encoders"]
@@ -42,7 +42,7 @@ class Scheme:
     summary: str
     """One line."""
     options: tuple[str, ...]
-    """What may follow the question mark, as far as the scheme says so."""
+    """The options after the question mark, if the scheme lists them."""
     package: str
     """The package that it comes with; empty for a built-in one."""
 

@@ -85,7 +85,7 @@ def digest(hashes: Mapping[str, str]) -> str:
 
 
 def drop_stale_bytecode(found: Sources) -> None:
-    """Delete bytecode that may be of an older source: Python compares size and whole seconds only."""
+    """Delete bytecode that may be of an older source: Python compares only size and time in seconds."""
     for path in found.values():
         if path.suffix == ".py":
             with suppress(OSError, NotImplementedError):
@@ -119,8 +119,8 @@ def _imports(path: Path, name: str | None) -> Iterator[str]:
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
-            whole = ".".join([*base, *([node.module] if node.module else [])])
-            names = [whole, *(f"{whole}.{alias.name}" for alias in node.names)] if whole else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            names = [module, *(f"{module}.{alias.name}" for alias in node.names)] if module else []
         elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if called in ("import_module", "__import__") and isinstance(node.args[0].value, str):

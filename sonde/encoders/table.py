@@ -77,7 +77,7 @@ class VectorTable:
                 self._fill(np.array(some)[present], np.stack([vectors[present] for _, vectors in found]))
 
     def put(self, places: Sequence[int], vectors: Array) -> None:
-        """Copy the vectors of a batch, since the encoder may reuse its array; they are stored now or soon."""
+        """Copy the vectors of a batch, since the encoder may reuse its array; they are stored now or later."""
         self._fill(np.array(places, np.int64), vectors)
         if self.store is not None:
             self._pending += places

@@ -83,7 +83,9 @@ def capacity(
     """
     for rows, given in ((train, labels), (dev, dev_labels), (test, test_labels)):
         if len(rows) != len(given) or not len(rows):
-            raise ShapeError(f"There are {len(rows)} rows and {len(given)} labels; expected one per row, and rows.")
+            raise ShapeError(
+                f"There are {len(rows)} rows and {len(given)} labels; expected one per row, and at least one row."
+            )
     with single_threaded():  # with more, sums depend on how many
         statistics = TrainingStatistics.of(train, labels, classes, device) if statistics is None else statistics
         if plain is None:

@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float32]
 class Features:
     """An (n, d) matrix that is never stored: row i is ``tables[0][places[0][i]]``, ``tables[1][…]``, … concatenated.
 
-    A table (rows, d_t) may be memory-mapped; it is never copied as a whole.
+    A table (rows, d_t) may be memory-mapped; it is never copied in full.
     """
 
     tables: tuple[Array, ...]
@@ -34,7 +34,7 @@ class Features:
             raise ShapeError(f"Features need a table (rows, dimension) per column of places, got {shapes}.")
         if len({len(place) for place in self.places}) != 1:
             raise ShapeError(
-                f"Features have columns of {sorted({len(p) for p in self.places})} rows; expected as many in each."
+                f"Features have columns of {sorted({len(p) for p in self.places})} rows; expected the same number."
             )
         if self.combine is not None and len(shapes) < 2:  # a single table may be read directly, without ``take``
             raise ShapeError("Features that are combined need at least two tables, got one.")

@@ -1,4 +1,4 @@
-"""Features + labels + Probe → a classifier per seed: the whole grid is fitted, and dev chooses."""
+"""Features + labels + Probe → a classifier per seed: the grid is fitted, and dev chooses."""
 
 from __future__ import annotations
 

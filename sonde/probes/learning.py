@@ -35,14 +35,14 @@ Truths = npt.NDArray[np.bool_]
 SUBSAMPLES = 4
 """Subsamples of each size but the last."""
 SMALLEST = 64
-"""The smallest size is at least one in so many rows: smaller ones say nothing about where a curve ends."""
+"""The smallest size is at least one in this many rows: smaller ones say nothing about where a curve ends."""
 CURVE_TOLERANCE = 3e-5
 """As ``TOLERANCE`` of ``convex``, but coarser; with a third of it, means differ by 0.2 points at most."""
 
 
 @dataclass(frozen=True, eq=False)
 class CurvePoint:
-    """The probes that were trained on so many rows."""
+    """The probes that were trained on this many rows."""
 
     rows: int
     """On average over the subsamples, as target forms are not split."""

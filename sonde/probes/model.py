@@ -29,7 +29,7 @@ class Model(Protocol):
         ...
 
     def to_arrays(self, centre: Array | None = None) -> dict[str, Array]:
-        """The classifier as arrays by name; ``centre`` (d,) is a point amid the vectors it was trained on."""
+        """The classifier as arrays by name; ``centre`` (d,) is a central point of the vectors it was trained on."""
         ...
 
     @classmethod

@@ -42,17 +42,17 @@ Doubles = npt.NDArray[np.float64]
 Truths = npt.NDArray[np.bool_]
 
 PERCENTS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25.0, 50.0)
-"""The percentages of the rows at which blocks end, but for the last, as in Voita and Titov's configurations."""
+"""The percentages of the rows at which all blocks but the last end, as in Voita and Titov's configurations."""
 MIN_ROWS, MIN_ROWS_PER_CLASS = 32, 2
-"""The least rows, and rows per class, of the first block: with fewer there is nothing to train on."""
+"""Minimum number of rows, and of rows per class, in the first block: with fewer there is too little to train on."""
 ONLINE_PENALTIES = tuple(10.0 ** (halves / 2) for halves in range(6, -15, -1))
-"""Penalties, the strongest first: 1000, 316, … 1e-7. With whole decades, codes are up to 2 % longer."""
+"""Penalties, the strongest first: 1000, 316, … 1e-7. In steps of a decade, codes are up to 2 % longer."""
 START = 1000.0
 """Penalty times rows over curvature where the search starts: about the best where vectors are informative."""
 ONLINE_TOLERANCE, MANY_CLASSES = 1e-5, 100
-"""As ``TOLERANCE`` of ``convex``, for up to so many classes: with a hundredth of it no code differs by 0.02 %. It falls
-as 1 / classes, since with more classes searches underestimate how far the optimum is; with a thirtieth of it, a code of
-1000 classes is 0.5 % shorter and takes two thirds longer."""
+"""As ``TOLERANCE`` of ``convex``, for up to this many classes: with a hundredth of it no code differs by 0.02 %. It
+falls as 1 / classes, since with more classes searches underestimate how far the optimum is; with a thirtieth of it, a
+code of 1000 classes is 0.5 % shorter and takes two thirds longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +202,7 @@ class Work:
     """As ``TOLERANCE`` of ``convex``; None for that of a code."""
 
     def start(self, rows: int) -> int:
-        """The index of the penalty where a search on so many rows starts."""
+        """The index of the penalty where a search on this many rows starts."""
         typical = START * max(self.statistics.curvature, 1e-9) / rows
         return int(np.abs(np.log(self.grid) - math.log(typical)).argmin())
 
@@ -232,8 +232,8 @@ class Work:
             senders = self.fit(rows, labels, new, model)
             bits, right = judge(senders, self.dev, self.dev_labels)
             wrong = (~right).sum(axis=1) if self.watch == "accuracy" else np.zeros(len(new))
-            worth = zip(wrong.tolist(), bits.mean(axis=1).tolist(), strict=True)
-            tried |= dict(zip(new, zip(worth, senders, strict=True), strict=True))
+            losses = zip(wrong.tolist(), bits.mean(axis=1).tolist(), strict=True)
+            tried |= dict(zip(new, zip(losses, senders, strict=True), strict=True))
             place = min(tried, key=lambda i: (tried[i][0], i))
             model = tried[place][1].model
         return place, tried[place][1]

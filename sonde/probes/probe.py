@@ -133,7 +133,7 @@ class Probe:
 
 
 def is_relu(activation: Activation) -> bool:
-    """Whether an activation is the one or the other; a third would have to be taught to every engine."""
+    """Whether an activation is ReLU and not sigmoid; every engine would have to implement a third."""
     match activation:
         case "relu":
             return True

@@ -22,7 +22,7 @@ MAX_SAVED_BYTES = 1 << 24
 
 
 def to_arrays(model: Model, centre: npt.NDArray[Any] | None = None) -> dict[str, Array]:
-    """A classifier as arrays by name. ``centre`` (d,) is a point amid the vectors it was trained on."""
+    """A classifier as arrays by name. ``centre`` (d,) is a central point of the vectors it was trained on."""
     for kind in PROBE_KINDS.parts().values():
         if type(model) is kind.model:
             own = {} if kind.marker else {KIND: np.array(kind.name)}

@@ -32,7 +32,7 @@ REINJECTED_PASSES = 30
 """The same for a probe that reads the class itself. It starts near the optimum; and if the penalty is weak, float32
 cannot resolve how confident it should be, which changes no prediction."""
 MIN_CURVATURE = 1e-9
-"""The least curvature that a class is taken to have."""
+"""The lowest curvature that a class is taken to have."""
 
 
 def measure(
@@ -156,7 +156,7 @@ def _curvature(rows: Rows, start: Linear | None) -> Doubles:
 
 
 def _class_reader(rows: Rows, l2: float) -> Linear:
-    """The classifier that reads the one-hot class alone, about as the penalty would have it, to start a search from."""
+    """The classifier that reads the one-hot class alone, with weights that suit the penalty, to start a search from."""
     shares = rows.counts / rows.moments.rows
     others, variance = max(1, np.count_nonzero(shares) - 1), float((shares * (1 - shares)).sum())
     weight = minimize_scalar(

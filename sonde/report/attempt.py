@@ -1,4 +1,4 @@
-"""Parts of a report that may be another package's: one that fails is left out with a warning, and the rest is shown."""
+"""Runs parts of a report that may come from other packages: one that fails is left out, with a warning."""
 
 from __future__ import annotations
 

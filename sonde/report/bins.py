@@ -14,7 +14,7 @@ from sonde.stats.intervals import wilson
 from sonde.task import Example
 
 MAX_BINS = 8
-"""The most bins that are shown."""
+"""Maximum number of bins."""
 MIN_BIN_ROWS = 20
 """Rows that a bin should have: with fewer, its interval is more than 40 points wide."""
 

@@ -34,11 +34,11 @@ class Check:
     find
         A function of the summary; None where the check does not apply to the run.
     advice
-        What to do about a finding, in a sentence that the page shows; code stands between grave accents.
+        What to do about a finding, in a sentence that the page shows; code is between backticks.
     doc
         What is checked and when it is an issue or a tip, in Markdown: its section in docs/report-checks.md.
     docs
-        Where that can be read; for checks of other packages, an address of their own, or nothing.
+        A link to that section; for checks of other packages, a URL of their own, or nothing.
     order
         Findings of one level are shown in this order.
 

@@ -35,7 +35,7 @@ def print_comparison(rows: Rows, names: Sequence[str], margin: float = EQUIVALEN
 def format_comparison(
     rows: Rows, names: Sequence[str], format: Literal["md", "csv", "json"], margin: float = EQUIVALENCE_MARGIN
 ) -> str:
-    """The same as text; CSV and JSON have unrounded numbers."""
+    """The tables as text; CSV and JSON have unrounded numbers."""
     if format == "md":
         return "\n".join(f"{_in_markdown(cells)}\n{legend}\n" for cells, legend in _tables(rows, names, margin))
     sets = [

@@ -25,8 +25,8 @@ MIN_ENCODERS_SIGNIFICANT = 10
 CORRELATION_DRAWS = 2000
 """Resamples per cell: as many as the intervals of a result have. A large matrix needs more, see ``correlations``."""
 REFINEMENT_FACTOR = 10
-"""A p-value that rests on no more than so many draws is computed again from so many times as many: values near the
-smallest possible one decide what is significant in a large matrix."""
+"""A p-value based on at most this many draws is recomputed from this many times as many: values near the smallest
+possible one decide what is significant in a large matrix."""
 Adjustment = Literal["holm", "bonferroni", "bh", "none"]
 """How p-values of a matrix are adjusted for their number; Holm unless another is named."""
 ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)
@@ -37,7 +37,7 @@ def correlations(summary: Summary, adjust: Adjustment = "holm") -> CorrelationMa
 
     Only columns of one probe and one sample of rows are used, the largest group there is. Sets known to be in different
     languages are not correlated. A p-value from n draws is at least 1 / (n + 1), so there are enough draws for a single
-    cell to be significant in the whole matrix.
+    cell to be significant in the full matrix.
     """
     adjusting, named = _adjusting(adjust)
     chosen = comparable_columns(summary.columns)
@@ -70,18 +70,18 @@ def correlations(summary: Summary, adjust: Adjustment = "holm") -> CorrelationMa
 
 
 def required_encoders(tests: int) -> int:
-    """How many encoders it takes before any of so many correlations may be called significant.
+    """How many encoders it takes before any of this many correlations may be called significant.
 
     Two bounds; the greater one counts.
 
     By what can be found at all: of the n! orders of n encoders, two are as strong as a perfect correlation, one in each
-    direction. A p-value is therefore at least 2 / n!, and for a cell that stands alone in a matrix of m, every one of
-    the adjustments makes m times that of it. So n! must reach 2 m / 0.05: n = 5 for one cell, 7 for the 110
+    direction. A p-value is therefore at least 2 / n!, and if only one cell of a matrix of m is correlated, every
+    adjustment multiplies it by m. So n! must reach 2 m / 0.05: n = 5 for one cell, 7 for the 110
     of Conneau et al. (2018), 8 for up to a thousand.
 
     By what is likely to be found: atanh(rho) has a variance of about 1.06 / (n - 3) (Fieller, Hartley and Pearson 1957,
     Biometrika 44:470). A correlation as strong as 0.8 is found four times out of five, at 5 % in a single two-sided
-    test, from n = 3 + 1.06 ((1.96 + 0.84) / atanh(0.8))² = 9.9 on, hence MIN_ENCODERS_SIGNIFICANT = 10. With fewer,
+    test, from n = 3 + 1.06 ((1.96 + 0.84) / atanh(0.8))² = 9.9 on, so MIN_ENCODERS_SIGNIFICANT is 10. With fewer,
     what comes out as significant is mostly due to the choice of encoders, and too large.
     """
     possible = next(n for n in count(MIN_ENCODERS) if math.factorial(n) * ALPHA >= 2 * tests)
@@ -139,7 +139,7 @@ def _adjusting(name: Adjustment) -> tuple[Callable[[list[float]], npt.NDArray[np
         case "bh":
             return benjamini_hochberg, "false discovery rate by Benjamini and Hochberg over {} pairs of sets"
         case "none":
-            return np.asarray, "not adjusted for there being {} pairs of sets"
+            return np.asarray, "not adjusted for the number of pairs of sets, {}"
     raise UsageError(f"There is no adjustment {name!r}; expected {', '.join(ADJUSTMENTS)}.")
 
 

@@ -34,7 +34,7 @@ def curves(summary: Summary) -> Curves:
 
 
 def _kept(columns: Sequence[Column], placed: SeriesPositions) -> SeriesPositions:
-    """Series named with what else sets their columns apart, such as the probe; those of a single point are dropped."""
+    """Series named with what else distinguishes their columns, such as the probe; those with one point are dropped."""
     named = {i: (", ".join((name, *columns[i].label[1:])), x) for i, (name, x) in placed.items()}
     several = {name for name, _ in named.values() if len({x for other, x in named.values() if other == name}) > 1}
     return {i: (name, x) for i, (name, x) in named.items() if name in several}

@@ -25,7 +25,7 @@ from sonde.task import Example
 MAX_LABELS = 24
 """With more labels, a table of all pairs cannot be read."""
 MAX_PAIRS, MAX_ERRORS, MAX_DOUBTFUL = 12, 8, 5
-"""The most of each that are shown."""
+"""Maximum number of each that are shown."""
 
 Errors = tuple[SetErrors | None, ...]
 
@@ -129,7 +129,9 @@ def _predictions(
     predicted, own = found["predicted"], found["truth"]
     known = own >= 0  # a label that does not occur in train has no number there
     if max(predicted.max(initial=0), own.max(initial=0)) >= len(numbers) or predicted.min(initial=0) < 0:
-        raise RunError("its predictions name labels that it does not have. They were altered; run again elsewhere.")
+        raise RunError(
+            "its predictions have labels that the set does not have. They were altered; run again in a new folder."
+        )
     if len(own) != len(truth) or (numbers[own[known]] != truth[known]).any():
         raise RunError("the rows that were kept are not those that it was tested on.")
     return numbers[predicted], found["confidence"]

@@ -1,4 +1,4 @@
-"""Names and labels may hold any character: how to write them where some have a meaning."""
+"""Escapes names and labels, which may contain any character, for formats in which some have a meaning."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _LATEX = {
 
 
 _FORMULA = tuple("=+-@\t\r＝＋－＠")
-"""What a cell of a spreadsheet begins with if it is to be worked out; some take the wide forms for the others."""
+"""What a formula in a spreadsheet begins with; some programs also accept the full-width forms."""
 _NUMBER = re.compile(r"[+-]?(\d[\d,]*\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def plain(text: str) -> str:
-    """One line of text that moves no cursor."""
+    """One line of text without control characters."""
     return printable(" ".join(text.split()))
 
 
 def in_markdown(text: str) -> str:
-    """Text that is plain text in Markdown, inside a table and elsewhere."""
+    """Text escaped for Markdown, inside a table and elsewhere."""
     return "".join(f"&#{ord(c)};" if c in "\\`*_[]<>|&~$@#" else c for c in plain(text))
 
 
 def in_latex(text: str) -> str:
-    """Text that is plain text in LaTeX, and whose hyphens make no dash."""
+    """Text escaped for LaTeX, in which hyphens do not become dashes."""
     return "".join(_LATEX.get(c, c) for c in plain(text)).replace("--", "-{}-").replace("--", "-{}-")
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:
-    """Rows as comma-separated values that a spreadsheet shows and does not work out; numbers stay numbers."""
+    """Rows as comma-separated values that a spreadsheet does not evaluate; numbers stay numbers."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows([in_csv(cell) for cell in row] for row in rows)
     return buffer.getvalue()

@@ -112,10 +112,10 @@ def _names_of_columns(summary: Summary) -> list[tuple[str, ...]]:
     return list(zip(short_names(full), full, typed, strict=True))
 
 
-def _found(what: str, wanted: Sequence[str], names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+def _found(what: str, texts: Sequence[str], names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
     """The indices of everything that has one of these names, or else contains it in its name."""
     found: dict[int, None] = {}
-    for text in wanted:
+    for text in texts:
         same = [i for i, own in enumerate(names) if text in own]
         near = same or [i for i, own in enumerate(names) if text and any(text in name for name in own)]
         if not near:

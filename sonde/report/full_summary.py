@@ -1,4 +1,4 @@
-"""All that a page about a run needs: its summary, and the analyses that follow from it."""
+"""Everything that the page of a run needs: its summary, and the analyses that follow from it."""
 
 from __future__ import annotations
 

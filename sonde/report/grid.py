@@ -54,7 +54,7 @@ class Grid:
     failed: Mapping[tuple[ColumnKey, SetKey], Failure]
     """The first failure of each cell."""
     failed_encoders: Mapping[str, Failure]
-    """Encoders that failed as a whole."""
+    """Encoders that failed on all sets."""
 
     def layers(self, column: ColumnKey, place: SetKey) -> Layers:
         """The results of each layer; none if there are none."""
@@ -81,7 +81,7 @@ def grid_of(run: Run) -> Grid:
     order = {(d["name"], d["digest"]): i for i, d in enumerate(run.info.get("datasets", ()))}
 
     def order_of(column: ColumnKey) -> tuple[int, bool]:
-        """Partial results come after whole ones."""
+        """Partial results come after complete ones."""
         place = (
             BASELINE_NAMES.index(column.encoder)
             if column.encoder in BASELINE_NAMES

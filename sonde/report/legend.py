@@ -15,7 +15,7 @@ from sonde.result import CONSTANT_INTERVAL
 from sonde.run.variants import base_variant
 
 MAX_NAMED_SETS = 3
-"""So many sets are named; of more, the first one and how many others there are."""
+"""Up to this many sets are named; of more, the first one and how many others there are."""
 INTERVAL_KINDS = {
     "nadeau-bengio": "that of Nadeau and Bengio where there are folds",
     "bootstrap": "bootstrap over rows for correlations",

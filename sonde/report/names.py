@@ -10,7 +10,7 @@ from sonde.report.escape import plain
 from sonde.report.types import SetSummary
 
 MAX_UNCUT_LENGTH = 24
-"""Labels of up to so many characters are shown as they were typed."""
+"""Labels of up to this many characters are shown as they were typed."""
 MAX_NAME_LENGTH = 40
 """Characters of a truncated name, unless it takes more to tell it from another."""
 _SCHEME = re.compile(r"(?:[a-z]+:)?")
@@ -75,10 +75,10 @@ def _with(name: str, more: Sequence[str | None]) -> str:
 
 
 def _ways(label: str) -> list[str]:
-    """Ways to write a label, from short to whole."""
+    """Ways to write a label, from short to full."""
     if len(label) <= MAX_UNCUT_LENGTH:
         return [label]
-    whole, label = label, _PARTIAL.sub(r", \1 rows", label)
+    full, label = label, _PARTIAL.sub(r", \1 rows", label)
     scheme = _SCHEME.match(label)[0]  # type: ignore[index]
     body = label[len(scheme) :]
     found = _TAIL.search(body)
@@ -90,7 +90,7 @@ def _ways(label: str) -> list[str]:
     short = re.sub(r"\?layer=\*(?:&|(?=,|$))|&layer=\*(?=[&,]|$)", lambda m: "?" if m[0].endswith("&") else "", tail)
     names = [scheme + path + end for path in paths for end in (short, tail)]
     cut = [_cut(name) for name in names or [label]]
-    return list(dict.fromkeys([*cut, *names, label, whole]))
+    return list(dict.fromkeys([*cut, *names, label, full]))
 
 
 def _cut(name: str) -> str:

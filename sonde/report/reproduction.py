@@ -1,4 +1,4 @@
-"""How to reproduce a run: the commands as they were typed, or for runs without them as they must have been."""
+"""How to reproduce a run: the commands as they were typed, or reconstructed where a run does not record them."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from sonde.stats.intervals import Z
 
 ALPHA = 0.05
 MARGIN = 0.03
-"""A difference worth mentioning: Conneau et al. (2018, appendix) point out gains of an MLP above 3 points."""
+"""A notable difference: Conneau et al. (2018, appendix) point out gains of an MLP above 3 points."""
 
 
 class ScoredCell(NamedTuple):
-    """A cell that has a result, and where it stands."""
+    """A cell that has a result, with its set and column."""
 
     set: int
     set_summary: SetSummary

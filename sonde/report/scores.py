@@ -23,7 +23,7 @@ METRICS: tuple[str, ...] = get_args(Metric)
 LOSSES: Mapping[str, str] = {"log2_loss": "log2", "log2_loss_calibrated": "log2_calibrated"}
 """Metrics in bits, of which less is better, and what they are the mean of among the predictions."""
 INFINITE_DF = 1e9
-"""Degrees of freedom of what is taken for known."""
+"""Degrees of freedom of a variance that is treated as known."""
 
 Interval = tuple[float, float]
 
@@ -52,7 +52,7 @@ def over_seeds(
     A single seed keeps its interval. Over several, two things vary, each with its own half width: which rows were drawn
     (the mean of the seeds' half widths, no narrower than for one seed, as all seeds were tested on the same rows) and
     which seeds (sd / √seeds). On either side variances are added, as Zou and Donner (2008, Stat. Med. 27:1693) do,
-    and the quantile is that of t with Satterthwaite's degrees of freedom: a handful of seeds says little of how they
+    and the quantile is that of t with Satterthwaite's degrees of freedom: a handful of seeds says little about how they
     vary.
     """
     over = spread(values)
@@ -73,7 +73,7 @@ def over_seeds(
 def accuracy_intervals(results: Sequence[Result]) -> list[Interval]:
     """The 95 % interval of each accuracy: about the encoder, if all have that, else about the trained probe.
 
-    None of an answer that is the same for every row.
+    None for a prediction that is the same for every row.
     """
     if any(result.constant for result in results):
         return []

@@ -180,7 +180,7 @@ def _layer_table(
     )
 
 
-# The run as a whole
+# The run
 
 
 def _missing(run: Run, grid: Grid) -> list[str]:

@@ -39,8 +39,8 @@ def signatures(summary: Summary) -> list[str]:
 
 
 def json_text(summary: Summary) -> str:
-    """The whole summary, as ``docs/summary.schema.json`` describes it."""
-    # not msgspec's own encoder, which fails on lone surrogates and writes null for a number that is none
+    """The full summary, as ``docs/summary.schema.json`` describes it."""
+    # not msgspec's own encoder, which fails on lone surrogates and writes null for NaN
     return json.dumps(msgspec.to_builtins(summary, str_keys=True), indent=2, allow_nan=False) + "\n"
 
 
@@ -153,7 +153,7 @@ def print_table(summary: Summary) -> None:
     if not summary.sets:
         say(NO_RESULTS, "")
     main = main_columns(summary)
-    blocks, whole = _main_blocks(main, console.width) if summary.sets else ([], True)
+    blocks, complete = _main_blocks(main, console.width) if summary.sets else ([], True)
     for block in blocks:
         _print_columns(console, block)
     for title, (names, *columns) in (*_layer_tables(summary), *variant_tables(summary)):
@@ -162,8 +162,8 @@ def print_table(summary: Summary) -> None:
             _print_columns(console, block)
     for line in legend(summary, human=any(column in block for block in blocks for column in main.human)):
         say(line)
-    if not whole:
-        say("There is no room for everything; --format md has it.")
+    if not complete:
+        say("Not all columns fit; --format md has them.")
     for line in failures(summary):
         say(line, "yellow")
     if summary.sets:
@@ -185,7 +185,7 @@ def _main_blocks(main: MainTable, width: int) -> tuple[list[list[Column]], bool]
 
 
 def _blocks(names: Column, columns: Sequence[Column], last: Sequence[Column], width: int) -> Iterator[list[Column]]:
-    """As many of the columns at a time as there is room for, each time with the names and the last ones."""
+    """As many columns at a time as fit, each time with the names and the last columns."""
     block: list[Column] = []
     for column in columns:
         if block and _folded_width([names, *block, column, *last], width) > width:
@@ -196,13 +196,13 @@ def _blocks(names: Column, columns: Sequence[Column], last: Sequence[Column], wi
 
 
 def _folded_width(columns: Sequence[Column], width: int) -> int:
-    """What columns take side by side if long names are folded."""
+    """The width of columns side by side if long names are folded."""
     names, *others = _widths(columns)
     return min(names, max(MIN_NAME_WIDTH, width // 3)) + sum(others)
 
 
 def _print_columns(console: Console, columns: Sequence[Column]) -> None:
-    """One table and an empty line. Where there is no room, names are folded, and numbers stick out uncut."""
+    """One table and an empty line. Where there is no room, names are folded; numbers are never cut."""
     from rich.table import Table
     from rich.text import Text
 
@@ -231,7 +231,7 @@ def _widths(columns: Sequence[Column]) -> list[int]:
 
 
 def _aligned(column: Column) -> list[str]:
-    """The cells of a column, with number below number and mark below mark."""
+    """The cells of a column, with numbers and marks aligned."""
     from rich.cells import cell_len, set_cell_size
 
     rows = [[plain(part) for part in words[:4]] for words in column.cells]

@@ -63,7 +63,7 @@ def variant_order(of: str) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class _Extras:
-    """The controls and measures of a run, where they are looked for."""
+    """The controls and measures of a run, indexed."""
 
     by_cell: Mapping[tuple[str, str], Sequence[Result]]
     """By encoder and set."""
@@ -114,7 +114,7 @@ def _about(extras: _Extras, plain: Result) -> dict[str, Result]:
 def _as_plain(other: Cell, plain: Cell, linear: bool) -> Cell:
     """The cell of a variant without what it may differ in from the plain cell that it is shown with."""
     part = part_of(base_variant(other.variant or ""))
-    # measures are about the linear probe: they are shown with it, or where it was not run with whatever was
+    # measures are about the linear probe: they are shown with it, or if it was not run, with the probe that was
     own_probe = isinstance(part, Control) or linear
     all_layers = part.all_layers if isinstance(part, Measure) else part is None and other.layer is None
     # a control may replace the encoder by another, such as an untrained one

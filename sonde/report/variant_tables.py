@@ -1,4 +1,4 @@
-"""Controls and measures as tables, which a score is to be read with.
+"""Controls and measures as tables, to be read together with the scores.
 
 The columns come from the objects: each control and measure has ``columns`` that say what is printed of its results.
 """

@@ -1,11 +1,11 @@
-"""SentEval's own interface: what was written for SentEval, or for SimCSE's copy of it, runs unchanged.
+"""SentEval's own interface: code written for SentEval, or for SimCSE's copy of it, runs unchanged.
 
     import sonde.senteval as senteval
 
     se = senteval.engine.SE({"task_path": "data"}, batcher, prepare)
     results = se.eval(["MR", "STSBenchmark", "Length"])
 
-``sonde senteval install DIR`` writes a package ``senteval`` that leads here, for scripts that import it by that name.
+``sonde senteval install DIR`` writes a package ``senteval`` that imports from here, for scripts that use that name.
 """
 
 from sonde.senteval import binary, engine, mrpc, probing, rank, sick, snli, sst, sts, tools, trec, utils

@@ -78,14 +78,14 @@ def matrix(params: dotdict, returned: Any, batch: Sequence[Any], start: int) -> 
 
 
 def check_finite(params: dotdict, found: Array, start: int) -> None:
-    """Reject vectors that no classifier can be trained on."""
+    """Reject vectors with NaN or infinity, on which no classifier can be trained."""
     sound = np.isfinite(found).all(axis=1)
     if not sound.all():
         row = int(np.flatnonzero(~sound)[0])
         raise EncoderError(
             f"{place(params, start)}: the batcher returned a vector with NaN or infinity for its sentence {row} "
             f"({int((~sound).sum())} of {len(found)} vectors have some); expected finite numbers. "
-            "Mind sentences without a known word, and empty ones."
+            "Check empty sentences, and those without a known word."
         )
 
 

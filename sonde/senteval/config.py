@@ -19,7 +19,7 @@ FAST = f"senteval, l2 {L2_GRID[0]:g} only"
 """What the fast mode is called in a result. The weaker three penalties hardly affect a classifier that is stopped
 early, and which of them is best on dev is mostly chance: benchmarks/senteval.py shows the difference."""
 RATES = {"adam": 1e-3, "adagrad": 1e-2, "rmsprop": 1e-2, "sgd": 0.0}
-"""The optimisers that need no torch, and torch's rates for them; that of sgd must always be given."""
+"""The optimisers that do not need torch, and torch's learning rates for them; that of sgd must always be given."""
 _KEYS = (
     "nhid", "optim", "batch_size", "tenacity", "epoch_size", "max_epoch", "dropout", "loss_reduction", "fast"
 )  # fmt: skip
@@ -28,9 +28,9 @@ log = logging.getLogger("senteval")
 
 
 def probe_of(classifier: Mapping[str, Any], *, unregularised: bool = False) -> Probe | None:
-    """The probe that does what a classifier's configuration says; None if torch alone has the optimiser.
+    """The probe for a classifier's configuration; None if only torch has the optimiser.
 
-    ``free`` stands for no regularisation.
+    With ``unregularised``, the L2 penalty is ``UNREGULARISED`` instead of a grid.
     """
     name, options = parse_optimiser(classifier.get("optim", "adam"))
     options.pop("weight_decay", None)  # SentEval overwrites it
@@ -62,7 +62,7 @@ def reduction_of(classifier: Mapping[str, Any]) -> Any:
     """How the losses of a batch become one."""
     found = classifier.get("loss_reduction", "mean")
     if found not in ("mean", "sum"):
-        raise UsageError(f"loss_reduction must be mean, as in torch today, or sum, as in 2018; got {found!r}.")
+        raise UsageError(f"loss_reduction must be mean, as in torch today, or sum, as in 2018, got {found!r}.")
     return found
 
 
@@ -77,9 +77,9 @@ def protocol_of(classifier: Mapping[str, Any]) -> dict[str, str]:
 
 
 def warn_unknown_keys(classifier: Mapping[str, Any]) -> None:
-    """Warn about unknown keys, which may be typing errors; SentEval ignores them silently."""
+    """Warn about unknown keys, which may be typos; SentEval ignores them silently."""
     for key in classifier:
         if key not in _KEYS:
             near = difflib.get_close_matches(str(key), _KEYS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_KEYS)}"
-            log.warning("params['classifier'] has %r, which is unknown here; %s", key, hint)
+            hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(_KEYS)}"
+            log.warning("params['classifier'] has the unknown key %r; %s", key, hint)

@@ -66,8 +66,8 @@ _registered: dict[str, TaskFactory | Path] = {}
 def register_task(name: str, factory: TaskFactory | str | Path) -> None:
     """Register a task under a name, or replace one.
 
-    ``made`` is a file in the format of the probing tasks; or a class such as those of ``senteval.binary``, or any
-    function, that is called as ``made(task_path, seed=…)`` with ``params['task_path']``.
+    ``factory`` is a file in the format of the probing tasks; or a class such as those of ``senteval.binary``, or any
+    function, that is called as ``factory(task_path, seed=…)`` with ``params['task_path']``.
     """
     _registered[name] = factory if callable(factory) else Path(factory)
 
@@ -104,7 +104,9 @@ class SE:
 
     def _make(self, name: Any) -> Any:
         if not self.params.task_path:
-            raise UsageError("params['task_path'] is missing: expected the folder that has `downstream` and `probing`.")
+            raise UsageError(
+                "params['task_path'] is missing: expected the folder that contains `downstream` and `probing`."
+            )
         path, seed = Path(self.params.task_path), self.params.seed
         files = {file: task for task, (file, _) in PROBING_EVALS.items()}
         if isinstance(name, str):
@@ -126,8 +128,8 @@ def _folder(name: str, data: Path, home: str) -> Path:
         if folder.is_dir():
             return folder
     raise DataError(
-        f"{name} is not there: looked for {tried[0]} and {tried[1]}. "
-        f"`sonde data get {name} -o {data}` fetches the set, or says where it is to be had."
+        f"{name} was not found: looked for {tried[0]} and {tried[1]}. "
+        f"`sonde data get {name} -o {data}` downloads the set, or says where to get it."
     )
 
 
@@ -148,4 +150,4 @@ def _unknown(name: Any, tasks: list[str]) -> str:
     near = difflib.get_close_matches(str(name).lower(), [task.lower() for task in tasks], n=1)
     meant = next((task for task in tasks if [task.lower()] == near), None)
     hint = f" Did you mean {meant}?" if meant else ""
-    return f"{name!r} is not one of the tasks.{hint} A list is evaluated in turn; the tasks are {tasks}"
+    return f"{name!r} is not one of the tasks.{hint} Expected one of them, or a list of several: {tasks}"

@@ -1,4 +1,4 @@
-"""A package ``senteval`` in a folder, for scripts that put this folder first on their path and import it from there."""
+"""Writes a package ``senteval`` into a folder, for scripts that put this folder first on their path and import it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MODULES = (
 )  # fmt: skip
 """What may be imported from the package."""
 GENERATED_MARK = "written by `sonde senteval install`"
-"""In the first line of files that we wrote."""
+"""In the first line of files that sonde wrote."""
 
 
 def install(folder: Path, *, force: bool = False) -> Path:
@@ -24,8 +24,8 @@ def install(folder: Path, *, force: bool = False) -> Path:
         files[path / "__init__.py" if name == "tools" else path.with_suffix(".py")] = _module(name)
     if home.exists() and not force and not _ours(home / "__init__.py"):
         raise UsageError(
-            f"{home} is there already and is not ours: a copy of SentEval, perhaps with changes. Move it away, or say "
-            "--force to write over its files."
+            f"{home} exists and was not written by sonde: it may be a modified copy of SentEval. Move it away, or use "
+            "--force to overwrite its files."
         )
     try:
         for path, text in files.items():

@@ -50,7 +50,9 @@ class PROBINGEval:
             cells = line.rstrip().split("\t")
             cells = line.split("\t") if len(cells) < 3 else cells  # the sentence may be empty
             if len(cells) < 3 or cells[0] not in self.tok2split:
-                raise CorpusError(str(fpath), number, f"{line[:20]!r}", "tr, va or te, a label and a sentence, by tabs")
+                raise CorpusError(
+                    str(fpath), number, f"{line[:20]!r}", "tr, va or te, a label and a sentence, separated by tabs"
+                )
             data = self.task_data[self.tok2split[cells[0]]]
             data["X"].append(cells[-1].split())
             data["y"].append(cells[1])
@@ -74,7 +76,7 @@ class PROBINGEval:
         log.info("Computed embeddings")
         classifier = params.classifier
         if self.task == "WordContent" and classifier["nhid"] > 0:
-            log.info("WordContent is fitted without hidden units, as always, and not with nhid=%s", classifier["nhid"])
+            log.info("WordContent is always fitted without hidden units; nhid=%s is ignored", classifier["nhid"])
             classifier = {**classifier, "nhid": 0}
         config = {
             "nclasses": self.nclasses, "seed": self.seed, "usepytorch": params.usepytorch, "classifier": classifier,

@@ -1,4 +1,4 @@
-"""The lines of SentEval's files, as SentEval reads them: they are not interpreted before they are split."""
+"""The lines of SentEval's files, as SentEval reads them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def cells_of(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
 def sentences_of(path: str | Path) -> list[Sentence]:
     """The words of each line of a file, empty lines included, which is always read as Latin-1.
 
-    So a byte may end a line that does not in UTF-8; there are then more sentences than lines, as in SentEval.
+    A byte inside a UTF-8 character may then end a line; there are more sentences than lines, as in SentEval.
     """
     text = text_of(path, "latin-1")
     found = text.splitlines()
@@ -58,7 +58,7 @@ def sentences_of(path: str | Path) -> list[Sentence]:
 
 
 def score_of(path: str | Path, number: int, text: str) -> float:
-    """A score."""
+    """Parse a score."""
     try:
         return float(text)
     except ValueError:
@@ -66,7 +66,7 @@ def score_of(path: str | Path, number: int, text: str) -> float:
 
 
 def label_of(path: str | Path, number: int, text: str) -> int:
-    """A label that is a number."""
+    """Parse a label that is an integer."""
     try:
         return int(text)
     except ValueError:

@@ -1,7 +1,7 @@
 """SICK: how related two sentences are, and whether one entails the other.
 
 SentEval learns relatedness from the vectors; SimCSE's copy takes their cosine. The keys of the two results differ, so
-that one result has both. ``params['sts_mode']`` may ask for one of them only: ``supervised`` or ``cosine``.
+that one result has both. ``params['sts_mode']`` may select one of them: ``supervised`` or ``cosine``.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class SICKRelatednessEval:
         """Encode and compare; train and test."""
         mode = params.sts_mode or "both"
         if mode not in MODES:
-            raise UsageError(f"params['sts_mode'] must be one of {', '.join(MODES)}; got {mode!r}.")
+            raise UsageError(f"params['sts_mode'] must be one of {', '.join(MODES)}, got {mode!r}.")
         if mode == "cosine":  # in SimCSE's order, which is that of the files
             return agreement(
                 {

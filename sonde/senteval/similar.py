@@ -43,7 +43,7 @@ def similarities(
             elif len(returned) != len(batch):
                 raise ShapeError(
                     f"{place(params, start)}: the batcher returned {len(returned)} rows for {len(batch)} sentences; "
-                    "expected one for each."
+                    "expected one per sentence."
                 )
             sides.append(returned)
         found += map(similarity, *sides)
@@ -51,7 +51,7 @@ def similarities(
 
 
 def agreement(pairs: Mapping[str, tuple[Sequence[Any], Sequence[float]]]) -> dict[str, Any]:
-    """Correlations of similarities and scores for each set, and over all: their means, and that of all rows at once."""
+    """Correlations of similarities and scores for each set, their means, and the correlation of all rows at once."""
     from scipy.stats import pearsonr, spearmanr
 
     results: dict[str, Any] = {}
@@ -64,12 +64,12 @@ def agreement(pairs: Mapping[str, tuple[Sequence[Any], Sequence[float]]]) -> dic
             "nsamples": len(scores),
         }
     weights = [result["nsamples"] for result in results.values()]
-    whole = [[each for pair in pairs.values() for each in pair[side]] for side in (0, 1)]
+    pooled = [[each for pair in pairs.values() for each in pair[side]] for side in (0, 1)]
     summary = {}
     for kind, correlation in (("pearson", pearsonr), ("spearman", spearmanr)):
         each = np.array([result[kind][0] for result in results.values()])
         summary[kind] = {
-            "all": correlation(*whole)[0],
+            "all": correlation(*pooled)[0],
             "mean": np.average(each),
             "wmean": np.average(each, weights=weights),
         }

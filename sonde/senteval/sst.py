@@ -24,7 +24,7 @@ class SSTEval:
 
     def __init__(self, task_path: str | Path, nclasses: int = 2, seed: int = 1111) -> None:
         if nclasses not in (2, 5):
-            raise AssertionError(f"SST has 2 classes or 5, got nclasses={nclasses}.")
+            raise AssertionError(f"nclasses must be 2 or 5 for SST, got {nclasses}.")
         self.seed, self.nclasses = seed, nclasses
         self.task_name = "Binary" if nclasses == 2 else "Fine-Grained"
         log.debug("***** Transfer task : SST %s classification *****", self.task_name)

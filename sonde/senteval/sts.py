@@ -52,8 +52,8 @@ class STSEval:
         for name in self.datasets:
             found = results[name]
             log.debug("%s : pearson = %.4f, spearman = %.4f", name, found["pearson"][0], found["spearman"][0])
-        for kind, said in results["all"].items():
-            log.debug("ALL : %s all = %.4f, weighted mean = %.4f, mean = %.4f", kind, *map(said.get, _MEANS))
+        for kind, means in results["all"].items():
+            log.debug("ALL : %s all = %.4f, weighted mean = %.4f, mean = %.4f", kind, *map(means.get, _MEANS))
         return results
 
 

@@ -53,18 +53,20 @@ def create_dictionary(sentences: Iterable[Sequence[Any]]) -> tuple[list[Any], di
 
 
 def parse_optimiser(text: str) -> tuple[str, dict[str, float]]:
-    """``name[,key=number]*``, such as ``sgd,lr=0.1``: the name and the numbers. Numbers are plain decimals."""
+    """Parse ``name[,key=number]*``, such as ``sgd,lr=0.1``, into the name and the numbers, which are plain decimals."""
     name, *options = text.split(",")
     if name not in TORCH_OPTIMISERS:
-        raise UsageError(f"There is no optimiser {name!r} (optim={text!r}); there are {', '.join(TORCH_OPTIMISERS)}.")
+        raise UsageError(f"There is no optimiser {name!r} (optim={text!r}); expected {', '.join(TORCH_OPTIMISERS)}.")
     found = {}
     for option in options:
         key, equals, value = option.partition("=")
         if not equals or not _DECIMAL.fullmatch(value):
-            raise AssertionError(f"optim={text!r} has {option!r}; expected key=number, as in sgd,lr=0.1, without e.")
+            raise AssertionError(
+                f"optim={text!r} has {option!r}; expected key=number without an exponent, as in sgd,lr=0.1."
+            )
         found[key] = float(value)
     if name == "sgd" and "lr" not in found:
-        raise AssertionError(f"optim={text!r}: sgd needs a rate, as in sgd,lr=0.1.")
+        raise AssertionError(f"optim={text!r}: sgd needs a learning rate, as in sgd,lr=0.1.")
     return name, found
 
 
@@ -75,11 +77,13 @@ def get_optimizer(s: str) -> tuple[Any, dict[str, float]]:
         from torch import optim
     except ImportError as why:
         raise NotInstalled(
-            f"The optimiser {s!r} needs torch, which cannot be imported ({why}): pip install torch, or take one of "
+            f"The optimiser {s!r} needs torch, which cannot be imported ({why}): pip install torch, or use one of "
             "adam, adagrad, rmsprop and sgd, with no other option than lr."
         ) from why
     found = getattr(optim, TORCH_OPTIMISERS[name])
     known = list(inspect.signature(found.__init__).parameters)[2:]
-    if strange := [key for key in options if key not in known]:
-        raise UsageError(f"optim={s!r} has {', '.join(strange)}, which torch's {name} does not; it has {known}.")
+    if unknown := [key for key in options if key not in known]:
+        raise UsageError(
+            f"optim={s!r} has {', '.join(unknown)}, which torch's {name} does not have; expected some of {known}."
+        )
     return found, options

@@ -21,7 +21,7 @@ class Choice:
     """An encoder with its probes."""
 
     name: str
-    """As the tables of a run call it; no two are alike."""
+    """The name in the tables of a run; no two are alike."""
     short: str
     column: ColumnKey
     cells: Mapping[SetKey, Layers]

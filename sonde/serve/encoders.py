@@ -23,7 +23,7 @@ class Encoders:
         self._loaded: dict[str, Any] = {}
 
     def vectors(self, name: str, identity: str | None, sentences: Sequence[str]) -> Embeddings:
-        """The vectors of texts, from the very encoder that the run had: (n, d), or (layers, n, d)."""
+        """The vectors of texts, from the same encoder as in the run: (n, d), or (layers, n, d)."""
         with self._lock:
             lock = self._locks.setdefault(name, Lock())
         with lock:

@@ -43,7 +43,7 @@ HEADERS = {
 
 
 class Server(ThreadingHTTPServer):
-    """Serves a run on this machine; ``port`` 0 takes any free one. ``trusted``: see ``Encoders``."""
+    """Serves a run on this machine; with ``port`` 0, on any free port. ``trusted``: see ``Encoders``."""
 
     request_queue_size = 1024  # waiting connections; with the usual five, many at once would be refused
     allow_reuse_address = os.name == "posix"  # elsewhere, two servers would share the port
@@ -66,7 +66,7 @@ class Server(ThreadingHTTPServer):
         return f"http://{HOST}:{self.server_port}/"
 
     def server_bind(self) -> None:
-        """Bind the port, without asking the network for the name of this machine."""
+        """Bind the port, without a DNS lookup of the name of this machine."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = HOST, self.server_address[1]
 
@@ -104,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self._check_host()
             if self.path not in paths:
-                raise _Refused(HTTPStatus.NOT_FOUND, "There is GET /, GET /status and POST /read, and nothing else.")
+                raise _Refused(HTTPStatus.NOT_FOUND, "Expected GET /, GET /status or POST /read.")
             kind, content = paths[self.path]()
         except _Refused as e:
             self._drain()
@@ -136,7 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Expected the content type application/json.")
         length = self._length()
         if length is None:
-            raise _Refused(HTTPStatus.LENGTH_REQUIRED, "Expected a Content-Length and the whole content at once.")
+            raise _Refused(HTTPStatus.LENGTH_REQUIRED, "Expected a Content-Length, and the content in one piece.")
         if length > MAX_BODY_BYTES:
             raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"A request may have {MAX_BODY_BYTES:,} bytes at most.")
         return self.rfile.read(length)

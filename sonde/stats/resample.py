@@ -1,4 +1,4 @@
-"""Bootstrap samples of rows, or of whole clusters of rows.
+"""Bootstrap samples of rows, or of clusters of rows.
 
 Only the sums and the size of a cluster count. So rows are first summed by cluster, and then sorted: what is drawn with
 a seed depends neither on the order of the rows nor on the names of the clusters. Equal rows, as in tables of right and

@@ -1,5 +1,5 @@
-"""The transfer tasks: their data, and what is done with it.
+"""The transfer tasks: their data, and how they are evaluated.
 
-``places`` and ``get`` fetch the sets, ``check`` says whether what is there is what was published, and ``coco`` has the
-image features of the retrieval task. Reading the sets is the work of ``sonde.data.layouts``.
+``remote_sets`` and ``fetch`` download the sets, ``check`` compares them with what was published, and ``coco`` has
+the image features of the retrieval task. The sets are read by ``sonde.data.layouts``.
 """

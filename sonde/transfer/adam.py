@@ -17,8 +17,8 @@ from sonde.probes.network.steps_numpy import BLOCK
 class Adam:
     """Weights, their gradient, and the moments, (n,) each. A step changes all of them.
 
-    Both memories are kept without the factors 1 - beta, which are made up for at the end; so each step goes over the
-    numbers two times less.
+    Both moments are kept without the factors 1 - beta, which are applied to the step instead; this saves two passes
+    over the arrays.
     """
 
     weights: Floats

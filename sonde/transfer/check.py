@@ -28,7 +28,7 @@ PROBING_TASKS = {
 }
 """SentEval's names for the probing sets, and their files."""
 _PROBING_SIZES = {"tr": 100_000, "va": 10_000, "te": 10_000}
-"""Of every one of them: Conneau et al. 2018, section 2."""
+"""The sizes of each of them: Conneau et al. 2018, section 2."""
 _MAX_REMARKS = 5
 
 
@@ -67,7 +67,7 @@ def check(path: str) -> tuple[list[SetReport], list[str]]:
 
 
 def check_set(source: Source) -> SetReport:
-    """Read a whole set and report what is wrong with it."""
+    """Read a set completely and report what is wrong with it."""
     found = SetReport(source.name, source.task, source.paths[0], source.language, {}, {}, 0, (), ())
     if source.kind not in LAYOUTS:
         return _probing(source, found)
@@ -148,7 +148,7 @@ def _sizes(rows: Mapping[str, int], release: Mapping[str, int], source: str) -> 
 
 
 def _files(layout: Layout, folder: Path) -> Iterator[str]:
-    """What is worth knowing about the files themselves."""
+    """Notes on the files themselves."""
     for file in layout.files:
         path = find_file(folder / file)
         if path is None or layout.read in ("captions", "nli"):

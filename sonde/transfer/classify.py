@@ -19,7 +19,7 @@ from sonde.probes.fit import refit
 from sonde.transfer.folds import Ints, folds
 
 OUTER_SEED = 1111
-"""The seed of the nested folds, which in SentEval depends on nothing."""
+"""The seed of the nested folds, which SentEval fixes."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def _choose(
 def _refit(
     probe: Probe, point: Mapping[str, Any], train: Features, labels: Ints, classes: int, seed: int, device: str | None
 ) -> Model:
-    """One point of the grid on all training rows, but for the few that training is stopped on."""
+    """Fit one point of the grid on all training rows, except the few used for early stopping."""
     only: dict[str, Any] = {name: (value,) for name, value in point.items()}
     return refit(replace(probe, **only), train, labels, classes, seed=seed, device=device)
 

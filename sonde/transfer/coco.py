@@ -1,6 +1,6 @@
-"""Captions and image features for the retrieval task: SentEval's pickles converted, and features given to the loop.
+"""Captions and image features for the retrieval task: SentEval's pickles converted, and features as they are used.
 
-What the files hold is said in ``sonde.data.layouts.captions``, which reads the captions.
+``sonde.data.layouts.captions``, which reads the captions, describes the files.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sonde.errors import DataError
 from sonde.transfer.unpickle import Array, load
 
 SENTEVAL_SPLITS = ("train", "valid", "test")
-"""The splits, as SentEval's files of COCO call them."""
+"""The splits, as SentEval's COCO files are named."""
 
 
 def images(dataset: Dataset, split: str) -> npt.NDArray[np.float32]:
@@ -70,7 +70,7 @@ def _content(path: Path) -> tuple[npt.NDArray[np.float32], list[list[str]]]:
         ) from None
     if features.ndim != 2 or not np.isfinite(features).all():
         raise DataError(f"{path} has features of shape {features.shape}; expected finite numbers (images, d).")
-    few = next((i for i, said in enumerate(captions) if len(said) < CAPTIONS_PER_IMAGE), None)
+    few = next((i for i, each in enumerate(captions) if len(each) < CAPTIONS_PER_IMAGE), None)
     if few is not None:
         raise DataError(
             f"{path}: image {few} has {len(captions[few])} captions; expected at least {CAPTIONS_PER_IMAGE}."

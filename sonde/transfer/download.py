@@ -29,7 +29,7 @@ _DOWNLOAD_RETRY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 def offline() -> bool:
-    """Whether ``$SONDE_OFFLINE`` forbids the network; apart from proxies, nothing else here reads the environment."""
+    """Whether ``$SONDE_OFFLINE`` forbids the network; only this and proxies are read from the environment."""
     return os.environ.get("SONDE_OFFLINE", "") not in ("", "0")
 
 
@@ -138,8 +138,8 @@ def _attempt(url: str, path: Path, limit: int, has_checksum: bool, timeout: floa
             elif error.code in _DOWNLOAD_RETRY_STATUSES:
                 raise _Broken(f"the server answered {error.code}") from None
             else:
-                said = " ".join(str(error.reason).split())[:200]
-                raise _Refused(f"the server answered {error.code} ({said})") from None
+                reason = " ".join(str(error.reason).split())[:200]
+                raise _Refused(f"the server answered {error.code} ({reason})") from None
     except (OSError, http.client.HTTPException) as error:
         raise _network(error, timeout) from None
     if total is not None and got != total:
@@ -160,7 +160,7 @@ def _request(url: str, have: int, validator: str) -> urllib.request.Request:
 
 
 def _total(answer: Any, have: int, limit: int, url: str) -> int | None:
-    """The size of the whole file in bytes, if the server says so."""
+    """The size of the complete file in bytes, if the server says so."""
     header = answer.headers.get("Content-Length", "")
     length = int(header) if re.fullmatch(r"\d{1,15}", header) else None
     if answer.status == 206:

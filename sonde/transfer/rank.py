@@ -1,12 +1,12 @@
 """Retrieval of captions by image and of images by caption, as in SentEval's ranking of images and sentences.
 
 Images and captions are projected to one space by a linear layer each and normalised to length 1. A caption and its
-image are to be nearer, by a margin, than the image is to random captions, and the caption to random images.
+image should be closer, by a margin, than the image is to random captions, and the caption to random images.
 
-Weights start as torch's would. One ``numpy.random.RandomState(seed)`` draws, pass by pass, the order of the captions
-and, batch by batch, the other images and then the other captions, with replacement from all that are not in the batch:
-what ``np.random.choice`` draws in SentEval. The gradients are the same; only they are summed up with less work, as an
-image of a batch is projected once and not for each of its contrasts, and a contrast that costs nothing has no gradient.
+Weights are initialised as by torch. One ``numpy.random.RandomState(seed)`` draws, for each epoch, the order of the
+captions and, for each batch, the negative images and then the negative captions, with replacement from all that are not
+in the batch, as ``np.random.choice`` does in SentEval. The gradients are the same, but computed with less work: an
+image of a batch is projected once and not for each of its negatives, and a negative without loss has no gradient.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sonde.transfer.adam import Adam, parts
 Ints = npt.NDArray[np.int64]
 
 LEARNING_RATE = 1e-3
-"""Of Adam: torch's default, which SentEval uses."""
+"""Adam's learning rate: torch's default, which SentEval uses."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def loss_and_gradient(
     """The loss of a batch; its gradient is written to ``gradients``.
 
     ``weights`` and ``gradients`` are weight and bias for images, then for captions. ``images`` (m + m * negatives, d)
-    are those of the batch and then the negatives of its first caption, of its second, …; likewise the captions.
+    are those of the batch and then the negatives of its first caption, of its second, …; captions alike.
     """
     m = len(images) // (1 + negatives)
     (a, a_sizes), (b, b_sizes) = _project(weights[:2], images), _project(weights[2:], captions)

@@ -63,7 +63,7 @@ def relate(
     """Learn scores (n,) from 0 to ``levels``, stop early on dev, and predict those of test.
 
     ``reduction`` is what the loss does with the squares of a batch: the sum is what SentEval did with torch before
-    0.4.1. ``device`` is the classifiers' too, and changes nothing here: so few outputs are computed soonest where the
+    0.4.1. ``device`` is the classifiers' too, and changes nothing here: so few outputs are computed fastest where the
     rows are.
     """
     scores, dev_scores = np.asarray(scores, np.float64), np.asarray(dev_scores, np.float64)
@@ -73,11 +73,11 @@ def relate(
     # one thread, so that results do not depend on the number of threads; what is not finite has no correlation
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
         model, orders = _Model.of(seed, train.shape[1], levels), np.random.RandomState(seed)
-        wanted, gather = targets(scores, levels), _gatherer(train)
+        target, gather = targets(scores, levels), _gatherer(train)
         best, kept, passes, stale_evaluations = -np.inf, model.adam.weights, 0, 0
         while stale_evaluations <= EVALUATION_PATIENCE and passes <= MAX_EPOCHS:
             for _ in range(EPOCHS_PER_EVALUATION):
-                model.train(gather, wanted, orders.permutation(len(train)), reduction)
+                model.train(gather, target, orders.permutation(len(train)), reduction)
             passes += EPOCHS_PER_EVALUATION
             found = _agreement(model.predict(dev), dev_scores, watch)
             if found > best:
@@ -91,7 +91,7 @@ def relate(
 def targets(scores: Doubles, levels: int) -> Floats:
     """Scores (n,) as shares of the two levels around them, (n, levels).
 
-    There is no level 0, so that below 1 a part is missing, as it is in SentEval.
+    There is no level 0, so that shares of a score below 1 do not add up to 1, as in SentEval.
     """
     below = np.floor(scores)
     made = np.zeros((len(scores), levels + 2), np.float32)
@@ -176,19 +176,19 @@ class _Model:
         return z
 
     def predict(self, features: Features) -> Doubles:
-        found, worth = np.empty(len(features)), np.arange(1.0, len(self.bias) + 1)
+        found, levels = np.empty(len(features)), np.arange(1.0, len(self.bias) + 1)
         for start, x in features.chunks(SCORED_ROWS):
-            found[start : start + len(x)] = worth @ self.shares(x)
+            found[start : start + len(x)] = levels @ self.shares(x)
         return found
 
-    def train(self, gather: Callable[[Ints, Floats], None], wanted: Floats, order: Ints, reduction: str) -> None:
+    def train(self, gather: Callable[[Ints, Floats], None], target: Floats, order: Ints, reduction: str) -> None:
         """Train for one epoch."""
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
             x = self.batch[: len(rows)]
             gather(rows, x)
             p = self.shares(x)
-            gradient = p - wanted[rows].T
+            gradient = p - target[rows].T
             gradient *= np.float32(2 / gradient.size if reduction == "mean" else 2)
             gradient *= p
             gradient -= p * gradient.sum(axis=0)

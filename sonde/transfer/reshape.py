@@ -38,21 +38,21 @@ def _snli(folder: Path) -> None:
 def _sick(folder: Path) -> None:
     """The three files of SemEval-2014, from the single file with everything."""
     raw = folder / "SICK.txt"
-    wanted = (*_SICK[:4], "entailment_label", "SemEval_set")
-    rows = list(_columns(raw, wanted))
+    columns = (*_SICK[:4], "entailment_label", "SemEval_set")
+    rows = list(_columns(raw, columns))
     for part, name in (("TRAIN", "train"), ("TRIAL", "trial"), ("TEST", "test_annotated")):
         lines = ["\t".join(_SICK), *("\t".join(row[:5]) for row in rows if row[5] == part)]
         (folder / f"SICK_{name}.txt").write_text("\n".join(lines) + "\n", "utf-8", newline="\n")
     raw.unlink()
 
 
-def _columns(path: Path, wanted: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def _columns(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """These columns of a table with a header; lines may be longer or shorter than the header."""
     lines = enumerate(open_text(str(path)), 1)
     names = next(lines, (1, ""))[1].strip().split("\t")
-    if missing := [name for name in wanted if name not in names]:
+    if missing := [name for name in columns if name not in names]:
         raise CorpusError(str(path), 1, f"no column {missing[0]!r}", "the columns of the release")
-    places = [names.index(name) for name in wanted]
+    places = [names.index(name) for name in columns]
     for number, line in lines:
         cells = line.rstrip("\r\n").split("\t")
         if len(cells) <= max(places):

@@ -65,7 +65,7 @@ def print_remote_sets(remote_sets: Iterable[RemoteSet], data: Path) -> None:
 
 
 def print_licence(place: RemoteSet) -> None:
-    """Print what one agrees to."""
+    """Print the licence that the user accepts."""
     err().print(f"{place.key}: {place.licence}\n  {place.page}", markup=False, soft_wrap=True)
 
 

@@ -20,7 +20,7 @@ Doubles = npt.NDArray[np.float64]
 COSINE_ROWS = 1024
 """Rows that are gathered at a time."""
 MIN_PAIRS = 3
-"""Minimum rows of a group: two always correlate."""
+"""Minimum number of rows in a group: two always correlate perfectly."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _both(x: Doubles, y: Doubles, name: str) -> tuple[Any, Any]:
 
     inputs.numbers(x, f"The group {name}", minimum=MIN_PAIRS)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateDataWarning)  # NaN says it
+        warnings.simplefilter("ignore", DegenerateDataWarning)  # the result is NaN
         return pearsonr(x, y), spearmanr(x, y)
 
 
@@ -123,7 +123,7 @@ def _redraw(x: Doubles, y: Doubles, rng: np.random.Generator, draws: int) -> tup
     """Pearson's and Spearman's correlation for each of the draws of n rows; NaN where a side does not vary.
 
     Rows are sorted first, so that what is drawn does not depend on their order. A draw is how often each row is in it:
-    with that, ranks come from adding up, and nothing is sorted again.
+    so ranks are cumulative sums, and nothing is sorted again.
     """
     order = np.lexsort((y, x))
     x, y = x[order], y[order]
@@ -140,7 +140,7 @@ def _redraw(x: Doubles, y: Doubles, rng: np.random.Generator, draws: int) -> tup
 
 
 def _weighted(counts: Doubles, a: Doubles, b: Doubles) -> Doubles:
-    """The correlation of each row of (m, n) with that of the other, both less their means, by how often each counts."""
+    """The correlation of each row of (m, n) with that of the other, both centred, weighted by how often each counts."""
     size = np.sqrt(_products(counts, a, a) * _products(counts, b, b))
     found = np.full(len(counts), np.nan)
     np.divide(_products(counts, a, b), size, out=found, where=size > 0)
@@ -153,7 +153,7 @@ def _products(counts: Doubles, a: Doubles, b: Doubles) -> Doubles:
 
 
 def _ranks(counts: Doubles, values: Doubles) -> Doubles:
-    """The mean rank, less the mean of all ranks, of each of the values (n,) in each of the draws (m, n)."""
+    """The mean rank, centred, of each of the values (n,) in each of the draws (m, n)."""
     kinds, kind = np.unique(values, return_inverse=True)
     order = np.argsort(kind, kind="stable")
     starts = np.searchsorted(kind[order], np.arange(len(kinds)))

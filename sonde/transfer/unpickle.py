@@ -2,7 +2,7 @@
 
 The image features of SentEval are published as pickles of Python 2 only. A pickle is a program; this reader knows
 containers, strings, numbers and the few names by which numpy's arrays are pickled, and stops at any other. Not even
-those names are numpy's here: what stands behind them are functions of one call of ``load``, which note down what an
+those names are numpy's here: they are resolved to functions made for one call of ``load``, which record what an
 array is, so that neither numpy's own state nor a later pickle can be reached from inside one.
 """
 
@@ -68,9 +68,9 @@ def load(path: Path) -> Any:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from None
     except Exception as error:  # a broken pickle may raise anything
-        said = " ".join(str(error).split())[:200]
+        message = " ".join(str(error).split())[:200]
         raise DataError(
-            f"{path} is not a pickle of plain data: {type(error).__name__}: {said}. Download it again."
+            f"{path} is not a pickle of plain data: {type(error).__name__}: {message}. Download it again."
         ) from None
 
 
@@ -86,7 +86,7 @@ class _Reader(pickle.Unpickler):
             return self._names[f"{module.replace('._core.', '.core.')}.{name}"]
         except KeyError:
             raise DataError(
-                f"{self._path} asks for {module}.{name}, which is not a container, string, number or array: "
+                f"{self._path} refers to {module}.{name}, which is not a container, string, number or array: "
                 "expected image features as SentEval has them. It was not run."
             ) from None
 

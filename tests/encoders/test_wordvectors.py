@@ -351,7 +351,7 @@ def test_files_of_the_cache_that_changed_names_are_made_anew(tmp_path):
     read_vectors(two, cache)
     (second,) = set(cache.iterdir()) - {first}
     second.replace(first)
-    with pytest.warns(CacheWarning, match="made of another file"):
+    with pytest.warns(CacheWarning, match="made from another file"):
         np.testing.assert_array_equal(read_vectors(one, cache).matrix, MATRIX)
 
 

@@ -203,7 +203,7 @@ def test_rows_that_are_not_those_that_were_tested_are_not_shown(tmp_path, kept):
     run = wrote(tmp_path / "run", [row("a"), row("b")], {"st:x": "bb"}, kept=[row(label) for label in kept])
     none, notes = found(run)
     assert none == [None]
-    assert "does not have the rows that st:x was tested on" in notes[0]
+    assert "does not hold the test rows of st:x" in notes[0]
 
 
 def test_predictions_of_labels_that_there_are_not(tmp_path):
@@ -213,7 +213,7 @@ def test_predictions_of_labels_that_there_are_not(tmp_path):
         log.add(run.results[0], {"predicted": bad, "truth": truth, "confidence": np.ones(2, np.float16)})
     none, notes = found(Run.load(run.folder))
     assert none == [None]
-    assert "labels that it does not have" in notes[0]
+    assert "labels that the set does not have" in notes[0]
 
 
 def test_partial_results_have_rows_of_their_own(tmp_path):

@@ -63,4 +63,4 @@ def test_every_type_says_what_it_is():
     for name, each in schema["$defs"].items():
         assert each["description"].endswith("."), name
     fields = schema["$defs"]["SetSummary"]["properties"]
-    assert fields["audit"]["description"] == "None: no audit was made."
+    assert fields["audit"]["description"] == "None: the set was not audited."

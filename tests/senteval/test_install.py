@@ -132,7 +132,7 @@ def test_what_is_not_ours_is_written_over_by_force_only(tmp_path):
     assert theirs.read_text() == "# a copy of SentEval with changes\n"
     refused = sonde("senteval", "install", tmp_path)
     assert refused.returncode == 1
-    assert "is not ours" in refused.stderr
+    assert "was not written by sonde" in refused.stderr
     install(tmp_path, force=True)
     written = theirs.read_text()
     assert "sonde" in written

@@ -142,4 +142,4 @@ def test_pickles_are_converted(sonde, tmp_path):
     paths[0].write_bytes(b"cos\nsystem\n(S'true'\ntR.")
     code, _, err = sonde("data", "convert-coco", *paths, "-o", tmp_path / "COCO")
     assert code == 1
-    assert "asks for os.system" in err
+    assert "refers to os.system" in err

@@ -71,7 +71,7 @@ def test_a_pickle_that_runs_something_is_refused_and_does_not_run(tmp_path, monk
     assert (tmp_path / MARKER).exists()
     (tmp_path / MARKER).rmdir()
     with pytest.raises(
-        DataError, match=r"x\.pkl asks for (posix|nt)\.mkdir, which is not a container.* It was not run"
+        DataError, match=r"x\.pkl refers to (posix|nt)\.mkdir, which is not a container.* It was not run"
     ):
         loaded(tmp_path, evil)
     assert not (tmp_path / MARKER).exists()

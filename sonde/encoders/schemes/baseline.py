@@ -170,7 +170,7 @@ class Hash:
         out: Array = _one_hot_counts(
             places[numbers], starts, self.dim
         ).toarray()  # which sums up what is hashed to one place
-        norms = np.sqrt(np.einsum("ij,ij->i", out, out, dtype=np.float64)).astype(np.float32)  # of whole numbers
+        norms = np.sqrt(np.einsum("ij,ij->i", out, out, dtype=np.float64)).astype(np.float32)  # of integers
         out /= np.where(norms > 0, norms, np.float32(1))[:, None]
         return out
 

@@ -118,7 +118,7 @@ class Precomputed:
 
 
 def load(spec: Spec) -> Precomputed:
-    """The vectors in a file, once they are seen to match their texts."""
+    """The vectors in a file, after a check that they match their texts."""
     options, path = spec.check_options(OPTIONS), spec.path
     if not path:
         raise UsageError(f"{spec} names no file; expected npy:vectors.npy?texts=texts.txt.")

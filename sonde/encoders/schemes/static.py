@@ -58,7 +58,7 @@ def load(spec: Spec) -> Static:
     model = package.WordLlama.load(
         name, cache_dir=folder, dim=DIMS[0], trunc_dim=int(dim) if int(dim) < DIMS[0] else None, disable_download=True
     )
-    model.tokenizer.no_padding()  # or one long text would lengthen a whole batch
+    model.tokenizer.no_padding()  # or one long text would lengthen the batch
     state = hashlib.blake2b(weights.read_bytes(), digest_size=16)
     state.update(tokens.read_bytes())
     identity = Identity.of("static", name, package=f"wordllama {version}", dim=dim, content=state.hexdigest())
@@ -66,7 +66,7 @@ def load(spec: Spec) -> Static:
 
 
 def _import() -> ModuleType:
-    """Import wordllama, and undo the logging that it sets up for the whole process."""
+    """Import wordllama, and undo the logging that it sets up for the process."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     try:

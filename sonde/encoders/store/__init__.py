@@ -3,7 +3,7 @@
     root/<digest of the identity>/identity.json      the identity as text, for people
     root/<digest of the identity>/<unique>.shard     what one ``write`` wrote; never changed afterwards
 
-``shard`` has the format of a shard, ``files`` how a file is written so that it is there as a whole or not at all.
+``shard`` has the format of a shard, ``files`` how a file is written atomically.
 """
 
 from __future__ import annotations

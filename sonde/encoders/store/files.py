@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all: written under a temporary name, synced, and renamed."""
+"""Atomic writes: files are written under a temporary name, synced, and renamed."""
 
 from __future__ import annotations
 

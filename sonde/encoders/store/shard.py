@@ -142,7 +142,7 @@ def read_table(shard: Shard) -> Array:
 
 
 def read_rows(shard: Shard, rows: Array, high: Array, check: Array, to: Array, found: Mask, out: Array) -> None:
-    """Read rows of one shard, in ascending order and whole stretches at once, into the rows ``to`` of ``out``.
+    """Read rows of one shard, in ascending order and a stretch at a time, into the rows ``to`` of ``out``.
 
     ``high`` has the first halves of their keys and ``check`` their checksums; those that match are marked in ``found``.
     """
@@ -161,9 +161,9 @@ def read_rows(shard: Shard, rows: Array, high: Array, check: Array, to: Array, f
             straight = bool(in_order[a : b - 1].all())  # then no rows have to be picked out, and no copy is needed
             into = out[to[a] : to[a] + span].view(np.uint8).data.cast("B") if straight else buffer[: span * width]
             file.seek(_vectors_offset(shard.rows) + first * width)
-            whole = (file.readinto(into) or 0) // width  # fewer than requested if the file was truncated
-            block = np.frombuffer(into, shard.dtype, whole * shard.dimension).reshape(whole, shard.dimension)
-            b = a + int(np.searchsorted(rows[a:b], first + whole))
+            count = (file.readinto(into) or 0) // width  # fewer than requested if the file was truncated
+            block = np.frombuffer(into, shard.dtype, count * shard.dimension).reshape(count, shard.dimension)
+            b = a + int(np.searchsorted(rows[a:b], first + count))
             vectors = block if straight else block[rows[a:b] - first]
             right = _checksums(vectors, high[a:b]) == check[a:b]
             found[to[a:b]] = right

@@ -161,7 +161,7 @@ class Store:
         return sorted(found, key=lambda e: e.identity)
 
     def evict(self) -> int:
-        """Remove the oldest shards until the limit is met; the number of bytes that were removed.
+        """Remove the oldest shards until the store is within its limit; the number of bytes that were removed.
 
         Files being written are kept and not counted; those that a process left behind a day ago are removed.
         """

@@ -5,7 +5,7 @@
     checks     CRC-32 of every row, and of every row of n-grams, which stay in the file they came from
     end        the lengths of these two, and their hash
 
-The end verifies what is before it, and that the rows, each of which is checked when it is read: mapping a file of
+The end verifies the block before it, which in turn verifies the rows, each when it is read: mapping a file of
 gigabytes costs no more than reading its words.
 """
 
@@ -29,7 +29,7 @@ END = struct.Struct("<2q16s")
 
 
 class CorruptCacheError(Exception):
-    """A file that is not as it was written."""
+    """A file that has changed since it was written."""
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -128,7 +128,7 @@ def open_cache_file(place: Path, origin: Origin) -> CacheFile:
     except (ValueError, msgspec.MsgspecError):
         raise CorruptCacheError("its end is of another version") from None
     if metadata.origin != origin:
-        raise CorruptCacheError("it was made of another file")
+        raise CorruptCacheError("it was made from another file")
     rows, ngrams = len(metadata.words), metadata.subwords[1] if metadata.subwords else 0
     if metadata.offset + 4 * rows * metadata.dim != begin or len(checks) != 4 * (rows + ngrams):
         raise CorruptCacheError("it is not as long as it should be")

@@ -41,7 +41,7 @@ class Subwords:
 
     @property
     def dim(self) -> int:
-        """How many numbers a vector has."""
+        """The dimension of the vectors."""
         return self.rows.shape[1] if isinstance(self.rows, CheckedRows) else self.rows.shape[1] // 4
 
     def __call__(self, words: Sequence[str]) -> Matrix:
@@ -77,7 +77,7 @@ def ngrams(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The n-grams of characters of ``<word>``, hashed: for each its word's number, ascending, and its bucket.
 
-    The hash is FNV-1a as fastText has it, where a byte above 127 is a negative number. ``<`` and ``>`` alone are no
+    The hash is FNV-1a as fastText has it, where a byte above 127 is a negative number. ``<`` and ``>`` alone are not
     n-grams, and ``</s>``, the end of a line, has none.
     """
     marked = [b"<%b>" % word if word != b"</s>" else b"" for word in words]

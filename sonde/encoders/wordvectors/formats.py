@@ -41,7 +41,7 @@ def explain_errors(path: str) -> Iterator[None]:
         raise DataError(f"{path}: the compressed data {what}. Download the file again.") from None
     except FileNotFoundError:
         next(open_bytes(path), None)  # raises, with a suggestion which file was meant
-        raise DataError(f"there is no file {path!r}") from None
+        raise DataError(f"There is no file {path!r}.") from None
     except (OSError, ValueError) as error:
         raise DataError(f"{path!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 

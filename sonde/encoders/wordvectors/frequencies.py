@@ -32,9 +32,9 @@ def read_frequencies(path: str) -> Frequencies:
         if not word or not 0 <= value < math.inf:
             raise CorpusError(path, line, repr(row.rstrip()[-40:]), "a word, a space and its count")
         counts.setdefault(word, value)
-    if not (whole := sum(counts.values())) > 0:
+    if not (total := sum(counts.values())) > 0:
         raise DataError(f"{path} has no counts above 0; expected lines of a word, a space and its count.")
     state = hashlib.blake2b(digest_size=16)
     for word in sorted(counts):
         state.update(f"{word} {counts[word]!r}\n".encode())
-    return Frequencies({word: count / whole for word, count in counts.items()}, state.hexdigest())
+    return Frequencies({word: count / total for word, count in counts.items()}, state.hexdigest())

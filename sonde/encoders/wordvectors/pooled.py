@@ -22,7 +22,7 @@ from sonde.encoders.wordvectors.vectors import WordVectors
 from sonde.errors import EncoderError, UsageError
 
 SMOOTHING = 1e-3
-"""The a of SIF."""
+"""The constant a of SIF."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,12 +23,12 @@ class CheckedRows:
     """A matrix (n, d) in a file. What is read from it is a copy, and the copy is verified.
 
     ``damaged`` is called where rows do not match their checksums, with how many do not. It raises an error, or returns
-    the whole matrix, read again, which replaces this one.
+    the full matrix, read again, which replaces this one.
     """
 
     def __init__(self, stored: Bytes, checks: Checksums, damaged: Callable[[int], CheckedRows | Matrix]) -> None:
         self._stored, self._checks, self._damaged = stored, checks, damaged
-        self._anew: CheckedRows | Matrix | None = None
+        self._reread: CheckedRows | Matrix | None = None
 
     @property
     def stored(self) -> Bytes:
@@ -45,12 +45,12 @@ class CheckedRows:
 
     def __getitem__(self, rows: NDArray[np.int64] | slice) -> Matrix:
         """Some rows (m, d), copied and verified."""
-        if self._anew is not None:
-            return self._anew[rows]
+        if self._reread is not None:
+            return self._reread[rows]
         found = np.array(self._stored[rows])
         if (wrong := row_checksums(found) != self._checks[rows]).any():
-            self._anew = self._damaged(int(wrong.sum()))
-            return self._anew[rows]
+            self._reread = self._damaged(int(wrong.sum()))
+            return self._reread[rows]
         return found.view("<f4").astype(np.float32, copy=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:

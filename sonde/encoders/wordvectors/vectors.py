@@ -52,7 +52,7 @@ class WordVectors:
 
     @property
     def dim(self) -> int:
-        """How many numbers a vector has."""
+        """The dimension of the vectors."""
         return int(self.matrix.shape[1])
 
     @cached_property
@@ -61,7 +61,7 @@ class WordVectors:
         return {word: row for row, word in enumerate(self.words)}
 
     def take(self, rows: NDArray[np.int64]) -> WordVectors:
-        """Only some rows, held in memory; size and digest stay those of the whole."""
+        """Only some rows, held in memory; size and digest stay those of the full file."""
         places = rows if self.places is None else self.places[rows]
         return replace(self, words=[self.words[r] for r in rows], matrix=self.matrix[rows], places=places)
 
@@ -90,7 +90,7 @@ def _read(request: _Request) -> WordVectors:
     if (found := _mapped(request, place, origin)) is None:
         try:
             _write_cache(request, place, origin)
-        except OSError:  # a full disk or a read-only folder is no reason to fail
+        except OSError:  # a full disk or a read-only folder should not be fatal
             return _mapped(request, place, origin) or _gather(request, origin)
         found = _mapped(request, place, origin)
     return found or _gather(request, origin)
@@ -100,7 +100,7 @@ def fingerprint(path: Path) -> str:
     """What identifies the state of a file: size, times, inode, and its content, or its beginning and end.
 
     The time of the last change of any kind cannot be set by hand, unlike that of the content. It may miss a change that
-    follows within a clock tick of another; a file that is read in so little time is small, and hashed as a whole.
+    follows within a clock tick of another; a file that is read in so little time is small, and hashed completely.
     """
     reject_special_file(path)
     state = hashlib.blake2b(b"sonde vectors 2", digest_size=16)

@@ -82,7 +82,7 @@ class Data:
     """Rows (m, d) and labels (m,), from top to bottom."""
     shift: Doubles
     factor: Doubles
-    """What the blocks lack of being standardised: the mean and 1 / scale, or 0 and 1."""
+    """What is still to be done to standardise the blocks: the mean and 1 / scale, or 0 and 1."""
 
     @classmethod
     def of(

@@ -1,1 +1,1 @@
-"""The kinds of probes, one file each: ``probe`` is a ``ProbeKind``, found by the folder."""
+"""The kinds of probes, one file each: each defines ``probe``, a ``ProbeKind``."""

@@ -35,7 +35,7 @@ def fit(
 
 
 def refit(probe: Probe, train: Features, labels: Ints, classes: int, *, seed: int, device: str | None) -> Model:
-    """One point of the grid on all training rows but the few to stop on; one generator draws these and all orders."""
+    """Fit one point of the grid, stopping on a few training rows; one generator draws these and all orders."""
     orders = np.random.RandomState(seed)
     stop, learn = np.split(orders.permutation(len(train)), [int(network.EARLY_STOPPING_SHARE * len(train))])
     return network.fit_grid(
@@ -45,7 +45,7 @@ def refit(probe: Probe, train: Features, labels: Ints, classes: int, *, seed: in
 
 
 def unused(probe: Probe) -> Mapping[str, str]:
-    """The settings of a hidden layer, where there is none; and of dropout."""
+    """The settings of a hidden layer and of dropout, where there is none."""
     if probe.hidden == (0,):
         return dict.fromkeys(("activation", "dropout", "drop", "flat"), "there is no hidden layer; add hidden=50")
     return {} if any(probe.dropout) else {"drop": "there is no dropout"}

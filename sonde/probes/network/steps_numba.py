@@ -19,7 +19,7 @@ from sonde.probes.probe import is_relu
 __all__ = ["copy", "hold", "logits", "train"]
 
 FEW_OUTPUTS = 32
-"""Up to so many logits per row, of all members together, are computed by our own loops; more by the BLAS."""
+"""Up to this many logits per row, of all members together, are computed by our own loops; more by the BLAS."""
 
 
 def train(group: Group, xs: Floats, rows: Ints, ys: Ints, step: int) -> None:

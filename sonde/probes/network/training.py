@@ -1,4 +1,4 @@
-"""Classifiers trained in minibatches and stopped early on dev, by SentEval's rule; the whole grid at once.
+"""Classifiers trained in minibatches and stopped early on dev, by SentEval's rule; all points of the grid at once.
 
 For each seed the weights are initialised as torch would, and the order of the rows in each epoch is drawn by numpy's
 generator, so that without dropout the result is SentEval's own. All settings of the grid see the same batches, as they
@@ -192,7 +192,7 @@ def _groups(
 
 
 def _blocks(order: Ints, batch: int, dimensions: int) -> Iterator[Ints]:
-    """Several whole batches at a time."""
+    """Several batches at a time."""
     size = batch * max(1, BLOCK_BYTES // (4 * dimensions * batch))
     for start in range(0, len(order), size):
         yield order[start : start + size]

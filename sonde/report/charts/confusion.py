@@ -13,7 +13,7 @@ from sonde.report.names import truncate_names
 from sonde.report.types import Summary
 
 MAX_SQUARE_LABELS = 8
-"""Up to so many labels, there is room for square cells."""
+"""Up to this many labels, there is room for square cells."""
 
 
 def rows(summary: Summary, options: Options) -> list[Row]:

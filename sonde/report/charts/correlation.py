@@ -1,6 +1,6 @@
 """Rank correlations between probing and transfer tasks over encoders, as in Conneau et al. (2018), figure 2.
 
-Cells that are not significant after adjustment for the whole matrix, or that are over too few encoders, are grey.
+Cells that are not significant after adjustment over the matrix, or that are over too few encoders, are grey.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
 
 
 def caption(summary: Summary) -> str:
-    """How p-values were adjusted differs from run to run."""
+    """The caption, with how the p-values of this run were adjusted."""
     adjusted = summary.correlations.caption if summary.correlations else ""
     return f"Spearman's rho over encoders; grey: not significant ({adjusted}), or too few encoders."
 

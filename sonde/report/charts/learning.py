@@ -1,6 +1,6 @@
 """Accuracy by the number of training rows, one line per encoder, and baselines trained on the same rows.
 
-Below the name of a set, or of an encoder where a line is a set, stands what the last doubling of the rows adds: whether
+Below the name of a set, or of an encoder where a line is a set, is what the last doubling of the rows adds: whether
 the curve still rises at its end.
 """
 
@@ -21,7 +21,7 @@ from sonde.run.variant import VariantSummary
 
 MEASURE = "learning"
 MAX_GAINS = 4
-"""So many gains are written below a panel's name; there is no room for more."""
+"""Maximum number of gains below a panel's name; there is no room for more."""
 
 
 def rows(summary: Summary, options: Options) -> list[Row]:

@@ -82,7 +82,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
 
 
 def _profiles(style: FigureStyle, rows: Sequence[Row]) -> Spec:
-    """Tasks go down, so that their names stand level and once."""
+    """Tasks are rows, so that their names are horizontal and written once."""
     languages, encoders = (list(dict.fromkeys(row[name] for row in rows)) for name in ("language", "encoder_name"))
     tasks = list(dict.fromkeys(row["task"] for row in sorted(rows, key=lambda row: row["place"])))
     drawn = [

@@ -1,4 +1,4 @@
-"""A chart: its rows, its Vega-Lite spec, and everything that is said about it."""
+"""A chart: its rows, its Vega-Lite spec, and its texts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Chart:
     name
         As in ``sonde figure --kind NAME``.
     title
-        What the chart shows, for those who cannot see it.
+        What the chart shows, for screen readers.
     doc
         What it shows, as in the table of docs/figure.md.
     needs
@@ -57,13 +57,13 @@ class Chart:
     options
         What each option of `sonde figure` does to it, in Markdown; options that are not here are refused.
     caption
-        What has to be said below the figure in a paper, or how to get that from the summary.
+        The caption of the figure in a paper, or a function that makes it from the summary.
     notes
         Further sentences for that caption, from the rows that were drawn.
     page
-        Where it stands on the page; None: nowhere.
+        Where it is on the page; None: nowhere.
     order
-        Charts are listed, and stand on the page, in this order.
+        The order of charts in lists and on the page.
 
     Examples
     --------
@@ -93,5 +93,5 @@ class Chart:
         return rows, self.spec(rows, options)
 
     def caption_of(self, summary: Summary) -> str:
-        """What has to be said below the figure."""
+        """The caption of the figure."""
         return self.caption if isinstance(self.caption, str) else self.caption(summary)

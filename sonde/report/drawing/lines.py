@@ -24,7 +24,7 @@ INTERVAL_CAPTION = "Bands or lines: 95 % intervals."
 LINES_OPTION = "`--lines set` or `encoder`: what a line is; the other one is a panel"
 
 MAX_BANDS = 3
-"""Up to so many series have a band for their interval; more bands would hide each other."""
+"""Up to this many series have a band for their interval; more bands would hide each other."""
 
 MAX_LINES = 12
 """Lines in one view, unless more are requested; and points on a line before they are drawn smaller."""

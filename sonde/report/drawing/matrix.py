@@ -10,7 +10,7 @@ from sonde.report.drawing.figure_style import BLUES, DIVERGING, GREY, FigureStyl
 from sonde.report.verdict import MARK
 
 DARK_TEXT, LIGHT_TEXT, FAINT_TEXT = "#1a1a1a", "#ffffff", "#6b6b6b"
-"""Text in a cell stands on the colour of the cell, whatever the theme of the page."""
+"""Text in a cell is on the colour of the cell, whatever the theme of the page."""
 TEXT_COLOUR_THRESHOLDS = {
     "more": ((0.75,), (DARK_TEXT, LIGHT_TEXT)),
     "both": ((0.1, 0.865), (LIGHT_TEXT, DARK_TEXT, LIGHT_TEXT)),

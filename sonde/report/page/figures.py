@@ -36,7 +36,7 @@ MODE_TITLES = {
     "encoder": "ratios to an encoder",
     "language": "ratios to the same task in a language",
 }
-"""What the page can show, of a chart whose mode can be switched. Ratios are of the mode "relative"."""
+"""The modes between which a chart can be switched on the page. Ratios are of the mode "relative"."""
 
 
 @dataclass(frozen=True)

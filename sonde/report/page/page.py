@@ -33,7 +33,7 @@ SCRIPTS = ("scripts/start.js", "scripts/charts.js")
 
 @dataclass(frozen=True)
 class RenderedSection:
-    """A section as it stands on the page."""
+    """A section as it is shown on the page."""
 
     section: Section
     body: Markup
@@ -81,7 +81,7 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
 def _sections(
     every: Sequence[Section], page: PageData, templates: Environment
 ) -> tuple[list[RenderedSection], list[tuple[str, str]]]:
-    """What has something to show; and for the rest, why it has not."""
+    """The sections with something to show; and for the rest, why they have nothing."""
     shown: list[RenderedSection] = []
     absent: list[tuple[str, str]] = []
     if not page.summary.sets:

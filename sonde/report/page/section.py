@@ -64,7 +64,7 @@ class Section:
     script_data
         What the script finds as ``window.sonde.data.sections[name]``: anything that JSON can hold.
     order
-        Sections stand on the page in this order.
+        The order of the sections on the page.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class Row:
 
     set_summary: SetSummary
     tags: Sequence[str]
-    """What tells the set apart from others, besides its name."""
+    """What distinguishes the set from others, in addition to its name."""
     cells: Sequence[TableCell]
 
 

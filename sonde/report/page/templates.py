@@ -39,7 +39,7 @@ def raw(text: str) -> Markup:
     """A text that is markup already, and safe."""
     from markupsafe import Markup
 
-    return Markup(text)  # noqa: S704 - that is what this is for
+    return Markup(text)  # noqa: S704 - the caller vouches for it
 
 
 def _finalised(value: Any) -> Any:
@@ -53,7 +53,7 @@ def _breakable(text: str) -> Markup:
 
 
 def _coded(text: str) -> Markup:
-    """A text in which what stands between grave accents is code."""
+    """A text in which whatever is between backticks is code."""
     parts = readable(text).split("`")
     return raw("").join(raw("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts))
 

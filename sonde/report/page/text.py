@@ -45,7 +45,7 @@ def checks_of(summary: Summary) -> Checks:
 
 
 def head_of(summary: Summary) -> PageHeader:
-    """What was run, what one must know before reading any score, and how many checks found something."""
+    """What was run, what to know before reading any score, and how many checks found something."""
     sets, columns = summary.sets, summary.columns
     languages = languages_of(summary)
     probes = list(dict.fromkeys(c.probe for c in columns if c.probe))

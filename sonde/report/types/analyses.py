@@ -55,7 +55,7 @@ class CorrelationMatrix:
     adjust: str
     n: int
     required: int
-    """Encoders that it takes before any cell is called significant."""
+    """The number of encoders needed before any cell is called significant."""
     rows: tuple[SetRef, ...]
     columns: tuple[SetRef, ...]
     cells: tuple[tuple[CorrelationCell | None, ...], ...]
@@ -91,7 +91,7 @@ class ProfilePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageComparison:
-    """Tasks that there are in two languages or more."""
+    """Tasks that exist in two languages or more."""
 
     languages: tuple[str, ...]
     tasks: tuple[str, ...]

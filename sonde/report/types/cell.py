@@ -60,9 +60,9 @@ class Cell:
     high: float | None
     """95 % interval of the accuracy; None for a prediction that is the same for every row, whose score is a fact."""
     interval: str
-    """What the interval is from: wilson, cluster, constant, …"""
+    """How the interval was computed: wilson, cluster, constant, …"""
     about: Literal["encoder", "probe"]
-    """What the interval is about: the encoder, when training rows could have been others; or the trained probe."""
+    """What the interval is about: the encoder, over samples of training rows too; or the trained probe."""
     probe_low: float | None
     probe_high: float | None
     training_sd: float | None

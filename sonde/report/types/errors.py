@@ -32,12 +32,12 @@ class ShownRow:
     predicted: str | None = None
     confidence: float | None = None
     bits: float | None = None
-    """Mean pointwise information, of rows whose label the columns together find likely or not."""
+    """Mean pointwise information over the columns, for rows whose label they find likely or unlikely."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confusion:
-    """A label taken for another."""
+    """A label that is confused with another."""
 
     truth: str
     predicted: str
@@ -57,7 +57,7 @@ class ColumnErrors:
     errors: tuple[ShownRow, ...]
     """Those with the highest confidence."""
     label_counts: tuple[tuple[int, int], ...] | None
-    """Per label, how many rows have it and how many were given it; None with too many labels."""
+    """Per label, how many rows have it and how many are predicted to have it; None with too many labels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

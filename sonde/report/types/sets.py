@@ -55,9 +55,9 @@ class SetSummary:
     inputs: tuple[str, ...]
     """What the probe is given besides the sentence."""
     audit: tuple[AuditFinding, ...] | None
-    """None: no audit was made."""
+    """None: the set was not audited."""
     printed_for: Extent | None
-    """What published numbers are about: this set, the whole set, another set; None: there are none."""
+    """What published numbers are for: this set, the whole set, another set; None: there are none."""
     human: PublishedResult | None
     published: tuple[PublishedResult, ...]
     cells: tuple[Cell | None, ...] = ()

@@ -12,7 +12,7 @@ from sonde.report.types.errors import SetErrors
 from sonde.report.types.sets import SetSummary
 
 VERSION = 4
-"""Of the summary as JSON."""
+"""The version of the summary as JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Column:
 
     encoder: str
     label: tuple[str, ...]
-    """The encoder, and what sets the column apart from others."""
+    """The encoder, and what distinguishes the column from others."""
     probe: str | None = None
     limit: int | None = None
     device: str | None = None
@@ -65,7 +65,7 @@ class Symptom:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What was seen of an encoder when it was run."""
+    """What was observed about an encoder when it was run."""
 
     name: str
     symptoms: tuple[Symptom, ...]
@@ -99,7 +99,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduction:
-    """How to have the numbers again."""
+    """How to reproduce the numbers."""
 
     commands: tuple[str, ...]
     signatures: int
@@ -135,9 +135,9 @@ class Summary:
     diagnoses: tuple[Diagnosis, ...]
     failures: tuple[FailureSummary, ...]
     notes: tuple[str, ...]
-    """What should be here and is not."""
+    """What is missing, and why."""
     versions: Mapping[str, tuple[str, ...]]
-    """By program, all that were used."""
+    """By program, all versions that were used."""
     seconds: Seconds
     # what full_summary adds
     errors: tuple[SetErrors | None, ...] = ()

@@ -1,1 +1,1 @@
-"""What is trained on vectors, under the names that SentEval's clients and forks import."""
+"""Classifiers and rankers, under the names that SentEval's clients and forks import."""

@@ -1,4 +1,4 @@
-"""SentEval's classifier, for those who fit it by hand or build on it.
+"""SentEval's classifier, for code that fits it directly or builds on it.
 
 ``MLP`` is trained by ``sonde.probes``, without torch. Where torch is requested, by an optimiser that it alone
 has or by a class that brings a model of its own, the same rule is followed in torch.
@@ -128,7 +128,7 @@ class PyTorchClassifier:
 
     def _parts(self, X: Any, y: Any, given: Any, share: float | None) -> tuple[Array, Array, Array, Array]:
         if not share and not given:
-            raise AssertionError("A classifier is stopped on dev: give validation_data or validation_split.")
+            raise AssertionError("Early stopping needs dev rows: pass validation_data or validation_split.")
         X, y = np.asarray(X), integers(y)
         if given is not None:
             return X, y, np.asarray(given[0]), integers(given[1])
@@ -233,6 +233,6 @@ def _torch() -> Any:
     except ImportError as why:
         raise NotInstalled(
             f"This classifier needs torch, which cannot be imported ({why}): pip install torch. SentEval's own, with "
-            "optim adam, adagrad, rmsprop or sgd and no option but lr, does without."
+            "optim adam, adagrad, rmsprop or sgd and no option but lr, does not need it."
         ) from why
     return torch

@@ -14,13 +14,13 @@ from sonde.transfer.rank import Gallery, rank
 __all__ = ["ImageSentenceRankingPytorch"]
 
 FOLD = 1000
-"""Images among which the right one is to be found."""
+"""Images per fold, among which the right one is retrieved."""
 CAPTIONS_PER_IMAGE = 5
 """Captions per image."""
 
 
 class ImageSentenceRankingPytorch:
-    """Two projections to one space. ``train``, ``valid`` and ``test`` are dictionaries.
+    """Two projections to a common space. ``train``, ``valid`` and ``test`` are dictionaries.
 
     ``sentfeat`` (5n, d) are the vectors of the captions, five of each image in turn; ``imgfeat`` the features of the
     images, (n, d'), or (5n, d') with those of an image five times.

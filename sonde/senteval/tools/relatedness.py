@@ -19,7 +19,7 @@ Doubles = npt.NDArray[np.float64]
 
 
 class RelatednessPytorch:
-    """A softmax over the levels 1 … ``nclasses``, trained to the distributions ``y`` of the training rows.
+    """A softmax over the levels 1 … ``nclasses``, trained on the distributions ``y`` of the training rows.
 
     ``train``, ``valid`` and ``test`` are dictionaries of ``X`` (n, d) and ``y`` (n, levels). Besides ``seed`` and
     ``nclasses``, the configuration may say what must gain on dev, ``watch``: pearson, or spearman as in SimCSE's copy.
@@ -51,7 +51,7 @@ class RelatednessPytorch:
 
 
 def distributions(scores: npt.ArrayLike, levels: int) -> Doubles:
-    """Scores as shares of the two levels around each, (n, levels); below 1 a part is missing."""
+    """Scores as shares of the two levels around each, (n, levels); those of scores below 1 sum to less than 1."""
     given = np.asarray(scores, np.float64)[:, None]
     near = np.floor(given)
     level = np.arange(1, levels + 1)
@@ -63,5 +63,5 @@ def scores_of(shares: Any) -> Doubles:
     shares = np.asarray(shares, np.float64)
     found: Doubles = shares @ np.arange(1.0, shares.shape[1] + 1)
     if not np.allclose(distributions(found, shares.shape[1]), shares, atol=1e-5):
-        raise UsageError("Relatedness is learned from shares of two neighbouring levels, as encode_labels makes them.")
+        raise UsageError("Expected shares of two neighbouring levels as labels, as encode_labels returns them.")
     return found

@@ -1,7 +1,7 @@
 """SentEval's three ways to train and test a classifier, as classes: on given splits, by folds, and by nested folds.
 
-SentEval's own classifier goes to ``sonde.transfer.classify``, which fits the whole grid at once. scikit-learn's, and
-optimisers that torch alone has, are fitted one by one here.
+SentEval's own classifier is left to ``sonde.transfer.classify``, which fits the grid at once. scikit-learn's, and
+optimisers that only torch has, are fitted one by one here.
 """
 
 # ruff: noqa: N803, N806 - the capital letters are SentEval's
@@ -176,7 +176,7 @@ def _logistic(inverse: float, seed: int) -> Any:
         from sklearn.linear_model import LogisticRegression
     except ImportError as why:
         raise NotInstalled(
-            f"usepytorch=False asks for scikit-learn, which cannot be imported ({why}): pip install scikit-learn, or "
+            f"usepytorch=False needs scikit-learn, which cannot be imported ({why}): pip install scikit-learn, or "
             "leave usepytorch out: SentEval's other classifier needs neither it nor torch."
         ) from why
     return LogisticRegression(C=inverse, random_state=seed)

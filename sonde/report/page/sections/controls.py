@@ -14,7 +14,7 @@ def data(page: PageData) -> Mapping[str, object]:
 
 
 def absent(page: PageData) -> str | None:
-    """Nothing was requested, or nothing could be done."""
+    """Why there are none: nothing was requested, or nothing could be computed."""
     if any(column for own in page.summary.sets for column in own.variants):
         return None
     return "No controls or measures were requested: sonde run --controls all --measures all."

@@ -7,7 +7,7 @@ from sonde.report.page.text import join_words, languages_of
 
 
 def absent(page: PageData) -> str | None:
-    """No task is there in two languages."""
+    """Why no task is available in two languages."""
     if page.figures.get("languages"):
         return None
     found = languages_of(page.summary)
