@@ -11,8 +11,8 @@
     │   └── Offline           … it needs the network and there is none
     └── RunError              a run folder cannot be used
 
-A SondeWarning is no error: the work goes on. A CorruptionWarning is a SondeWarning: a file is not as it was written,
-and the damaged part is ignored.
+A SondeWarning is not an error: the work goes on. A CorruptionWarning is a SondeWarning: a file is not as it was
+written, and the damaged part is ignored.
 A message says what was expected, what was found and what to do, and names what the user typed.
 """
 

@@ -1,4 +1,4 @@
-"""One or several: a single string, path or number where a list is expected means one, never its characters."""
+"""One value or several: a single string or path where a list is expected is one value, never its characters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def as_strings(given: StringsOrPaths, what: str = "a string") -> list[str]:
 
 
 def as_list(given: object, kinds: type[T] | tuple[type[T], ...], what: str) -> list[T]:
-    """One or several values as a list: a single one of these types means one, even if it is iterable itself."""
+    """One or several values as a list: a single value of these types is one, even if it is itself iterable."""
     if isinstance(given, kinds) and not isinstance(given, bool):
         return [given]
     found: list[T] = []

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check_literals(value: DataclassInstance, what: str) -> None:
-    """Raise UsageError if a ``Literal`` field of a dataclass has another value; ``what`` names it in the message."""
+    """Raise UsageError if a ``Literal`` field of a dataclass has any other value; ``what`` names the object."""
     for name, words in _words(type(value)).items():
         got = getattr(value, name)
         if isinstance(got, str) and got not in words:

@@ -1,8 +1,8 @@
 """Parts that are one file each: the built-in ones of a folder, and those that installed packages offer as entry points.
 
-A kind of part (measures, controls, charts, …) is a ``Kind``: the folder its built-in parts stand in, the entry point
+A kind of part (measures, controls, charts, …) is a ``Kind``: the folder that holds its built-in parts, the entry point
 group for those of other packages, and the type they must have. A module of the folder has one part, in a variable named
-as the kind is (``measure``), or several in a tuple of the plural (``measures``); nothing else has to be told of it.
+after the kind (``measure``), or several, in a tuple named by the plural (``measures``); nothing has to be registered.
 An entry point names either of these, or the module:
 
     [project.entry-points."sonde.measures"]
@@ -28,11 +28,11 @@ from sonde.errors import SondeWarning, UsageError, describe_error, error_locatio
 
 
 class Part(Protocol):
-    """What all parts have."""
+    """What all parts have in common."""
 
     @property
     def name(self) -> str:
-        """By which it is typed and shown."""
+        """What users type and tables show."""
         ...
 
 
@@ -44,7 +44,7 @@ class Kind(Generic[T]):
     """A kind of part, and where its parts are found."""
 
     noun: str
-    """Singular, as in messages, and the variable that a module has its part in."""
+    """Singular, as in messages; also the name of the variable that holds a module's part."""
     package: str
     """The folder of the built-in parts, one module each. Modules whose names begin with _ hold what parts share."""
     type: type[T]
@@ -59,7 +59,7 @@ class Kind(Generic[T]):
 
         A part of another package that cannot be loaded, or whose name is taken, is left out with a warning.
         """
-        return _parts(self, tuple(sys.path))  # type: ignore[return-value]  # a cache knows no type variables
+        return _parts(self, tuple(sys.path))  # type: ignore[return-value]  # a cache does not keep type variables
 
     def __getitem__(self, name: str) -> T:
         return self.parts()[name]
@@ -74,7 +74,7 @@ class Kind(Generic[T]):
         return len(self.parts())
 
     def get(self, name: str) -> T:
-        """The part of this name. UsageError if there is none, with the nearest."""
+        """The part of this name; raises UsageError, with the nearest names, if there is none."""
         every = self.parts()
         if name not in every:
             near = difflib.get_close_matches(name, every, n=2)
@@ -100,7 +100,7 @@ def _offered(group: str, path: tuple[str, ...]) -> dict[str, EntryPoint]:
 
 
 def load_entry(entry: EntryPoint) -> object:
-    """What an entry point names. UsageError, with what went wrong, if that cannot be loaded."""
+    """What an entry point refers to; raises UsageError, with the cause, if it cannot be loaded."""
     try:
         with third_party_code:
             return entry.load()

@@ -117,7 +117,7 @@ def _without_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Processes started here do not warn about what they have to clean up after a command was terminated."""
+    """Keep processes started here from warning about what they clean up after a command was terminated."""
     before = os.environ.get("PYTHONWARNINGS")
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (before, "ignore:resource_tracker")))
     try:

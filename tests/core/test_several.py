@@ -174,7 +174,7 @@ def test_names_alone(tmp_path):
         p.key for p in remote_sets.select_remote_sets(["MR"], remote_sets.remote_sets())
     ]
     run = evaluate(lengths, dataset(), tmp_path / "run")
-    with pytest.raises(UsageError, match="two encoders or more"):
+    with pytest.raises(UsageError, match="at least two encoders"):
         ties(run, "lengths")
     with pytest.raises(SondeError, match="there is no file 'nowhere-at-all'"):
         repeat(next(r.signature for r in run if r.cell.encoder == "baseline:hash"), paths="nowhere-at-all")
