@@ -51,7 +51,7 @@ def make_sets(
     shards
         Into how many parts the corpus is read; one per worker by default.
     exclude
-        Sentences to withhold, together with those they were made from.
+        Sentences to exclude, together with those they were made from.
     exclusive
         Use a sentence in one task only.
     skip_bad
@@ -69,7 +69,7 @@ def make_sets(
     Raises
     ------
     UsageError
-        If there is no task.
+        If there are no tasks.
     CorpusError
         If a sentence is malformed, unless ``skip_bad``.
 
@@ -105,7 +105,7 @@ def make_sets(
     pools = [empty_pool(job, len(ready) if exclusive else 1) for job in ready]
     excluded = exclude if isinstance(exclude, ExcludedSentences) else ExcludedSentences.of(exclude)
     propose(source, ready, pools, jobs, excluded, progress, shards or jobs, counts.sentences)
-    del source  # it may hold the whole of a small corpus
+    del source  # it may hold a small corpus in memory
     order = list(range(len(ready)))
     if exclusive:  # the scarcest first, or they would find their few sentences taken
         order.sort(key=lambda i: (sum(pools[i].proposed.values()), ready[i].task.name))

@@ -23,7 +23,7 @@ class Counts:
     words: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """(form, part of speech, features) of every word but the first of its sentence."""
     first_words: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """The same for the first words, whose capital letter is no information."""
+    """The same for the first words, whose capital letter carries no information."""
     bigrams: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Adjacent lower-cased forms; sentence edges are empty strings. Complete for every word that ``keeps`` accepts."""
     level: int = 0
@@ -75,7 +75,7 @@ class Counts:
     def _thin(self) -> None:
         """Drop words, by a hash of each, until the bigrams of the others are few enough.
 
-        Which words remain depends on the whole corpus only: a table once too large stays too large.
+        Which words remain depends only on the corpus, not on the order: a table once too large stays too large.
         """
         while self.level:
             kept = {w for pair in self.bigrams for w in pair if self.keeps(w)}

@@ -1,7 +1,7 @@
 """Were the two coordinated main clauses of the sentence exchanged?
 
 From a constituency tree the sentence node is ``S (,) CC S .``; from dependencies the root and its one conjunct are
-clauses, and the conjunct with its conjunction is one stretch at the end. The second clause has a subject of its own,
+clauses, and the conjunct with its conjunction is one span at the end. The second clause has a subject of its own,
 or a verb whose person or number is not the first one's, in languages that leave pronouns out. The conjunction and the
 comma stay in the middle and the final punctuation stays final. The old first word loses its capital if it would have
 none inside a sentence; the new first word gains one, in either class. Left out is what would give the old order away:
@@ -113,7 +113,7 @@ def _from_heads(s: Sentence) -> Clauses | str:
     if s.heads[other] != top or s.heads[cc] != other:
         return "the coordination is not at the top"
     if not (subjects(s, top) or finite(s, top) is not None) or not (subjects(s, other) or _other_person(s, top, other)):
-        return "a conjunct is no clause of its own"
+        return "a conjunct is not a clause of its own"
     if not_main(s, top) or not_main(s, other):
         return "a conjunct is a subordinate clause"
     if any(feature(s, i, "PronType") == "Rel" for i in subjects(s, other)):
@@ -124,7 +124,7 @@ def _from_heads(s: Sentence) -> Clauses | str:
         end -= 1
     span = [i for i in subtree(s, other) if i < end]
     if not span or span != list(range(span[0], end)):
-        return "the second clause is not one stretch at the end"
+        return "the second clause is not one span at the end"
     second = span[0]
     while second < end and (second == cc or pos[second] == "PUNCT"):
         second += 1
@@ -152,7 +152,7 @@ def _from_tree(s: Sentence) -> Clauses | str:
     if sum(tag == "CC" for tag, _ in s.tree.leaves()) != 1:
         return "not exactly one coordination"
     if any(not {"NP", "VP"} <= {c.category for c in part.nodes} for part in parts if part.category == "S"):
-        return "a conjunct is no clause of its own"
+        return "a conjunct is not a clause of its own"
     sizes = [sum(1 for _ in c.leaves()) for c in parts]
     found = _sound(s, sizes[0], sum(sizes[: len(inner) - 1]), sum(sizes[: len(inner)]))
     if isinstance(found, Clauses) and s.heads is not None and _from_heads(s) != found:

@@ -4,7 +4,7 @@ A position and a replacement are chosen before the label, and a sentence qualifi
 The replacement has the part of speech and features of the original, and both its bigrams are attested in the corpus
 about as often as the original's. Where there are dependencies, a verb is replaced only by one seen with the same kinds
 of complements, and parts of compounds are kept. Replacements are divided among the splits, and a sentence is used
-once. Some changed sentences remain good ones: the human bound of the paper is 81 %.
+once. Some changed sentences remain well-formed: human accuracy in the paper is 81 %.
 """
 
 import math

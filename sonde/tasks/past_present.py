@@ -25,7 +25,7 @@ from sonde.tasks.subj_number import redundancy
 PENN_TENSE = {"VBD": "PAST", "VBP": "PRES", "VBZ": "PRES"}
 UD_TENSE = {"Past": "PAST", "Pres": "PRES"}
 PERFECT = frozenset({"Past", "Pres", "Imp", "Pqp"})
-"""Tenses of the auxiliary of a perfect: *has*, *had*, *avait*; a future perfect is no past."""
+"""Tenses of the auxiliary of a perfect: *has*, *had*, *avait*; a future perfect is not past."""
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -81,7 +81,7 @@ def _from_tags(s: Sentence) -> tuple[int, str] | str:
 def _from_features(s: Sentence, policy: Policy) -> tuple[int, str] | str:
     verb = root(s)
     if policy.upos and tags(s)[verb] not in policy.upos:
-        return "root is no verb"
+        return "the root is not a verb"
     tense = feature(s, verb, "Tense")
     if tense not in UD_TENSE:
         return "no past or present tense"
@@ -96,7 +96,7 @@ def _contradiction(s: Sentence, verb: int, tense: str) -> str | None:
     if problem := not_main(s, verb):
         return problem
     if feature(s, verb, "Mood") not in (None, "Ind"):
-        return "no indicative"
+        return "not indicative"
     if (
         any(feature(s, i, "Mood") == "Cnd" or s.deprels[i] in ("aux:cnd", "aux:imp") for i in helpers)
         or "бы" in s.forms

@@ -80,7 +80,7 @@ def redundancy(label: str, others: Iterable[str | None]) -> tuple[str, str]:
 
 
 def _doubt(s: Sentence, noun: int, relation: str, label: str) -> str | None:
-    """What the dependencies have against a noun's number or its being the argument, or None."""
+    """Why the dependencies contradict a noun's number or its being the argument, or None."""
     assert s.deprels is not None
     assert s.heads is not None
     head = root(s)
@@ -101,7 +101,7 @@ def _doubt(s: Sentence, noun: int, relation: str, label: str) -> str | None:
     elif problem := not_main(s, head):
         return problem
     elif s.feats is not None and (tags(s)[head] != "VERB" or finite(s, head) is None):
-        return "the root is no finite verb"
+        return "the root is not a finite verb"
     return None
 
 

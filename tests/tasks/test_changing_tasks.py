@@ -88,8 +88,8 @@ def test_coordination_inversion_keeps_names_and_i():
     ("old", "new", "why"),
     [
         ("8 cc", "8 discourse", "not exactly one coordination"),
-        ("8 nsubj", "8 obj", "a conjunct is no clause of its own"),
-        ("8 nsubj", "8 mark", "a conjunct is no clause of its own"),
+        ("8 nsubj", "8 obj", "a conjunct is not a clause of its own"),
+        ("8 nsubj", "8 mark", "a conjunct is not a clause of its own"),
         (
             "early ADV   RB  _                                  3 advmod",
             "if    SCONJ IN  _  3 mark",
@@ -127,7 +127,7 @@ def test_clauses_without_pronouns_differ_in_person_or_are_one_clause():
     found = both_labels(load("coordination_inversion"), drop(3), reading="dependency", plan=CAPITALS)
     assert {e.text for e in found["I"]} == {"Wezmie wszystko i podam ci."}
     why = reason(load("coordination_inversion"), drop(1), reading="dependency", plan=CAPITALS)
-    assert why == "a conjunct is no clause of its own"
+    assert why == "a conjunct is not a clause of its own"
 
 
 def test_an_elided_first_word_loses_its_capital():

@@ -1,7 +1,7 @@
 """XNLI: one set per language, trained on English pairs from elsewhere.
 
 Two releases are known: ``xnli.dev.tsv`` and ``xnli.test.tsv`` with all languages and a header, and files such as
-``dev-fr.tsv`` and ``test-fr.tsv`` with two sentences and a label a line. The English pairs are MultiNLI's, in any of
+``dev-fr.tsv`` and ``test-fr.tsv`` with two sentences and a label per line. The English pairs are MultiNLI's, in any of
 the forms in which they are published, or a file of the second form.
 """
 
