@@ -126,11 +126,11 @@ def audit_rows(dataset: Dataset, rows: Rows, expectations: Expectations) -> Audi
     found: list[Finding] = []
     measures: list[ShortcutScore] = []
     for check in _applicable(expectations):
-        for each in _run(check, rows, expectations):
-            if isinstance(each, Finding):
-                found.append(each)
+        for result in _run(check, rows, expectations):
+            if isinstance(result, Finding):
+                found.append(result)
             else:
-                measures.append(each)
+                measures.append(result)
     return Audit(
         dataset.name,
         dataset.task,

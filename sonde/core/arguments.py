@@ -19,7 +19,7 @@ Integers = int | Iterable[int]
 def as_strings(given: StringsOrPaths, what: str = "a string") -> list[str]:
     """One or several strings as a list, paths as strings; ``what`` says in an error what was expected."""
     kinds: tuple[type[StrOrPath], ...] = (str, os.PathLike)
-    return [os.fspath(each) for each in as_list(given, kinds, what)]
+    return [os.fspath(value) for value in as_list(given, kinds, what)]
 
 
 def as_list(given: object, kinds: type[T] | tuple[type[T], ...], what: str) -> list[T]:
@@ -28,10 +28,10 @@ def as_list(given: object, kinds: type[T] | tuple[type[T], ...], what: str) -> l
         return [given]
     found: list[T] = []
     # a string that should have been something else is one wrong value, not several characters
-    for each in given if isinstance(given, Iterable) and not isinstance(given, str | bytes) else (given,):
-        if not isinstance(each, kinds) or isinstance(each, bool):
-            raise UsageError(f"Expected {what}, or several, got {each!r:.80} of type {type(each).__name__}.")
-        found.append(each)
+    for value in given if isinstance(given, Iterable) and not isinstance(given, str | bytes) else (given,):
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            raise UsageError(f"Expected {what}, or several, got {value!r:.80} of type {type(value).__name__}.")
+        found.append(value)
     return found
 
 

@@ -56,8 +56,8 @@ def open_text(path: str) -> Iterator[str]:
             raise encoding_error(path, line, error) from None
         lines = text.split("\n")
         last = lines.pop()
-        for each in lines:
-            yield each + "\n"
+        for text in lines:
+            yield text + "\n"
         if last:
             yield last
         line += len(lines)

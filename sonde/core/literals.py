@@ -30,5 +30,5 @@ def _literals(hint: Any) -> list[str]:
     if get_origin(hint) is Literal:
         return [str(word) for word in get_args(hint)]
     if get_origin(hint) in (Union, UnionType):
-        return [word for each in get_args(hint) for word in _literals(each)]
+        return [word for part in get_args(hint) for word in _literals(part)]
     return []

@@ -32,7 +32,7 @@ def map_in_workers(
 
     kind = "generator" if in_order else "generator_unordered"
     with _without_interrupts():
-        results = Parallel(n_jobs=jobs, return_as=kind, **_guarded())(delayed(call)(*each) for each in calls)
+        results = Parallel(n_jobs=jobs, return_as=kind, **_guarded())(delayed(call)(*arguments) for arguments in calls)
     try:
         yield from results
     except BrokenProcessPool as e:

@@ -118,13 +118,13 @@ def make_sets(
 def _requests(given: Request | Iterable[Request]) -> list[tuple[str, Task, Policy]]:
     alone = isinstance(given, Task) or (isinstance(given, tuple) and len(given) == 3 and isinstance(given[0], str))
     out: list[tuple[str, Task, Policy]] = []
-    for each in [given] if alone or not isinstance(given, Iterable) or isinstance(given, str) else given:
-        match each:
+    for item in [given] if alone or not isinstance(given, Iterable) or isinstance(given, str) else given:
+        match item:
             case Task():
-                suite, policy = next(iter(each.policies.items()))
-                out.append((suite, each, policy))
+                suite, policy = next(iter(item.policies.items()))
+                out.append((suite, item, policy))
             case (str() as suite, Task() as task, Policy() as policy):
                 out.append((suite, task, policy))
             case _:
-                raise UsageError(f"Expected a (suite, task, policy), as `select_tasks` returns, got {each!r:.80}.")
+                raise UsageError(f"Expected a (suite, task, policy), as `select_tasks` returns, got {item!r:.80}.")
     return out

@@ -117,8 +117,8 @@ def plan(counts: Counts, policy: Policy, reading: str) -> Plan:
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for (form, tag, feats), n in counts.words.items():
         word = fold(form)
-        wanted = word in band and (not policy.domain or tag in policy.domain) and counts.keeps(word)
-        if wanted and by_pos[tag][word] >= MAINLY * seen[word]:
+        allowed = word in band and (not policy.domain or tag in policy.domain) and counts.keeps(word)
+        if allowed and by_pos[tag][word] >= MAINLY * seen[word]:
             kinds[word].add((tag, feats))
             spellings[word][form] += n
     after: defaultdict[str, dict[str, int]] = defaultdict(dict)

@@ -75,9 +75,11 @@ def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
     folded = {fold(word): word for word in words}
     out: list[LabelIssue] = []
     for row in rows:
-        met = words.intersection(row.tokens) | {folded.get(fold(row.tokens[0]), row.label) if row.tokens else row.label}
+        present = words.intersection(row.tokens) | {
+            folded.get(fold(row.tokens[0]), row.label) if row.tokens else row.label
+        }
         own = fold(row.label) in map(fold, row.tokens)
-        out.append("wrong" if not own else "ambiguous" if met - {row.label} else "")
+        out.append("wrong" if not own else "ambiguous" if present - {row.label} else "")
     return out
 
 

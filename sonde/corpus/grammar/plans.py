@@ -81,11 +81,7 @@ def frames(kind: str, room: int, deep: int, use: str) -> Table[str]:
     lex = lexicon()
     pairs = []
     for frame, (least, most, weight) in _FRAMES.items():
-        if (
-            not minimum <= room <= maximum
-            or (use and frame in _STATES)
-            or (use in ("act", "goal") and frame in EMBEDDING)
-        ):
+        if not least <= room <= most or (use and frame in _STATES) or (use in ("act", "goal") and frame in EMBEDDING):
             continue
         if (frame == "pass" and use != "dated" and use) or (frame in _AIMLESS and use == "goal"):
             continue
