@@ -56,8 +56,8 @@ def open_text(path: str) -> Iterator[str]:
             raise encoding_error(path, line, error) from None
         lines = text.split("\n")
         last = lines.pop()
-        for text in lines:
-            yield text + "\n"
+        for complete in lines:
+            yield complete + "\n"
         if last:
             yield last
         line += len(lines)

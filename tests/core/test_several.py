@@ -227,5 +227,5 @@ def test_what_is_no_set_no_run_and_no_text(tmp_path):
 
 def test_an_array_that_a_run_does_not_keep(tmp_path):
     run = evaluate(lengths, dataset(), tmp_path / "run", baselines=[])
-    with pytest.raises(UsageError, match="has no array predictd; it has predicted, truth"):
+    with pytest.raises(UsageError, match="has no array predictd; expected one of predicted, truth"):
         run.predictions(run.results[0], "predictd")

@@ -51,8 +51,8 @@ def is_nli(folder: Path, names: Iterable[str]) -> bool:
 def nli_languages(folder: Path) -> tuple[str, ...]:
     """The languages of XNLI directly in this folder, sorted."""
     found: set[str] = set()
-    for file in folder.iterdir():
-        if (match := _ONE.fullmatch(file.name)) and _PAIR.match(_first(file)):
+    for entry in folder.iterdir():
+        if (match := _ONE.fullmatch(entry.name)) and _PAIR.match(_first(entry)):
             found.add(match[2])
     for file in OFFICIAL.values():
         if (path := find_file(folder / file)) and _first(path).startswith("language\t"):

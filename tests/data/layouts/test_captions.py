@@ -71,7 +71,7 @@ def test_arrays_of_objects_are_not_loaded(coco):
 
 def test_broken_json_is_said(coco):
     (coco / "test.json").write_text(FILES["COCO/test.json"][:30], "utf-8")
-    with pytest.raises(CorpusError, match=r"test\.json:1: got broken JSON"):
+    with pytest.raises(CorpusError, match=r"test\.json:1: got invalid JSON"):
         read_layout("ImageCaptionRetrieval", coco)
 
 
