@@ -55,6 +55,7 @@ class Finding:
 
     Examples
     --------
+    >>> from sonde import Finding
     >>> Finding("small-test", "note", "test has 200 rows", "Use a larger test set.", "te", 200)
     <Finding note small-test (te): test has 200 rows>
     """
