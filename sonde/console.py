@@ -115,7 +115,7 @@ def _facts(m: Mapping[str, Any]) -> dict[str, str]:
 
 
 def printable(text: str) -> str:
-    """The text with unprintable characters escaped, so that it moves no cursor and sets no colour."""
+    """The text with unprintable characters escaped, so that it cannot move the cursor or set colours."""
     return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 

@@ -23,7 +23,7 @@ from sonde.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class SentenceKeys:
-    """The near-duplicate keys of one set's sentences, by split: eight bytes a sentence."""
+    """The near-duplicate keys of one set's sentences, by split: eight bytes per sentence."""
 
     name: str
     keys: Mapping[str, npt.NDArray[np.uint64]]
@@ -37,7 +37,7 @@ class SentenceKeys:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditCheck:
-    """A family of codes and what looks for them: in a set, in each column of sentences, or in a collection of sets."""
+    """A family of codes and the functions that look for them: in a set, in each column of sentences, or across sets."""
 
     name: str
     topic: str
@@ -51,11 +51,11 @@ class AuditCheck:
     in_collection: Callable[[Sequence[SentenceKeys]], Iterable[Finding]] | None = None
     """Called once with all sets that are audited together."""
     needs_classes: bool = False
-    """Skipped where labels are no classes but scores or numbers of images."""
+    """Skipped if the labels are scores or image indices, not classes."""
     quick: bool = False
-    """Takes next to no time: ``sonde make`` runs it on every set."""
+    """Fast enough for ``sonde make`` to run it on every set."""
     order: int = 100
-    """Place among the checks, when they run and on the page of codes."""
+    """Position among the checks, both when they run and on the page of codes."""
 
     @property
     def summary(self) -> str:
@@ -67,7 +67,7 @@ AUDIT_CHECKS = Kind("audit check", "sonde.audit.checks", AuditCheck)
 
 
 def codes() -> dict[str, tuple[Code, ...]]:
-    """Every code there is, by topic."""
+    """All codes, by topic."""
     found: dict[str, tuple[Code, ...]] = {}
     for check in AUDIT_CHECKS.parts().values():
         found[check.topic] = (*found.get(check.topic, ()), *check.codes)
@@ -75,7 +75,7 @@ def codes() -> dict[str, tuple[Code, ...]]:
 
 
 def explain(name: str) -> Code:
-    """What a code means. UsageError if there is none of this name."""
+    """What a code means; raises UsageError if no code has this name."""
     every = {code.name: code for code in _every_code()}
     if name not in every:
         hint = did_you_mean(name, every)

@@ -38,7 +38,7 @@ def audit_sources(
 ) -> Iterator[tuple[Audit, SentenceKeys] | UnreadableSet]:
     """Audit sets one after the other, or in worker processes, in the order given; a worker holds one at a time.
 
-    ``task`` is what they are for, whatever they are called; ``disjoint``: their target forms must be kept apart.
+    ``task`` overrides the task that their names suggest; ``disjoint`` says that splits must not share target forms.
     """
     sources = as_list(sources, Source, "a set")
     if jobs == 1 or len(sources) == 1:

@@ -13,11 +13,11 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 MAX_EXAMPLES = 3
 """Examples kept with a finding."""
 EXAMPLE_WORDS, EXAMPLE_CHARS = 8, 60
-"""The most an example shows of a sentence."""
+"""Words and characters of a sentence that an example shows at most."""
 ERROR_SHARE = 0.01
-"""A defect in a smaller share of the rows cannot move a score by a point: a warning. From here on it is an error."""
+"""A defect in a smaller share of the rows cannot move a score by a point: a warning; from here on, an error."""
 SPLIT_NAMES = {"tr": "train", "va": "dev", "te": "test"}
-"""What messages call a split; findings and files have the short name."""
+"""What messages call a split; findings and files use the short name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def severity_by_share(count: int, of: int) -> Severity:
 
 
 def some(texts: Iterable[str]) -> tuple[str, ...]:
-    """The first words of a few texts, the same ones in whatever order they come."""
+    """The first words of a few texts; which ones does not depend on their order."""
     return tuple(first_words(text) for text in sorted(set(texts), key=hash_64)[:MAX_EXAMPLES])
 
 

@@ -30,7 +30,7 @@ class Audit:
     language: str | None
         Its language code, if known.
     digest: str
-        What identifies its content.
+        The digest of its content.
     sizes: dict[str, int]
         Rows per split: ``tr``, ``va`` and ``te``.
     classes: int
@@ -96,7 +96,7 @@ def audit_set(dataset: Dataset, expected: Expectations | None = None) -> Audit:
     Parameters
     ----------
     dataset: Dataset
-        The set, made by sonde or read from a file of others.
+        The set: made by sonde, or read from other files.
     expected: Expectations | None
         What the set should look like. Default: what its manifest and the task of its name say.
 
@@ -122,15 +122,15 @@ def audit_set(dataset: Dataset, expected: Expectations | None = None) -> Audit:
 
 
 def audit_rows(dataset: Dataset, rows: Rows, expectations: Expectations) -> Audit:
-    """The same for a set whose rows are columns already."""
+    """The same for a set whose rows are already in columns."""
     found: list[Finding] = []
     measures: list[ShortcutScore] = []
     for check in _applicable(expectations):
-        for each in _run(check, rows, expectations):
-            if isinstance(each, Finding):
-                found.append(each)
+        for result in _run(check, rows, expectations):
+            if isinstance(result, Finding):
+                found.append(result)
             else:
-                measures.append(each)
+                measures.append(result)
     return Audit(
         dataset.name,
         dataset.task,

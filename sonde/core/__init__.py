@@ -1,1 +1,1 @@
-"""What every room uses: arguments, files, checksums, digests, threads and workers, other people's code."""
+"""What every package uses: arguments, files, checksums, hashes, threads, workers, plugins and third-party code."""

@@ -1,4 +1,4 @@
-"""One or several: a single string, path or number where a list is expected means one, never its characters."""
+"""One value or several: a single string or path where a list is expected is one value, never its characters."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Integers = int | Iterable[int]
 def as_strings(given: StringsOrPaths, what: str = "a string") -> list[str]:
     """One or several strings as a list, paths as strings; ``what`` says in an error what was expected."""
     kinds: tuple[type[StrOrPath], ...] = (str, os.PathLike)
-    return [os.fspath(each) for each in as_list(given, kinds, what)]
+    return [os.fspath(value) for value in as_list(given, kinds, what)]
 
 
 def as_list(given: object, kinds: type[T] | tuple[type[T], ...], what: str) -> list[T]:
-    """One or several values as a list: a single one of these types means one, even if it is iterable itself."""
+    """One or several values as a list: a single value of these types is one, even if it is itself iterable."""
     if isinstance(given, kinds) and not isinstance(given, bool):
         return [given]
     found: list[T] = []
     # a string that should have been something else is one wrong value, not several characters
-    for each in given if isinstance(given, Iterable) and not isinstance(given, str | bytes) else (given,):
-        if not isinstance(each, kinds) or isinstance(each, bool):
-            raise UsageError(f"Expected {what}, or several, got {each!r:.80} of type {type(each).__name__}.")
-        found.append(each)
+    for value in given if isinstance(given, Iterable) and not isinstance(given, str | bytes) else (given,):
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            raise UsageError(f"Expected {what}, or several, got {value!r:.80} of type {type(value).__name__}.")
+        found.append(value)
     return found
 
 

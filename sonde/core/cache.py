@@ -1,4 +1,4 @@
-"""Where files are kept that can be made again."""
+"""The cache folder, for files that can be recreated."""
 
 from __future__ import annotations
 

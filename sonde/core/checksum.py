@@ -44,7 +44,7 @@ def seal_document(document: Mapping[str, Any]) -> bytes:
 
 
 def read_document(content: bytes) -> dict[str, Any]:
-    """A JSON object. ValueError if it is none."""
+    """Parse a JSON object; raises ValueError if it is something else."""
     try:
         return msgspec.json.decode(content, type=dict[str, Any])
     except RecursionError:
@@ -55,7 +55,7 @@ def is_intact(document: Mapping[str, Any]) -> bool:
     """Whether a document is unchanged since ``seal_document`` returned it."""
     try:
         return document.get(CHECKSUM) == _checksum(_without(document))
-    except (ValueError, TypeError, OverflowError, RecursionError):  # a number that cannot be written was not written
+    except (ValueError, TypeError, OverflowError, RecursionError):  # what cannot be serialised was never written
         return False
 
 

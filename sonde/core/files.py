@@ -25,18 +25,19 @@ CHUNK_BYTES = 1 << 18
 
 LONGEST_LINE = 1 << 26
 """A longer line shows that a file is not text; it is not read into memory."""
+COMPLETE_FILE = "a complete compressed file; download it again"
 
 
 def nearest(path: str) -> str:
     """A suggestion of a file with a similar name, or nothing."""
     import difflib
 
-    wanted = Path(path)
+    missing = Path(path)
     try:
-        near = difflib.get_close_matches(wanted.name, [entry.name for entry in wanted.parent.iterdir()], n=1)
+        near = difflib.get_close_matches(missing.name, [entry.name for entry in missing.parent.iterdir()], n=1)
     except (OSError, ValueError):
         near = []
-    return f"; did you mean {str(wanted.parent / near[0])!r}?" if near else ""
+    return f"; did you mean {str(missing.parent / near[0])!r}?" if near else ""
 
 
 def plain_name(path: str) -> str:
@@ -55,8 +56,8 @@ def open_text(path: str) -> Iterator[str]:
             raise encoding_error(path, line, error) from None
         lines = text.split("\n")
         last = lines.pop()
-        for each in lines:
-            yield each + "\n"
+        for complete in lines:
+            yield complete + "\n"
         if last:
             yield last
         line += len(lines)
@@ -66,7 +67,9 @@ def encoding_error(path: str, first_line: int, error: UnicodeDecodeError) -> Cor
     """The error for bytes that are not UTF-8, with their line."""
     line = first_line + error.object.count(b"\n", 0, error.start)
     bad = error.object[error.start : error.start + 4].hex(" ")
-    return CorpusError(path, line, f"the bytes {bad}, which are no UTF-8", "UTF-8 text; convert it: iconv -t UTF-8")
+    return CorpusError(
+        path, line, f"the bytes {bad}, which are not UTF-8", "UTF-8 text; convert it with iconv -t UTF-8"
+    )
 
 
 def open_bytes(path: str) -> Iterator[bytes]:
@@ -91,17 +94,17 @@ def open_bytes(path: str) -> Iterator[bytes]:
                         got = f"a line of more than {LONGEST_LINE >> 20} MiB"
                         raise CorpusError(path, lines, got, "lines of text")
                     continue
-                whole = b"".join((*tail, piece[:cut]))
+                complete = b"".join((*tail, piece[:cut]))
                 tail, length = [piece[cut:]], len(piece) - cut
-                if b"\r" in whole:
-                    whole = whole.replace(b"\r\n", b"\n")
-                yield whole
-                lines += whole.count(b"\n")
+                if b"\r" in complete:
+                    complete = complete.replace(b"\r\n", b"\n")
+                yield complete
+                lines += complete.count(b"\n")
             if last := b"".join(tail).removesuffix(b"\r"):
                 yield last
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        what = "the end of the compressed data too early" if isinstance(error, EOFError) else f"broken data: {error}"
-        raise CorpusError(path, lines, what, "a whole compressed file; fetch it again") from None
+        what = "truncated compressed data" if isinstance(error, EOFError) else f"corrupt compressed data: {error}"
+        raise CorpusError(path, lines, what, COMPLETE_FILE) from None
     except FileNotFoundError:
         raise DataError(f"there is no file {path!r}{nearest(path)}") from None
     except IsADirectoryError:
@@ -111,7 +114,7 @@ def open_bytes(path: str) -> Iterator[bytes]:
     except (OSError, ValueError) as error:
         # bz2 reports damaged data as a bare OSError; a NUL in a path is a ValueError
         if isinstance(error, OSError) and error.errno is None:
-            raise CorpusError(path, lines, f"broken data: {error}", "a whole compressed file; fetch it again") from None
+            raise CorpusError(path, lines, f"corrupt compressed data: {error}", COMPLETE_FILE) from None
         raise DataError(f"{path!r} cannot be read: {error}") from None
 
 
@@ -119,7 +122,7 @@ class Source(Protocol):
     """A stream that bytes are read from."""
 
     def read1(self, size: int, /) -> bytes:
-        """At most this many bytes, none at the end."""
+        """Read at most this many bytes; none at the end."""
         ...
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check_literals(value: DataclassInstance, what: str) -> None:
-    """Raise UsageError if a ``Literal`` field of a dataclass has another value; ``what`` names it in the message."""
+    """Raise UsageError if a ``Literal`` field of a dataclass has any other value; ``what`` names the object."""
     for name, words in _words(type(value)).items():
         got = getattr(value, name)
         if isinstance(got, str) and got not in words:
@@ -30,5 +30,5 @@ def _literals(hint: Any) -> list[str]:
     if get_origin(hint) is Literal:
         return [str(word) for word in get_args(hint)]
     if get_origin(hint) in (Union, UnionType):
-        return [word for each in get_args(hint) for word in _literals(each)]
+        return [word for part in get_args(hint) for word in _literals(part)]
     return []

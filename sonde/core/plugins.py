@@ -28,11 +28,11 @@ from sonde.errors import SondeWarning, UsageError, describe_error, error_locatio
 
 
 class Part(Protocol):
-    """What all parts have."""
+    """What all parts have in common."""
 
     @property
     def name(self) -> str:
-        """By which it is typed and shown."""
+        """What users type and tables show."""
         ...
 
 
@@ -44,7 +44,7 @@ class Kind(Generic[T]):
     """A kind of part, and where its parts are found."""
 
     noun: str
-    """Singular, as in messages, and the variable that a module has its part in."""
+    """Singular, as in messages; also the name of the variable that holds a module's part."""
     package: str
     """The folder of the built-in parts, one module each. Modules whose names begin with _ hold what parts share."""
     type: type[T]
@@ -59,7 +59,7 @@ class Kind(Generic[T]):
 
         A part of another package that cannot be loaded, or whose name is taken, is left out with a warning.
         """
-        return _parts(self, tuple(sys.path))  # type: ignore[return-value]  # a cache knows no type variables
+        return _parts(self, tuple(sys.path))  # type: ignore[return-value]  # a cache does not keep type variables
 
     def __getitem__(self, name: str) -> T:
         return self.parts()[name]
@@ -74,7 +74,7 @@ class Kind(Generic[T]):
         return len(self.parts())
 
     def get(self, name: str) -> T:
-        """The part of this name. UsageError if there is none, with the nearest."""
+        """The part of this name; raises UsageError, with the nearest names, if there is none."""
         every = self.parts()
         if name not in every:
             near = difflib.get_close_matches(name, every, n=2)
@@ -100,7 +100,7 @@ def _offered(group: str, path: tuple[str, ...]) -> dict[str, EntryPoint]:
 
 
 def load_entry(entry: EntryPoint) -> object:
-    """What an entry point names. UsageError, with what went wrong, if that cannot be loaded."""
+    """What an entry point refers to; raises UsageError, with the cause, if it cannot be loaded."""
     try:
         with third_party_code:
             return entry.load()

@@ -1,4 +1,4 @@
-"""Arithmetic on one thread: with more, sums depend on their number, and cells that run in parallel get slower."""
+"""Numerics on one thread: with more, sums depend on the thread count, and parallel cells slow each other down."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def map_in_workers(
 
     kind = "generator" if in_order else "generator_unordered"
     with _without_interrupts():
-        results = Parallel(n_jobs=jobs, return_as=kind, **_guarded())(delayed(call)(*each) for each in calls)
+        results = Parallel(n_jobs=jobs, return_as=kind, **_guarded())(delayed(call)(*arguments) for arguments in calls)
     try:
         yield from results
     except BrokenProcessPool as e:
@@ -117,7 +117,7 @@ def _without_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Processes started here do not warn about what they have to clean up after a command was terminated."""
+    """Keep processes started here from warning about what they clean up after a command was terminated."""
     before = os.environ.get("PYTHONWARNINGS")
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (before, "ignore:resource_tracker")))
     try:

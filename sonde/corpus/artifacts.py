@@ -33,7 +33,7 @@ MARKUP_HINTS = ("http", "www", "HTTP", "WWW", "RB-", "rb-", "'''", "«»", "« �
 
 
 def find_lost_character(text: str, english: bool) -> re.Match[str] | None:
-    """Where a character was lost; in English text also where a question mark stands for an apostrophe."""
+    """Where a character was lost; in English text also where a question mark has replaced an apostrophe."""
     if "\ufffd" in text:
         return REPLACEMENT_CHARACTER.search(text)
     return LOST_APOSTROPHE.search(text) if english and "?" in text else None

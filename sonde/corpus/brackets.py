@@ -1,6 +1,6 @@
 """Bracketed constituency trees, as in the Penn Treebank: a streaming reader and a writer.
 
-A tree may stand on one line or over many, alone or after ``document<TAB>``, with or without an outer ``ROOT``, ``TOP``,
+A tree may span one line or many, alone or after ``document<TAB>``, with or without an outer ``ROOT``, ``TOP``,
 ``S1``, ``VROOT`` or empty label; it always comes out under one ``ROOT``. Traces (``-NONE-``) are removed, with the
 nodes they leave empty. Words are unescaped: ``-LRB-`` is ``(``, ``\\/`` is ``/``, and both quote marks of the Penn
 Treebank, two backticks and two apostrophes, are ``"`` in the forms, in the leaves and in the text.
@@ -20,10 +20,10 @@ from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import CorpusError, DataError
 
 DEEPEST = 1000
-"""A tree nested deeper than this is taken for a fault."""
+"""A tree nested deeper than this is treated as an error."""
 
 _MAX_TREE_CHARACTERS = 1 << 22
-"""Bytes after which an open tree is given up, so that a lost bracket does not gather the file in memory."""
+"""Bytes after which an open tree is given up, so that a missing bracket does not pull the file into memory."""
 
 _ROOTS = frozenset({"", "ROOT", "TOP", "S1", "VROOT"})
 _TOKEN = re.compile(
@@ -59,7 +59,7 @@ def read_brackets(path: str, *, shard: int = 0, of: int = 1, on_error: OnError |
 
     ``xpos`` are the labels of the pre-terminals; the other columns are None. The text is put together by simple rules
     for spacing. The id is the document, or the name of the file, with the number of the tree within it. A malformed
-    tree raises CorpusError, or is handed to ``on_bad`` and left out.
+    tree raises CorpusError, or is passed to ``on_error`` and skipped.
     """
     name = stem(path)
     counts: dict[str | None, int] = {}
@@ -113,9 +113,11 @@ def _units(path: str, on_error: OnError | None) -> Iterator[tuple[int, str | Non
     Round brackets are escaped inside words, so that counting them is enough.
     """
     open_lines: list[tuple[int, bytes]] = []  # of the tree that is open
-    again: list[tuple[int, bytes]] = []  # lines to be looked at a second time, the next one last
+    again: list[tuple[int, bytes]] = []  # lines to be read a second time, the next one last
     depth = size = 0
-    wary = False  # after a first fault a bracket in column 0 begins a tree; or every fault would read on to the end
+    wary = (
+        False  # after the first error, a bracket in column 0 begins a tree; else every error would read on to the end
+    )
     doc: str | None = None
     source = _lines(path, on_error)
 
@@ -130,7 +132,7 @@ def _units(path: str, on_error: OnError | None) -> Iterator[tuple[int, str | Non
         if depth and (not number or starts_again or size > _MAX_TREE_CHARACTERS or not line.strip()):
             wary = True
             first = open_lines[0][0]
-            # where another tree seems to begin, reading is taken up again
+            # reading resumes where another tree seems to begin
             restart = next((i for i, (_, t) in enumerate(open_lines) if i and t[:1] == b"("), len(open_lines))
             again += [(number, line), *reversed(open_lines[restart:])] if number else reversed(open_lines[restart:])
             del open_lines[restart:]
@@ -190,7 +192,7 @@ def _read(path: str, line: int, raw: bytes) -> list[Parsed]:
 
 
 def _parse(text: str) -> list[Parsed]:
-    """Parse the trees in a text with a stack of its own, so that nesting is not bound by Python's."""
+    """Parse the trees in a text with an explicit stack, so that nesting is not limited by Python's recursion."""
     trees: list[Parsed] = []
     labels: list[str] = []
     stack: list[list[Tree | None]] = []
@@ -274,7 +276,7 @@ def _sentence(id: str, doc: str | None, parsed: Parsed) -> Sentence:
 def _spaces(tags: Sequence[str], forms: Sequence[str], written: Sequence[str]) -> tuple[bool, ...]:
     """Whether a space follows each word, by the rules of English typography and Penn Treebank tokens."""
     space = [True] * len(forms)
-    inside = False  # of straight quotes, which need not say whether they open or close
+    inside = False  # inside straight quotes, whose tags need not say whether they open or close
     for i, form in enumerate(forms):
         if form.isalnum():
             if form in _SECOND_HALVES and i and (forms[i - 1].lower(), form) in _HALVES:
@@ -283,8 +285,8 @@ def _spaces(tags: Sequence[str], forms: Sequence[str], written: Sequence[str]) -
         opens = form in _OPENING
         closes = form in _CLOSING or (form[0] in _STOPS and not form.strip(_STOPS))
         if form in _STRAIGHT and (tags[i] in _QUOTES or form == '"'):
-            said = written[i] if form == '"' and written[i] != form else tags[i]
-            opens = said == "``" or (said != "''" and not inside)
+            quote = written[i] if form == '"' and written[i] != form else tags[i]
+            opens = quote == "``" or (quote != "''" and not inside)
             closes, inside = not opens, opens
         elif form[0] in "'’nN" and form.lower().replace("’", "'") in _CLITICS:
             closes = True

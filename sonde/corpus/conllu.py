@@ -21,7 +21,7 @@ SHARD_BLOCK = 256
 """Sentences are assigned to shards in runs of this many."""
 
 _MAX_BLOCK_BYTES = 1 << 23
-"""No sentence takes 8 MiB; a block that does is a file of another kind, which must not be collected in memory."""
+"""No sentence takes 8 MiB; a block that does is another kind of file, which must not be read into memory."""
 
 _COMMENT = re.compile(r"^#[ \t]*(sent_id|text|newdoc(?:[ \t]+id)?)[ \t]*(?:= ?(.*))?$", re.M)
 _HEADER = re.compile(rb"(?:#[^\n]*(?:\n|$))*")
@@ -179,7 +179,7 @@ def _sentence(
 
 
 def _is_tree(heads: tuple[int, ...]) -> bool:
-    """Whether every word leads up to one root; each word is stepped on once."""
+    """Whether every word leads up to one root; each word is visited once."""
     n = len(heads)
     if heads.count(-1) != 1 or max(heads) >= n:
         return False
@@ -220,7 +220,7 @@ def _ranges(columns: Sequence[tuple[str, ...]]) -> tuple[tuple[Mwt, ...], dict[i
 
 
 def _surface(forms: Sequence[str], space: Sequence[bool], mwts: Sequence[Mwt]) -> str:
-    """The text as it can be put together from the tokens."""
+    """The text, reconstructed from the tokens."""
     out: list[str] = []
     at = 0
     for first, end, form in (*mwts, (len(forms), len(forms), "")):
@@ -273,10 +273,8 @@ def _rows(s: Sentence) -> str:
     for i, (cells, after) in enumerate(zip(zip(*columns, strict=True), space, strict=True)):
         cells = (str(i + 1), *cells, "_", "_" if after else "SpaceAfter=No")
         if not all(cells) or any(c in cell for cell in (*cells, above.get(i, "")[:-1]) for c in "\r\n"):
-            raise DataError(
-                f"sentence {s.id!r}, word {i + 1}: an empty value or one with a line break has no CoNLL-U form"
-            )
+            raise DataError(f"sentence {s.id!r}, word {i + 1}: CoNLL-U cannot represent an empty value or a line break")
         if any("\t" in cell for cell in cells):
-            raise DataError(f"sentence {s.id!r}, word {i + 1}: a value with a tab has no CoNLL-U form")
+            raise DataError(f"sentence {s.id!r}, word {i + 1}: CoNLL-U cannot represent a value with a tab")
         lines.append(above.get(i, "") + "\t".join(cells) + "\n")
     return "".join((*lines, "\n"))

@@ -1,4 +1,4 @@
-"""A corpus: a named stream of sentences that can be read again and again, whole or in shards."""
+"""A corpus: a named stream of sentences that can be read repeatedly, in full or in shards."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OnError = Callable[[CorpusError], None]
 
 @dataclass(frozen=True, repr=False)
 class Corpus:
-    """A stream of sentences that can be read again and again: a small value that names its source.
+    """A stream of sentences that can be read repeatedly: a small value that names its source.
 
     Make one with `Corpus.read`, `Corpus.synthetic` or `Corpus.of`, and iterate over it.
 
@@ -52,7 +52,7 @@ class Corpus:
         Bracket files whose trees are joined to the sentences of ``files`` by document and words; where a document has
         the same words several times, all get the first tree.
     format
-        ``conllu``, ``brackets`` or ``text``; None to tell by suffix and content.
+        ``conllu``, ``brackets`` or ``text``; None: detected by suffix and content.
     builtin
         The number of sentences of the built-in corpus; 0 for other corpora.
     seed
@@ -168,7 +168,7 @@ class Corpus:
         Parameters
         ----------
         sentences
-            The sentences, or one of them.
+            The sentences, or a single one.
         name, language
             Shown in manifests and messages.
 
@@ -283,8 +283,8 @@ def digest_of(sentence: Sentence) -> int:
     columns = (s.forms, s.lemmas, s.upos, s.xpos, s.feats, s.deprels)
     parts = ["" if column is None else "\t".join(column) for column in columns]
     tree = "" if s.tree is None else str(s.tree)
-    whole = "\n".join((s.id, s.doc or "", s.text, *parts, repr(s.heads), repr(s.mwts), tree))
-    return int.from_bytes(blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).digest(), "big")
+    content = "\n".join((s.id, s.doc or "", s.text, *parts, repr(s.heads), repr(s.mwts), tree))
+    return int.from_bytes(blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).digest(), "big")
 
 
 def _name(typed: Sequence[str]) -> str:

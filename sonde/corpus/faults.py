@@ -1,4 +1,4 @@
-"""What is wrong with a block of CoNLL-U lines, and on which line; the slow and careful half of the reader."""
+"""What is wrong with a block of CoNLL-U lines, and on which line; the slow path of the reader."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ EMPTY_NODE = re.compile(r"[0-9]+\.[1-9][0-9]*")
 _WORD = re.compile(r"[1-9][0-9]*")
 _NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL")
 _MAX_DIGITS = 19
-"""Characters of an ID or HEAD; what is longer is not a number of a word and not worth converting."""
+"""Characters of an ID or HEAD; anything longer is not a word number and not worth converting."""
 
 
 def find_fault(path: str, line: int, rows: list[str]) -> CorpusError:
-    """Find out what is wrong with a block that failed a check: the first line that cannot be, else the tree."""
+    """Find out what is wrong with a block that failed a check: the first malformed line, otherwise the tree."""
     for at, row in enumerate(rows, line):
         if problem := _row_fault(row):
             return CorpusError(path, at, *problem)
@@ -105,4 +105,4 @@ def _loop(heads: Sequence[int]) -> list[int]:
         if at in path:
             return list(path)[list(path).index(at) :]
         done |= path.keys()
-    raise AssertionError("a block failed a check and yet nothing is wrong with it")
+    raise AssertionError("a block failed a check, but no error was found in it")

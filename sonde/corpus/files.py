@@ -80,7 +80,7 @@ def _kind_by_name(path: str) -> str | None:
 
 
 def stem(path: str) -> str:
-    """The file name without directory, compression suffix and corpus suffix; the start of made-up sentence ids."""
+    """The file name without directory, compression suffix and corpus suffix; the prefix of generated sentence ids."""
     name = plain_name(path)
     for suffix in sorted(SUFFIXES, key=len, reverse=True):
         if name.lower().endswith(suffix) and len(name) > len(suffix):
@@ -105,5 +105,5 @@ def detect_format(path: str) -> str:
                     return "brackets"
                 break
     raise UsageError(
-        f"cannot tell what {path!r} holds from its name or its first line; pass the format: conllu, brackets or text"
+        f"cannot detect the format of {path!r} from its name or first line; pass the format: conllu, brackets or text"
     )

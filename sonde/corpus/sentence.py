@@ -10,7 +10,7 @@ ANNOTATION_COLUMNS = ("lemmas", "upos", "xpos", "feats", "heads", "deprels", "tr
 
 
 def shorten(text: str, most: int = 60) -> str:
-    """A text cut to so many characters, for a repr of one line."""
+    """A text cut to at most this many characters, for a one-line repr."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -85,7 +85,7 @@ class Tree:
 class Sentence:
     """One annotated sentence, as parallel columns over its syntactic words.
 
-    A column has one entry per word, or is None as a whole where the source lacks it. Positions count from 0.
+    A column has one entry per word, or is None where the source lacks it. Positions count from 0.
 
     Parameters
     ----------

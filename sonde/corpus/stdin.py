@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def spool_stdin() -> str:
-    """Copy standard input to a temporary file, which other processes can read too and which is removed at exit."""
+    """Copy standard input to a temporary file, which other processes can read too; it is removed at exit."""
     head = sys.stdin.buffer.read(6)
     magic = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
     suffix = next((s for m, s in magic.items() if head.startswith(m)), "")

@@ -1,6 +1,6 @@
-"""Questions about one sentence's dependency tree and constituency tree.
+"""Queries on one sentence's dependency tree and constituency tree.
 
-Dependency questions need ``heads`` and ``deprels``; constituency questions need ``tree``. Positions are 0-based words.
+Dependency queries need ``heads`` and ``deprels``; constituency queries need ``tree``. Positions are 0-based words.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def root(s: Sentence) -> int:
 
 
 def children(s: Sentence, head: int) -> tuple[int, ...]:
-    """The positions of the words that hang on ``head``, left to right."""
+    """The positions of the dependents of ``head``, left to right."""
     assert s.heads is not None
     return _children(s.heads, head)
 
@@ -120,8 +120,8 @@ def is_finite(s: Sentence, i: int) -> bool:
 def auxiliaries(s: Sentence, head: int, *relations: str) -> list[int]:
     """The children of ``head`` that are auxiliaries (``aux`` and its subtypes), or have one of these relations."""
     assert s.deprels is not None
-    wanted = relations or ("aux",)
-    return [i for i in children(s, head) if base(s.deprels[i]) in wanted]
+    accepted = relations or ("aux",)
+    return [i for i in children(s, head) if base(s.deprels[i]) in accepted]
 
 
 def finite(s: Sentence, head: int) -> int | None:
@@ -140,7 +140,7 @@ def not_main(s: Sentence, head: int) -> str | None:
     assert s.deprels is not None
     relations = [s.deprels[i] for i in children(s, head)]
     if "cop" in relations and tags(s)[head] == "VERB":
-        return "the root is a clause in the place of a predicate"
+        return "the root is a clausal predicate"
     return "the root is a subordinate clause" if "mark" in relations else None
 
 

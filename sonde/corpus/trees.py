@@ -58,7 +58,7 @@ def _index(files: tuple[str, ...], stamps: tuple[tuple[int, int], ...]) -> TreeI
         for s in read_brackets(file):
             first = first or s
             words = _key(s.forms)
-            by_words.setdefault(words, s)  # the first of several trees, whichever shard asks
+            by_words.setdefault(words, s)  # the first of several trees, whichever shard reads it
             if s.doc is not None:
                 docs.add(s.doc)
                 by_doc.setdefault((s.doc, words), s)

@@ -26,7 +26,7 @@ _SHARD = re.compile(r"\d+-of-\d+")
 def find_file(path: Path) -> Path | None:
     """The file itself, or else a compressed version of it, if there is one."""
     tried = (path, *(path.with_name(path.name + suffix) for suffix in COMPRESSED))
-    return next((each for each in tried if each.is_file()), None)
+    return next((path for path in tried if path.is_file()), None)
 
 
 def without_compression_suffix(path: str) -> Path:

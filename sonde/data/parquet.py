@@ -96,7 +96,7 @@ def _check(table: Any) -> list[str]:
     if missing := set(ROW_COLUMNS) - set(table.column_names):
         raise ValueError(f"it lacks the column {', '.join(sorted(missing))}")
     if len(set(table.column_names)) < len(table.column_names):
-        raise ValueError("it has two columns of one name")
+        raise ValueError("it has two columns of the same name")
     lists = {"tokens": pa.string(), "marks": pa.int32()}
     for name, kind in zip(table.column_names, table.schema.types, strict=True):
         expected = pa.list_(lists[name]) if name in lists else pa.string()
@@ -106,12 +106,12 @@ def _check(table: Any) -> list[str]:
         if name in ROW_COLUMNS and name != "key" and table[name].null_count:
             raise ValueError(f"the column {name} has rows without a value")
         if name in lists and any(chunk.flatten().null_count for chunk in table[name].chunks):
-            raise ValueError(f"the column {name} has lists with empty places")
+            raise ValueError(f"the column {name} has lists with missing values")
     return [name for name in table.column_names if name not in ROW_COLUMNS]
 
 
 def _plain(column: Any) -> Any:
-    """A column with its values in place of their numbers in a dictionary, which take ten times as long to look up."""
+    """A dictionary-encoded column as plain values: looking up its indices takes ten times as long."""
     import pyarrow as pa
 
     return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column

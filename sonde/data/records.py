@@ -123,7 +123,7 @@ def _csv(path: str) -> Iterator[tuple[int, list[str]]]:
             first = reader.line_num + 1
     except csv.Error as error:
         expected = "comma-separated values, quotes inside quotes doubled; a file with tabs and bare quotes is a .tsv"
-        raise CorpusError(path, first, f"broken CSV ({error})", expected) from None
+        raise CorpusError(path, first, f"malformed CSV ({error})", expected) from None
 
 
 def _json(path: str, columns: Columns) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -176,7 +176,7 @@ def _parquet(path: str, columns: Columns) -> Iterator[tuple[int, tuple[str, ...]
         raise DataError(f"there is no file {path!r}") from None
     except (pa.ArrowException, OSError, EOFError, ValueError, lzma.LZMAError) as error:
         reason = str(error).partition("\n")[0]
-        raise DataError(f"{path} cannot be read as Parquet after row {number}: {reason}. Fetch it again.") from None
+        raise DataError(f"{path} cannot be read as Parquet after row {number}: {reason}. Download it again.") from None
 
 
 def _unpacked(path: str) -> Any:

@@ -12,7 +12,7 @@ Rows = dict[str, list[Example]]
 
 
 class Interned(dict[str, str]):
-    """Strings by themselves, so that a word is one object however often it is read."""
+    """Strings mapped to themselves, so that a word is one object however often it is read."""
 
     def __missing__(self, word: str) -> str:
         return self.setdefault(word, word)

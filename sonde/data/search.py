@@ -161,7 +161,7 @@ def is_plain_file(path: Path) -> bool:
 
 def _is_pseudo(folder: Path) -> bool:
     place = folder.resolve()
-    return any(place.is_relative_to(each) for each in _PSEUDO) and not place.is_relative_to(_MEMORY)
+    return any(place.is_relative_to(root) for root in _PSEUDO) and not place.is_relative_to(_MEMORY)
 
 
 def _senteval(path: str) -> FoundSet:

@@ -199,7 +199,7 @@ def _distinct(candidates: Iterable[FoundSet]) -> list[FoundSet]:
     once: dict[tuple[str, ...], FoundSet] = {}
     for m in candidates:
         key = (m.kind, *m.trail, *(Path(p).resolve().name for p in m.paths))
-        once[key] = max(once.get(key, m), m, key=lambda each: each.shown)
+        once[key] = max(once.get(key, m), m, key=lambda candidate: candidate.shown)
     trails = Counter(m.trail for m in once.values())
     left = [
         replace(m, trail=(*m.trail[:-1], Path(m.paths[0]).name)) if trails[m.trail] > 1 else m for m in once.values()

@@ -1,4 +1,4 @@
-"""Sets that others wrote: SentEval's files, X-Probe's folders, and tables with columns of any name."""
+"""Sets in other formats: SentEval's files, X-Probe's folders, and tables with columns of any name."""
 
 from __future__ import annotations
 

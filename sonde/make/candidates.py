@@ -28,7 +28,7 @@ class Candidate(NamedTuple):
     near_key: int
     """The near-duplicate key of the unchanged sentence."""
     times: int
-    """How many near-duplicates it stands for, itself included."""
+    """How many near-duplicates it represents, itself included."""
     example: Example
 
 
@@ -93,7 +93,7 @@ def tie_break_key(candidate: Candidate) -> tuple[object, ...]:
 
 
 def pack_pools(pools: Sequence[Pool]) -> bytes:
-    """Pools as bytes for the way between processes, several times faster than pickling them."""
+    """Pools as bytes, to be sent between processes; several times faster than pickling them."""
     return msgspec.msgpack.encode([(list(p.cells.items()), p.proposed, p.rejected, p.failed) for p in pools])
 
 

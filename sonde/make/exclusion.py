@@ -1,8 +1,8 @@
 """Sentences that no set may use: those of a list, and those that the sentences of the list were made from.
 
 The rows of some tasks are changed sentences: two words exchanged (bigram shift), two clauses (coordination inversion),
-one word replaced (odd man out). A list of such rows must withhold the originals. What was exchanged leaves the letters
-of a sentence as they are, and what was replaced leaves all words but one, so that a sentence is withheld if, up to
+one word replaced (odd man out). A list of such rows must exclude the originals too. An exchange leaves the letters
+of a sentence as they are, and a replacement leaves all words but one, so that a sentence is excluded if, up to
 case, digits, punctuation and spacing, it
 
 - is in the list,
@@ -23,13 +23,13 @@ from sonde.core.hashing import hash_64
 from sonde.corpus.near_duplicates import folded
 
 MIN_WORDS = 3
-"""Letters and gaps are compared from this many words on: shorter texts are too easily alike, and are in no set."""
+"""Letters and gaps are compared from this many words on: shorter texts are too easily alike, and no set has them."""
 _BASE, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class ExcludedSentences:
-    """The keys of sentences that are withheld, eight bytes each."""
+    """The keys of excluded sentences, eight bytes each."""
 
     letter_keys: frozenset[int] = frozenset()
     gap_keys: frozenset[int] = frozenset()
@@ -49,7 +49,7 @@ class ExcludedSentences:
         return bool(self.letter_keys)
 
     def has(self, text: str, tokens: Sequence[str]) -> bool:
-        """Whether a sentence is withheld."""
+        """Whether a sentence is excluded."""
         return (
             _letters(text) in self.letter_keys
             or not self.gap_keys.isdisjoint(_gap_keys(text.split()))

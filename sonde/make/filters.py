@@ -14,7 +14,7 @@ ADDRESS_HINTS = ("http", "www.", "@", ".com", ".org", ".net", ".htm")
 """Every address contains one of these, and searching for them is cheap."""
 BRACKET_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("«", "»"), ("-LRB-", "-RRB-"), ("``", "''"))
 QUOTED = re.compile(r"""[()\[\]{}«»"„“”]|-[LR]RB-|``|''""")
-EXCLUDED_REASON = "withheld by --exclude"
+EXCLUDED_REASON = "excluded by --exclude"
 COLUMN_BITS = {"upos": 1, "penn": 2, "feats": 4, "heads": 8, "tree": 16, "lemmas": 32, "xpos": 2, "deprels": 8}
 
 

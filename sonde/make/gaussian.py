@@ -28,9 +28,9 @@ def gaussian(cells: Mapping[Cell, int], most: int) -> dict[Cell, int]:
         low, high = 0.0, most / sum(weight.values())
         for _ in range(40):
             scale = (low + high) / 2
-            wanted = {cell: scale * w for cell, w in weight.items()}
-            short = sum(max(0.0, math.floor(n) - table.get(cell, 0)) for cell, n in wanted.items())
-            low, high = (scale, high) if short <= 0.01 * sum(wanted.values()) else (low, scale)
+            target = {cell: scale * w for cell, w in weight.items()}
+            short = sum(max(0.0, math.floor(n) - table.get(cell, 0)) for cell, n in target.items())
+            low, high = (scale, high) if short <= 0.01 * sum(target.values()) else (low, scale)
         drawn = {cell: min(table.get(cell, 0), math.floor(low * w)) for cell, w in weight.items()}
         if sum(drawn.values()) > sum(best.values()):
             best = drawn

@@ -1,4 +1,4 @@
-"""A task made ready for one corpus: which reading, which plan, how large a pool; or why it is skipped."""
+"""A task prepared for one corpus: its reading, plan and pool size; or why it is skipped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sonde.task.third_party import failure_location
 COVERAGE = 0.1
 """A reading is used if at least this share of the sentences has its columns."""
 POOL_MARGIN = 64
-"""Room that even the smallest pool has."""
+"""The minimum size of a pool."""
 SLACK = 4
 """Where there are many cells, together they hold up to this many times the requested rows."""
 COLUMN_NAMES = {
@@ -114,7 +114,7 @@ def choose_reading(task: Task, policy: Policy, counts: Counts) -> str | UsageErr
 
 
 def _ineffective_setting(task: Task, policy: Policy, reading: str) -> str | None:
-    """That a policy was changed in a field that has no effect under this reading, if it was."""
+    """A message if the policy was changed in a field that has no effect under this reading, otherwise None."""
     known = effective_fields(task, policy, {reading})
     usual = (Policy(), *task.policies.values())
     for field in fields(Policy):
@@ -137,10 +137,10 @@ def empty_pool(job: Job, sharing: int = 1) -> Pool:
     rows = sum(policy.sizes)
     if policy.balance == "natural":
         return Pool(rows * sharing + POOL_MARGIN)
-    fewest = len(labels) if isinstance(labels, tuple) else policy.min_classes
-    most = len(labels) if isinstance(labels, tuple) else policy.classes or len(policy.bins) or fewest
-    limit = rows // fewest
-    if policy.strata == "exact" or most > fewest:
+    minimum = len(labels) if isinstance(labels, tuple) else policy.min_classes
+    most = len(labels) if isinstance(labels, tuple) else policy.classes or len(policy.bins) or minimum
+    limit = rows // minimum
+    if policy.strata == "exact" or most > minimum:
         # many cells: a share of the rows each, with slack for those that come out unevenly
         strata = len(strata_of(policy)) if policy.strata == "exact" else 1
         limit = min(limit, SLACK * rows // (most * strata))

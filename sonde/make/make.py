@@ -51,7 +51,7 @@ def make_sets(
     shards
         Into how many parts the corpus is read; one per worker by default.
     exclude
-        Sentences to withhold, together with those they were made from.
+        Sentences to exclude, together with those they were made from.
     exclusive
         Use a sentence in one task only.
     skip_bad
@@ -69,7 +69,7 @@ def make_sets(
     Raises
     ------
     UsageError
-        If there is no task.
+        If there are no tasks.
     CorpusError
         If a sentence is malformed, unless ``skip_bad``.
 
@@ -105,7 +105,7 @@ def make_sets(
     pools = [empty_pool(job, len(ready) if exclusive else 1) for job in ready]
     excluded = exclude if isinstance(exclude, ExcludedSentences) else ExcludedSentences.of(exclude)
     propose(source, ready, pools, jobs, excluded, progress, shards or jobs, counts.sentences)
-    del source  # it may hold the whole of a small corpus
+    del source  # it may hold a small corpus in memory
     order = list(range(len(ready)))
     if exclusive:  # the scarcest first, or they would find their few sentences taken
         order.sort(key=lambda i: (sum(pools[i].proposed.values()), ready[i].task.name))
@@ -118,13 +118,13 @@ def make_sets(
 def _requests(given: Request | Iterable[Request]) -> list[tuple[str, Task, Policy]]:
     alone = isinstance(given, Task) or (isinstance(given, tuple) and len(given) == 3 and isinstance(given[0], str))
     out: list[tuple[str, Task, Policy]] = []
-    for each in [given] if alone or not isinstance(given, Iterable) or isinstance(given, str) else given:
-        match each:
+    for item in [given] if alone or not isinstance(given, Iterable) or isinstance(given, str) else given:
+        match item:
             case Task():
-                suite, policy = next(iter(each.policies.items()))
-                out.append((suite, each, policy))
+                suite, policy = next(iter(item.policies.items()))
+                out.append((suite, item, policy))
             case (str() as suite, Task() as task, Policy() as policy):
                 out.append((suite, task, policy))
             case _:
-                raise UsageError(f"Expected a (suite, task, policy), as `select_tasks` returns, got {each!r:.80}.")
+                raise UsageError(f"Expected a (suite, task, policy), as `select_tasks` returns, got {item!r:.80}.")
     return out

@@ -56,7 +56,7 @@ class ReadLog:
         self.messages.append(str(error))
 
     def add(self, other: ReadLog) -> None:
-        """Add the log of another shard; an error of a whole file is seen by every shard and counts once."""
+        """Add the log of another shard; an error that ends a file is seen by every shard and counts once."""
         self.digest = (self.digest + other.digest) % (1 << 128)
         self.malformed += other.malformed - len(set(self.messages) & set(other.messages))
         self.messages = sorted({*self.messages, *other.messages})[:MAX_LISTED_ERRORS]
@@ -198,7 +198,7 @@ def propose_shard(
                 reason = EXCLUDED_REASON
         for own, propose, context, salt, pool, (low, high), stratum_of, needs, natural in work:
             if not low <= n <= high:
-                pool.rejected["length outside the window"] += 1
+                pool.rejected["length out of range"] += 1
                 continue
             if reason is not None:
                 pool.rejected[reason] += 1

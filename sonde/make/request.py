@@ -48,7 +48,7 @@ def select_tasks(
     sizes
         Rows in train, validation and test, such as ``10000/1000/1000``; by default those of the paper.
     length
-        The fewest and the most tokens in a sentence, such as ``5-28``.
+        The minimum and maximum number of tokens in a sentence, such as ``5-28``.
     settings
         Changes to the policies: ``field=value``, or ``task.field=value`` for one task only.
 
@@ -158,7 +158,7 @@ def parse_length(text: str) -> tuple[int, int]:
     """``5-28`` → (5, 28)."""
     match = re.fullmatch(r"(\d+)-(\d+)", text)
     if not match or not 1 <= int(match[1]) <= int(match[2]):
-        raise UsageError(f"--length {text}: expected the fewest and the most tokens, such as 5-28.")
+        raise UsageError(f"--length {text}: expected the minimum and maximum number of tokens, such as 5-28.")
     return int(match[1]), int(match[2])
 
 

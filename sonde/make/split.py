@@ -91,11 +91,11 @@ def classes(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int
             least = max(least, -(-2 * total // max(1, min(quotas(policy, 1, min(total, sum(policy.sizes)))))))
         ranked = sorted(totals, key=lambda c: (-proposed.get(c, 0), c))
         enough = [c for c in ranked if totals[c] >= least]
-        fewest = max(2, policy.min_classes)
-        at_least = f"each of {fewest} classes" + (" with the same lengths" if policy.strata == "exact" else "")
+        min_classes = max(2, policy.min_classes)
+        at_least = f"each of {min_classes} classes" + (" with the same lengths" if policy.strata == "exact" else "")
         ordinal = policy.strata == "exact" and all(map(str.isdigit, enough))
         found = _range(sizes, sorted(enough), policy) if ordinal else tuple(sorted(enough[: policy.most_classes]))
-        sound = len(found) >= fewest
+        sound = len(found) >= min_classes
     if sound:
         return found
     have = ", ".join(f"{label} {n}" for label, n in sorted(totals.items(), key=lambda p: -p[1])[:8]) or "none"

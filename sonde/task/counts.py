@@ -75,7 +75,7 @@ class Counts:
     def _thin(self) -> None:
         """Drop words, by a hash of each, until the bigrams of the others are few enough.
 
-        Which words remain depends on the whole corpus only: a table once too large stays too large.
+        Which words remain depends only on the corpus, not on the order: a table once too large stays too large.
         """
         while self.level:
             kept = {w for pair in self.bigrams for w in pair if self.keeps(w)}

@@ -18,7 +18,7 @@ def plain_words(s: Sentence) -> set[int]:
 def replaceable_words(s: Sentence) -> set[int]:
     """Plain words with nothing attached but closing punctuation, so that another word may take their place.
 
-    French *l'* and the halves of a hyphenated word are not replaceable.
+    French *l'* and the parts of a hyphenated word are not replaceable.
     """
     space = s.space_after or (True,) * len(s)
     return {
@@ -58,7 +58,7 @@ def replace_words(
     key: str | None = None,
     extra: tuple[tuple[str, str], ...] = (),
 ) -> Example:
-    """The sentence with plain words at some positions replaced, the spacing of their places kept."""
+    """The sentence with plain words at some positions replaced, with their spacing kept."""
     tokens = list(s.tokens)
     where = token_positions(s, words)
     for at, form in zip(where, words.values(), strict=True):

@@ -12,7 +12,7 @@ Range = tuple[int, int]
 
 
 LENGTH_BINS: tuple[Range, ...] = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
-"""The length bins of the released SentEval sets; classes are balanced inside each, so that length is no cue."""
+"""The length bins of the released SentEval sets; classes are balanced inside each, so that length is not a cue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

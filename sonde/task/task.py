@@ -46,7 +46,7 @@ class Task:
     version
         Raise it when the sets would come out differently.
     question
-        What is asked about a sentence, as a question.
+        The question that a probe has to answer about a sentence.
     paper
         Where the task comes from.
     propose

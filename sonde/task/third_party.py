@@ -27,7 +27,7 @@ ARGUMENTS = {
 
 
 def load_file(path: Path, noun: str) -> ModuleType:
-    """Run a Python file of the user's. UsageError, with file and line, if it does not run."""
+    """Run a user's Python file; raises UsageError, with file and line, if it fails."""
     if not path.is_file():
         raise UsageError(f"There is no file {path} to load a {noun} from.")
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -44,7 +44,7 @@ def load_file(path: Path, noun: str) -> ModuleType:
     except BaseException as e:  # sys.exit among them
         where = _import_location(e, str(path))
         raise UsageError(f"The {noun} file {path} does not run: {describe_error(e)}{where}") from e
-    finally:  # and out again, so that workers are sent the code and do not try to import it
+    finally:  # removed again, so that workers are sent the code and do not try to import it
         del sys.modules[path.stem]
         if before is not None:
             sys.modules[path.stem] = before
@@ -52,7 +52,7 @@ def load_file(path: Path, noun: str) -> ModuleType:
 
 
 def load_module(name: str, noun: str) -> ModuleType:
-    """Import a module of the user's. UsageError, with file and line, if that fails."""
+    """Import a user's module; raises UsageError, with file and line, if that fails."""
     try:
         with third_party_code:
             return importlib.import_module(name)

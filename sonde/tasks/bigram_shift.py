@@ -2,8 +2,8 @@
 
 The pair is chosen before the label, and a sentence qualifies for either label only if it has such a pair: not the first
 word, no punctuation, symbol or interjection, two different words of different parts of speech (*Andy Warhol* is as good
-the other way round), with white space around them and outside multi-word tokens. Sentences with double quotes are left
-out, as in the released SentEval set. Some exchanges remain good sentences, more of them where word order is free.
+either way), with white space around them and outside multi-word tokens. Sentences with double quotes are left
+out, as in the released SentEval set. Some exchanges leave a sentence well-formed, more so where word order is free.
 """
 
 from sonde.corpus.sentence import Sentence

@@ -1,7 +1,7 @@
 """Were the two coordinated main clauses of the sentence exchanged?
 
 From a constituency tree the sentence node is ``S (,) CC S .``; from dependencies the root and its one conjunct are
-clauses, and the conjunct with its conjunction is one stretch at the end. The second clause has a subject of its own,
+clauses, and the conjunct with its conjunction is one span at the end. The second clause has a subject of its own,
 or a verb whose person or number is not the first one's, in languages that leave pronouns out. The conjunction and the
 comma stay in the middle and the final punctuation stays final. The old first word loses its capital if it would have
 none inside a sentence; the new first word gains one, in either class. Left out is what would give the old order away:
@@ -124,7 +124,7 @@ def _from_heads(s: Sentence) -> Clauses | str:
         end -= 1
     span = [i for i in subtree(s, other) if i < end]
     if not span or span != list(range(span[0], end)):
-        return "the second clause is not one stretch at the end"
+        return "the second clause is not one span at the end"
     second = span[0]
     while second < end and (second == cc or pos[second] == "PUNCT"):
         second += 1

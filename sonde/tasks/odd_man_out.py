@@ -4,7 +4,7 @@ A position and a replacement are chosen before the label, and a sentence qualifi
 The replacement has the part of speech and features of the original, and both its bigrams are attested in the corpus
 about as often as the original's. Where there are dependencies, a verb is replaced only by one seen with the same kinds
 of complements, and parts of compounds are kept. Replacements are divided among the splits, and a sentence is used
-once. Some changed sentences remain good ones: the human bound of the paper is 81 %.
+once. Some changed sentences remain well-formed: human accuracy in the paper is 81 %.
 """
 
 import math
@@ -117,8 +117,8 @@ def plan(counts: Counts, policy: Policy, reading: str) -> Plan:
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for (form, tag, feats), n in counts.words.items():
         word = fold(form)
-        wanted = word in band and (not policy.domain or tag in policy.domain) and counts.keeps(word)
-        if wanted and by_pos[tag][word] >= MAINLY * seen[word]:
+        allowed = word in band and (not policy.domain or tag in policy.domain) and counts.keeps(word)
+        if allowed and by_pos[tag][word] >= MAINLY * seen[word]:
             kinds[word].add((tag, feats))
             spellings[word][form] += n
     after: defaultdict[str, dict[str, int]] = defaultdict(dict)

@@ -96,7 +96,7 @@ def _contradiction(s: Sentence, verb: int, tense: str) -> str | None:
     if problem := not_main(s, verb):
         return problem
     if feature(s, verb, "Mood") not in (None, "Ind"):
-        return "no indicative"
+        return "not indicative"
     if (
         any(feature(s, i, "Mood") == "Cnd" or s.deprels[i] in ("aux:cnd", "aux:imp") for i in helpers)
         or "бы" in s.forms

@@ -25,7 +25,7 @@ ADI = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 29), (30, 33), (34, 7
 
 
 def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
-    """Sentences of one length belong into one bin, whatever the bins: the one in which most of them are."""
+    """Sentences of one length belong in one bin, whatever the bins: the one that has most of them."""
     seen: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for row in rows:
         seen[len(row.tokens)][row.label] += 1

@@ -1,7 +1,7 @@
 """Is the sentence a question, a command, or neither?
 
 ``inter``: the sentence ends in a question mark. ``imper``: the root is imperative. ``other``: everything else. A
-question mark anywhere but at the end leaves the sentence out, and so does a particle of command (Polish *niech*).
+question mark anywhere but at the end leaves the sentence out, and so does a hortative particle (Polish *niech*).
 """
 
 from sonde.corpus.sentence import Sentence
@@ -20,7 +20,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
         return Example.of(s, "imper", marks=(top,))
     assert s.deprels is not None
     if "aux:imp" in (s.deprels[i] for i in auxiliaries(s, top)):
-        return "command by a particle"
+        return "hortative particle"
     return Example.of(s, "other")
 
 

@@ -80,7 +80,7 @@ def redundancy(label: str, others: Iterable[str | None]) -> tuple[str, str]:
 
 
 def _doubt(s: Sentence, noun: int, relation: str, label: str) -> str | None:
-    """What the dependencies have against a noun's number or its being the argument, or None."""
+    """Why the dependencies contradict a noun's number or its being the argument, or None."""
     assert s.deprels is not None
     assert s.heads is not None
     head = root(s)

@@ -1,7 +1,7 @@
 """How deep is the syntactic tree?
 
 Conneau et al. (2018) take the constituency tree (nodes from ROOT to a part-of-speech node); the UD suites take the
-dependency tree (words from the root down, punctuation left out). Depth goes with length, so classes are drawn with the
+dependency tree (words from the root down, punctuation left out). Depth grows with length, so classes are drawn with the
 same length histogram to the last row (``decorrelate="exact"``), or from SentEval's Gaussian over length and depth
 (``"gaussian"``).
 """

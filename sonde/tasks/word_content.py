@@ -67,7 +67,7 @@ def _frequent(
 def label_issues(rows: Sequence[Example]) -> list[LabelIssue]:
     """The word must be in the sentence, and no other target, spelled as it is or with the capital of a first word.
 
-    A target is a label that half of its rows hold; a name that is spelled like a target (*Betty Hill*) is none.
+    A target is a label that half of its rows hold; a name that is spelled like a target (*Betty Hill*) is not one.
     """
     times = Counter(row.label for row in rows)
     held = Counter(row.label for row in rows if fold(row.label) in map(fold, row.tokens))

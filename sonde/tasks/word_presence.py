@@ -33,7 +33,7 @@ def _pieces(e: Example) -> set[str]:
 def complete(examples: Sequence[Example], rng: Random) -> list[Example]:
     """Each sentence with its own word, and with the word of another sentence that it does not have.
 
-    The words are dealt out as a random exchange, so that every word is absent as often as it is present.
+    The words are exchanged at random, so that every word is absent as often as it is present.
     """
     words = [dict(e.extra)["word"] for e in examples]
     present = [_pieces(e) for e in examples]

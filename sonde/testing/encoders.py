@@ -75,24 +75,24 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
         return np.array(call_encoder(encoder, texts, layers), np.float64)
 
     try:
-        whole = vectors(texts)
+        together = vectors(texts)
     except SondeError as e:
         yield Verdict("it gives one vector of finite numbers per text", False, str(e))
         return
-    what = f"{whole.shape[2]} numbers" + (f", {len(layers)} layers" if layers else "")
+    what = f"{together.shape[2]} numbers" + (f", {len(layers)} layers" if layers else "")
     yield Verdict("it gives one vector of finite numbers per text", True, what)
     rules: tuple[tuple[str, Callable[[], str]], ...] = (
         (
             "the same texts give the same vectors again",
-            lambda: describe_difference(whole, vectors(texts), texts, REPEAT_TOLERANCE),
+            lambda: describe_difference(together, vectors(texts), texts, REPEAT_TOLERANCE),
         ),
         (
             "a vector does not depend on the other texts of the batch",
-            lambda: describe_difference(whole, np.concatenate([vectors([t]) for t in texts], axis=1), texts),
+            lambda: describe_difference(together, np.concatenate([vectors([t]) for t in texts], axis=1), texts),
         ),
         (
             "a vector does not depend on the order of the batch",
-            lambda: describe_difference(whole, vectors(texts[::-1])[:, ::-1], texts),
+            lambda: describe_difference(together, vectors(texts[::-1])[:, ::-1], texts),
         ),
         (
             "a text that occurs twice gets the same vector twice",
@@ -120,7 +120,7 @@ def examine_encoder(encoder: Callable[[Sequence[str]], Any]) -> Iterator[Verdict
     yield from _alive(encoder, own if isinstance(own, list | tuple) else (), layers, vectors)
     caveat = encoder_info(encoder).caveat
     if caveat is not None:
-        yield Verdict("its identity covers all that can move a vector", True, caveat, warning=True)
+        yield Verdict("its identity covers everything that can change a vector", True, caveat, warning=True)
 
 
 def _alive(

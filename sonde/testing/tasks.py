@@ -63,7 +63,12 @@ def examine_task(task: Task, corpus: Corpus) -> Iterator[Verdict]:
         yield _verdict(f"{suite}: the same sentence gets the same proposal, in any order", _repeats, run, sentences)
         yield _verdict(f"{suite}: some sentence gets an example", _some, run, sentences)
         yield _verdict(
-            f"{suite}: a set comes out, the same from one shard and three", _whole, task, suite, policy, corpus
+            f"{suite}: a set comes out, the same from one shard and three",
+            _sharding,
+            task,
+            suite,
+            policy,
+            corpus,
         )
 
 
@@ -112,7 +117,7 @@ def _shapes(task: Task, run: Callable[[Sentence], object], sentences: list[Sente
         if found is None or isinstance(found, str):
             continue
         if not isinstance(found, Example):
-            return f"An example, a reason or None must come back, got {type(found).__name__} for {s.id}."
+            return f"`propose` must return an example, a reason or None, got {type(found).__name__} for {s.id}."
         if not found.tokens or any(t.split() != [t] for t in found.tokens):
             return f"Tokens must be words without white space, got {found.tokens} for {s.id}."
         if isinstance(task.labels, tuple) and found.label not in task.labels:
@@ -139,7 +144,7 @@ def _some(run: Callable[[Sentence], Proposal], sentences: list[Sentence]) -> str
     return f"None of {len(sentences)} sentences qualified; the last reason was {reasons[-1] if reasons else None!r}."
 
 
-def _whole(task: Task, suite: str, policy: Policy, corpus: Corpus) -> str:
+def _sharding(task: Task, suite: str, policy: Policy, corpus: Corpus) -> str:
     one = next(iter(make_sets(corpus, [(suite, task, policy)])))
     if isinstance(one, SkippedTask):
         return one.reason

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One rule, and whether the task or encoder keeps it."""
+    """One rule, and whether the task or encoder follows it."""
 
     rule: str
     passed: bool
     detail: str = ""
     warning: bool = False
-    """Whether the detail is worth reading although the rule is kept."""
+    """Whether the detail is worth reading although the rule is followed."""

@@ -186,10 +186,10 @@ FAULTS = [
     ("conllu_blank_of_spaces.conllu", 11, "got a line of white space; expected an empty line between sentences"),
     ("conllu_only_comments.conllu", 6, "got comments without words; expected the words of the sentence right below"),
     ("conllu_only_an_empty_node.conllu", 8, "got a sentence without words; expected at least one line"),
-    ("conllu_bad_utf8.conllu", 10, "got the bytes e9 73 74 09, which are no UTF-8; expected UTF-8 text"),
-    ("conllu_utf16.conllu", 1, "got the bytes ff fe 23 00, which are no UTF-8; expected UTF-8 text"),
-    ("conllu_truncated.conllu.gz", None, "got the end of the compressed data too early; expected a whole"),
-    ("conllu_not_gzip.conllu.gz", 1, "got broken data: Not a gzipped file"),
+    ("conllu_bad_utf8.conllu", 10, "got the bytes e9 73 74 09, which are not UTF-8; expected UTF-8 text"),
+    ("conllu_utf16.conllu", 1, "got the bytes ff fe 23 00, which are not UTF-8; expected UTF-8 text"),
+    ("conllu_truncated.conllu.gz", None, "got truncated compressed data; expected a complete"),
+    ("conllu_not_gzip.conllu.gz", 1, "got corrupt compressed data: Not a gzipped file"),
     ("brackets_unclosed.mrg", 2, "got a tree with 1 bracket left open; expected a closing bracket"),
     ("brackets_unclosed_at_end.mrg", 2, "got a tree with 4 brackets left open; expected a closing bracket"),
     ("brackets_extra_close.mrg", 2, "got 1 closing bracket too many; expected an opening bracket"),
@@ -201,8 +201,8 @@ FAULTS = [
     ("brackets_no_label.mrg", 2, "got a node without a label; expected (label …)"),
     ("brackets_only_traces.mrg", 2, "got a tree without words; expected at least one word that is not a trace"),
     ("brackets_too_deep.mrg", 2, "got a tree more than 1000 levels deep; expected a tree of a sentence"),
-    ("brackets_bad_utf8.mrg", 3, "got the bytes f6 67 73 29, which are no UTF-8; expected UTF-8 text"),
-    ("text_bad_utf8.txt", 3, "got the bytes f6 67 73 20, which are no UTF-8; expected UTF-8 text"),
+    ("brackets_bad_utf8.mrg", 3, "got the bytes f6 67 73 29, which are not UTF-8; expected UTF-8 text"),
+    ("text_bad_utf8.txt", 3, "got the bytes f6 67 73 20, which are not UTF-8; expected UTF-8 text"),
 ]
 READERS = {"conllu": read_conllu, "brackets": read_brackets, "text": read_plain}
 

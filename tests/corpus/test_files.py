@@ -97,7 +97,7 @@ def test_broken_compressed_data_is_a_corpus_error(tmp_path, suffix, fault):
     whole = WRITERS[suffix](os.urandom(20_000).hex().encode())
     file = tmp_path / f"x.txt{suffix}"
     file.write_bytes(whole[: len(whole) // 2] if fault == "truncated" else b"no such magic number" * 9)
-    with pytest.raises(CorpusError, match="a whole compressed file") as caught:
+    with pytest.raises(CorpusError, match="a complete compressed file") as caught:
         list(open_bytes(str(file)))
     assert caught.value.path == str(file)
 

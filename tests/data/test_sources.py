@@ -283,7 +283,7 @@ def test_made_sets_are_found_beside_tables(tmp_path, conneau):
         ),
         ({"a.tsv": ""}, r"a\.tsv, which is empty"),
         ({"README.md": "words"}, "got no file"),
-        ({"a.gz": "no gzip"}, r"got .*a\.gz:1: got broken data"),
+        ({"a.gz": "no gzip"}, r"got .*a\.gz:1: got corrupt compressed data"),
     ],
 )
 def test_where_nothing_is_recognised_it_is_said_what_was_met_and_what_was_looked_for(tmp_path, files, message):

@@ -278,7 +278,7 @@ def test_one_silent_file_is_a_lonely_split_and_two_are_an_error(tmp_path):
         ("a.csv", "text,label\nx,1,2\n", Columns(), r"a\.csv:2: got 3 columns; expected 2"),
         ("a.tsv", "text\tlabel\nx\t \n", Columns(), r"a\.tsv:2: got an empty label"),
         ("a.tsv", "text\tlabel\nx\t1\0\n", Columns(), r"a\.tsv:2: got a NUL byte"),
-        ("a.csv", 'text,label\n"x,1\n', Columns(), r"a\.csv:2: got broken CSV \(unexpected end of data\)"),
+        ("a.csv", 'text,label\n"x,1\n', Columns(), r"a\.csv:2: got malformed CSV \(unexpected end of data\)"),
         ("a.tsv", "text\tlabel\n", Columns(), "has no rows"),
         ("a.tsv", "", Columns(), "has no rows"),
         (

@@ -182,7 +182,7 @@ def test_the_pool_does_not_grow_with_the_corpus():
     assert sizes[1] <= 1.3 * sizes[0]
 
 
-# What is withheld, shared and refused
+# What is excluded, shared and refused
 
 
 def test_near_duplicates_are_used_once():
@@ -197,10 +197,10 @@ def test_excluded_sentences_are_withheld(small):
     jobs = select_tasks([], ["bigram_shift"], sizes="200/40/40")
     (one,) = make_sets(small, jobs)
     original = {s.id: s.text for s in small}
-    withheld = [original[row.source] for _, row in one]
-    (two,) = make_sets(small, jobs, exclude=withheld)
+    excluded = [original[row.source] for _, row in one]
+    (two,) = make_sets(small, jobs, exclude=excluded)
     assert not {r.source for _, r in one} & {r.source for _, r in two}
-    assert two.manifest["stages"]["rejected"]["withheld by --exclude"] == len(withheld)
+    assert two.manifest["stages"]["rejected"]["excluded by --exclude"] == len(excluded)
 
 
 def test_exclusive_tasks_share_no_sentence(small, others):

@@ -299,7 +299,7 @@ def test_too_few_says_what_there_is_and_what_is_needed():
         select(pool({("x", ""): 30, ("y", ""): 30}), task(labels="words"), Policy(min_classes=5))
     with pytest.raises(TooFewError, match=r"has too few candidates: 07 30; .* each of 2 classes with the same lengths"):
         select(pool({("07", "/05"): 30}), task(labels="depth"), Policy(strata="exact"))
-    with pytest.raises(TooFewError, match="has too few candidates: none at all; expected at least 24 of each of A, B"):
+    with pytest.raises(TooFewError, match="has too few candidates: none; expected at least 24 of each of A, B"):
         select({}, task(), Policy())
 
 

@@ -1,4 +1,4 @@
-"""A list of changed sentences withholds the originals, whatever it was made from."""
+"""A list of changed sentences excludes the originals, whatever it was made from."""
 
 import sys
 
@@ -86,7 +86,7 @@ def test_no_original_slips_through(form, changed, builtin, tmp_path):
     held = read_excluded(path)
     assert [s.id for s in builtin if s.id in used and not held.has(s.text, s.tokens)] == []
     (again,) = make_sets(builtin, select_tasks("conneau2018", "sentence_length", sizes="600/120/120"), exclude=held)
-    assert again.manifest["stages"]["rejected"]["withheld by --exclude"] >= len(used)
+    assert again.manifest["stages"]["rejected"]["excluded by --exclude"] >= len(used)
     assert used.isdisjoint(row.source for _, row in again)
 
 

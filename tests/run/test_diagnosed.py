@@ -129,7 +129,7 @@ def test_run_encode_and_check_report_it(files):
     code, _, out = printed_by("check", "py:dead.py?version=1")
     assert code == 1
     assert "failed different texts have different vectors in none of English" in out
-    assert "warn its identity covers all that can move a vector Its vectors are stored under version=1" in out
+    assert "warn its identity covers everything that can change a vector Its vectors are stored under version=1" in out
     code, _, out = printed_by("check", "vec:v.txt")
     assert "warn it has vectors for the words of texts" in out
     assert printed_by("check", "static:")[0] == 0

@@ -233,4 +233,4 @@ def test_a_root_that_is_no_main_clause_is_left_out(task):
     marked = sentence(rows.format(first="if", pos="SCONJ", head=3, rel="mark"))
     assert reason(load(task), marked, suite="universal2019") == "the root is a subordinate clause"
     predicate = sentence(rows.format(first="is", pos="AUX", head=3, rel="cop"))
-    assert reason(load(task), predicate, suite="universal2019") == "the root is a clause in the place of a predicate"
+    assert reason(load(task), predicate, suite="universal2019") == "the root is a clausal predicate"

@@ -39,7 +39,7 @@ CODES = (
         "Dev or test rows that are the same as a row of an earlier split once case, digits, punctuation and spacing "
         "are ignored, but not character by character; labels are not compared. An error from 1 % of the later split "
         "on, otherwise a warning.",
-        "Remove near-duplicates from the whole pool before splitting.",
+        "Remove near-duplicates from the pool before splitting.",
     ),
     Code(
         "copies-in-split",

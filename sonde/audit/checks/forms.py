@@ -29,7 +29,7 @@ CODES = (
     ),
 )
 MIN_FRAME_TOKENS = 8
-"""Shorter sentences are mere frames, such as *It was a … one*."""
+"""Shorter sentences are little more than frames, such as *It was a … one*."""
 ADVICE = {code.name: code.advice for code in CODES}
 
 
@@ -63,7 +63,7 @@ def _partners(rows: Rows, group: list[int]) -> set[int]:
     """The rows of a group that have a counterpart in it with another text and another label."""
     pairs = {(rows.near[i], rows.label[i]) for i in group}
     texts, labels = Counter(near for near, _ in pairs), Counter(label for _, label in pairs)
-    # of all pairs, those with this text or this label are no counterparts; the row's own is both
+    # of all pairs, those with the same text or the same label are not counterparts; the row's own has both
     return {i for i in group if len(pairs) - texts[rows.near[i]] - labels[rows.label[i]] + 1 > 0}
 
 

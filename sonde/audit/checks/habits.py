@@ -36,7 +36,7 @@ FEW_ROWS, MANY_GROUPS = 20, 10
 
 
 class Habit(NamedTuple):
-    """Something that can be written in two ways; ``place`` is where a text shows which."""
+    """A convention with two variants; ``place`` matches where a text shows which one it uses."""
 
     name: str
     place: re.Pattern[str]
@@ -68,7 +68,7 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     ways = {t: _ways(t) for t in dict.fromkeys(rows.text)}
     tables: defaultdict[tuple[int, bool, str], Counter[str]] = defaultdict(Counter)
     for across, column in (("classes", rows.label), ("splits", rows.split)):
-        for group, t in set(zip(column, rows.text, strict=True)):  # a duplicate is no further evidence
+        for group, t in set(zip(column, rows.text, strict=True)):  # duplicates add no evidence
             for i, way in ways[t]:
                 tables[i, way, across][group] += 1
     for i, habit in enumerate(HABITS):

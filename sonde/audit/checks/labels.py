@@ -98,7 +98,7 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
 
 
 def unusual(rows: Rows, expectations: Expectations) -> set[str]:
-    """Labels that are probably no class of the set: misspelled, rare, or not among the task's."""
+    """Labels that are probably not classes of the set: misspelled, rare, or not among the task's."""
     counts = Counter(rows.label)
     few = (label for label in _rare(rows) if counts[label] < RARE)
     return {*_misspelled(rows), *few, *_undeclared(rows, expectations)}
@@ -180,7 +180,7 @@ def _label_issues(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
 
 
 def _few(rows: Rows, hits: list[int]) -> list[int]:
-    """A few of the rows, the same ones in whatever order they come."""
+    """A few of the rows; which ones does not depend on their order."""
     return sorted(hits, key=lambda i: (len(rows.text[i]), rows.text[i], rows.exact[i]))[:MAX_EXAMPLES]
 
 
@@ -237,7 +237,7 @@ def _alike(label: str, usual: str, much_rarer: bool) -> bool:
         return plain == other
     if re.findall(r"[\d+-]+", plain) != re.findall(
         r"[\d+-]+", other
-    ):  # class1 is no misspelling of class2, nor -1 of +1
+    ):  # class1 is not a misspelling of class2, nor -1 of +1
         return False
     plain, other = (re.sub(r"[\W_]+", "", x) for x in (plain, other))
     return bool(plain) and (plain == other or (min(len(plain), len(other)) >= 4 and _one_off(plain, other)))

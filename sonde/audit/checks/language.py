@@ -46,7 +46,7 @@ WRONG_CODE_SHARE = 0.5
 SHOWN_WORDS, SHOWN_LETTERS = 4, 30
 NO_LANGUAGE = "zxx"
 LANGUAGE_ALIASES = {"nb": "no", "iw": "he", "in": "id", "fil": "tl", "cmn": "zh"}
-"""Codes of which the detector knows another form."""
+"""Codes that the detector knows under another name."""
 ALIKE: tuple[tuple[str, ...], ...] = (
     ("no", "nn"), ("bs", "hr", "sr"), ("id", "ms"), ("zh", "yue", "wuu"), ("ar", "arz", "ary"), ("el", "grc"),
     ("he", "hbo"), ("en", "pcm"), ("fr", "wa", "gcf", "gcr"), ("it", "lij", "vec"), ("es", "an", "ext"),
@@ -99,7 +99,7 @@ def _finding(rows: Rows, split: str, examined: int, others: dict[int, str], rows
 
 
 def _sample(where: Sequence[int], rows: Rows) -> list[int]:
-    """The rows that are long enough, those with the lowest hashes if they are too many."""
+    """The rows that are long enough, those with the lowest hashes if there are too many."""
     long = [i for i in where if _is_long(rows.text[i], rows.tokens[i])]
     return long if len(long) <= MOST_ROWS else sorted(long, key=lambda i: hash_64(rows.text[i]))[:MOST_ROWS]
 
@@ -115,7 +115,7 @@ def _family(code: str) -> tuple[str, ...]:
 
 
 def _other(text: str, own: tuple[str, ...]) -> str | None:
-    """The language a text is in, if it is clearly none of the set's own."""
+    """The language a text is in, if it is clearly not the set's own."""
     best, _ = _detector().classify(text)
     if best in own or best == NO_LANGUAGE:
         return None

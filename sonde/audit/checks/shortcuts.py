@@ -138,7 +138,7 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding | ShortcutS
     rows, plan = _needed(rows, _numbers(rows), plan)
     label, test = plan.label, np.concatenate([t for _, t in plan.folds])
     truth = label[test]
-    shares = np.bincount(truth, minlength=classes) / len(truth)  # given, so that no classifier is worse for not knowing
+    shares = np.bincount(truth, minlength=classes) / len(truth)  # given, so that no classifier loses by not knowing
     majority = float(shares.max())
     distinct = len({rows.near[i] for i in test.tolist()})
     hits: dict[str, np.ndarray] = {}
@@ -148,7 +148,7 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding | ShortcutS
         found = [predict(matrix[a], label[a], matrix[b], classes, shares=shares) for a, b in plan.folds]
         hits[name] = np.concatenate(found) == truth
         accuracy = float(hits[name].mean())
-        low, high = wilson(accuracy * distinct, distinct, INTERVAL_Z)  # a duplicate is no further evidence
+        low, high = wilson(accuracy * distinct, distinct, INTERVAL_Z)  # duplicates add no evidence
         allowed = name.partition(" cased")[0] in expectations.solved_by
         measures.append(ShortcutScore(name, accuracy, low, high, majority, len(truth), plan.name, allowed))
     yield from measures
@@ -158,7 +158,7 @@ def find(rows: Rows, expectations: Expectations) -> Iterator[Finding | ShortcutS
 
 
 def _needed(rows: Rows, label: np.ndarray, plan: Plan) -> tuple[Rows, Plan]:
-    """The rows that the plan needs, and the plan over these: the others cost memory."""
+    """The rows that the plan needs, and the plan renumbered to them; other rows would only cost memory."""
     used = np.unique(np.concatenate([i for fold in plan.folds for i in fold]))
     place = np.zeros(len(rows), np.int64)
     place[used] = np.arange(len(used))
@@ -244,7 +244,7 @@ def _plan(rows: Rows) -> Plan | None:
     most = int(min(MAX_TEST_ROWS, max(1000, MAX_SCORES / max(1, len(rows.labels)))))
 
     def sample(found: list[int], n: int) -> np.ndarray:
-        """The n rows with the smallest hashes; rows that hash alike are alike, so their order does not matter."""
+        """The n rows with the smallest hashes; rows with equal hashes are equal, so their order does not matter."""
         return np.array(sorted(found, key=lambda i: (drawn[i], rows.label[i], rows.exact[i]))[:n], np.int64)
 
     if len(rows.splits) > 1:
@@ -254,11 +254,11 @@ def _plan(rows: Rows) -> Plan | None:
         test = [i for i, s in enumerate(rows.split) if s != first and rows.near[i] not in seen]
         if min(len(train), len({rows.near[i] for i in test})) >= MIN_SHORTCUT_ROWS:
             return Plan(f"{first} → {'+'.join(later)}", ((sample(train, MAX_TRAIN_ROWS), sample(test, most)),))
-    whole = sample(list(range(len(rows))), MAX_TRAIN_ROWS).tolist()
-    if len({rows.near[i] for i in whole}) < 2 * MIN_SHORTCUT_ROWS:
+    sampled = sample(list(range(len(rows))), MAX_TRAIN_ROWS).tolist()
+    if len({rows.near[i] for i in sampled}) < 2 * MIN_SHORTCUT_ROWS:
         return None
-    fold = _folds(rows, whole, drawn)
-    parts = [[i for i in whole if fold[rows.near[i]] == k] for k in range(SHORTCUT_FOLDS)]
+    fold = _folds(rows, sampled, drawn)
+    parts = [[i for i in sampled if fold[rows.near[i]] == k] for k in range(SHORTCUT_FOLDS)]
     folds = [
         (np.array([i for other in parts if other is not part for i in other]), sample(part, most // SHORTCUT_FOLDS))
         for part in parts

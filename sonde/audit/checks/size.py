@@ -40,7 +40,7 @@ ADVICE = {code.name: code.advice for code in CODES}
 def resolution(n: int, disagree: float = DISAGREE) -> float:
     """The smallest difference in accuracy that McNemar's test finds among n rows with a power of 80 %.
 
-    Connor (1987): n = (z sqrt(d) + w sqrt(d - δ²))² / δ², solved for δ by halving.
+    Connor (1987): n = (z sqrt(d) + w sqrt(d - δ²))² / δ², solved for δ by bisection.
     """
     low, high = 0.0, disagree
     for _ in range(60):

@@ -195,7 +195,7 @@ def _garbled(t: str) -> tuple[int, int] | None:
 
 @cache
 def _suspect() -> re.Pattern[str]:
-    """What the bytes of a UTF-8 character may look like. ftfy decides; to ask it about all texts takes far longer."""
+    """What the bytes of a UTF-8 character may look like. ftfy decides; running it on every text takes far longer."""
     encodings = ("latin-1", "iso8859-2", *(f"cp125{i}" for i in (0, 1, 2, 3, 4, 7)))
     first, longer, later = (
         "".join(sorted({c for e in encodings for c in bytes(range(low, high)).decode(e, errors="ignore")}))

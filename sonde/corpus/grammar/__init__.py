@@ -1,8 +1,8 @@
 """The built-in corpus: any number of distinct English sentences with gold columns and gold constituents.
 
-A sentence depends on its index and the seed alone, so any range of it can be made anywhere, in any order. A
-derivation adds up the surprise of its choices; one that was too likely to be drawn twice is drawn again, which keeps
-half a million sentences distinct without remembering any of them.
+A sentence depends on its index and the seed alone, so any range of the corpus can be generated anywhere, in any
+order. A derivation adds up the surprisal of its choices; one probable enough to be drawn twice is drawn again, which
+keeps half a million sentences distinct without remembering any of them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def sentences(n: int, seed: int = 0, start: int = 0, step: int = 1) -> Iterator[
 
 
 def _length(rng: Random) -> tuple[int, float]:
-    """Draw a length to aim at; return it with its bits."""
+    """Draw a target length; return it with its bits."""
     table = _lengths()
     at = bisect(table.cumulative, rng.random())
     return table.items[at], table.bits[at]
@@ -64,12 +64,12 @@ def _length(rng: Random) -> tuple[int, float]:
 
 @cache
 def _lengths() -> Table[int]:
-    """Return the lengths to aim at."""
+    """Return the target lengths."""
     return Table([(n, {4: 0.3, 5: 1.6, 6: 1.6}.get(n, 1.2 if n < 18 else 1.0)) for n in range(MIN_WORDS, 29)])
 
 
 def _taste(u: float, length: int) -> int:
-    """Return a taste for embedding, 0 to 2; it falls with the length so that depth does not just follow length."""
+    """Return a preference for embedding, 0 to 2; it falls with length, so that depth does not just follow length."""
     flat = 0.12 + 0.016 * length
     return 0 if u < flat else 1 if u < flat + 0.3 else 2
 
@@ -78,7 +78,7 @@ def _taste(u: float, length: int) -> int:
 def _kinds(length: int) -> Table[tuple[Callable[[Draft, int, str], Tree], str]]:
     """Return the kinds of sentences that fit a length, each with its final mark."""
     rows: tuple[tuple[Callable[[Draft, int, str], Tree], str, int, float], ...] = (
-        # kind, final mark, fewest words, weight
+        # kind, final mark, minimum words, weight
         (s.plain, ".", 4, 30.0),
         (s.plain, "!", 4, 1.5),
         (s.fronted("t"), ".", 6, 4.5),
@@ -106,7 +106,7 @@ def _kinds(length: int) -> Table[tuple[Callable[[Draft, int, str], Tree], str]]:
         (s.inverted, ".", 7, 1.0),
         (s.spoken, ".", 11, 2.0),
         (s.reported, ".", 8, 1.2),
-        (q.asked, "?", 5, 5.0),
+        (q.yes_no, "?", 5, 5.0),
         (q.wondered, "?", 6, 2.5),
         (q.who, "?", 4, 1.5),
         (q.what, "?", 5, 2.5),
@@ -122,7 +122,7 @@ def _kinds(length: int) -> Table[tuple[Callable[[Draft, int, str], Tree], str]]:
         (q.exclaimed, "!", 8, 0.8),
         (q.how, "!", 6, 0.8),
     )
-    return Table([((kind, mark), weight) for kind, mark, fewest, weight in rows if fewest <= length])
+    return Table([((kind, mark), weight) for kind, mark, minimum, weight in rows if minimum <= length])
 
 
 def _finished(d: Draft, tree: Tree, index: int, seed: int) -> Sentence:

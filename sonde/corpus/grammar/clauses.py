@@ -31,7 +31,7 @@ def predicate(
 ) -> tuple[list[Tree], list[Tree], int]:
     """Put everything after the subject. Return the adverbs before the verb phrase, the rest, and the head.
 
-    The rest is the verb phrase alone, or a copula's complement where the copula stands before the subject.
+    The rest is the verb phrase alone, or a copula's complement where the copula precedes the subject.
     """
     finite = bool(steps.when)
     levels: list[list[int | Tree]] = []

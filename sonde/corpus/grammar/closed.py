@@ -71,7 +71,7 @@ def determiners(number: str, mood: str) -> Table[tuple[str, ...]]:
     text = {"s": _SINGULAR, "p": _PLURAL + " " + _NUMERALS, "m": _MASS}[number]
     if mood == "negative":  # no double negation, and "any" instead of "some"
         return _weights(text, "some no several most many every each", "any:12" if number != "s" else "any:2")
-    if mood == "listed":  # conjuncts stand side by side only with determiners that do not count them
+    if mood == "listed":  # conjuncts take only determiners that do not quantify over them
         return _weights(text, "no every each all most")
     if mood == "worn":  # in a hat, in hats
         return _weights("a:1" if number == "s" else ":1")
@@ -82,7 +82,7 @@ def determiners(number: str, mood: str) -> Table[tuple[str, ...]]:
 
 @cache
 def pronouns(human: bool, case: str) -> Table[str]:
-    """Return the personal pronouns that may stand for a human, or for a thing."""
+    """Return the personal pronouns that may refer to a human, or to a thing."""
     if not human:
         return Table([("it", 3.0), ("they", 2.0)])
     last = 1.0 if case == "Nom" else 0.6
@@ -109,7 +109,7 @@ def listed_adjectives(key: str) -> Table[Word]:
 
 @cache
 def possessives() -> Table[str]:
-    """Return the pronouns that may own something."""
+    """Return the pronouns that may be possessors."""
     return Table(zip(PRONOUNS, (4.0, 2.0, 4.0, 4.0, 0.0, 2.5, 3.0), strict=True))
 
 

@@ -1,4 +1,4 @@
-"""What verbs and adjectives ask for: objects, predicates, clauses."""
+"""What verbs and adjectives select: objects, predicates, clauses."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ _LIGHT = frozenset(
         "fear",
     ]
 )
-"""The verbs whose that may be left out."""
+"""The verbs whose *that* may be left out."""
 
 
 def _embedded(d: Draft, p: Plan, v: Verb, head: int, subject: Nominal, end: int, when: str) -> list[int | Tree]:

@@ -1,6 +1,6 @@
 """Sentences with more than one main clause or verb phrase: coordination and parataxis.
 
-Every kind takes a draft, the number of words to aim at, and the final mark; it returns the sentence node.
+Every kind takes a draft, the target number of words, and the final mark; it returns the sentence node.
 """
 
 from __future__ import annotations

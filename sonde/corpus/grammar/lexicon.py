@@ -100,7 +100,7 @@ class Lexicon:
         return self._expanded[spec]
 
     def nouns(self, spec: str) -> Table[Noun]:
-        """Return the table of nouns for classes and macros, each class with weight by the root of its size."""
+        """Return the table of nouns for classes and macros, each class weighted by the square root of its size."""
         if spec not in self._specs:
             pairs: list[tuple[Noun, float]] = []
             for part in self.expand(spec):
@@ -116,14 +116,14 @@ class Lexicon:
         """
         key = (frame, kind, role, bool(use))
         if key not in self._frames:
-            wanted = HUMAN if kind in HUMAN else {kind}
+            classes = HUMAN if kind in HUMAN else {kind}
             fits = [
                 v
                 for v in self.verbs
                 if v.frame == frame
                 and not (use and v.stative)
                 and (v.passive or role == "subject")
-                and (not kind or wanted & {*self.expand(v.subject if role == "subject" else v.object)})
+                and (not kind or classes & {*self.expand(v.subject if role == "subject" else v.object)})
             ]
             groups: dict[tuple[str, str, str], list[Verb]] = {}
             for v in fits:

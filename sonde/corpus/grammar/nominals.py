@@ -25,15 +25,15 @@ def _shapes(room: int, deep: int, without: frozenset[str]) -> Table[str]:
         "list": (4.0, 1.0, 0.2),
         "appos": (3.5, 2.5, 1.2),
     }
-    fewest = {"plain": 1, "pp": 4, "rel": 4, "part": 4, "coord": 3, "list": 6, "appos": 5}
+    minimum = {"plain": 1, "pp": 4, "rel": 4, "part": 4, "coord": 3, "list": 6, "appos": 5}
     most = {"plain": 6}
-    pairs = [(s, w[deep]) for s, w in by_depth.items() if fewest[s] <= room <= most.get(s, 99) and s not in without]
+    pairs = [(s, w[deep]) for s, w in by_depth.items() if minimum[s] <= room <= most.get(s, 99) and s not in without]
     return Table(pairs if any(w for _, w in pairs) else [("plain", 1.0)])
 
 
 @cache
 def _relatable(kind: str) -> bool:
-    """Say whether a noun class can have a relative clause."""
+    """Return whether a noun class can have a relative clause."""
     return kind != "CITY" and bool(lexicon().frame("tv", kind, "object").items or frames(kind, 3, 1, "").items)
 
 
@@ -79,7 +79,7 @@ def nominal(
         drawn = d.pick(table)
     kind = drawn.kind
     if pron and not d.named and room < 3 and not want and mood == "plain" and kind.name != "CITY" and d.coin(pron):
-        d.bits = bits  # the noun is not seen, so it makes nothing rarer
+        d.bits = bits  # the noun does not appear, so it adds no surprisal
         return pronoun(d, case, relation, kind)
     human = kind.name in HUMAN
     shape = "plain"

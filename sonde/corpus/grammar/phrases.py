@@ -44,7 +44,7 @@ class Nominal(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The rules by which a grammar comes back to itself.
+    """The recursive rules of the grammar.
 
     ``attach`` puts a clause after a noun, ``clause`` one with a subject, ``infinitive`` one without.
     """
@@ -62,7 +62,7 @@ class Draft:
     """A sentence in the making.
 
     It is given the rules that put clauses, because phrases hold clauses and clauses are made of phrases.
-    ``named`` asks for nouns where pronouns could stand: a short sentence needs them to be one of a kind.
+    ``named`` prefers nouns to pronouns: a short sentence needs them to be unique.
     """
 
     __slots__ = (
@@ -95,7 +95,7 @@ class Draft:
         self.multiwords: list[tuple[int, int, str]] = []
 
     def pick(self, table: Table[T], fits: Callable[[T], bool] | None = None) -> T:
-        """Draw from a table, again until the item fits, and count the surprise of the item kept."""
+        """Draw from a table, again until the item fits, and count the surprisal of the item kept."""
         at = bisect(table.cumulative, self.rng.random())
         if fits:
             tries = 0
@@ -107,13 +107,13 @@ class Draft:
         return table.items[at]
 
     def coin(self, p: float) -> bool:
-        """Say yes with probability p and count the surprise."""
+        """Return True with probability p, and count the surprisal."""
         yes = self.rng.random() < p
         self.bits -= log2(p if yes else 1 - p)
         return yes
 
     def upto(self, n: int) -> int:
-        """Draw a latent size from 1 to n; sizes follow from the words, so their surprise is not counted."""
+        """Draw a latent size from 1 to n; sizes follow from the words, so their surprisal is not counted."""
         return 1 + int(self.rng.random() * n)
 
     def room(self, end: int) -> int:
@@ -164,7 +164,7 @@ def pronoun(d: Draft, case: str, relation: str, kind: NounClass, lemma: str = ""
 
 
 def proper(d: Draft, kind: NounClass, room: int, relation: str, seen: Collection[str] = ()) -> Nominal:
-    """Put a person's name: a first name, a full name, or a title and a family name; none that was seen."""
+    """Put a person's name: a first name, a full name, or a title and a family name; none already used."""
     first = names("female" if d.rng.random() < 0.5 else "male")
     if room < 2 or d.coin(0.4):
         at = d.put(d.pick(first, lambda w: w.form not in seen), relation)
@@ -218,7 +218,7 @@ def bare(
         words = () if kind.bare or det == "-" else (det,)
     elif not waiting and (room > 1 or number == "s"):
         table = determiners(number, "negative" if mood == "plain" and d.negative else mood)
-        # A sentence does not begin with a figure.
+        # A sentence does not begin with a digit.
         words = d.pick(table, (lambda w: not w or not w[0].isdigit()) if d.opening and number == "p" else None)
     spare = room - 1 - len(words) - len(waiting)
     count = min(spare, 3) if spare > 0 and kind.adjectives else 0

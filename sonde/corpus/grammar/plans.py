@@ -1,4 +1,4 @@
-"""What a clause of the built-in corpus is to say, before a word of it is put: its frame, verb, tense and aspect."""
+"""The plan of a clause of the built-in corpus, drawn before any word is put: its frame, verb, tense and aspect."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _QUALITY = (
 )
 _NAMING = "human animal dish tool vehicle building town idea event document artwork org jewel feeling natural"
 _PLACING = "human animal dish produce tool clothing container device vehicle document artwork toy jewel plant furniture"
-# frame: (fewest words after the subject, most words it uses well, weight)
+# frame: (minimum words after the subject, maximum words it uses well, weight)
 _FRAMES = {
     "iv": (1, 14, 11.0),
     "tv": (2, 30, 30.0),
@@ -73,15 +73,15 @@ def modal(form: str) -> Word:
 
 @cache
 def frames(kind: str, room: int, deep: int, use: str) -> Table[str]:
-    """Return the frames for a subject of a class (any when empty), a size, a taste for depth, and a use.
+    """Return the frames for a subject of a class (any when empty), a size, a preference for depth, and a use.
 
     The use ``dated`` admits what happens at a time; ``event`` that in the active; ``act`` that without a clause inside;
     ``goal`` what one does something else for.
     """
     lex = lexicon()
     pairs = []
-    for frame, (fewest, most, weight) in _FRAMES.items():
-        if not fewest <= room <= most or (use and frame in _STATES) or (use in ("act", "goal") and frame in EMBEDDING):
+    for frame, (least, most, weight) in _FRAMES.items():
+        if not least <= room <= most or (use and frame in _STATES) or (use in ("act", "goal") and frame in EMBEDDING):
             continue
         if (frame == "pass" and use != "dated" and use) or (frame in _AIMLESS and use == "goal"):
             continue
@@ -141,7 +141,7 @@ def _aspects(time: str, stative: bool) -> Table[tuple[str, bool, bool]]:
 
 
 def chain(d: Draft, p: Plan, time: str, agreement: str, *, simple: bool = False, support: bool = False) -> Chain:
-    """Draw tense, aspect and mood; ``simple`` allows no perfect, ``support`` asks for an auxiliary (do)."""
+    """Draw tense, aspect and mood; ``simple`` allows no perfect, ``support`` requires an auxiliary (do)."""
     stative = p.frame in COPULAR or p.frame in ("link", "become") or (p.verb is not None and p.verb.stative)
     mode, perfect, progressive = d.pick(_aspects(time, stative))
     if simple and (perfect or progressive or (time != "fut" and mode)):

@@ -1,4 +1,4 @@
-"""Questions, commands and exclamations of the built-in corpus, in the manner of the statements."""
+"""Questions, commands and exclamations of the built-in corpus, built as the statements are."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def _inversion(
     return [*parts, subject.tree, *rest], head
 
 
-def asked(d: Draft, size: int, mark: str) -> Tree:
-    """A yes-or-no question."""
+def yes_no(d: Draft, size: int, mark: str) -> Tree:
+    """A yes/no question."""
     p = plan(d, max(1, size - 4))
     parts, head = _inversion(d, p, size - 1, [], d.coin(0.15))
     return close(d, "SQ", mark, head, *parts)
@@ -131,7 +131,7 @@ def pied(d: Draft, size: int, mark: str) -> Tree:
     p = plan(d, max(3, size - 6), "person", among=d.pick(_pied_frames()))
     assert p.verb is not None  # only copular plans have none
     prep, spec = d.pick(p.verb.ways) if p.verb.ways else (p.verb.preposition, p.verb.object)
-    assert prep is not None  # these frames have the one or the other
+    assert prep is not None  # these frames have one or the other
     drawn = d.pick(d.lex.nouns(spec), lambda n: bool(n.singular and n.plural))
     case = d.put(prep, "case")
     which = d.put(word("which", "which", "DET", "WDT", "PronType=Int"), "det")

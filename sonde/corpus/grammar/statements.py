@@ -1,6 +1,6 @@
 """Statements of the built-in corpus: what is at the top of the tree, and which word is the root.
 
-Every kind takes a draft, the number of words to aim at, and the final mark; it returns the sentence node.
+Every kind takes a draft, the target number of words, and the final mark; it returns the sentence node.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def clausal_subject(d: Draft, size: int, mark: str) -> Tree:
 
 
 def _reaction(d: Draft, end: int, subject: int, adjectives: str) -> tuple[list[Tree], int]:
-    """Put what one says of a fact: surprised everyone, was important."""
+    """Put what is predicated of a fact: surprised everyone, was important."""
     time = "past" if d.coin(0.6) else "pres"
     if d.room(end) < 3 or adjectives == "doubt_adj" or d.coin(0.4):
         be = d.put(auxiliary("be")[time + "3s"], "cop")
@@ -244,9 +244,9 @@ def _saying() -> Table[str]:
 def spoken(d: Draft, size: int, mark: str) -> Tree:
     """Direct speech, then who said it; with a name the verb may come first."""
     opening = d.mark("``", -1)
-    kids, said = clause(d, max(4, size - 6), d.pick(times()), "ccomp")
-    comma, closing = d.mark(",", said), d.mark("''", said)
-    d.heads[opening] = said
+    kids, content = clause(d, max(4, size - 6), d.pick(times()), "ccomp")
+    comma, closing = d.mark(",", content), d.mark("''", content)
+    d.heads[opening] = content
     quoted = Tree("S", tuple(kids))
     forms = verb_forms(d.pick(_saying()))
     turn = d.coin(0.35)
@@ -257,7 +257,7 @@ def spoken(d: Draft, size: int, mark: str) -> Tree:
     )
     if not turn:
         head = d.put(forms["past" + speaker.agreement], "root")
-    d.take(head, [said, speaker.head])
+    d.take(head, [content, speaker.head])
     verb = d.node("VP", head)
     rest = (verb, speaker.tree) if turn else (speaker.tree, verb)
     return close(d, "SINV" if turn else "S", mark, head, opening, quoted, comma, closing, *rest)
@@ -269,11 +269,11 @@ _NOT_AFTER = frozenset(
 
 
 def reported(d: Draft, size: int, mark: str) -> Tree:
-    """A thought with its thinker at the end."""
-    kids, said = clause(d, max(4, size - 4), "past", "ccomp")
-    comma = d.mark(",", said)
+    """A reported thought or statement, with its source at the end."""
+    kids, content = clause(d, max(4, size - 4), "past", "ccomp")
+    comma = d.mark(",", content)
     verb = d.pick(d.lex.frame("that", "person"), lambda v: v.forms["inf"].form not in _NOT_AFTER)
     speaker = nominal(d, "human", max(size - 2, len(d.words) + 1), "nsubj", case="Nom", pron=0.4)
     head = d.put(verb.forms["past" + speaker.agreement], "root")
-    d.take(head, [said, speaker.head])
+    d.take(head, [content, speaker.head])
     return close(d, "S", mark, head, Tree("S", tuple(kids)), comma, speaker.tree, d.node("VP", head))

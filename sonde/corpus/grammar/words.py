@@ -15,7 +15,7 @@ from sonde.corpus.sentence import Tree
 
 T = TypeVar("T")
 AGREEMENTS = {"1s": ("Sing", "1"), "2s": ("Sing", "2"), "3s": ("Sing", "3"), "1p": ("Plur", "1"), "3p": ("Plur", "3")}
-"""Person and number of a subject, as the verb's features say them."""
+"""Person and number of a subject, as in the verb's features."""
 _SILENT_H = ("hour", "honest", "heir", "honor")
 _LIKE_Y = ("uni", "use", "usual", "euro", "one", "once", "ukulele", "utensil", "eulogy")
 _LIKE_UN = ("unin", "unim", "unid")
@@ -34,7 +34,7 @@ class Word(NamedTuple):
 
 
 class Table(Generic[T]):
-    """Items to draw from, with cumulative weights and the bits of surprise of each."""
+    """Items to draw from, with cumulative weights and the surprisal of each in bits."""
 
     __slots__ = ("bits", "cumulative", "items")
 
@@ -80,7 +80,7 @@ def plural(noun: str) -> str:
 
 
 def _doubles(base: str) -> bool:
-    """Say whether a regular verb doubles its last consonant: one vowel letter, one final consonant, one syllable."""
+    """Return whether a regular verb doubles its last consonant: one vowel letter, one final consonant, one syllable."""
     body = base.replace("qu", "q")
     return (
         len(body) > 2

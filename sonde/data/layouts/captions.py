@@ -47,14 +47,14 @@ def scan_captions(path: str, known: Interned) -> Iterator[Example]:
         found = msgspec.json.decode(b"".join(open_bytes(path)), type=_File)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         expected = f'{{"format": "{CAPTIONS_FORMAT}", "captions": [[…], …]}}'
-        raise CorpusError(path, 1, f"broken JSON or another form ({error})", expected) from None
+        raise CorpusError(path, 1, f"invalid JSON or another structure ({error})", expected) from None
     if found.format != CAPTIONS_FORMAT:
         raise CorpusError(path, 1, f"the format {found.format[:40]!r}", CAPTIONS_FORMAT)
     features = load_features(features_path(path))
     if len(features) != len(found.captions):
         raise DataError(
             f"{path} has captions for {len(found.captions):,} images, and {features_path(path)} features of "
-            f"{len(features):,}; expected as many."
+            f"{len(features):,}; expected the same number."
         )
     extra = (("features", features_digest(features)),)
     for i, captions in enumerate(found.captions):

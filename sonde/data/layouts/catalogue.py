@@ -1,4 +1,4 @@
-"""The transfer sets, by SentEval's names; the Polish CDS corpus and XNLI, which SentEval has not, by theirs."""
+"""The transfer sets, by SentEval's names; the Polish CDS corpus and XNLI, which SentEval lacks, by theirs."""
 
 from __future__ import annotations
 
@@ -215,4 +215,4 @@ LAYOUTS = {
         second="sentence2",
     ),
 }
-"""How a set is called, and what it is."""
+"""The layout of every transfer set, by name."""

@@ -12,7 +12,7 @@ from sonde.data.layouts.xnli import is_nli, nli_languages
 from sonde.errors import DataError, SondeError, UsageError
 
 PICKLES = frozenset({"train.pkl", "valid.pkl", "test.pkl"})
-"""What SentEval's own copy of the COCO captions is called, which must be converted first."""
+"""The files of SentEval's own copy of the COCO captions, which must be converted first."""
 
 
 def layouts_in(folder: Path) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def locate(name: str, data: Path) -> Path:
     Folders of 2017, which have no ``downstream``, are found as well.
     """
     if name not in LAYOUTS:
-        raise UsageError(f"There is no transfer set {name!r}; there are {', '.join(LAYOUTS)}.")
+        raise UsageError(f"There is no transfer set {name!r}; expected one of {', '.join(LAYOUTS)}.")
     home = LAYOUTS[name].home
     tried = (data / "downstream" / home, data / home, data / Path(home).name, data, data / Path(home).parts[0])
     for folder in tried:

@@ -20,12 +20,12 @@ LineFormat = Literal[
     "nli",
     "captions",
 ]
-"""What a line holds; a bar is between files that are read side by side."""
+"""What a line holds; a bar separates files that are read in parallel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Files that are read side by side, line by line, and the split that their rows belong to."""
+    """Files that are read in parallel, line by line, and the split that their rows belong to."""
 
     split: str
     files: tuple[str, ...]
@@ -55,7 +55,7 @@ class Layout:
     second: str = ""
     """The name of the second sentence in the rows, where there is no header."""
     latin1_fallback: bool = False
-    """Whether SentEval takes the files for Latin-1; here they are, if they are no UTF-8."""
+    """Whether SentEval reads the files as Latin-1; here they are read so only if they are not UTF-8."""
     first: str = ""
     """What the first line looks like, where the file names do not identify the set."""
     folder: str = ""

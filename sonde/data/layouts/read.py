@@ -45,7 +45,7 @@ def scan(
 ) -> Iterator[tuple[str, str, Example]]:
     """Yield split, file and row, in file order. The first broken line is an error, unless ``broken`` is given."""
     if name not in LAYOUTS:
-        raise UsageError(f"There is no transfer set {name!r}; there are {', '.join(LAYOUTS)}.")
+        raise UsageError(f"There is no transfer set {name!r}; expected one of {', '.join(LAYOUTS)}.")
     layout, known, complain = LAYOUTS[name], Interned(), broken or _raise
     if layout.read == "nli":
         yield from _nli(layout, folder, language, train, known, complain)

@@ -1,7 +1,7 @@
 """XNLI: one set per language, trained on English pairs from elsewhere.
 
 Two releases are known: ``xnli.dev.tsv`` and ``xnli.test.tsv`` with all languages and a header, and files such as
-``dev-fr.tsv`` and ``test-fr.tsv`` with two sentences and a label a line. The English pairs are MultiNLI's, in any of
+``dev-fr.tsv`` and ``test-fr.tsv`` with two sentences and a label per line. The English pairs are MultiNLI's, in any of
 the forms in which they are published, or a file of the second form.
 """
 
@@ -51,8 +51,8 @@ def is_nli(folder: Path, names: Iterable[str]) -> bool:
 def nli_languages(folder: Path) -> tuple[str, ...]:
     """The languages of XNLI directly in this folder, sorted."""
     found: set[str] = set()
-    for each in folder.iterdir():
-        if (match := _ONE.fullmatch(each.name)) and _PAIR.match(_first(each)):
+    for entry in folder.iterdir():
+        if (match := _ONE.fullmatch(entry.name)) and _PAIR.match(_first(entry)):
             found.add(match[2])
     for file in OFFICIAL.values():
         if (path := find_file(folder / file)) and _first(path).startswith("language\t"):

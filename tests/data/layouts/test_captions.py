@@ -50,8 +50,8 @@ def test_the_digest_depends_on_the_features_and_not_on_their_file(coco):
         (ONE, [[1]], r"test\.npy has an array \(1, 1\) of int64"),
         (ONE, None, r"test\.json has no image features next to it: expected .*test\.npy or test\.npz"),
         (OTHER, [[1.0]], r"test\.json:1: got the format 'sonde\.captions\.v9'"),
-        ('{"format": 1}', [[1.0]], r"test\.json:1: got broken JSON or another form"),
-        ("[" * 100_000, [[1.0]], r"test\.json:1: got broken JSON or another form"),
+        ('{"format": 1}', [[1.0]], r"test\.json:1: got invalid JSON or another structure"),
+        ("[" * 100_000, [[1.0]], r"test\.json:1: got invalid JSON or another structure"),
     ],
 )
 def test_what_does_not_fit_is_said(coco, captions, features, message):
@@ -71,7 +71,7 @@ def test_arrays_of_objects_are_not_loaded(coco):
 
 def test_broken_json_is_said(coco):
     (coco / "test.json").write_text(FILES["COCO/test.json"][:30], "utf-8")
-    with pytest.raises(CorpusError, match=r"test\.json:1: got broken JSON"):
+    with pytest.raises(CorpusError, match=r"test\.json:1: got invalid JSON"):
         read_layout("ImageCaptionRetrieval", coco)
 
 

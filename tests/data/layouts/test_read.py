@@ -212,7 +212,7 @@ def test_a_scan_tells_every_broken_line_and_goes_on(downstream):
 
 
 def test_an_unknown_set_is_refused_with_the_known_ones(tmp_path):
-    with pytest.raises(UsageError, match=r"no transfer set 'SST'; there are MR, CR"):
+    with pytest.raises(UsageError, match=r"no transfer set 'SST'; expected one of MR, CR"):
         read_layout("SST", tmp_path)
 
 
