@@ -56,14 +56,17 @@ def test_the_examples_of_a_page(page, text, tmp_path, monkeypatch, capsys):
 
 def test_every_task_and_verb_has_its_place_in_the_docs():
     from sonde.core.plugins import module_names
-    from sonde.tasks import SUITES
+    from sonde.tasks import SUITES, load
 
     tasks = (ROOT / "docs/tasks.md").read_text("utf-8")
-    for names in SUITES.values():
-        for name in names:
-            assert re.search(rf"^## .*\b{name}\b", tasks, re.MULTILINE), name
+    for name in module_names("sonde.tasks"):
+        assert re.search(rf"^## .*\b{name}\b", tasks, re.MULTILINE), f"docs/tasks.md has no section on {name}"
+        suites = {suite for suite, names in SUITES.items() if name in names}
+        assert suites == SUITES.keys() & load(name).policies.keys(), f"{name}: its policies and SUITES do not agree"
     for verb in module_names("sonde.cli"):
-        assert (ROOT / f"docs/{verb}.md").read_text("utf-8").startswith(f"# sonde {verb}")
+        page = ROOT / f"docs/{verb}.md"
+        assert page.exists(), f"{verb} has no page: write docs/{verb}.md"
+        assert page.read_text("utf-8").startswith(f"# sonde {verb}")
 
 
 def test_the_page_of_codes_is_what_the_command_prints():

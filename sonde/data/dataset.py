@@ -174,7 +174,7 @@ def find_set_folders(path: Path | str) -> list[Path]:
     """The folders of sets under a path, sorted; the path may itself be one."""
     path = Path(path)
     if not path.exists():
-        raise DataError(f"There is no {path}; expected a folder that `sonde make` wrote.")
+        raise DataError(f"There is no file or folder {str(path)!r}; expected sets that `sonde make` wrote, or a run.")
     places = [path / MANIFEST_FILE] if (path / MANIFEST_FILE).exists() else path.rglob(MANIFEST_FILE)
     found = sorted(p.parent for p in places if p.is_file())  # not a pipe
     if not found:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import TypeVar
 
-from sonde.errors import SondeWarning, describe_error
+from sonde.errors import SondeWarning, describe_error, error_location
 
 T = TypeVar("T")
 
@@ -16,5 +16,7 @@ def attempt(what: str, make: Callable[[], T]) -> T | None:
     try:
         return make()
     except Exception as e:
-        warnings.warn(SondeWarning(f"{what} is left out of the report: {describe_error(e)}"), stacklevel=3)
+        warnings.warn(
+            SondeWarning(f"{what} is left out of the report: {describe_error(e)}{error_location(e)}"), stacklevel=3
+        )
         return None

@@ -11,7 +11,7 @@ from typing import Literal
 
 from sonde.core.arguments import StringsOrPaths, as_strings
 from sonde.core.files import write_atomically
-from sonde.errors import NotInstalled, UsageError
+from sonde.errors import NotInstalled, SondeError, UsageError, describe_error, error_location
 from sonde.report.charts import CHARTS, Chart, Options, chart
 from sonde.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS, Row, Spec
 from sonde.report.drawing.options import Lines, Mode
@@ -75,7 +75,12 @@ def write(
         lines=lines,
         width=width,
     )
-    rows, spec = chart(kind, summary, options)
+    try:
+        rows, spec = chart(kind, summary, options)
+    except SondeError:
+        raise
+    except Exception as e:  # a chart may be another package's
+        raise UsageError(f"The chart {kind} failed: {describe_error(e)}{error_location(e)}") from e
     caption = _caption(summary, found, mode, rows)
     content = _content(path.suffix.lower(), found, rows, spec, width)
     write_atomically(path, content)  # last: nothing can go wrong any more
@@ -145,7 +150,7 @@ def _caption(summary: Summary, found: Chart, mode: Mode, rows: Sequence[Row]) ->
     sentences += found.notes(summary, rows)
     if any(row.get("partial") for row in rows):
         sentences.append("From a sample of the rows.")
-    if any(summary.sets[row["set"]].synthetic for row in rows if "set" in row):
+    if any(summary.sets[row["set"]].synthetic for row in rows if isinstance(row.get("set"), int)):
         sentences.append("The sentences are synthetic.")
     return " ".join(filter(None, sentences))
 

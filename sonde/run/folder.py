@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sonde.baselines import BASELINES
 from sonde.errors import CorruptionWarning, NotInstalled, RunError, UsageError
 from sonde.probes.model import Model
 from sonde.result import Failure, Result
@@ -101,6 +102,8 @@ class Run:
             If the folder holds no run. Damage raises nothing: it is reported by a ``CorruptionWarning``.
         """
         folder = Path(folder)
+        if not folder.exists():
+            raise RunError(f"There is no folder {str(folder)!r}; expected one that `sonde run` wrote.")
         info, problem = info_or_damage(folder)
         found = read_records(folder / RESULTS, info.get("written") if info else None)
         damaged = [*found.damaged]
@@ -129,9 +132,9 @@ class Run:
     def __repr__(self) -> str:
         sets = dict.fromkeys((r.cell.dataset, r.cell.data) for r in self.results)
         extras = f" + {len(self.extras)} of controls and measures" if self.extras else ""
-        failures = f", {len(self.failures)} failures" if self.failures else ""
-        size = f"{len(self.encoders)} encoders × {len(sets)} sets"
-        return f"Run({str(self.folder)!r}: {len(self.results)} results{extras}, {size}{failures})"
+        failures = f", {_plural(len(self.failures), 'failure')}" if self.failures else ""
+        size = f"{_plural(len(self.encoders), 'encoder')} × {_plural(len(sets), 'set')}"
+        return f"Run({str(self.folder)!r}: {_plural(len(self.results), 'result')}{extras}, {size}{failures})"
 
     def _repr_html_(self) -> str:
         """A table of the plain scores for notebooks, with 95 % intervals; ``Report`` has all there is to know."""
@@ -205,6 +208,10 @@ class Run:
         return pandas.DataFrame([to_row(r) | {name: r.scores.get(name) for name in more} for r in results])
 
 
+def _plural(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
 def to_row(result: Result) -> dict[str, Any]:
     """A result as one row of a table; ``low`` and ``high`` are about the encoder, where that is known."""
     cell, about = result.cell, "probe" if result.encoder_interval is None else "encoder"
@@ -219,7 +226,7 @@ def to_row(result: Result) -> dict[str, Any]:
         "resamples": result.resamples,
         **{name: result.scores.get(name) for name in SCORES},
         "dev_score": result.dev_score,
-        **{name: result.baselines.get(name) for name in ("majority", "length", "nb-uni", "nb-bi")},
+        **{name: result.baselines.get(name) for name in BASELINES},
         "classes": len(result.labels), **{f"n_{split}": result.n.get(split) for split in ("tr", "va", "te")},
         "trained_on": result.trained_on, "chosen_on": result.chosen_on, "dimension": result.dimension,
         **{name: result.chosen.get(name) for name in ("l2", "hidden", "dropout")},

@@ -187,6 +187,8 @@ def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:
     if isinstance(encoders, Mapping):
         return dict(encoders)
     found: dict[str, Callable[..., Any] | None] = {}
+    if not isinstance(encoders, Iterable) and not callable(encoders):
+        raise UsageError(f"Expected encoders, texts such as static: or functions, got {encoders!r:.80}.")
     for each in [encoders] if isinstance(encoders, str) or callable(encoders) else encoders:
         if isinstance(each, str):
             found.setdefault(each, None)

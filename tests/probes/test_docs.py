@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from sonde.cli import app
+from sonde.core.plugins import module_names
 from sonde.probes import Probe
 from sonde.probes.kind import PROBE_KINDS
 from sonde.probes.spec import presets
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/probes.md").read_text("utf-8")
-BUILT_IN = ("convex", "network")
+BUILT_IN = module_names("sonde.probes.kinds")
 DEFAULT = "linear"
 
 

@@ -62,5 +62,5 @@ def test_a_protocol_that_is_unknown():
 
 
 def test_replacing_keeps_the_check():
-    with pytest.raises(UsageError, match="kind must be convex or network"):
+    with pytest.raises(UsageError, match="kind must be convex"):
         replace(Probe(), kind="magic")

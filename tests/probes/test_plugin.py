@@ -52,7 +52,8 @@ def clouds(classes=3, n=60, d=4, seed=0):
 
 
 def test_it_is_one_of_the_kinds(plugin):
-    assert list(PROBE_KINDS.parts()) == ["convex", "network", "nearest_mean"]
+    assert {"convex", "network"} < set(PROBE_KINDS)
+    assert list(PROBE_KINDS)[-1] == "nearest_mean"
     text, probe = parse("nearest_mean")
     assert (text, probe) == ("nearest_mean", Probe(kind="nearest_mean"))
     with pytest.raises(UsageError, match="changes l2, which has no effect: this kind of probe does not read it"):

@@ -66,7 +66,7 @@ def at_chance(hits, share):
 
 
 def test_every_control_has_an_interpretation():
-    assert list(CONTROLS) == [
+    assert [name for name in CONTROLS if CONTROLS[name].order < 200] == [
         "key", "shuffled", "memorise", "permuted", "permuted_test", "synthetic", "norm", "direction", "gaussian",
         "words", "untrained",
     ]  # fmt: skip

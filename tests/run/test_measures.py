@@ -34,7 +34,7 @@ def plain(run, encoder="k", dataset=None):
 
 
 def test_every_measure_has_an_interpretation():
-    assert list(MEASURES) == [
+    assert [name for name in MEASURES if MEASURES[name].order < 100] == [
         "online", "learning", "given:length", "given:words", "capacity", "hidden", "erasure", "inlp", "mix",
     ]  # fmt: skip
     for name, measure in MEASURES.parts().items():

@@ -179,7 +179,7 @@ def _bare(spec: Mapping[str, Any]) -> dict[str, Any]:
     _, ys = _domains(spec)
     if ys:  # Vega-Lite warns about steps in a container
         spec = {**spec, "height": spec["height"]["step"] * len(ys)}
-    config = {**spec["config"], "font": FONT, "background": None}
+    config = {**spec.get("config", {}), "font": FONT, "background": None}
     config |= {name: {**config.get(name, {}), **own} for name, own in THEME_CONFIG.items()}
     drawn = {name: own for name, own in spec.items() if name not in ("config", "data")}
     return {**(drawn if ys else _themed(drawn)), "config": config}
