@@ -15,7 +15,7 @@ def small(folder, **more):
 
 def test_a_run_and_its_results_are_one_line(tmp_path):
     run = small(tmp_path, baselines=["majority"], controls="norm")
-    assert repr(run) == f"Run({str(tmp_path)!r}: 3 results + 2 of controls and measures, 3 encoders × 1 sets)"
+    assert repr(run) == f"Run({str(tmp_path)!r}: 3 results + 2 of controls and measures, 3 encoders × 1 set)"
     good, _, majority = run.results
     low, high = good.range
     name, sizes = good.cell.dataset, "/".join(str(good.n[split]) for split in ("tr", "va", "te"))
