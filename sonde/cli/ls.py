@@ -26,7 +26,7 @@ def _parts(home: str) -> Iterator[Row]:
     yield "name", "description"
     for part_name, part in parts.items():
         descriptions = (getattr(part, attribute, None) for attribute in DESCRIPTIONS)
-        yield part_name, next((str(d) for d in descriptions if d), "")
+        yield part_name, " ".join(next((str(d) for d in descriptions if d), "").split())
 
 
 def _tasks() -> Iterator[Row]:

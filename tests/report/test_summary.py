@@ -188,7 +188,7 @@ def test_letters_need_predictions_and_their_lack_is_told(tmp_path):
     run = written(tmp_path / "run", result("st:a"), result("st:b"))
     for path in (run.folder / "predictions").iterdir():
         path.unlink()
-    with pytest.warns(CorruptionWarning, match="2 files of predictions are missing, .* first"):
+    with pytest.warns(CorruptionWarning, match="2 prediction files are missing, such as"):
         summary = summarise(Run.load(run.folder))
     assert [one.letters for one in cells(summary).values()] == [None, None]
     lost, letters = summary.notes

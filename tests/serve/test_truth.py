@@ -61,4 +61,4 @@ def test_word_content(sentence, labels, text):
 
 def test_what_words_do_not_tell():
     found = GoldRule("subj_number", ["NN", "NNS"]).of(["Dogs", "bark"])
-    assert (found.labels, found.text) == ((), "cannot be computed")
+    assert (found.labels, found.text) == ((), "unknown")
