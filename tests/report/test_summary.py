@@ -192,7 +192,7 @@ def test_letters_need_predictions_and_their_lack_is_told(tmp_path):
         summary = summarise(Run.load(run.folder))
     assert [one.letters for one in cells(summary).values()] == [None, None]
     lost, letters = summary.notes
-    assert "files of predictions are missing" in lost
+    assert "prediction files are missing" in lost
     assert f"The letters of {SUBJ} are missing" in letters
 
 
