@@ -140,7 +140,7 @@ def test_a_word_cut_inside_a_character_is_kept_apart(tmp_path):
         (b"2 2\na 1 2\nb 1 1_0\n", 3, "'1_0'"),
         (b"2 2\na 1 2\nb 1,5 2\n", 3, "'1,5'"),
         (b"2 2\na 1 2\n 1 2\n", 3, "no word"),
-        (b"2 2\na 1 2\n\xe9t\xe9 1 2\n", 3, "no UTF-8"),
+        (b"2 2\na 1 2\n\xe9t\xe9 1 2\n", 3, "not UTF-8"),
         (b"3 2\na 1 2\nb 1 2\n", 3, "the end after 2 vectors"),
         (b"1 2\na 1 2\n\nb 1 2\nc 1 2\n", 4, "one more vector"),
         (b"1 2\na 1 2 3\n", 2, "3 numbers"),

@@ -28,7 +28,7 @@ def test_a_run_and_its_results_are_one_line(tmp_path):
     about_encoder = replace(good, encoder_interval=(0.25, 0.75))
     assert "[0.250, 0.750]" in repr(about_encoder)
     failed = Run(tmp_path, failures=(None,))
-    assert repr(failed).endswith("0 results, 0 encoders × 0 sets, 1 failures)")
+    assert repr(failed).endswith("0 results, 0 encoders × 0 sets, 1 failure)")
 
 
 def test_a_run_is_a_table_in_notebooks(tmp_path):

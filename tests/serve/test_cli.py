@@ -38,7 +38,7 @@ def test_a_run_is_served_until_it_is_interrupted(tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "why"),
-    [(["serve", "gone"], "is not a run"), (["serve", ".", "--port", "99999"], "expected 1 to 65535")],
+    [(["serve", "gone"], "There is no folder"), (["serve", ".", "--port", "99999"], "expected 1 to 65535")],
 )
 def test_what_cannot_be_served(tmp_path, monkeypatch, capsys, words, why):
     monkeypatch.chdir(tmp_path)
