@@ -13,7 +13,7 @@ test: $(TEST)/ready
 	$(TEST)/bin/ruff format --check .
 	$(TEST)/bin/mypy
 	$(TEST)/bin/python -m tests.browser || $(TEST)/bin/python -m playwright install chromium || true
-	$(TEST)/bin/python -m pytest -n 2
+	$(TEST)/bin/python -m pytest -n 2 --dist worksteal
 
 docs: $(DOCS)/ready
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict

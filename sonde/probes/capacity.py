@@ -143,7 +143,7 @@ def hypervolume(complexity: npt.ArrayLike, accuracy: npt.ArrayLike, *, most: flo
     order = np.argsort(x, kind="stable")
     steps = np.diff(x[order].clip(0.0, most), append=most)
     reached = np.maximum.accumulate(np.maximum(y[order] - floor, 0.0))
-    return float(steps @ reached / (most * (1 - floor)))
+    return min(1.0, float(steps @ reached / (most * (1 - floor))))  # a sum of parts may round up
 
 
 def _numbers(complexity: npt.ArrayLike, accuracy: npt.ArrayLike) -> tuple[Doubles, Doubles]:

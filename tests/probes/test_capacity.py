@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
@@ -197,6 +197,7 @@ def test_hypervolume_by_hand():
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 10), st.floats(0, 1)), min_size=1, max_size=8), st.integers(0, 7))
+@example([(0.0, 1.0), (3.5, 0.0), (3.3367300519228187, 0.0), (0.99, 0.0)], 0)  # rounds up to more than 1
 def test_hypervolume_is_that_of_the_frontier_and_grows_with_points(found, which):
     x, y = [point[0] for point in found], [point[1] for point in found]
     whole = hypervolume(x, y, most=10, floor=0.2)
