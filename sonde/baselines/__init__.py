@@ -15,7 +15,6 @@ features for naive Bayes.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -23,6 +22,7 @@ from sonde.baselines.length import predict_by_length
 from sonde.baselines.majority import predict_majority
 from sonde.baselines.naive_bayes import predict_by_words
 from sonde.baselines.parts import parts_of
+from sonde.core.suggest import did_you_mean
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.errors import UsageError
@@ -57,8 +57,7 @@ def baseline(name: str, dataset: Dataset) -> Prediction:
         case "nb-uni" | "nb-bi":
             found, settings = predict_by_words(parts, expectations_for(dataset).inputs, pairs=name == "nb-bi")
         case _:
-            near = difflib.get_close_matches(name, BASELINES, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
+            hint = did_you_mean(name, BASELINES, n=1)
             raise UsageError(f"There is no baseline {name!r}.{hint} Expected one of {', '.join(BASELINES)}.")
     labels = tuple(parts.labels[i] for i in found.tolist())
     right = sum(label == row.label for label, row in zip(labels, parts.test, strict=True))

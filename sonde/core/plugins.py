@@ -11,7 +11,6 @@ An entry point names either of these, or the module:
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 import sys
@@ -23,6 +22,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType, ModuleType
 from typing import Generic, Protocol, TypeVar
 
+from sonde.core.suggest import did_you_mean
 from sonde.core.third_party import third_party_code
 from sonde.errors import SondeWarning, UsageError, describe_error, error_location
 
@@ -77,8 +77,7 @@ class Kind(Generic[T]):
         """The part of this name; raises UsageError, with the nearest names, if there is none."""
         every = self.parts()
         if name not in every:
-            near = difflib.get_close_matches(name, every, n=2)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            hint = did_you_mean(name, every)
             raise UsageError(f"There is no {self.noun} {name!r}.{hint} Expected one of {', '.join(every)}.")
         return every[name]
 

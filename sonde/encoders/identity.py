@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import overload
 from urllib.parse import quote as _quote
 from urllib.parse import unquote as _unquote
 
+from sonde.core.suggest import did_you_mean
 from sonde.errors import UsageError
 
 SCHEME_NAME = re.compile(r"[a-z][a-z0-9]*")
@@ -76,8 +76,7 @@ class Spec:
     def choice(self, key: str, values: Sequence[str]) -> str:
         """The value of an option that must be one of ``values``; the first is the default."""
         if (value := dict(self.options).get(key, values[0])) not in values:
-            near = difflib.get_close_matches(value, values, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
+            hint = did_you_mean(value, values, n=1)
             raise UsageError(f"{self} has {key}={value}; expected {', '.join(values[:-1])} or {values[-1]}.{hint}")
         return value
 

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from sonde.core.suggest import did_you_mean
 from sonde.errors import SondeWarning, UsageError
 from sonde.probes.kind import PROBE_KINDS, Preset, ProbeKind, kind_of
 from sonde.probes.probe import Probe
@@ -27,8 +28,7 @@ def named(name: str) -> Probe:
     """The probe of this name. UsageError if there is none, with the nearest."""
     known = presets()
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
+        hint = did_you_mean(name, known, n=1)
         raise UsageError(f"There is no probe {name!r}.{hint} Expected one of {', '.join(known)}.")
     return known[name][1]
 

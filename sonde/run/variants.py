@@ -6,12 +6,12 @@ the same vectors. The name of either is the ``variant`` of its cells.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from sonde.core.arguments import StringsOrPaths, as_strings
+from sonde.core.suggest import did_you_mean
 from sonde.encoders import encoder_info, load, scheme_names
 from sonde.errors import DataError, EncoderError, SondeError, UsageError, describe_error
 from sonde.probes import Fit
@@ -74,8 +74,7 @@ def _names(given: StringsOrPaths, known: Sequence[str], what: str) -> tuple[str,
         elif name in known or (what == "measure" and _takes_encoder(name)):
             found[name] = None
         else:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
+            hint = did_you_mean(name, known, n=1)
             more = f", {GIVEN}ENCODER" if what == "measure" else ""
             raise UsageError(f"There is no {what} {name!r}.{hint} Expected one of {', '.join(known)}{more}, {ALL}.")
     return tuple(found)

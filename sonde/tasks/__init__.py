@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 from pathlib import Path
@@ -10,6 +9,7 @@ from types import ModuleType
 
 from sonde.core.arguments import StrOrPath
 from sonde.core.plugins import load_entry, module_names, offered
+from sonde.core.suggest import did_you_mean
 from sonde.errors import UsageError
 from sonde.task import Task
 from sonde.task.third_party import check_signatures, load_file, load_module
@@ -85,8 +85,7 @@ def load(name: StrOrPath) -> Task:
         if attribute:
             found = getattr(found, attribute, None)
     else:
-        near = difflib.get_close_matches(name, names(), n=2)
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        hint = did_you_mean(name, names())
         raise UsageError(f"There is no task {name!r}.{hint} `sonde ls tasks` lists all {len(names())}.")
     task = getattr(found, "task", None) if isinstance(found, ModuleType) else found
     if not isinstance(task, Task):
@@ -100,7 +99,6 @@ def load(name: StrOrPath) -> Task:
 def suite(name: str) -> tuple[str, ...]:
     """The task names of a suite."""
     if name not in SUITES:
-        near = difflib.get_close_matches(name, SUITES, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
+        hint = did_you_mean(name, SUITES, n=1)
         raise UsageError(f"There is no suite {name!r}.{hint} The suites are {', '.join(SUITES)}.")
     return SUITES[name]

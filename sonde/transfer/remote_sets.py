@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from sonde.core.arguments import StringsOrPaths, as_strings
+from sonde.core.suggest import did_you_mean
 from sonde.errors import UsageError
 
 
@@ -67,8 +67,7 @@ def select_remote_sets(names: StringsOrPaths, known: Mapping[str, RemoteSet]) ->
     for name in as_strings(names, "the name of a set"):
         key = keys.get(name) or folded.get(name.lower())
         if key is None:
-            near = difflib.get_close_matches(name, keys, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
+            hint = did_you_mean(name, keys, n=1)
             raise UsageError(f"There is no set {name!r} to download.{hint} Expected one of {', '.join(known)}.")
         found[key] = known[key]
     return list(found.values())
