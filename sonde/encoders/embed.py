@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.core.arguments import as_texts
+from sonde.core.progress import Progress
 from sonde.core.third_party import third_party_code
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
@@ -29,7 +30,6 @@ MIN_COST_RATIO = 0.75
 """A batch ends at a text that costs less than this share of the first: it would be padded to its length."""
 
 Array = npt.NDArray[Any]
-Progress = Callable[[str, int, int | None], None]
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sonde.core.arguments import StringsOrPaths
+from sonde.core.progress import Progress
 from sonde.corpus.corpus import Corpus
 from sonde.data.dataset import Dataset
 from sonde.errors import TooFewError, UsageError
@@ -13,7 +14,7 @@ from sonde.make.exclusion import ExcludedSentences
 from sonde.make.finish import finish_safely
 from sonde.make.job import Job, SkippedTask, empty_pool, prepare_job
 from sonde.make.manifest import corpus_facts
-from sonde.make.passes import Progress, ReadLog, count, no_progress, propose
+from sonde.make.passes import ReadLog, count, no_progress, propose
 from sonde.task import Policy, Task
 
 Request = tuple[str, Task, Policy] | Task

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sonde.core.hashing import mix
+from sonde.core.progress import Progress
 from sonde.core.third_party import isolated
 from sonde.core.workers import map_in_workers
 from sonde.corpus.corpus import Corpus, digest_of, gc_paused
@@ -34,8 +35,6 @@ TICK = 1000
 T = TypeVar("T")
 Tick = Callable[[int], None]
 """Called now and then with the number of sentences read."""
-Progress = Callable[[str, int, int | None], None]
-"""Called with a stage, how much is done and the total, in sentences, or in shards when there are workers."""
 
 
 def no_progress(stage: str, done: int, of: int | None) -> None:

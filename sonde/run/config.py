@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sonde.encoders.embed import Progress
+from sonde.core.progress import Progress
 from sonde.encoders.store import Store
 from sonde.errors import describe_error
 from sonde.probes import Probe

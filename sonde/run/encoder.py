@@ -24,8 +24,6 @@ from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
 from sonde.run.unit import Plain, Table, Unit, Vectors
 from sonde.run.variants import worker_for
 
-Progress = Callable[[str, int, int | None], None]
-
 
 def probe_encoder(
     config: RunConfig,

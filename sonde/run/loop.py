@@ -11,6 +11,7 @@ from typing import Any
 from sonde import __version__
 from sonde.baselines import BASELINES
 from sonde.core.arguments import Integers, StringsOrPaths, as_list, as_strings, check_integer
+from sonde.core.progress import Progress
 from sonde.data.dataset import Dataset
 from sonde.data.sources import Source
 from sonde.encoders.store import Store
@@ -18,7 +19,7 @@ from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
 from sonde.result import Cell, Failure
 from sonde.run.config import PreparedSet, RunConfig
-from sonde.run.encoder import Progress, probe_encoder
+from sonde.run.encoder import probe_encoder
 from sonde.run.folder import Run
 from sonde.run.log import open_log
 from sonde.run.read_sets import is_utf8, read_sets

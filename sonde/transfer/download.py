@@ -20,9 +20,8 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from sonde import __version__
+from sonde.core.progress import Progress
 from sonde.errors import DataError, Offline
-
-Progress = Callable[[str, int, int | None], None]
 
 _PIECE = 1 << 16
 _DOWNLOAD_RETRY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})

@@ -9,10 +9,11 @@ from urllib.parse import urlsplit
 
 from sonde.core.files import make_folder
 from sonde.core.hashing import hash_64
+from sonde.core.progress import Progress
 from sonde.data.file_names import find_file
 from sonde.data.layouts import LAYOUTS
 from sonde.errors import DataError, Offline, UsageError
-from sonde.transfer.download import Progress, RetryPolicy, download, offline, sha256
+from sonde.transfer.download import RetryPolicy, download, offline, sha256
 from sonde.transfer.remote_sets import File, RemoteSet
 from sonde.transfer.reshape import reshape
 from sonde.transfer.unpack import unpack
