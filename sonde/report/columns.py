@@ -4,31 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from sonde.report.cells import value_of
 from sonde.report.published_results import EXTENT_NOTES
 from sonde.report.scores import LOSSES
 from sonde.report.types import Cell, LayerTable, Score, SetSummary, Summary
 from sonde.report.verdict import mark_of
-from sonde.run.variant import margin
+from sonde.run.variant import CellText, margin
 
 ABSENT = "–"
-
-
-class CellText(NamedTuple):
-    """A cell as text."""
-
-    text: str
-    """The number; or a name, or why there is no number."""
-    margin: str = ""
-    """± and half the width of the interval."""
-    mark: str = ""
-    """Letters of what is not significantly different, † where the number is not significantly better than the best
-    baseline, and an asterisk where it is partial."""
-    note: str = ""
-    """The layer, or the name of a baseline."""
-    best: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sonde.console import out
-from sonde.report.columns import CellText, Column, MainTable, layer_columns, main_columns
+from sonde.report.columns import Column, MainTable, layer_columns, main_columns
 from sonde.report.escape import csv_text as as_csv
 from sonde.report.escape import in_latex, in_markdown, plain
 from sonde.report.legend import failures, legend
@@ -19,6 +19,7 @@ from sonde.report.types import BaselineComparison, Cell, Summary
 from sonde.report.variant_tables import variant_tables
 from sonde.report.verdict import MARK, NOT_SIGNIFICANT
 from sonde.run.folder import Run, to_row
+from sonde.run.variant import CellText
 
 if TYPE_CHECKING:
     from rich.console import Console

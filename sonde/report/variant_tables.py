@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from sonde.report.attempt import attempt
-from sonde.report.columns import ABSENT, CellText, Column
+from sonde.report.columns import ABSENT, Column
 from sonde.report.types import Cell, Summary
 from sonde.report.variant_results import part_of, variant_order
 from sonde.run.measure import Measure
-from sonde.run.variant import CellText as VariantText
-from sonde.run.variant import VariantColumn, VariantSummary, margin
+from sonde.run.variant import CellText, VariantColumn, VariantSummary, margin
 
 ERASED_NOTE = "after a property (column) is erased"
 
@@ -62,17 +61,13 @@ def _columns(rows: Sequence[Variants], belongs: Callable[[VariantSummary], bool]
             what = f"The column {' '.join(heading)!r}"
             texts = [attempt(what, partial(column.text, row[name])) if name in row else None for row in by_name]
             if any(texts):
-                found.append(Column(heading, [CellText(ABSENT) if t is None else _cell(t) for t in texts]))
+                found.append(Column(heading, [CellText(ABSENT) if t is None else t for t in texts]))
     return found
 
 
-def _cell(text: VariantText) -> CellText:
-    return CellText(text.text, text.margin, note=text.note)
-
-
-def _generic(variant: VariantSummary) -> VariantText:
+def _generic(variant: VariantSummary) -> CellText:
     """The number as it was recorded: without its object, nothing is known about its unit."""
-    return VariantText(f"{variant.value:.3f}", margin(variant.low, variant.high, scale=1, digits=3))
+    return CellText(f"{variant.value:.3f}", margin(variant.low, variant.high, scale=1, digits=3))
 
 
 GENERIC = VariantColumn(("{name}",), _generic)

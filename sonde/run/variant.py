@@ -12,13 +12,19 @@ from typing import Any, Literal, NamedTuple
 
 
 class CellText(NamedTuple):
-    """A value as it is printed."""
+    """A cell of a table as it is printed."""
 
     text: str
+    """The number; or a name, or why there is no number."""
     margin: str = ""
-    """Half the width of its 95 % interval."""
+    """± and half the width of the interval."""
+    mark: str = ""
+    """Letters of what is not significantly different, † where the number is not significantly better than the best
+    baseline, and an asterisk where it is partial."""
     note: str = ""
-    """Text that follows it, in parentheses or as a mark."""
+    """What follows in small print: a layer, the name of a baseline, a number to compare with."""
+    best: bool = False
+    """Whether it is set in bold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from sonde.report import summarise, tables
-from sonde.report.columns import CellText, Column
+from sonde.report.columns import Column
 from sonde.report.escape import in_csv, in_latex, in_markdown
 from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
 from sonde.report.types import Seconds, Summary
 from sonde.result import Cell, Signature
 from sonde.run.folder import Run
+from sonde.run.variant import CellText
 from tests.report.runs import SETS, SHIFT, SUBJ, beside, cell, failure, result, written
 
 ODD = 'x|y & [z]_%$#{}^~\\ <b>\x1b[31m`*--`\n日本 "q"'

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sonde.report.columns import CellText, Column, main_columns
+from sonde.report.columns import Column, main_columns
 from sonde.report.escape import csv_text
 from sonde.report.interval import estimate_of
 from sonde.report.types import Cell, SetSummary, Summary
 from sonde.report.verdict import mark_of
+from sonde.run.variant import CellText
 
 CSV_COLUMNS = (
     "set", "language", "encoder", "n", "metric", "value", "low", "high", "letters", "partial", "baseline",
