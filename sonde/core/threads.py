@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 
 class _Here(threading.local):
@@ -21,17 +21,26 @@ class _Here(threading.local):
 
 
 _here = _Here()
+_found: tuple[int, ThreadpoolController] | None = None
+
+
+def _libraries() -> ThreadpoolController:
+    """Those that are loaded."""
+    global _found
+    if _found is None or _found[0] != len(sys.modules):
+        _found = len(sys.modules), ThreadpoolController()
+    return _found[1]
 
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
     """Limit BLAS and OpenMP to one thread until the outermost such context ends.
 
-    Nested contexts are cheap: finding the libraries takes as long as a small fit, and is repeated only if modules were
-    imported since, which may have loaded another library.
+    Finding the libraries takes as long as a small fit, and is repeated only if modules were imported since, which may
+    have loaded another library.
     """
     if not _here.inside or len(sys.modules) != _here.modules:
-        _here.limits.enter_context(threadpool_limits(limits=1))
+        _here.limits.enter_context(_libraries().limit(limits=1))
         _here.modules = len(sys.modules)
     _here.inside += 1
     try:

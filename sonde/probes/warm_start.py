@@ -19,7 +19,8 @@ from sonde.errors import ShapeError
 from sonde.probes.convex.data import MAX_CACHED_BYTES, MAX_CORRELATED_DIMENSIONS, MAX_FACTORED_DIMENSIONS
 from sonde.probes.convex.engine import Doubles, Floats, Numpy
 from sonde.probes.convex.linear import Linear, block_rows
-from sonde.probes.convex.optimum import MAX_COLUMNS, TOLERANCE
+from sonde.probes.convex.optimum import TOLERANCE
+from sonde.probes.convex.path import MAX_COLUMNS
 from sonde.probes.convex.search import Search, Value, descend, in_line, run, solver
 from sonde.probes.erase import Eraser, reinjected
 from sonde.probes.erased_space import ErasedSpace

@@ -13,7 +13,8 @@ from sonde.core.threads import single_threaded
 from sonde.errors import DataError
 from sonde.probes.convex.engine import Doubles, Engine, Floats, Numpy
 from sonde.probes.convex.linear import Linear, block_rows, read_blocks
-from sonde.probes.convex.search import Value, inverse
+from sonde.probes.convex.preconditioner import Correlations, Preconditioner, RowSample, sample_size
+from sonde.probes.convex.search import Solve, Value, inverse, solver
 from sonde.probes.features import Features
 
 Ints = npt.NDArray[np.int64]
@@ -53,6 +54,11 @@ class TrainingStatistics:
             data = Data.of(train, labels, np.bincount(labels, minlength=classes), engine_of(device))
             return cls(data.mean, data.scale, data.correlations(sample), float(curvature_of(data.shares).mean()))
 
+    def solver(self, curvature: Doubles, penalty: Doubles) -> Solve:
+        """Multiply by the approximate inverse Hessian; ``curvature`` (outputs,), ``penalty`` (d,)."""
+        even = bool((penalty == penalty[0]).all())
+        return solver(self.correlations, curvature, penalty, self.inverse(float(penalty[0])) if even else None)
+
     def inverse(self, l2: float) -> Floats | None:
         """The approximate inverse Hessian with a penalty, (d, d)."""
         if self.correlations is None:
@@ -80,9 +86,18 @@ class Data:
     engine: Engine
     blocks: Callable[[], Iterable[tuple[Any, Any]]]
     """Rows (m, d) and labels (m,), from top to bottom."""
-    shift: Doubles
-    factor: Doubles
-    """What is still to be done to standardise the blocks: the mean and 1 / scale, or 0 and 1."""
+    far: bool
+    """Whether blocks are standardised as they are read, since float32 would lose too much."""
+
+    @property
+    def shift(self) -> Doubles:
+        """What is still to be subtracted from the blocks to standardise them."""
+        return np.zeros_like(self.mean) if self.far else self.mean
+
+    @property
+    def factor(self) -> Doubles:
+        """What they are then still to be multiplied by."""
+        return np.ones_like(self.scale) if self.far else 1 / self.scale
 
     @classmethod
     def of(
@@ -99,7 +114,7 @@ class Data:
         size = block_rows(engine.cells, d, int(np.count_nonzero(present)))
         mean, scale = _moments(features, size) if statistics is None else (statistics.mean, statistics.scale)
         labels = (np.cumsum(present) - 1)[labels]
-        far = (np.abs(mean) > FAR * scale).any() or (np.abs(np.log(scale)) > np.log(EXTREME)).any()
+        far = bool((np.abs(mean) > FAR * scale).any() or (np.abs(np.log(scale)) > np.log(EXTREME)).any())
 
         def blocks() -> Iterator[tuple[Any, Any]]:
             for start, rows in read_blocks(features, size):
@@ -114,14 +129,13 @@ class Data:
             scale,
             engine,
             blocks if cached is None else lambda: cached,
-            np.zeros(d) if far else mean,
-            np.ones(d) if far else 1 / scale,
+            far,
         )
 
     def values(self, points: Sequence[Doubles]) -> list[Value]:
         """The mean cross-entropy and its gradient at each point (outputs, d + 1), from one read of the rows."""
-        stacked, (n, d) = np.concatenate(points), self.features.shape
-        weights = stacked[:, :d] * self.factor
+        stacked, (n, d), factor = np.concatenate(points), self.features.shape, self.factor
+        weights = stacked[:, :d] * factor
         bias = stacked[:, d] - weights @ self.shift
         held = self.engine.hold(weights.astype(np.float32)), self.engine.hold(bias.astype(np.float32))
         losses, gradients = np.zeros(len(points)), np.zeros_like(stacked)
@@ -131,8 +145,32 @@ class Data:
             gradients[:, :d] += slope
             gradients[:, d] += bias_slope
         gradients[:, :d] -= np.outer(gradients[:, d], self.shift)
-        gradients[:, :d] *= self.factor
+        gradients[:, :d] *= factor
         return list(zip((losses / n).tolist(), np.split(gradients / n, len(points)), strict=True))
+
+    def preconditioner(self, outputs: int, penalties: int) -> Preconditioner:
+        """From as many rows, taken from all over, as make searches cheap."""
+        n, d = self.features.shape
+        m = sample_size(n, d, outputs, penalties)
+        if m < d:
+            return RowSample.of(np.concatenate(list(self._sample(m))))
+        products, fourth = np.zeros((d, d), np.float32), 0.0
+        for rows in self._sample(m):
+            products += self.engine.products(self.engine.hold(rows))
+            fourth += float((np.einsum("ij,ij->i", rows, rows).astype(np.float64) ** 2).sum())
+        return Correlations.of(products, fourth, m)
+
+    def _sample(self, m: int) -> Iterator[Floats]:
+        """Standardised rows from all over, block by block."""
+        n, d = self.features.shape
+        mean, scale = self.mean.astype(np.float32), self.scale.astype(np.float32)
+        for _, rows in self.features.select(np.arange(m) * n // m).chunks(block_rows(self.engine.cells, d)):
+            if self.far:
+                yield _standardised(rows, self.mean, self.scale)
+                continue
+            rows -= mean
+            rows /= scale
+            yield rows
 
     def correlations(self, sample: int = ROWS_PER_DIMENSION) -> Floats | None:
         """Those of the dimensions (d, d) on rows from all over, unless there are too many."""

@@ -15,7 +15,7 @@ from sonde.probes.convex.data import MAX_CACHED_BYTES, Data, Ints, TrainingStati
 from sonde.probes.convex.engine import Doubles
 from sonde.probes.convex.linear import Linear
 from sonde.probes.convex.optimum import TOLERANCE
-from sonde.probes.convex.search import Value, descend, run, solver
+from sonde.probes.convex.search import Value, descend, run
 from sonde.probes.features import Features
 from sonde.probes.model import Fit
 from sonde.probes.probe import Probe
@@ -61,8 +61,7 @@ def _round(
         sizes = np.array([len(m) for m in members], np.float64)
         tolerance = -TOLERANCE * float(shares @ np.log(shares))
         penalty = np.full(d, l2) if probe.standardise else l2 / statistics.scale**2
-        known_inverse = statistics.inverse(l2) if probe.standardise else None
-        solve = solver(statistics.correlations, curvature_of(shares), penalty, known_inverse)
+        solve = statistics.solver(curvature_of(shares), penalty)
 
         def answer(points: Mapping[int, Doubles]) -> dict[int, Value]:
             """The mean loss and its gradient at the point of each probe, on the rows of all groups but its own."""

@@ -52,11 +52,17 @@ class Linear:
         return cls(weights, bias)
 
 
-def logits(models: Sequence[Linear], features: Features) -> Iterator[tuple[slice, Doubles]]:
-    """Block after block of rows, with their logits (models, classes, m); all models share each read."""
+def logits(models: Sequence[Linear], features: Features, *, exact: bool = True) -> Iterator[tuple[slice, Array]]:
+    """Block after block of rows, with their logits (models, classes, m); all models share each read.
+
+    Exact ones are float64, others float32.
+    """
     weights, bias = np.concatenate([m.weights for m in models]), np.concatenate([m.bias for m in models])
+    if not exact:
+        weights, bias = weights.astype(np.float32), bias.astype(np.float32)
+    single = Numpy().logits
     for start, rows in read_blocks(features, block_rows(Numpy.cells, *weights.shape)):
-        found = weights @ rows.T.astype(np.float64) + bias[:, None]
+        found: Array = weights @ rows.T.astype(np.float64) + bias[:, None] if exact else single(rows, weights, bias)
         yield slice(start, start + len(rows)), found.reshape(len(models), -1, len(rows))
 
 

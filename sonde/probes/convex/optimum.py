@@ -30,16 +30,15 @@ from sonde.core.threads import single_threaded
 from sonde.errors import ShapeError
 from sonde.probes.convex.data import MAX_FACTORED_DIMENSIONS, Data, Ints, TrainingStatistics, curvature_of, engine_of
 from sonde.probes.convex.engine import Doubles
-from sonde.probes.convex.linear import Linear, log_probabilities
-from sonde.probes.convex.search import End, Search, Value, descend, in_line, run, solver
+from sonde.probes.convex.linear import Linear
+from sonde.probes.convex.path import MAX_COLUMNS, Objective, follow, judged_on
+from sonde.probes.convex.search import End, in_line, run
 from sonde.probes.features import Features
 from sonde.probes.model import Fit
 from sonde.probes.probe import Probe
 
-TOLERANCE = 3e-8
+TOLERANCE = 2e-8
 """With it, probabilities differ by at most about 1e-3 from those at an optimum found with far more effort."""
-MAX_COLUMNS = 64
-"""Columns, penalties times outputs, up to which they share a read; with more, products are no faster per column."""
 
 
 def fit(
@@ -67,21 +66,34 @@ def fit(
     counts = np.bincount(labels, minlength=classes)
     with single_threaded():  # with more, sums depend on how many
         data = Data.of(train, labels, counts, engine_of(device), statistics)
-        ends = _search(data, probe.l2, standardise=probe.standardise, limit=probe.passes, statistics=statistics)
-        models = [data.model_at(end.point, counts) for end in ends]
-        judged = [_judge(model, dev, dev_labels) for model in models]
-    tried = [
-        {"l2": l2, "accuracy": accuracy, "loss": loss, "passes": end.passes, "converged": end.converged}
-        for l2, (accuracy, loss), end in zip(probe.l2, judged, ends, strict=True)
-    ]
-    best = select_best(probe, *zip(*judged, strict=True))
-    return [Fit(models[best], seed, {"l2": probe.l2[best]}, judged[best][0], tried, models) for seed in seeds]
+        outputs = len(curvature_of(data.shares))
+        preconditioner = statistics or data.preconditioner(outputs, len(probe.l2))
+        tried, best = follow(
+            Objective(data, preconditioner, probe.standardise),
+            probe.l2,
+            judged_on(dev, dev_labels, exact=data.far),
+            lambda judged: select_best(probe, [j.accuracy for j in judged], [j.loss for j in judged]),
+            counts,
+            tolerance=TOLERANCE,
+            limit=probe.passes,
+            by_accuracy=probe.watch == "accuracy",
+        )
+    points = [
+        {
+            "l2": each.l2, "accuracy": each.judged.accuracy, "loss": each.judged.loss, "passes": each.end.passes,
+            "converged": each.refined and each.end.converged,
+        }
+        for each in tried
+    ]  # fmt: skip
+    chosen = tried[best]
+    candidates = [each.model for each in tried]
+    return [Fit(chosen.model, seed, {"l2": chosen.l2}, chosen.judged.accuracy, points, candidates) for seed in seeds]
 
 
 def select_best(probe: Probe, accuracies: Sequence[float], losses: Sequence[float]) -> int:
-    """The index of the best penalty on dev; ties go to the lowest loss, then to the strongest penalty."""
-    strong_first = sorted(range(len(accuracies)), key=lambda i: -probe.l2[i])
-    return max(strong_first, key=lambda i: (accuracies[i] if probe.watch == "accuracy" else 0.0, -losses[i]))
+    """The index of the best penalty on dev, of those tried, the strongest first; ties go to the lowest loss."""
+    by_accuracy = probe.watch == "accuracy"
+    return max(range(len(accuracies)), key=lambda i: (accuracies[i] if by_accuracy else 0.0, -losses[i], -i))
 
 
 def optima(
@@ -108,59 +120,26 @@ def optima(
     counts = np.bincount(labels, minlength=classes)
     data = Data.of(train, labels, counts, engine_of(device), statistics)
     point = None if start is None else data.point_of(start, counts)
-    ends = _search(data, l2, statistics=statistics, start=point, tolerance=tolerance, limit=limit)
-    return [data.model_at(end.point, counts) for end in ends]
-
-
-def _judge(model: Linear, dev: Features, labels: Ints) -> tuple[float, float]:
-    """Accuracy, and mean loss over the rows whose label is known."""
-    logs, known = log_probabilities(model, dev), np.flatnonzero(labels >= 0)
-    loss = -logs[known, labels[known]].mean(dtype=np.float64) if len(known) else np.nan
-    return float((logs.argmax(axis=1) == labels).mean()), float(loss)
+    objective = Objective(data, statistics)
+    return [data.model_at(end.point, counts) for end in _search(objective, l2, point, tolerance, limit)]
 
 
 def _search(
-    data: Data,
-    penalties: Sequence[float | Doubles],
-    *,
-    standardise: bool = True,
-    limit: int,
-    statistics: TrainingStatistics | None = None,
-    start: Doubles | None = None,
-    tolerance: float = TOLERANCE,
+    objective: Objective, penalties: Sequence[float | Doubles], start: Doubles | None, tolerance: float, limit: int
 ) -> list[End]:
     """The end of the search for each penalty."""
-    d, curvature = data.features.shape[1], curvature_of(data.shares)
-    outputs = len(curvature)
-    point = np.zeros((outputs, d + 1))
+    data = objective.data
+    point = objective.start() if start is None else start
+    outputs, d = len(point), data.features.shape[1]
     if len(data.shares) == 1:
         return [End(point, (0.0, point), 0, True)] * len(penalties)
-    point[:, -1] = np.log(data.shares[1] / data.shares[0]) if outputs == 1 else np.log(data.shares)
-    point = point if start is None else start
     value = data.values([point])[0]
-    gain = -tolerance * float(data.shares @ np.log(data.shares))
-    correlations = data.correlations() if statistics is None else statistics.correlations
-    typical = [float(np.median(l2)) for l2 in penalties]
-    strong_first = sorted(range(len(penalties)), key=lambda i: -typical[i])
-
-    def begin(i: int, point: Doubles, value: Value, first: Doubles | None = None) -> Search:
-        l2 = penalties[i]
-        penalty = np.full(d, l2) if standardise else l2 / data.scale**2
-        known = statistics.inverse(l2) if statistics is not None and standardise and isinstance(l2, float) else None
-        solve = solver(correlations, curvature, penalty, known)
-        return descend(point, value, np.append(penalty, 0.0), solve, tolerance=gain, limit=limit, first=first)
-
-    if d <= MAX_FACTORED_DIMENSIONS and len(strong_first) * outputs <= MAX_COLUMNS:
-        found = run({i: begin(i, point, value) for i in strong_first}, in_line(data.values))
-        return [found[i] for i in range(len(penalties))]
+    strong_first = sorted(range(len(penalties)), key=lambda i: -float(np.median(penalties[i])))
+    together = d <= MAX_FACTORED_DIMENSIONS and len(strong_first) * outputs <= MAX_COLUMNS
     ends: dict[int, End] = {}
-    for place, i in enumerate(strong_first):
-        first = None
-        if place > 1 and typical[i] > 0:  # the optimum moves about evenly in the logarithm of the penalty
-            older, old = strong_first[place - 2 : place]
-            if typical[older] > typical[old]:
-                step = np.log(typical[old] / typical[i]) / np.log(typical[older] / typical[old])
-                first = (point - ends[older].point) * step
-        ends |= run({i: begin(i, point, value, first)}, in_line(data.values))
-        point, value = ends[i].point, ends[i].value
+    for group in [strong_first] if together else [[i] for i in strong_first]:
+        searches = {i: objective.search(penalties[i], point, value, tolerance=tolerance, limit=limit) for i in group}
+        ends |= run(searches, in_line(data.values))
+        if not together:
+            point, value = ends[group[0]].point, ends[group[0]].value
     return [ends[i] for i in range(len(penalties))]

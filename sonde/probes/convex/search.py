@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -28,6 +28,19 @@ K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False)
+class Pair:
+    """A step of a search, and what it did to the gradient."""
+
+    move: Floats
+    change: Floats
+    """Of the gradient."""
+    solved: Floats
+    """The change times the approximate inverse Hessian that the search was given."""
+    product: float
+    """Of the two."""
+
+
+@dataclass(frozen=True, eq=False)
 class End:
     """Where a search has ended."""
 
@@ -37,23 +50,41 @@ class End:
     passes: int
     """Points that were evaluated."""
     converged: bool
+    memory: Sequence[Pair] = ()
+    """The last steps, with which a search can be resumed."""
+    scale: float = 1.0
+    """The factor by which the approximate inverse Hessian was wrong about the last change."""
 
 
 Search = Generator[Doubles, Value, End]
 
 
-def run(searches: Mapping[K, Search], answer: Callable[[Mapping[K, Doubles]], Mapping[K, Value]]) -> dict[K, End]:
-    """Run searches to their ends, with one call of ``answer`` for the points of all that are still running."""
+def run(
+    searches: Mapping[K, Search],
+    answer: Callable[[Mapping[K, Doubles]], Mapping[K, Value]],
+    hopeless: Callable[[int, Mapping[K, Doubles]], Collection[K]] | None = None,
+) -> dict[K, End]:
+    """Run searches to their ends, with one call of ``answer`` for the points of all that are still running.
+
+    After each call, ``hopeless`` is given the number of calls and these points, and returns the searches to give up.
+    """
     ends: dict[K, End] = {}
     answers: dict[K, Value | None] = dict.fromkeys(searches)
+    requested: dict[K, Doubles] = {}
+    calls = 0
     while answers:
-        requested: dict[K, Doubles] = {}
+        given_up = hopeless(calls, requested) if hopeless is not None and requested else ()
+        points, requested = requested, {}
         for name, value in answers.items():
+            if name in given_up and value is not None:
+                ends[name] = End(points[name], value, calls, False)
+                continue
             try:
                 requested[name] = next(searches[name]) if value is None else searches[name].send(value)
             except StopIteration as end:
                 ends[name] = end.value
         answers = dict(answer(requested)) if requested else {}
+        calls += 1
     return ends
 
 
@@ -71,11 +102,13 @@ def descend(
     tolerance: float,
     limit: int,
     first: Doubles | None = None,
+    memory: Sequence[Pair] = (),
+    scale: float = 1.0,
 ) -> Search:
     """Search for the minimum of a convex loss + the sum of penalty / 2 * point², from a point whose loss is known.
 
     ``penalty`` is (d + 1,), ``solve`` multiplies by the approximate inverse of the Hessian, and ``first`` is a step to
-    try before all others. The search ends where the quadratic model of the objective has its minimum less than
+    try before all others; ``memory`` and ``scale`` are those of a search that is resumed. The search ends where the quadratic model of the objective has its minimum less than
     ``tolerance`` below, or after ``limit`` points.
     """
 
@@ -83,18 +116,21 @@ def descend(
         return value[0] + 0.5 * float(np.vdot(penalty * at, at)), value[1] + penalty * at
 
     loss, slope = penalised(point, known)
-    memory: deque[_Pair] = deque(maxlen=MEMORY)
+    solved = solve(slope.astype(np.float32))
+    pairs = deque(memory, maxlen=MEMORY)
     passes = 0
     while True:
         guessed = first is not None
-        step = -_two_loops(slope.astype(np.float32), memory, solve) if first is None else first.astype(np.float32)
+        step = (
+            -_two_loops(slope.astype(np.float32), solved, pairs, scale) if first is None else first.astype(np.float32)
+        )
         fall, first = -float(np.vdot(slope, step)), None
         if 0 <= fall <= 2 * tolerance and not guessed:
-            return End(point, known, passes, True)
+            return End(point, known, passes, True, tuple(pairs), scale)
         length = 1.0 if fall > 0 else 0.0
         while length > MIN_STEP:
             if passes == limit:
-                return End(point, known, passes, False)
+                return End(point, known, passes, False, tuple(pairs), scale)
             trial = point + length * step
             answer = yield trial
             passes += 1
@@ -106,37 +142,33 @@ def descend(
             above = new_loss - loss + length * fall  # above the tangent, which determines a parabola
             length *= min(max(0.5 * length * fall / above, 0.1), 0.5) if np.isfinite(above) else 0.1
         else:
-            if not (memory or guessed):
-                return End(point, known, passes, False)
-            memory.clear()  # rounding may have spoiled it
+            if not (pairs or guessed):
+                return End(point, known, passes, False, tuple(pairs), scale)
+            pairs.clear()  # rounding may have spoiled it
             continue
         move, change = (length * step).astype(np.float32), (new_slope - slope).astype(np.float32)
-        product, expected = float(np.vdot(move, change)), float(np.vdot(change, solve(change)))
+        new_solved = solve(new_slope.astype(np.float32))
+        solved_change = new_solved - solved
+        product, expected = float(np.vdot(move, change)), float(np.vdot(change, solved_change))
         if product > 0 and expected > 0:
-            memory.append(_Pair(move, change, product, product / expected))
-        point, known, loss, slope = trial, answer, new_loss, new_slope
+            pairs.append(Pair(move, change, solved_change, product))
+            scale = product / expected
+        point, known, loss, slope, solved = trial, answer, new_loss, new_slope, new_solved
 
 
-@dataclass(frozen=True, eq=False)
-class _Pair:
-    move: Floats
-    change: Floats
-    """Of the gradient."""
-    product: float
-    scale: float
-    """The factor by which ``solve`` was wrong about this change."""
+def _two_loops(slope: Floats, solved: Floats, memory: Sequence[Pair], scale: float) -> Floats:
+    """The gradient times the approximate inverse Hessian: the two-loop recursion of Nocedal (1980).
 
-
-def _two_loops(slope: Floats, memory: Sequence[_Pair], solve: Solve) -> Floats:
-    """The gradient times the approximate inverse Hessian: the two-loop recursion of Nocedal (1980)."""
-    turned, parts = slope, []
+    ``solved`` is the gradient times the approximate inverse that the search was given: as all that is multiplied by it
+    is a sum of gradients, it is needed only once per step.
+    """
+    rest, turned, parts = slope, solved, []
     for pair in reversed(memory):
-        part = np.float32(np.vdot(pair.move, turned) / pair.product)
-        turned = turned - part * pair.change
+        part = np.float32(np.vdot(pair.move, rest) / pair.product)
+        rest = rest - part * pair.change
+        turned = turned - part * pair.solved
         parts.append(part)
-    turned = solve(turned)
-    if memory:
-        turned *= np.float32(memory[-1].scale)
+    turned = turned * np.float32(scale)
     for pair, part in zip(memory, reversed(parts), strict=True):
         turned += (part - np.float32(np.vdot(pair.change, turned) / pair.product)) * pair.move
     return turned

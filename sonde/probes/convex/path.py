@@ -1,0 +1,218 @@
+"""The regularisation path: from the strongest penalty of a grid to the weakest, each as far as dev needs it.
+
+A penalty starts from the optimum of a stronger one and is first brought roughly to its own. Where dev is sure that a
+weaker penalty is worse than a stronger one, because the probe has begun to fit noise, still weaker ones are not tried.
+Then the one that dev chooses is brought to its optimum, and so on until the one that it chooses is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.probes.convex.data import Data, Ints, curvature_of
+from sonde.probes.convex.engine import Doubles
+from sonde.probes.convex.linear import Linear, logits
+from sonde.probes.convex.preconditioner import Preconditioner
+from sonde.probes.convex.search import End, Pair, Search, Solve, Value, descend, in_line, run
+from sonde.probes.features import Features
+
+ROUGH = 1e-5
+"""The tolerance of the first search: dev accuracies are then within about 0.1 points of those at the optimum, and
+losses within about 0.001."""
+WAVE, MAX_COLUMNS = 3, 64
+"""Penalties that share each read of the rows, if they make at most this many columns, penalties times outputs; with
+more, products are no faster per column."""
+WATCHED = frozenset({4, 8, 16, 32, 64, 128})
+"""Passes after which dev is asked whether a search is still worth it."""
+SURE, SURE_ROWS = 3.0, 50
+"""Standard errors of a difference on dev beyond which it is sure, and the rows it takes to tell."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """How a classifier does on the dev rows."""
+
+    correct: Doubles
+    """(n,): 1 or 0."""
+    losses: Doubles
+    """(n,): nan where the label is unknown."""
+
+    @property
+    def accuracy(self) -> float:
+        """The share of the rows that are right."""
+        return float(self.correct.mean())
+
+    @property
+    def loss(self) -> float:
+        """The mean over the rows whose label is known."""
+        return float(np.nanmean(self.losses)) if not np.isnan(self.losses).all() else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """A penalty that was tried."""
+
+    l2: float
+    end: End
+    model: Linear
+    judged: Judged
+    refined: bool = False
+    """Whether it was brought to its optimum, as far as the limit of passes allows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """Mean cross-entropy + penalty on the training rows; and the searches for its optimum."""
+
+    data: Data
+    preconditioner: Preconditioner
+    standardise: bool = True
+    solves: dict[float, Solve] = field(default_factory=dict)
+
+    @property
+    def entropy(self) -> float:
+        """That of the classes, which tolerances are relative to."""
+        return -float(self.data.shares @ np.log(self.data.shares))
+
+    def start(self) -> Doubles:
+        """The point without weights, whose biases are the classes' shares."""
+        shares, d = self.data.shares, self.data.features.shape[1]
+        point = np.zeros((len(curvature_of(shares)), d + 1))
+        if len(shares) > 1:
+            point[:, -1] = np.log(shares[1] / shares[0]) if len(shares) == 2 else np.log(shares)
+        return point
+
+    def search(
+        self, l2: float | Doubles, point: Doubles, value: Value, *, tolerance: float, limit: int,
+        first: Doubles | None = None, memory: Sequence[Pair] = (), scale: float = 1.0,
+    ) -> Search:  # fmt: skip
+        """The search for one penalty, a number or one per dimension (d,)."""
+        d = self.data.features.shape[1]
+        penalty = np.full(d, l2) if self.standardise else l2 / self.data.scale**2
+        solve = self.solves.get(l2) if isinstance(l2, float) else None
+        if solve is None:
+            solve = self.preconditioner.solver(curvature_of(self.data.shares), penalty)
+            if isinstance(l2, float):
+                self.solves[l2] = solve
+        return descend(
+            point, value, np.append(penalty, 0.0), solve,
+            tolerance=tolerance * self.entropy, limit=limit, first=first, memory=memory, scale=scale,
+        )  # fmt: skip
+
+
+def follow(
+    objective: Objective,
+    penalties: Sequence[float],
+    judge: Callable[[Sequence[Linear]], list[Judged]],
+    select: Callable[[Sequence[Judged]], int],
+    counts: Ints,
+    *,
+    tolerance: float,
+    limit: int,
+    by_accuracy: bool,
+) -> tuple[list[Tried], int]:
+    """The penalties that were tried, the strongest first, and the index of the chosen one, which is refined.
+
+    ``counts`` are the training rows of each class, and ``select`` is the rule by which dev chooses.
+    """
+    data, outputs = objective.data, len(curvature_of(objective.data.shares))
+    point = objective.start()
+    if len(data.shares) == 1:
+        end = End(point, (0.0, point), 0, True)
+        model = data.model_at(point, counts)
+        return [Tried(max(penalties), end, model, judge([model])[0], True)], 0
+    strong_first, value = sorted(penalties, reverse=True), data.values([point])[0]
+    together = WAVE if WAVE * outputs <= MAX_COLUMNS else 1
+    tried: list[Tried] = []
+
+    def judged(points: Sequence[Doubles]) -> tuple[list[Linear], list[Judged]]:
+        models = [data.model_at(point, counts) for point in points]
+        return models, judge(models)
+
+    def hopeless(passes: int, points: Mapping[int, Doubles]) -> list[int]:
+        """Searches that have begun to fit noise, from time to time."""
+        if passes not in WATCHED or len(tried) + len(points) < 2:
+            return []
+        found = dict(zip(points, judged(list(points.values()))[1], strict=True))
+        others = [each.judged for each in tried]
+        return [
+            i for i, own in found.items() if _worse(own, [*others, *(found[j] for j in found if j < i)], by_accuracy)
+        ]
+
+    for i in range(0, len(strong_first), together):
+        wave = strong_first[i : i + together]
+        searches = {
+            place: objective.search(
+                l2, point, value, tolerance=max(ROUGH, tolerance), limit=limit, first=_ahead(tried, l2),
+                scale=tried[-1].end.scale if tried else 1.0,
+            )
+            for place, l2 in enumerate(wave)
+        }  # fmt: skip
+        found = run(searches, in_line(data.values), hopeless)
+        ends = [found[place] for place in range(len(wave))]
+        if together == 1:  # such memories are large
+            tried = [replace(each, end=replace(each.end, memory=())) for each in tried]
+        tried += map(Tried, wave, ends, *judged([end.point for end in ends]))
+        if _worse(tried[-1].judged, [each.judged for each in tried[:-1]], by_accuracy):
+            break
+        point, value = tried[-1].end.point, tried[-1].end.value
+    while not tried[best := select([each.judged for each in tried])].refined:
+        rough = tried[best].end
+        search = objective.search(
+            tried[best].l2, rough.point, rough.value, tolerance=tolerance, limit=limit - rough.passes,
+            memory=rough.memory, scale=rough.scale,
+        )  # fmt: skip
+        end = run({0: search}, in_line(data.values))[0]
+        (model,), (own,) = judged([end.point])
+        end = replace(end, passes=rough.passes + end.passes, memory=())
+        tried[best] = Tried(tried[best].l2, end, model, own, True)
+    return tried, best
+
+
+def judged_on(dev: Features, labels: Ints, *, exact: bool) -> Callable[[Sequence[Linear]], list[Judged]]:
+    """How classifiers are judged on these rows, with logits as ``logits`` makes them; a label of -1 is unknown."""
+    known, at = labels >= 0, np.arange(len(labels))
+
+    def judge(models: Sequence[Linear]) -> list[Judged]:
+        correct, losses = np.empty((2, len(models), len(labels)))
+        for part, found in logits(models, dev, exact=exact):
+            correct[:, part] = found.argmax(axis=1) == labels[part]
+            found -= found.max(axis=1, keepdims=True)
+            right = found[:, np.maximum(labels[part], 0), at[: found.shape[2]]]
+            losses[:, part] = np.log(np.exp(found).sum(axis=1)) - right
+        losses[:, ~known] = np.nan
+        return [Judged(*each) for each in zip(correct, losses, strict=True)]
+
+    return judge
+
+
+def _ahead(tried: Sequence[Tried], l2: float) -> Doubles | None:
+    """A first step: the optimum moves about evenly in the logarithm of the penalty."""
+    if len(tried) < 2 or l2 <= 0:
+        return None
+    older, old = tried[-2:]
+    if older.l2 <= old.l2:
+        return None
+    step: Doubles = (old.end.point - older.end.point) * (np.log(old.l2 / l2) / np.log(older.l2 / old.l2))
+    return step
+
+
+def _worse(own: Judged, others: Sequence[Judged], by_accuracy: bool) -> bool:
+    """Whether a penalty has begun to fit noise: its loss is higher than that of the best stronger one for sure.
+
+    Where dev chooses by accuracy, that must be lower as well.
+    """
+    if not others:
+        return False
+    best = max(others, key=lambda each: each.accuracy if by_accuracy else -each.loss)
+    return _sure(own.losses - best.losses) and (not by_accuracy or own.accuracy < best.accuracy)
+
+
+def _sure(differences: Doubles) -> bool:
+    known: npt.NDArray[np.float64] = differences[~np.isnan(differences)]
+    n = len(known)
+    return n >= SURE_ROWS and float(known.mean()) > SURE * float(known.std(ddof=1)) / n**0.5
