@@ -20,6 +20,8 @@ from sonde.transfer.folds import Ints, folds
 
 OUTER_SEED = 1111
 """The seed of the nested folds, which SentEval fixes."""
+SETTINGS = ("l2", "hidden", "dropout")
+"""What a point of a grid consists of."""
 
 
 @dataclass(frozen=True)
@@ -85,14 +87,22 @@ def _choose(
     probe: Probe, train: Features, labels: Ints, classes: int, parts: Sequence[tuple[Ints, Ints]], seed: int,
     device: str | None,
 ) -> tuple[float, Mapping[str, Any]]:  # fmt: skip
-    """The best mean accuracy over folds, in per cent, and the first grid point that has it."""
-    tried: list[Sequence[Mapping[str, Any]]] = []
+    """The best mean accuracy over folds, in per cent, and the first grid point that has it.
+
+    A point that a fold has not tried, because dev was sure that it is worse, is not chosen.
+    """
+    tried: list[dict[tuple[Any, ...], float]] = []
     for inner, held in parts:
         given = (train.select(inner), labels[inner], train.select(held), labels[held], classes)
-        tried.append(fit(probe, *given, seeds=(seed,), device=device)[0].tried)
-    means = [float(np.round(100 * np.mean([fold[i]["accuracy"] for fold in tried]), 2)) for i in range(len(tried[0]))]
-    best = means.index(max(means))
-    return means[best], {name: tried[0][best][name] for name in ("l2", "hidden", "dropout") if name in tried[0][best]}
+        points = fit(probe, *given, seeds=(seed,), device=device)[0].tried
+        tried.append({tuple(point.get(name) for name in SETTINGS): point["accuracy"] for point in points})
+    means = {
+        point: float(np.round(100 * np.mean([fold[point] for fold in tried]), 2))
+        for point in tried[0]
+        if all(point in fold for fold in tried)
+    }
+    best = max(means, key=lambda point: means[point])
+    return means[best], {name: value for name, value in zip(SETTINGS, best, strict=True) if value is not None}
 
 
 def _refit(

@@ -5,7 +5,7 @@ import threading
 
 import numpy  # noqa: F401  its BLAS is what is limited
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from sonde.core import threads
 from sonde.core.threads import single_threaded
@@ -52,14 +52,16 @@ def test_another_thread_within_does_not_lift_it():
 def test_libraries_are_looked_for_again_only_if_modules_were_imported(monkeypatch):
     looked = []
 
-    def look(*, limits):
-        looked.append(limits)
-        return threadpool_limits(limits=limits)
+    def look():
+        looked.append(1)
+        return ThreadpoolController()
 
-    monkeypatch.setattr(threads, "threadpool_limits", look)
+    monkeypatch.setattr(threads, "ThreadpoolController", look)
+    monkeypatch.setattr(threads, "_found", None)
+    with single_threaded(), single_threaded():
+        assert looked == [1]
     with single_threaded():
-        with single_threaded():
-            assert looked == [1]
+        assert looked == [1]
         monkeypatch.setitem(sys.modules, "a_module_that_is_new", threading)
         with single_threaded():
             assert looked == [1, 1]

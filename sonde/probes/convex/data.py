@@ -153,12 +153,12 @@ class Data:
         n, d = self.features.shape
         m = sample_size(n, d, outputs, penalties)
         if m < d:
-            return RowSample.of(np.concatenate(list(self._sample(m))))
+            return RowSample.of(np.concatenate(list(self._sample(m))), n)
         products, fourth = np.zeros((d, d), np.float32), 0.0
         for rows in self._sample(m):
             products += self.engine.products(self.engine.hold(rows))
             fourth += float((np.einsum("ij,ij->i", rows, rows).astype(np.float64) ** 2).sum())
-        return Correlations.of(products, fourth, m)
+        return Correlations.of(products, fourth, m, n)
 
     def _sample(self, m: int) -> Iterator[Floats]:
         """Standardised rows from all over, block by block."""

@@ -115,4 +115,4 @@ def _sum_times(errors: Floats, rows: Floats) -> Floats:
 
 def _few_rows(columns: Floats, rows: Floats) -> int:
     """How many rows at a time make small products."""
-    return SMALL_PRODUCT // (len(columns) * rows.shape[1])
+    return SMALL_PRODUCT // (len(columns) * int(rows.shape[1]))

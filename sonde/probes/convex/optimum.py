@@ -37,7 +37,7 @@ from sonde.probes.features import Features
 from sonde.probes.model import Fit
 from sonde.probes.probe import Probe
 
-TOLERANCE = 2e-8
+TOLERANCE = 1e-8
 """With it, probabilities differ by at most about 1e-3 from those at an optimum found with far more effort."""
 
 

@@ -1,7 +1,7 @@
 """An approximate inverse of the Hessian of logistic regression, from the correlations in a sample of rows.
 
 The Hessian is about curvature * R + penalty, with the correlations R of the dimensions. They are estimated from a
-sample of rows and shrunk towards the identity as far as the sample is too small (Ledoit & Wolf, 2004). With at least as
+sample of rows and shrunk towards the identity as far as the sample is small (Ledoit & Wolf, 2004). With at least as
 many rows as dimensions the matrix is factored; with fewer, its inverse follows from the products of the rows (the
 Woodbury identity), so that no (d, d) matrix is needed. The more rows, the fewer steps a search takes; ``sample_size``
 balances the two. A preconditioner changes no optimum.
@@ -46,11 +46,11 @@ class Correlations:
     matrix: Floats | None
 
     @classmethod
-    def of(cls, products: Floats, fourth: float, rows: int) -> Correlations:
-        """From the products (d, d) of standardised rows, and the sum of the fourth powers of their lengths."""
+    def of(cls, products: Floats, fourth: float, rows: int, n: int) -> Correlations:
+        """From the products (d, d) of some of n standardised rows, and the sum of their lengths to the fourth power."""
         d = len(products)
         squares = float(np.vdot(products, products)) / rows**2
-        shrinkage = _shrinkage(squares, float(np.trace(products)) / rows, fourth, rows, d)
+        shrinkage = _shrinkage(squares, float(np.trace(products)) / rows, fourth, rows, d) * (1 - rows / n)
         products *= np.float32((1 - shrinkage) / rows)
         products[np.diag_indices(d)] += np.float32(shrinkage)
         return cls(products)
@@ -72,13 +72,13 @@ class RowSample:
     shrinkage: float
 
     @classmethod
-    def of(cls, rows: Floats) -> RowSample:
-        """From standardised rows (m, d)."""
+    def of(cls, rows: Floats, n: int) -> RowSample:
+        """From some of n standardised rows, (m, d)."""
         m, d = rows.shape
         products: Floats = rows @ rows.T
         lengths = np.diag(products).astype(np.float64)
         squares, trace = float(np.vdot(products, products)) / m**2, float(lengths.sum()) / m
-        return cls(rows, products, _shrinkage(squares, trace, float(lengths @ lengths), m, d))
+        return cls(rows, products, _shrinkage(squares, trace, float(lengths @ lengths), m, d) * (1 - m / n))
 
     def solver(self, curvature: Doubles, penalty: Doubles) -> Solve:
         """Multiply by the approximate inverse Hessian, by the Woodbury identity."""
@@ -86,7 +86,7 @@ class RowSample:
         sizes = ((mean + typical) / (curvature + typical)).astype(np.float32)[:, None]
         base = np.minimum(mean * max(self.shrinkage, 1e-3) + penalty, 1e30).astype(np.float32)
         even = bool((base == base[0]).all())
-        inner: Floats = self.products / base[0] if even else (self.rows / base) @ self.rows.T
+        inner: Floats = (self.products / base[0] if even else (self.rows / base) @ self.rows.T).astype(np.float32)
         weight = mean * (1 - self.shrinkage) / len(self.rows)
         inner[np.diag_indices_from(inner)] += np.float32(1 / max(weight, 1e-30))
         inverse = _inverse(inner)
@@ -119,7 +119,8 @@ def _cost(n: int, d: int, columns: int, penalties: int, m: int) -> float:
 
     The passes that a sample of m rows leaves were counted on correlated Gaussian vectors, 10,000 x 300 … 2048.
     """
-    narrow, passes = min(m, d), 22 * (1 + 0.65 * (d / m) ** 0.6)
+    narrow = min(m, d)
+    passes: float = 22 * (1 + 0.65 * (d / m) ** 0.6)
     rate = RATE * columns / (columns + NARROW)
     step = 4 * n * d * columns / rate + 4 * narrow * d * columns / rate
     return m * d * narrow / RATE + penalties * narrow**3 / FACTOR_RATE + passes * step
@@ -131,8 +132,9 @@ def _shrinkage(squares: float, trace: float, fourth: float, rows: int, d: int) -
     ``squares`` is the sum of the squared entries of the estimate, ``fourth`` that of the rows' lengths to the fourth.
     """
     apart = squares - trace**2 / d
-    noise = (fourth - rows * squares) / rows**2
-    return min(1.0, max(0.0, noise / apart)) if apart > 0 else 1.0
+    noise: float = (fourth - rows * squares) / rows**2
+    share = noise / apart if apart > 0 else 1.0
+    return min(1.0, max(0.0, share))
 
 
 def _inverse(matrix: Floats) -> Floats:

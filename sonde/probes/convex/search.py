@@ -108,8 +108,8 @@ def descend(
     """Search for the minimum of a convex loss + the sum of penalty / 2 * point², from a point whose loss is known.
 
     ``penalty`` is (d + 1,), ``solve`` multiplies by the approximate inverse of the Hessian, and ``first`` is a step to
-    try before all others; ``memory`` and ``scale`` are those of a search that is resumed. The search ends where the quadratic model of the objective has its minimum less than
-    ``tolerance`` below, or after ``limit`` points.
+    try before all others; ``memory`` and ``scale`` are those of a search that is resumed. The search ends where the
+    quadratic model of the objective has its minimum less than ``tolerance`` below, or after ``limit`` points.
     """
 
     def penalised(at: Doubles, value: Value) -> Value:
