@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sonde.errors import ShapeError
 
 if TYPE_CHECKING:
-    from scipy import sparse
+    from scipy.sparse import csr_array
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]
@@ -75,13 +75,13 @@ class Features:
         found = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
         return np.ascontiguousarray(found, np.float32)
 
-    def take_sparse(self, rows: npt.NDArray[np.int64] | slice = slice(None)) -> sparse.csr_array:
+    def take_sparse(self, rows: npt.NDArray[np.int64] | slice = slice(None)) -> csr_array:
         """These rows as a sparse array (m, d), float32, where ``sparse``."""
-        from scipy import sparse
+        from scipy.sparse import csr_array, hstack
 
         parts = [table[place[rows]] for table, place in zip(self.tables, self.places, strict=True)]
-        found = parts[0] if len(parts) == 1 else sparse.hstack(parts)
-        return sparse.csr_array(found, dtype=np.float32)
+        found = parts[0] if len(parts) == 1 else hstack(parts)
+        return csr_array(found, dtype=np.float32)
 
     def chunks(self, size: int) -> Iterator[tuple[int, Floats]]:
         """(first row, rows) from top to bottom, ``size`` at a time."""

@@ -67,6 +67,12 @@ def probe_encoder(
         _do(config, one, some, known)
 
 
+def plain_cells(config: RunConfig, name: str, s: PreparedSet) -> list[Cell]:
+    """The cells of an encoder without layers on a set."""
+    identity = _identity(encoder_info(load(name)), config.half)
+    return [cell for probe in config.probes for cell in _cells(config, name, s, identity, None, probe)]
+
+
 @dataclass(frozen=True)
 class _Encoder:
     name: str

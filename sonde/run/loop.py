@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,8 +20,9 @@ from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
 from sonde.result import Cell, Failure
 from sonde.run.config import PreparedSet, RunConfig
-from sonde.run.encoder import probe_encoder
+from sonde.run.encoder import plain_cells, probe_encoder
 from sonde.run.folder import Run
+from sonde.run.kept import KeptResults
 from sonde.run.log import open_log
 from sonde.run.read_sets import is_utf8, read_sets
 from sonde.run.resample import checked_resamples
@@ -75,7 +77,7 @@ def evaluate(
     limit
         Sample at most this many rows of each split, and mark every result as partial.
     store
-        Where to keep vectors between runs; by default they are not kept.
+        Where to keep vectors, and results of baselines, between runs; by default they are not kept.
     half
         Keep vectors as float16.
     batch_size
@@ -179,8 +181,23 @@ def evaluate(
         for name in always:
             some = [s for s in sets if s.parts.protocol == "split"]
             linear = replace(config, probes=dict([parse("linear")]), seeds=config.seeds[:1], resample=0)
-            probe_encoder(linear, name, None, some)
+            with _kept(linear, name, some):
+                probe_encoder(linear, name, None, some)
     return Run.load(folder)
+
+
+@contextmanager
+def _kept(config: RunConfig, name: str, sets: Sequence[PreparedSet]) -> Iterator[None]:
+    """Restore results of a baseline that an earlier run kept, and keep those that are computed inside."""
+    if config.store is None or name not in ENCODER_BASELINES:
+        yield
+        return
+    kept, log = KeptResults(config.store), config.log
+    cells = [(s, cell) for s in sets for cell in plain_cells(config, name, s) if cell.key not in log.done]
+    left = [(s, cell) for s, cell in cells if kept.restore(log, cell, s.parts, s.baselines) is None]
+    yield
+    for s, cell in left:
+        kept.keep(log, cell, s.parts)
 
 
 def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:

@@ -93,8 +93,8 @@ def sparse_sums(features: Features) -> tuple[Floats, Doubles, Doubles]:
     rows = features.take_sparse()
     # in float32, or the differences of constants would not be 0
     near = (np.bincount(rows.indices, rows.data, d) / n).astype(np.float32)
-    zeros = n - np.bincount(rows.indices, minlength=d)
+    zeros = np.asarray(n - np.bincount(rows.indices, minlength=d), np.float64)
     rest = np.subtract(rows.data, near[rows.indices], dtype=np.float64)
-    sums = np.bincount(rows.indices, rest, d) - zeros * near.astype(np.float64)
-    squares = np.bincount(rows.indices, rest * rest, d) + zeros * near.astype(np.float64) ** 2
+    sums = np.bincount(rows.indices, rest, d) - zeros * near
+    squares = np.bincount(rows.indices, rest * rest, d) + zeros * near * near
     return near, sums, squares
