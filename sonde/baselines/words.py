@@ -97,8 +97,9 @@ class SetWords:
 
     def counts(self, pairs: bool) -> tuple[NGrams, list[sparse.csr_array]]:
         """The features, and how often each row of train, the rows to choose on, and test has each of them."""
-        ngrams = NGrams.of(self.three[0], pairs, len(self.vocabulary.numbers))
-        return ngrams, [ngrams.counts(words) for words in self.three]
+        train, *others = self.three
+        ngrams, first = NGrams.of(train, pairs, len(self.vocabulary.numbers))
+        return ngrams, [first, *map(ngrams.counts, others)]
 
 
 @dataclass(frozen=True)
@@ -114,15 +115,16 @@ class NGrams:
     """The column of each of them."""
 
     @classmethod
-    def of(cls, train: Words, pairs: bool, base: int) -> NGrams:
-        """The features of the training rows, which must be the first rows that were read."""
+    def of(cls, train: Words, pairs: bool, base: int) -> tuple[NGrams, sparse.csr_array]:
+        """The features of the training rows, which must be the first rows that were read; and their counts."""
+        found, starts = _features(train, pairs, base)
         if not pairs:  # words are numbered as they are first seen
-            known = np.arange(int(train.numbers.max(initial=-1)) + 1)
-            return cls(pairs, base, known, known)
-        known, first = np.unique(_features(train, pairs, base)[0], return_index=True)
+            known = np.arange(int(found.max(initial=-1)) + 1)
+            return cls(pairs, base, known, known), _matrix(found, starts, len(known))
+        known, first, places = np.unique(found, return_index=True, return_inverse=True)
         columns = np.empty(len(known), np.int64)
         columns[np.argsort(first)] = np.arange(len(known))
-        return cls(pairs, base, known, columns)
+        return cls(pairs, base, known, columns), _matrix(columns[places], starts, len(known))
 
     def __len__(self) -> int:
         return len(self.known)
@@ -130,12 +132,9 @@ class NGrams:
     def counts(self, words: Words) -> sparse.csr_array:
         """How often each feature occurs in each row, (rows, features); unknown features are left out."""
         found, starts = _features(words, self.pairs, self.base)
-        places = np.minimum(np.searchsorted(self.known, found), max(0, len(self.known) - 1))
-        same = self.known[places] == found if len(self.known) else np.zeros(len(found), bool)
-        cells = (np.ones(int(same.sum())), self.columns[places[same]].astype(np.int32), _ends(same)[starts])
-        matrix = sparse.csr_array(cells, shape=(len(words.rows) - 1, max(1, len(self.known))))
-        matrix.sum_duplicates()
-        return matrix
+        places = np.searchsorted(self.known, found)
+        same = np.append(self.known, -1)[places] == found
+        return _matrix(self.columns[places[same]], _ends(same)[starts], len(self))
 
     def names(self, vocabulary: Vocabulary) -> Iterator[str]:
         """The features by column; the words of a bigram are joined by a space."""
@@ -143,6 +142,14 @@ class NGrams:
         for feature in self.known[np.argsort(self.columns)].tolist():
             a, b = divmod(feature - self.base, self.base)
             yield words[feature] if feature < self.base else f"{words[a]} {words[b]}"
+
+
+def _matrix(columns: Ints, starts: Ints, width: int) -> sparse.csr_array:
+    """Counts (rows, features) of features in line, given where those of each row start and end."""
+    cells = (np.ones(len(columns)), columns.astype(np.int32), starts)
+    matrix = sparse.csr_array(cells, shape=(len(starts) - 1, max(1, width)))
+    matrix.sum_duplicates()
+    return matrix
 
 
 def _features(words: Words, pairs: bool, base: int) -> tuple[Ints, Ints]:

@@ -43,9 +43,9 @@ class Features:
             raise ShapeError("Features that are combined need at least two tables, got one.")
 
     @classmethod
-    def of(cls, array: Array) -> Features:
+    def of(cls, array: Any) -> Features:
         """All rows of one array (n, d), in order."""
-        return cls((array,), (np.arange(len(array), dtype=np.int64),))
+        return cls((array,), (np.arange(array.shape[0], dtype=np.int64),))
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -71,7 +71,7 @@ class KeptResults:
             if self.store.limit is not None:
                 self.store.evict()
         except (OSError, DataError) as e:
-            self._warn(path, f"cannot be written: {e}", "The result is not kept for later runs.")
+            _warn(path.parent, f"cannot be written to: {e}", "Results of baselines are not kept for later runs.")
 
     def _path(self, cell: Cell, parts: Parts) -> Path:
         """The file of a cell: it depends on all that can change the result, and not on the name of the set."""
@@ -90,14 +90,15 @@ class KeptResults:
             record = from_line(line)
             if record is None or not isinstance(record[0], Result):
                 raise ValueError("it holds no result")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError) as e:
-            self._warn(path, f"is damaged: {e}", "The baseline is computed again.")
+            _warn(path, f"cannot be used: {e}", "The baseline is computed again.")
             with suppress(OSError):
                 path.unlink()
             return None
         return record[0], predictions, probe
 
-    def _warn(self, path: Path, what: str, then: str) -> None:
-        warnings.warn(f"{path} {what}. {then}", StoreWarning, stacklevel=3)
+
+def _warn(path: Path, what: str, then: str) -> None:
+    warnings.warn(f"{path} {what}. {then}", StoreWarning, stacklevel=3)

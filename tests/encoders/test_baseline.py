@@ -269,3 +269,15 @@ def test_the_identity_holds_all_options():
 def test_wrong_use_is_named(spec, message):
     with pytest.raises(UsageError, match=message):
         load(spec)
+
+
+@given(texts=texts_of_words)
+def test_a_sparse_bag_is_the_same_bag(texts):
+    encoder = Hash(64, 2, 1)
+    found = encoder.sparse(texts)
+    assert found.dtype == np.float32
+    assert np.array_equal(found.toarray(), encoder(texts))
+    assert found.has_canonical_format  # one number for each place that is not 0
+    assert (found.data > 0).all()
+    words = [text.split()[0] for text in texts if text.split()]
+    assert np.array_equal(encoder.sparse_words(words).toarray(), encoder.words(words))
