@@ -147,7 +147,7 @@ def embed(
         Vectors of more bytes than this are kept in a file in the cache folder, which disappears with them; they are
         read like others. Default: a quarter of the machine's memory.
     sparse : bool
-        Accept a sparse array of scipy as the vectors of an encoder that has a method ``sparse``, such as baseline:hash.
+        Accept a sparse array of scipy from an encoder with a method ``sparse_vectors``, such as baseline:hash.
     progress : callable, optional
         Called with ``"encode"``, the number of texts that are done, and the number of all.
 
@@ -174,7 +174,7 @@ def embed(
     2
     """
     texts = as_texts(texts)
-    if sparse and texts and callable(getattr(encoder, "sparse", None)):
+    if sparse and texts and callable(getattr(encoder, "sparse_vectors", None)):
         return _embed_sparse(encoder, texts, half=half, progress=progress)
     if getattr(encoder, "needs_fit", False) and texts:
         # idf weights, a common component: computed from these texts, and so in the identity
@@ -232,7 +232,7 @@ def _embed_sparse(encoder: Any, texts: Sequence[str], *, half: bool, progress: P
         progress("encode", 0, len(texts))
     started = time.perf_counter()
     with third_party_code:
-        vectors = encoder.sparse(texts)
+        vectors = encoder.sparse_vectors(texts)
     if half:  # scipy computes with float32
         vectors.data = vectors.data.astype(np.float16).astype(np.float32)
     if progress:

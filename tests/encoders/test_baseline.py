@@ -274,7 +274,7 @@ def test_wrong_use_is_named(spec, message):
 @given(texts=texts_of_words)
 def test_a_sparse_bag_is_the_same_bag(texts):
     encoder = Hash(64, 2, 1)
-    found = encoder.sparse(texts)
+    found = encoder.sparse_vectors(texts)
     assert found.dtype == np.float32
     assert np.array_equal(found.toarray(), encoder(texts))
     assert found.has_canonical_format  # one number for each place that is not 0

@@ -34,7 +34,7 @@ def forbidden(monkeypatch):
 
     def forbid():
         monkeypatch.setattr(read_sets, "baseline_result", refuse)
-        monkeypatch.setattr("sonde.encoders.schemes.baseline.Hash.sparse", refuse)
+        monkeypatch.setattr("sonde.encoders.schemes.baseline.Hash.sparse_vectors", refuse)
         monkeypatch.setattr("sonde.encoders.schemes.baseline.Random.__call__", refuse)
 
     return forbid

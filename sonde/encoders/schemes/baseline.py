@@ -151,10 +151,10 @@ class Hash:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts; that of a text without words is zero."""
-        found: Array = self.sparse(texts).toarray()
+        found: Array = self.sparse_vectors(texts).toarray()
         return found
 
-    def sparse(self, texts: Sequence[str], /) -> csr_array:
+    def sparse_vectors(self, texts: Sequence[str], /) -> csr_array:
         """The same as a sparse array."""
         bags = lowercase_tokens(as_texts(texts))
         return self._bags(bags if self.ngrams == 1 else [list(self._grams(words)) for words in bags])
