@@ -38,14 +38,14 @@ _Content = tuple[bytes, bytes, bytes | None]
 
 @dataclass(frozen=True)
 class KeptResults:
-    """The results of baselines in the folder of a store."""
+    """The results of baselines in the folder of a store; none without a store."""
 
-    store: Store
+    store: Store | None
 
     def restore(self, log: Log, cell: Cell, parts: Parts, baselines: Mapping[str, float]) -> Result | None:
         """Add the kept result of a cell to a run, if there is one, along with the accuracies of other baselines."""
         started = time.perf_counter()
-        found = self._read(self._path(cell, parts))
+        found = _read(_path(self.store, cell, parts)) if self.store is not None else None
         if found is None:
             return None
         old, predictions, probe = found
@@ -59,9 +59,10 @@ class KeptResults:
 
     def keep(self, log: Log, cell: Cell, parts: Parts) -> None:
         """Keep the result of a cell that a run has computed."""
-        path, result = self._path(cell, parts), log.done.get(cell.key)
-        if result is None or path.exists():
+        result = log.done.get(cell.key)
+        if self.store is None or result is None:
             return
+        path = _path(self.store, cell, parts)
         try:
             probe = probe_path(log.folder, result).read_bytes() if "probe" in result.files else None
             content = to_line(result, 0), predictions_path(log.folder, result).read_bytes(), probe
@@ -73,31 +74,33 @@ class KeptResults:
         except (OSError, DataError) as e:
             _warn(path.parent, f"cannot be written to: {e}", "Results of baselines are not kept for later runs.")
 
-    def _path(self, cell: Cell, parts: Parts) -> Path:
-        """The file of a cell: it depends on all that can change the result, and not on the name of the set."""
-        facts = (
-            KEPT_VERSION, np.__version__, scipy.__version__, [*parts.train.inputs], astuple(replace(cell, dataset=""))
-        )  # fmt: skip
-        return self.store.root / RESULTS_FOLDER / f"{digest(msgspec.json.encode(facts))}{RESULT_SUFFIX}"
 
-    def _read(self, path: Path) -> tuple[Result, bytes, bytes | None] | None:
-        try:
-            content = path.read_bytes()
-            encoded = content[_DIGITS:]
-            if digest(encoded).encode() != content[:_DIGITS]:
-                raise ValueError("its checksum does not match")
-            line, predictions, probe = msgspec.msgpack.decode(encoded, type=_Content)
-            record = from_line(line)
-            if record is None or not isinstance(record[0], Result):
-                raise ValueError("it holds no result")
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except (OSError, ValueError) as e:
-            _warn(path, f"cannot be used: {e}", "The baseline is computed again.")
-            with suppress(OSError):
-                path.unlink()
-            return None
-        return record[0], predictions, probe
+def _path(store: Store, cell: Cell, parts: Parts) -> Path:
+    """The file of a cell: it depends on all that can change the result, and not on the name of the set."""
+    facts = (
+        KEPT_VERSION, np.__version__, scipy.__version__, [*parts.train.inputs], astuple(replace(cell, dataset=""))
+    )  # fmt: skip
+    return store.root / RESULTS_FOLDER / f"{digest(msgspec.json.encode(facts))}{RESULT_SUFFIX}"
+
+
+def _read(path: Path) -> tuple[Result, bytes, bytes | None] | None:
+    try:
+        content = path.read_bytes()
+        encoded = content[_DIGITS:]
+        if digest(encoded).encode() != content[:_DIGITS]:
+            raise ValueError("its checksum does not match")
+        line, predictions, probe = msgspec.msgpack.decode(encoded, type=_Content)
+        record = from_line(line)
+        if record is None or not isinstance(record[0], Result):
+            raise ValueError("it holds no result")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as e:
+        _warn(path, f"cannot be used: {e}", "The baseline is computed again.")
+        with suppress(OSError):
+            path.unlink()
+        return None
+    return record[0], predictions, probe
 
 
 def _warn(path: Path, what: str, then: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -178,26 +177,24 @@ def evaluate(
             if other is not None:
                 same = [PreparedSet(replace(s.parts, variant="untrained"), {}, s.parts) for s in sets]
                 probe_encoder(config, name, None, (), same, other)
+        computed: list[tuple[PreparedSet, Cell]] = []
         for name in always:
             some = [s for s in sets if s.parts.protocol == "split"]
             linear = replace(config, probes=dict([parse("linear")]), seeds=config.seeds[:1], resample=0)
-            with _kept(linear, name, some):
-                probe_encoder(linear, name, None, some)
+            computed += _restore(linear, name, some)
+            probe_encoder(linear, name, None, some)
+        for s, cell in computed:
+            KeptResults(config.store).keep(log, cell, s.parts)
     return Run.load(folder)
 
 
-@contextmanager
-def _kept(config: RunConfig, name: str, sets: Sequence[PreparedSet]) -> Iterator[None]:
-    """Restore results of a baseline that an earlier run kept, and keep those that are computed inside."""
-    if config.store is None or name not in ENCODER_BASELINES:
-        yield
-        return
+def _restore(config: RunConfig, name: str, sets: Sequence[PreparedSet]) -> list[tuple[PreparedSet, Cell]]:
+    """Restore the results of a baseline that an earlier run has kept; the cells that are left, to be kept."""
+    if name not in ENCODER_BASELINES:  # the vectors of others may not be the same every time
+        return []
     kept, log = KeptResults(config.store), config.log
     cells = [(s, cell) for s in sets for cell in plain_cells(config, name, s) if cell.key not in log.done]
-    left = [(s, cell) for s, cell in cells if kept.restore(log, cell, s.parts, s.baselines) is None]
-    yield
-    for s, cell in left:
-        kept.keep(log, cell, s.parts)
+    return [(s, cell) for s, cell in cells if kept.restore(log, cell, s.parts, s.baselines) is None]
 
 
 def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:

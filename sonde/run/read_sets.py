@@ -92,17 +92,14 @@ def _baselines(
 ) -> Iterator[tuple[str, float]]:
     if not parts.labels:
         return
-    kept = None if config.store is None else KeptResults(config.store)
-    given = Baselines(sampled(dataset, config.limit))
+    kept, given = KeptResults(config.store), Baselines(sampled(dataset, config.limit))
     work = nested_baseline if parts.protocol == "nested" else baseline_result
     for name in learners:
         cell = Cell(
             task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
             identity=name, limit=config.limit, sonde=__version__,
         )  # fmt: skip
-        done = config.log.done.get(cell.key)
-        if done is None and kept is not None:
-            done = kept.restore(config.log, cell, parts, {})
+        done = config.log.done.get(cell.key) or kept.restore(config.log, cell, parts, {})
         if done is None:
             try:
                 done, arrays = work(cell, given, parts)
@@ -112,8 +109,7 @@ def _baselines(
                 config.fail(cell, e)
                 continue
             config.log.add(done, arrays)
-            if kept is not None:
-                kept.keep(config.log, cell, parts)
+            kept.keep(config.log, cell, parts)
         yield name, done.accuracy
 
 
