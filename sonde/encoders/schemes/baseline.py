@@ -22,7 +22,7 @@ import numpy as np
 from sonde.core.arguments import as_texts
 from sonde.encoders.draw import gaussian_vectors, hash_texts, quantiles
 from sonde.encoders.identity import Identity, Spec
-from sonde.encoders.words import lowercase_tokens, split_everywhere, split_punctuation
+from sonde.encoders.words import lowercase_tokens, number_tokens, split_everywhere, split_punctuation
 from sonde.errors import UsageError
 
 if TYPE_CHECKING:
@@ -156,8 +156,10 @@ class Hash:
 
     def sparse_vectors(self, texts: Sequence[str], /) -> csr_array:
         """The same as a sparse array."""
-        bags = lowercase_tokens(as_texts(texts))
-        return self._bags(bags if self.ngrams == 1 else [list(self._grams(words)) for words in bags])
+        texts = as_texts(texts)
+        if self.ngrams == 1:
+            return self._bags(*number_tokens(texts))
+        return self._bags(*_number_words([list(self._grams(words)) for words in lowercase_tokens(texts)]))
 
     def words(self, words: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n words: what each adds to the bag."""
@@ -166,7 +168,7 @@ class Hash:
 
     def sparse_words(self, words: Sequence[str], /) -> csr_array:
         """The same as a sparse array."""
-        return self._bags([[word.lower()] for word in as_texts(words)])
+        return self._bags(*_number_words([[word.lower()] for word in as_texts(words)]))
 
     def _grams(self, words: Sequence[str]) -> Iterator[str]:
         yield from words
@@ -174,13 +176,12 @@ class Hash:
             for i in range(len(words) - n + 1):
                 yield " ".join(words[i : i + n])
 
-    def _bags(self, bags: Sequence[Sequence[str]]) -> csr_array:
-        grams, numbers, starts = _number_words(bags)
+    def _bags(self, grams: Sequence[str], numbers: Array, starts: Array) -> csr_array:
         places = (hash_texts(grams, f"hash {self.seed}") % np.uint64(self.dim)).astype(np.int32)
         found = _one_hot_counts(places[numbers], starts, self.dim)
         found.sum_duplicates()
-        sizes = np.diff(found.indptr)
-        squares = np.bincount(np.repeat(np.arange(len(bags)), sizes), found.data.astype(np.float64) ** 2, len(bags))
+        n, sizes = len(starts) - 1, np.diff(found.indptr)
+        squares = np.bincount(np.repeat(np.arange(n), sizes), found.data.astype(np.float64) ** 2, n)
         found.data /= np.repeat(np.sqrt(squares).astype(np.float32), sizes)
         return found
 
@@ -201,7 +202,7 @@ class Words:
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts; that of a text without words is zero."""
         texts = as_texts(texts)
-        words, numbers, starts = _number_words(lowercase_tokens(texts))
+        words, numbers, starts = number_tokens(texts)
         means: Array = _one_hot_counts(numbers, starts, len(words)) @ self.words(words)
         means /= np.maximum(np.diff(starts), 1).astype(np.float32)[:, None]
         return means
