@@ -72,7 +72,7 @@ def run(
     device: str
         Fit probes with torch on this device, such as cuda. Default: numpy.
     no_store: bool
-        Neither read nor write the store.
+        Neither read nor write the store, which keeps vectors and the results of baselines.
     store_limit: float
         The largest size of the store in gigabytes; the oldest vectors are removed. Default: no limit.
     text: tuple[str, ...]

@@ -123,6 +123,7 @@ def embed(
     batch_size: int | None = None,
     half: bool = False,
     spill: int | None = None,
+    sparse: bool = False,
     progress: Progress | None = None,
 ) -> Embeddings:
     """Encode texts, each distinct one once, or take their vectors from the store.
@@ -145,6 +146,8 @@ def embed(
     spill : int, optional
         Vectors of more bytes than this are kept in a file in the cache folder, which disappears with them; they are
         read like others. Default: a quarter of the machine's memory.
+    sparse : bool
+        Accept a sparse array of scipy from an encoder with a method ``sparse_vectors``, such as baseline:hash.
     progress : callable, optional
         Called with ``"encode"``, the number of texts that are done, and the number of all.
 
@@ -171,6 +174,8 @@ def embed(
     2
     """
     texts = as_texts(texts)
+    if sparse and texts and callable(getattr(encoder, "sparse_vectors", None)):
+        return _embed_sparse(encoder, texts, half=half, progress=progress)
     if getattr(encoder, "needs_fit", False) and texts:
         # idf weights, a common component: computed from these texts, and so in the identity
         with third_party_code:
@@ -216,6 +221,23 @@ def embed(
     table.copy_duplicates([first[text] for text in texts])
     vectors = table.vectors if layers else table.vectors[0]
     return Embeddings(tuple(texts), vectors, identity, layers, len(missing), seconds)
+
+
+def _embed_sparse(encoder: Any, texts: Sequence[str], *, half: bool, progress: Progress | None) -> Embeddings:
+    """The sparse vectors of texts, which take so little time and space that each text is encoded in one call."""
+    identity = encoder_info(encoder).identity
+    if half and identity is not None:
+        identity = identity.with_facts(kept="float16")
+    if progress:
+        progress("encode", 0, len(texts))
+    started = time.perf_counter()
+    with third_party_code:
+        vectors = encoder.sparse_vectors(texts)
+    if half:  # scipy computes with float32
+        vectors.data = vectors.data.astype(np.float16).astype(np.float32)
+    if progress:
+        progress("encode", len(texts), len(texts))
+    return Embeddings(tuple(texts), vectors, identity, (), len(set(texts)), time.perf_counter() - started)
 
 
 def collect_texts(datasets: Dataset | Iterable[Dataset]) -> list[str]:

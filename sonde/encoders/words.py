@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from unicodedata import category
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
 
 
 def split_punctuation(word: str) -> list[str]:
@@ -40,6 +46,31 @@ def lowercase_tokens(texts: Sequence[str]) -> list[list[str]]:
             tokens += found
         out.append(tokens)
     return out
+
+
+def number_tokens(texts: Sequence[str]) -> tuple[list[str], Ints, Ints]:
+    """The distinct lower-cased tokens of texts; all tokens as numbers, text after text; where texts start and end.
+
+    The same tokens as those of ``lowercase_tokens``, without a list of them for each text.
+    """
+    known = _TokenNumbers()
+    numbers, starts = array("i"), array("q", [0])
+    for text in texts:
+        numbers.extend(chain.from_iterable(map(known.__getitem__, text.lower().split())))
+        starts.append(len(numbers))
+    return list(known.tokens), np.array(numbers, np.int64), np.array(starts, np.int64)
+
+
+class _TokenNumbers(dict[str, list[int]]):
+    """The numbers of the tokens of each word; each word is split once."""
+
+    def __init__(self) -> None:
+        self.tokens: dict[str, int] = {}
+
+    def __missing__(self, word: str) -> list[int]:
+        found = [self.tokens.setdefault(token, len(self.tokens)) for token in split_punctuation(word)]
+        self[word] = found
+        return found
 
 
 def replace_surrogates(text: str) -> str:

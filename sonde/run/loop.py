@@ -19,8 +19,9 @@ from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
 from sonde.result import Cell, Failure
 from sonde.run.config import PreparedSet, RunConfig
-from sonde.run.encoder import probe_encoder
+from sonde.run.encoder import plain_cells, probe_encoder
 from sonde.run.folder import Run
+from sonde.run.kept import KeptResults
 from sonde.run.log import open_log
 from sonde.run.read_sets import is_utf8, read_sets
 from sonde.run.resample import checked_resamples
@@ -75,7 +76,7 @@ def evaluate(
     limit
         Sample at most this many rows of each split, and mark every result as partial.
     store
-        Where to keep vectors between runs; by default they are not kept.
+        Where to keep vectors, and results of baselines, between runs; by default they are not kept.
     half
         Keep vectors as float16.
     batch_size
@@ -176,11 +177,24 @@ def evaluate(
             if other is not None:
                 same = [PreparedSet(replace(s.parts, variant="untrained"), {}, s.parts) for s in sets]
                 probe_encoder(config, name, None, (), same, other)
+        computed: list[tuple[PreparedSet, Cell]] = []
         for name in always:
             some = [s for s in sets if s.parts.protocol == "split"]
             linear = replace(config, probes=dict([parse("linear")]), seeds=config.seeds[:1], resample=0)
+            computed += _restore(linear, name, some)
             probe_encoder(linear, name, None, some)
+        for s, cell in computed:
+            KeptResults(config.store).keep(log, cell, s.parts)
     return Run.load(folder)
+
+
+def _restore(config: RunConfig, name: str, sets: Sequence[PreparedSet]) -> list[tuple[PreparedSet, Cell]]:
+    """Restore the results of a baseline that an earlier run has kept; the cells that are left, to be kept."""
+    if name not in ENCODER_BASELINES:  # the vectors of others may not be the same every time
+        return []
+    kept, log = KeptResults(config.store), config.log
+    cells = [(s, cell) for s in sets for cell in plain_cells(config, name, s) if cell.key not in log.done]
+    return [(s, cell) for s, cell in cells if kept.restore(log, cell, s.parts, s.baselines) is None]
 
 
 def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:

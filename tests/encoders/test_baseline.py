@@ -15,6 +15,7 @@ from sonde.core.hashing import hash_64, mix
 from sonde.encoders import load
 from sonde.encoders.draw import quantiles
 from sonde.encoders.schemes.baseline import MAX_COUNT, Hash, Length, Random, Words
+from sonde.encoders.words import lowercase_tokens, number_tokens
 from sonde.encoders.words import split_punctuation as tokens
 from sonde.errors import UsageError
 
@@ -269,3 +270,22 @@ def test_the_identity_holds_all_options():
 def test_wrong_use_is_named(spec, message):
     with pytest.raises(UsageError, match=message):
         load(spec)
+
+
+@given(texts=texts_of_words)
+def test_a_sparse_bag_is_the_same_bag(texts):
+    encoder = Hash(64, 2, 1)
+    found = encoder.sparse_vectors(texts)
+    assert found.dtype == np.float32
+    assert np.array_equal(found.toarray(), encoder(texts))
+    assert found.has_canonical_format  # one number for each place that is not 0
+    assert (found.data > 0).all()
+    words = [text.split()[0] for text in texts if text.split()]
+    assert np.array_equal(encoder.sparse_words(words).toarray(), encoder.words(words))
+
+
+@given(texts=texts_of_words)
+def test_tokens_as_numbers_are_the_same_tokens(texts):
+    known, numbers, starts = number_tokens(texts)
+    assert [[known[i] for i in numbers[a:b]] for a, b in pairwise(starts)] == lowercase_tokens(texts)
+    assert len(set(known)) == len(known) == len(set(numbers.tolist()))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from sonde.encoders import Identity, load, table
 from sonde.encoders.embed import Embeddings, embed
@@ -430,3 +431,20 @@ def test_repeated_texts_and_a_file_take_no_second_copy_in_memory(tmp_path, monke
     assert peak(lambda: embed(Wide(), different, spill=0, store=store)) < 0.4 * size
     assert peak(lambda: embed(Wide(), different, spill=0, store=store)) < 0.4 * size  # all from the store
     assert embed(Wide(), different, store=store).encoded == 0
+
+
+def test_sparse_vectors_are_accepted_where_they_are_asked_for():
+    texts, encoder = ["one text", "another", "one text"], load("baseline:hash?dim=32")
+    dense, found = embed(encoder, texts), embed(encoder, texts, sparse=True)
+    assert (found.texts, found.identity, found.encoded) == (dense.texts, dense.identity, 2)
+    assert sparse.issparse(found.vectors)
+    assert not sparse.issparse(dense.vectors)
+    np.testing.assert_array_equal(found.vectors.toarray(), dense.vectors)
+    assert "32 dimensions, float32, baseline:hash" in repr(found)
+    half = embed(encoder, texts, sparse=True, half=True)
+    assert half.identity == embed(encoder, texts, half=True).identity
+    np.testing.assert_array_equal(half.vectors.toarray(), embed(encoder, texts, half=True).vectors.astype(np.float32))
+
+
+def test_encoders_without_sparse_vectors_have_dense_ones():
+    assert isinstance(embed(load("baseline:length"), ["a text"], sparse=True).vectors, np.ndarray)

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import sparse
 
 from sonde.errors import ShapeError
 from sonde.probes import Features
@@ -43,3 +44,16 @@ def test_without_combining_rows_stand_in_line():
 def test_one_table_is_not_combined_as_solvers_may_read_it_as_it_is():
     with pytest.raises(ShapeError, match="two tables"):
         Features((np.eye(2),), (np.arange(2),), total)
+
+
+def test_rows_of_a_sparse_table_are_gathered_as_dense_or_as_sparse_ones():
+    dense = np.diag(np.arange(1.0, 5.0)).astype(np.float32)
+    features = Features.of(sparse.csr_array(dense)).select([3, 0, 0])
+    assert features.shape == (3, 4)
+    assert features.sparse
+    np.testing.assert_array_equal(features.take(slice(None)), dense[[3, 0, 0]])
+    np.testing.assert_array_equal(features.take_sparse(slice(1, 3)).toarray(), dense[[0, 0]])
+    assert features.take_sparse().nnz == 3
+    _, rows = zip(*features.chunks(2), strict=True)
+    np.testing.assert_array_equal(np.concatenate(rows), dense[[3, 0, 0]])
+    assert not Features((features.tables[0],) * 2, (np.arange(4),) * 2, total).sparse

@@ -374,3 +374,25 @@ def test_baselines_say_what_they_were_trained_and_chosen_on(tmp_path):
     assert found["own/task", "length"] == ("tr", "va", 120, 40)
     assert found["own/without", "majority"] == ("tr", None, 120, 0)
     assert found["own/without", "length"] == ("tr", None, 120, 0)
+
+
+def test_hashed_bags_of_words_are_sparse_and_probed_in_every_way(tmp_path):
+    sets = [dataset(classes=3), dataset("own/word", classes=3, inputs=["word"])]
+    sets[1] = replace(
+        sets[1],
+        rows={s: [r._replace(extra=(("word", r.tokens[1]),)) for r in rows] for s, rows in sets[1].rows.items()},
+    )
+    always = evaluate({"k": Knowing(3)}, sets, tmp_path / "one")
+    named = evaluate("baseline:hash", sets, tmp_path / "two", resample=10)
+    for one in only(always, "baseline:hash"):
+        (two,) = (r for r in only(named, "baseline:hash") if r.key == one.key)
+        assert two.resamples == 10
+        assert (one.score, one.tried, one.scores) == (two.score, two.tried, two.scores)
+    assert {r.dimension for r in only(named, "baseline:hash")} == {4096, 8192}
+    small = evaluate(
+        "baseline:hash?dim=32", sets, tmp_path / "three", probes=["linear", MLP], baselines=[], resample=0,
+        controls=["permuted", "norm"], measures=["online"],
+    )  # fmt: skip
+    assert small.failures == ()
+    assert len(small) == 4
+    assert {r.cell.variant for r in small.extras} == {"permuted", "norm", "online"}

@@ -22,10 +22,12 @@ import numpy as np
 from sonde.core.arguments import as_texts
 from sonde.encoders.draw import gaussian_vectors, hash_texts, quantiles
 from sonde.encoders.identity import Identity, Spec
-from sonde.encoders.words import lowercase_tokens, split_everywhere, split_punctuation
+from sonde.encoders.words import lowercase_tokens, number_tokens, split_everywhere, split_punctuation
 from sonde.errors import UsageError
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from sonde.encoders import Encoder
 
 Array = np.ndarray[Any, Any]
@@ -149,14 +151,24 @@ class Hash:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts; that of a text without words is zero."""
+        found: Array = self.sparse_vectors(texts).toarray()
+        return found
+
+    def sparse_vectors(self, texts: Sequence[str], /) -> csr_array:
+        """The same as a sparse array."""
         texts = as_texts(texts)
-        bags = lowercase_tokens(texts)
-        return self._bags(bags if self.ngrams == 1 else [list(self._grams(words)) for words in bags])
+        if self.ngrams == 1:
+            return self._bags(*number_tokens(texts))
+        return self._bags(*_number_words([list(self._grams(words)) for words in lowercase_tokens(texts)]))
 
     def words(self, words: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n words: what each adds to the bag."""
-        words = as_texts(words)
-        return self._bags([[word.lower()] for word in words])
+        found: Array = self.sparse_words(words).toarray()
+        return found
+
+    def sparse_words(self, words: Sequence[str], /) -> csr_array:
+        """The same as a sparse array."""
+        return self._bags(*_number_words([[word.lower()] for word in as_texts(words)]))
 
     def _grams(self, words: Sequence[str]) -> Iterator[str]:
         yield from words
@@ -164,15 +176,14 @@ class Hash:
             for i in range(len(words) - n + 1):
                 yield " ".join(words[i : i + n])
 
-    def _bags(self, bags: Sequence[Sequence[str]]) -> Array:
-        grams, numbers, starts = _number_words(bags)
-        places = (hash_texts(grams, f"hash {self.seed}") % np.uint64(self.dim)).astype(np.int64)
-        out: Array = _one_hot_counts(
-            places[numbers], starts, self.dim
-        ).toarray()  # which sums up what is hashed to one place
-        norms = np.sqrt(np.einsum("ij,ij->i", out, out, dtype=np.float64)).astype(np.float32)  # of integers
-        out /= np.where(norms > 0, norms, np.float32(1))[:, None]
-        return out
+    def _bags(self, grams: Sequence[str], numbers: Array, starts: Array) -> csr_array:
+        places = (hash_texts(grams, f"hash {self.seed}") % np.uint64(self.dim)).astype(np.int32)
+        found = _one_hot_counts(places[numbers], starts, self.dim)
+        found.sum_duplicates()
+        n, sizes = len(starts) - 1, np.diff(found.indptr)
+        squares = np.bincount(np.repeat(np.arange(n), sizes), found.data.astype(np.float64) ** 2, n)
+        found.data /= np.repeat(np.sqrt(squares).astype(np.float32), sizes)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +202,7 @@ class Words:
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts; that of a text without words is zero."""
         texts = as_texts(texts)
-        words, numbers, starts = _number_words(lowercase_tokens(texts))
+        words, numbers, starts = number_tokens(texts)
         means: Array = _one_hot_counts(numbers, starts, len(words)) @ self.words(words)
         means /= np.maximum(np.diff(starts), 1).astype(np.float32)[:, None]
         return means
@@ -209,7 +220,7 @@ def _number_words(bags: Sequence[Sequence[str]]) -> tuple[list[str], Array, Arra
     return list(known), np.array(numbers, dtype=np.int64), np.cumsum([0, *map(len, bags)], dtype=np.int64)
 
 
-def _one_hot_counts(places: Array, starts: Array, width: int) -> Any:
+def _one_hot_counts(places: Array, starts: Array, width: int) -> csr_array:
     """A sparse matrix (bags, width) with a one at each place, in this order and as often as it occurs."""
     from scipy.sparse import csr_array
 

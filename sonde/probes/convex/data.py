@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sonde.core.threads import single_threaded
 from sonde.errors import DataError
 from sonde.probes.convex.engine import Doubles, Engine, Floats, Numpy
+from sonde.probes.convex.engine_sparse import Sparse, sparse_blocks, sparse_sums
 from sonde.probes.convex.linear import Linear, block_rows, read_blocks
 from sonde.probes.convex.preconditioner import Correlations, Preconditioner, RowSample, sample_size
 from sonde.probes.convex.search import Solve, Value, inverse, solver
@@ -39,7 +40,7 @@ class TrainingStatistics:
     scale: Doubles
     """(d,) each."""
     correlations: Floats | None
-    """Of the dimensions, (d, d); None if there are too many."""
+    """Of the dimensions, (d, d); None if there are too many, or rows are sparse."""
     curvature: float
     """Approximately that of the loss; with the correlations it preconditions a search, and changes no optimum."""
     inverses: dict[float, Floats] = field(default_factory=dict)
@@ -114,6 +115,10 @@ class Data:
         size = block_rows(engine.cells, d, int(np.count_nonzero(present)))
         mean, scale = _moments(features, size) if statistics is None else (statistics.mean, statistics.scale)
         labels = (np.cumsum(present) - 1)[labels]
+        if features.sparse and isinstance(engine, Numpy):
+            starts, rows = zip(*sparse_blocks(features, int(np.count_nonzero(present))), strict=True)
+            held = [(rows, np.split(labels, starts[1:]))]
+            return cls(features, counts[present] / counts.sum(), mean, scale, Sparse(), lambda: held, far=False)
         far = bool((np.abs(mean) > FAR * scale).any() or (np.abs(np.log(scale)) > np.log(EXTREME)).any())
 
         def blocks() -> Iterator[tuple[Any, Any]]:
@@ -149,8 +154,10 @@ class Data:
         return list(zip((losses / n).tolist(), np.split(gradients / n, len(points)), strict=True))
 
     def preconditioner(self, outputs: int, penalties: int) -> Preconditioner:
-        """From as many rows, taken from all over, as make searches cheap."""
+        """From as many rows, taken from all over, as make searches cheap; sparse rows have none."""
         n, d = self.features.shape
+        if isinstance(self.engine, Sparse):
+            return Correlations(None)
         m = sample_size(n, d, outputs, penalties)
         if m < d:
             return RowSample.of(np.concatenate(list(self._sample(m))), n)
@@ -173,9 +180,9 @@ class Data:
             yield rows
 
     def correlations(self, sample: int = ROWS_PER_DIMENSION) -> Floats | None:
-        """Those of the dimensions (d, d) on rows from all over, unless there are too many."""
+        """Those of the dimensions (d, d) on rows from all over, unless there are too many or rows are sparse."""
         n, d = self.features.shape
-        if d > max(MAX_FACTORED_DIMENSIONS, min(n, MAX_CORRELATED_DIMENSIONS)):
+        if isinstance(self.engine, Sparse) or d > max(MAX_FACTORED_DIMENSIONS, min(n, MAX_CORRELATED_DIMENSIONS)):
             return None
         m = min(n, sample * d)
         found = np.zeros((d, d), np.float32)
@@ -224,7 +231,9 @@ def _moments(features: Features, size: int) -> tuple[Doubles, Doubles]:
     n, d = features.shape
     sums, squares, near = np.zeros(d), np.zeros(d), np.zeros(d, np.float32)
     with np.errstate(invalid="ignore"):  # reported below
-        for start, rows in read_blocks(features, size):
+        if features.sparse:
+            near, sums, squares = sparse_sums(features)
+        for start, rows in () if features.sparse else read_blocks(features, size):
             if start == 0:  # sums are about the mean of the first block; in float32, or constants would not become 0
                 near = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
             rest = np.subtract(rows, near, dtype=np.float64)

@@ -33,10 +33,6 @@ class Engine(Protocol):
         """The products (d, d) of the columns of rows (m, d)."""
         ...
 
-    def logits(self, rows: Any, weights: Any, bias: Any) -> Floats:
-        """Of rows (m, d) by weights (outputs, d): (outputs, m)."""
-        ...
-
     def gradients(
         self, rows: Any, labels: Any, weights: Any, bias: Any, models: int
     ) -> tuple[Doubles, Floats, Doubles]:

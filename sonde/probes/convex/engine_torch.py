@@ -35,11 +35,6 @@ class Torch:
         found: Floats = (rows.T @ rows).cpu().numpy()
         return found
 
-    def logits(self, rows: Any, weights: Any, bias: Any) -> Floats:
-        """Of rows (m, d) by weights (outputs, d): (outputs, m)."""
-        found: Floats = (weights @ rows.T + bias[:, None]).cpu().numpy()
-        return found
-
     def gradients(
         self, rows: Any, labels: Any, weights: Any, bias: Any, models: int
     ) -> tuple[Doubles, Floats, Doubles]:

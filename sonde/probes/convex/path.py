@@ -154,21 +154,22 @@ def follow(
         }  # fmt: skip
         found = run(searches, in_line(data.values), hopeless)
         ends = [found[place] for place in range(len(wave))]
-        if together == 1:  # such memories are large
-            tried = [replace(each, end=replace(each.end, memory=())) for each in tried]
+        if together == 1:  # outputs are many
+            tried = [replace(each, end=each.end.without_arrays()) for each in tried]
         tried += map(Tried, wave, ends, *judged([end.point for end in ends]))
         if _worse(tried[-1].judged, [each.judged for each in tried[:-1]], by_accuracy):
             break
-        point, value = tried[-1].end.point, tried[-1].end.value
+        point, value = ends[-1].point, ends[-1].value
     while not tried[best := select([each.judged for each in tried])].refined:
         rough = tried[best].end
+        known = rough.value if rough.value[1].size else data.values([rough.point])[0]
         search = objective.search(
-            tried[best].l2, rough.point, rough.value, tolerance=tolerance, limit=limit - rough.passes,
+            tried[best].l2, rough.point, known, tolerance=tolerance, limit=limit - rough.passes,
             memory=rough.memory, scale=rough.scale,
         )  # fmt: skip
         end = run({0: search}, in_line(data.values))[0]
         (model,), (own,) = judged([end.point])
-        end = replace(end, passes=rough.passes + end.passes, memory=())
+        end = replace(end.without_arrays(), passes=rough.passes + end.passes)
         tried[best] = Tried(tried[best].l2, end, model, own, True)
     return tried, best
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -17,8 +17,9 @@ Value = tuple[float, Doubles]
 """The loss at a point (outputs, d + 1), whose last column is the bias; and its gradient, of the same shape."""
 Solve = Callable[[Floats], Floats]
 
-MEMORY = 10
-"""Steps that L-BFGS remembers."""
+MEMORY, MIN_MEMORY, MAX_MEMORY_VALUES = 10, 3, 2**24
+"""Steps that L-BFGS remembers: fewer, down to the second, if they would have more numbers in all than the third. With a
+million parameters and more, three steps take a search as far as ten."""
 NOISE = 1e-6
 """The share of a loss that rounding to float32 may hide."""
 MIN_STEP = 1e-5
@@ -46,7 +47,7 @@ class End:
 
     point: Doubles
     value: Value
-    """The value there, without the penalty."""
+    """The value there, without the penalty; with an empty gradient if that was not kept."""
     passes: int
     """Points that were evaluated."""
     converged: bool
@@ -54,6 +55,10 @@ class End:
     """The last steps, with which a search can be resumed."""
     scale: float = 1.0
     """The factor by which the approximate inverse Hessian was wrong about the last change."""
+
+    def without_arrays(self) -> End:
+        """The same without gradient and memory, each as large as a model or larger."""
+        return replace(self, value=(self.value[0], np.empty(0)), memory=())
 
 
 Search = Generator[Doubles, Value, End]
@@ -117,7 +122,7 @@ def descend(
 
     loss, slope = penalised(point, known)
     solved = solve(slope.astype(np.float32))
-    pairs = deque(memory, maxlen=MEMORY)
+    pairs = deque(memory, maxlen=max(MIN_MEMORY, min(MEMORY, MAX_MEMORY_VALUES // point.size)))
     passes = 0
     while True:
         guessed = first is not None
