@@ -81,6 +81,7 @@ class Length:
 
     batch_size: ClassVar[int] = 4096
     cacheable: ClassVar[bool] = False
+    parallel: ClassVar[bool] = True
 
     @property
     def identity(self) -> Identity:
@@ -119,6 +120,7 @@ class Random:
     table: Array = field(default_factory=quantiles, repr=False, compare=False)
     batch_size: ClassVar[int] = 4096
     cacheable: ClassVar[bool] = False
+    parallel: ClassVar[bool] = True
 
     @property
     def identity(self) -> Identity:
@@ -140,6 +142,7 @@ class Hash:
     seed: int = 0
     batch_size: ClassVar[int] = 1024
     cacheable: ClassVar[bool] = False
+    parallel: ClassVar[bool] = True
 
     @property
     def identity(self) -> Identity:
@@ -182,6 +185,7 @@ class Words:
     drawn: Random
     batch_size: ClassVar[int] = Random.batch_size
     cacheable: ClassVar[bool] = Random.cacheable
+    parallel: ClassVar[bool] = True
 
     @property
     def identity(self) -> Identity:
