@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -55,6 +56,8 @@ def map_in_workers(
     """
     from joblib import Parallel, delayed
 
+    # a worker that has grown is replaced by a new one, and its work is not lost
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     kind = "generator" if in_order else "generator_unordered"
     with _without_interrupts():
         results = Parallel(n_jobs=jobs, return_as=kind, **_guarded())(delayed(call)(*arguments) for arguments in calls)

@@ -217,8 +217,17 @@ def collect_texts(datasets: Dataset | Iterable[Dataset]) -> list[str]:
     """The distinct texts of sets, in order, with any further inputs that are given to the encoder."""
     found: dict[str, None] = {}
     for dataset in (datasets,) if isinstance(datasets, Dataset) else datasets:
-        inputs = expectations_for(dataset).inputs
-        for _, row in dataset:
-            found[row.text] = None
-            found |= dict.fromkeys(value for name, value in row.extra if name in inputs)
+        found |= dict.fromkeys(texts_of_set(dataset)[1])
     return list(found)
+
+
+def texts_of_set(dataset: Dataset) -> tuple[list[str], list[str]]:
+    """The distinct texts of the rows of a set, and the same with any further inputs that are given to the encoder."""
+    inputs = expectations_for(dataset).inputs
+    own: dict[str, None] = {}
+    every: dict[str, None] = {}
+    for _, row in dataset:
+        own[row.text] = every[row.text] = None
+        if inputs:
+            every |= dict.fromkeys(value for name, value in row.extra if name in inputs)
+    return list(own), list(every)
