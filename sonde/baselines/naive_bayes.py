@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 
-from sonde.audit.bayes import predict
-from sonde.baselines.parts import Parts, choose, parts_of
+from sonde.audit.bayes import Bayes
+from sonde.baselines.parts import choose, parts_of
+from sonde.baselines.words import NGrams, SetWords
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.errors import UsageError
-from sonde.task import Example
 
 ALPHAS = (1.0, 0.01, 0.1, 10.0, 100.0)
 """Additive smoothing. The first is used if there are no dev rows, or if all are equally good."""
@@ -25,27 +23,19 @@ ALPHAS = (1.0, 0.01, 0.1, 10.0, 100.0)
 class Learned:
     """A trained naive Bayes classifier."""
 
-    ids: dict[str, int]
-    """The index of each feature."""
-    train: sparse.csr_array
-    """tf-idf weights (rows, features)."""
-    label: np.ndarray
+    ngrams: NGrams
+    bayes: Bayes
     test: sparse.csr_array
+    """tf-idf weights of the test rows (rows, features)."""
     alpha: float
 
 
-def _learn(parts: Parts, inputs: tuple[str, ...], pairs: bool) -> Learned:
-    ids: dict[str, int] = {}
-    counts = _counts(parts.train, ids, inputs, pairs, grow=True)
-    document_counts = np.bincount(counts.indices, minlength=counts.shape[1])
-    rarity = np.log((1 + len(parts.train)) / (1 + document_counts)) + 1
-    train, label = _weighed(counts, rarity), parts.numbers(parts.train)
-    dev, test = (_weighed(_counts(rows, ids, inputs, pairs), rarity) for rows in (parts.choose, parts.test))
-
-    def guess(alpha: float, given: sparse.csr_array) -> np.ndarray:
-        return predict(train, label, given, len(parts.labels), alpha)
-
-    return Learned(ids, train, label, test, choose(ALPHAS, guess, parts, dev))
+def _learn(words: SetWords, pairs: bool) -> Learned:
+    parts = words.parts
+    ngrams, counts = words.counts(pairs)
+    train, dev, test = _weighed(counts)
+    bayes = Bayes.of(train, parts.numbers(parts.train), len(parts.labels))
+    return Learned(ngrams, bayes, test, choose(ALPHAS, lambda alpha, given: bayes.predict(given, alpha), parts, dev))
 
 
 def bayes_curve(dataset: Dataset, subsets: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
@@ -53,36 +43,30 @@ def bayes_curve(dataset: Dataset, subsets: Iterable[np.ndarray]) -> Iterator[np.
 
     All of dev is used for smoothing. Words are counted once; trained on all rows, this is the baseline.
     """
-    parts, inputs = parts_of(dataset), expectations_for(dataset).inputs
-    ids: dict[str, int] = {}
-    train = _counts(parts.train, ids, inputs, pairs=False, grow=True)
-    dev, test = (_counts(rows, ids, inputs, pairs=False) for rows in (parts.choose, parts.test))
+    parts = parts_of(dataset)
+    _, (train, dev, test) = SetWords(parts, expectations_for(dataset).inputs).counts(pairs=False)
     labels, truth = parts.numbers(parts.train), parts.numbers(parts.test)
     for subset in subsets:
         some = train[subset]
         seen = np.unique(some.indices)  # the vocabulary of the subset
-        own, own_dev, own_test = (counts[:, seen] for counts in (some, dev, test))
-        rarity = np.log((1 + len(subset)) / (1 + np.bincount(own.indices, minlength=len(seen)))) + 1
-        weights, label = _weighed(own, rarity), labels[subset]
+        own, own_dev, own_test = _weighed([counts[:, seen] for counts in (some, dev, test)])
+        bayes = Bayes.of(own, labels[subset], len(parts.labels))
 
-        def guess(
-            alpha: float, given: sparse.csr_array, weights: sparse.csr_array = weights, label: np.ndarray = label
-        ) -> np.ndarray:
-            return predict(weights, label, given, len(parts.labels), alpha)
+        def guess(alpha: float, given: sparse.csr_array, bayes: Bayes = bayes) -> np.ndarray:
+            return bayes.predict(given, alpha)
 
-        alpha = choose(ALPHAS, guess, parts, _weighed(own_dev, rarity))
-        yield guess(alpha, _weighed(own_test, rarity)) == truth
+        yield guess(choose(ALPHAS, guess, parts, own_dev), own_test) == truth
 
 
-def predict_by_words(parts: Parts, inputs: tuple[str, ...], *, pairs: bool) -> tuple[np.ndarray, dict[str, object]]:
+def predict_by_words(words: SetWords, *, pairs: bool) -> tuple[np.ndarray, dict[str, object]]:
     """The predictions of naive Bayes on the test rows, and its settings."""
-    learned = _learn(parts, inputs, pairs)
-    columns = {name for row in parts.train for name, _ in row.extra}
+    learned = _learn(words, pairs)
+    columns = {name for row in words.parts.train for name, _ in row.extra}
     settings: dict[str, object] = {
         "alpha": learned.alpha, "ngrams": [1, 2] if pairs else [1], "lower_case": True,
-        "inputs": [name for name in inputs if name in columns], "features": len(learned.ids),
+        "inputs": [name for name in words.inputs if name in columns], "features": len(learned.ngrams),
     }  # fmt: skip
-    return predict(learned.train, learned.label, learned.test, len(parts.labels), learned.alpha), settings
+    return learned.bayes.predict(learned.test, learned.alpha), settings
 
 
 def top_features(dataset: Dataset, name: str = "nb-uni", top: int = 10) -> dict[str, list[tuple[str, float]]]:
@@ -94,15 +78,14 @@ def top_features(dataset: Dataset, name: str = "nb-uni", top: int = 10) -> dict[
     """
     if name not in ("nb-uni", "nb-bi"):
         raise UsageError(f"Expected nb-uni or nb-bi, got {name!r}, which has no features.")
-    parts = parts_of(dataset)
-    learned = _learn(parts, expectations_for(dataset).inputs, name == "nb-bi")
-    n, width, alpha = len(learned.label), learned.train.shape[1], learned.alpha
-    owner = sparse.csr_array((np.ones(n), (learned.label, np.arange(n))), shape=(len(parts.labels), n))
-    weights = (owner @ learned.train).tocsr()
+    words = SetWords(parts_of(dataset), expectations_for(dataset).inputs)
+    learned = _learn(words, name == "nb-bi")
+    weights, alpha = learned.bayes.counts, learned.alpha
+    width = weights.shape[1]
     all_weights = np.asarray(weights.sum(axis=0)).ravel()
-    total, features = all_weights.sum(), list(learned.ids)
+    total, features = all_weights.sum(), list(learned.ngrams.names(words.vocabulary))
     found: dict[str, list[tuple[str, float]]] = {}
-    for i, label in enumerate(parts.labels):
+    for i, label in enumerate(words.parts.labels):
         here = weights.indices[weights.indptr[i] : weights.indptr[i + 1]]  # other features do not occur with the label
         mine = weights.data[weights.indptr[i] : weights.indptr[i + 1]]
         rest = np.maximum(all_weights[here] - mine, 0.0)
@@ -113,35 +96,14 @@ def top_features(dataset: Dataset, name: str = "nb-uni", top: int = 10) -> dict[
     return found
 
 
-def _features(row: Example, inputs: tuple[str, ...], pairs: bool) -> Iterator[str]:
-    """Lower-cased words, bigrams joined by a space, and those of further inputs, prefixed with a name and a tab."""
-    texts = [("", " ".join(row.tokens)), *((f"{name}\t", text) for name, text in row.extra if name in inputs)]
-    for mark, text in texts:
-        words = [mark + word for word in text.lower().split(" ") if word]
-        yield from words
-        if pairs:
-            yield from (f"{a} {b}" for a, b in pairwise(words))
+def _weighed(counts: Sequence[sparse.csr_array]) -> list[sparse.csr_array]:
+    """Counts of train and of other rows times the rarity in train, each row of length 1: scikit-learn's tf-idf."""
+    train = counts[0]
+    rarity = np.log((1 + train.shape[0]) / (1 + np.bincount(train.indices, minlength=train.shape[1]))) + 1
+    return [_weigh(each, rarity) for each in counts]
 
 
-def _counts(
-    rows: Sequence[Example], ids: dict[str, int], inputs: tuple[str, ...], pairs: bool, *, grow: bool = False
-) -> sparse.csr_array:
-    """Counts of features (rows, features); unknown features are added to ``ids`` or left out."""
-    found, starts = array("i"), array("q", [0])
-    for row in rows:
-        for feature in _features(row, inputs, pairs):
-            number = ids.setdefault(feature, len(ids)) if grow else ids.get(feature, -1)
-            if number >= 0:
-                found.append(number)
-        starts.append(len(found))
-    cells = (np.ones(len(found)), np.array(found, np.int32), np.array(starts, np.int64))
-    matrix = sparse.csr_array(cells, shape=(len(rows), max(1, len(ids))))
-    matrix.sum_duplicates()
-    return matrix
-
-
-def _weighed(counts: sparse.csr_array, rarity: np.ndarray) -> sparse.csr_array:
-    """Counts times rarity, each row of length 1: scikit-learn's tf-idf."""
+def _weigh(counts: sparse.csr_array, rarity: np.ndarray) -> sparse.csr_array:
     data = counts.data * rarity[counts.indices]
     row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     norm = np.sqrt(np.bincount(row, data * data, minlength=counts.shape[0]))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import html
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from sonde.core.arguments import as_texts, check_integer
@@ -116,6 +118,7 @@ def embed(
     half: bool = False,
     spill: int | None = None,
     jobs: int = 1,
+    sparse: bool = False,
     progress: Progress | None = None,
 ) -> Embeddings:
     """Encode texts, each distinct one once, or take their vectors from the store.
@@ -141,6 +144,8 @@ def embed(
     jobs : int
         Worker processes in which to encode many texts, for an encoder whose attribute ``parallel`` allows it, as those
         of ``static:``, ``vec:`` and ``baseline:`` do; the vectors do not depend on it.
+    sparse : bool
+        Accept a sparse array of scipy as the vectors of an encoder that has a method ``sparse``, such as baseline:hash.
     progress : callable, optional
         Called with ``"encode"``, the number of texts that are done, and the number of all.
 
@@ -167,6 +172,8 @@ def embed(
     2
     """
     texts, jobs = as_texts(texts), check_integer(jobs, "a number of jobs", 1)
+    if sparse and texts and callable(getattr(encoder, "sparse", None)):
+        return _embed_sparse(encoder, texts, half=half, progress=progress)
     if getattr(encoder, "needs_fit", False) and texts:
         # idf weights, a common component: computed from these texts, and so in the identity
         with third_party_code:
@@ -211,6 +218,23 @@ def embed(
     table.copy_duplicates([first[text] for text in texts])
     vectors = table.vectors if layers else table.vectors[0]
     return Embeddings(tuple(texts), vectors, identity, layers, len(missing), seconds)
+
+
+def _embed_sparse(encoder: Any, texts: Sequence[str], *, half: bool, progress: Progress | None) -> Embeddings:
+    """The sparse vectors of texts, which take so little time and space that each text is encoded in one call."""
+    identity = encoder_info(encoder).identity
+    if half and identity is not None:
+        identity = identity.with_facts(kept="float16")
+    if progress:
+        progress("encode", 0, len(texts))
+    started = time.perf_counter()
+    with third_party_code:
+        vectors = encoder.sparse(texts)
+    if half:  # scipy computes with float32
+        vectors.data = vectors.data.astype(np.float16).astype(np.float32)
+    if progress:
+        progress("encode", len(texts), len(texts))
+    return Embeddings(tuple(texts), vectors, identity, (), len(set(texts)), time.perf_counter() - started)
 
 
 def collect_texts(datasets: Dataset | Iterable[Dataset]) -> list[str]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sonde.errors import ShapeError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]
@@ -19,10 +22,10 @@ Floats = npt.NDArray[np.float32]
 class Features:
     """An (n, d) matrix that is never stored: row i is ``tables[0][places[0][i]]``, ``tables[1][…]``, … concatenated.
 
-    A table (rows, d_t) may be memory-mapped; it is never copied in full.
+    A table (rows, d_t) may be memory-mapped, or a sparse array of scipy; it is never copied in full.
     """
 
-    tables: tuple[Array, ...]
+    tables: tuple[Any, ...]
     places: tuple[npt.NDArray[np.int64], ...]
     combine: Callable[[Sequence[Floats]], Floats] | None = None
     """Makes rows (m, any) from the rows (m, d_t) of every table, where these are not simply concatenated."""
@@ -52,6 +55,11 @@ class Features:
             return len(self), sum(widths)
         return len(self), self.combine([np.empty((0, width), np.float32) for width in widths]).shape[1]
 
+    @property
+    def sparse(self) -> bool:
+        """Whether all tables are sparse, and their rows simply concatenated."""
+        return self.combine is None and all(map(is_sparse, self.tables))
+
     def __len__(self) -> int:
         return len(self.places[0])
 
@@ -61,13 +69,32 @@ class Features:
 
     def take(self, rows: npt.NDArray[np.int64] | slice) -> Floats:
         """These rows as a new contiguous array (m, d), float32."""
-        parts = [table[place[rows]] for table, place in zip(self.tables, self.places, strict=True)]
+        parts = [dense(table[place[rows]]) for table, place in zip(self.tables, self.places, strict=True)]
         if self.combine is not None:
             return self.combine([np.asarray(part, np.float32) for part in parts])
         found = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
         return np.ascontiguousarray(found, np.float32)
 
+    def take_sparse(self, rows: npt.NDArray[np.int64] | slice = slice(None)) -> csr_array:
+        """These rows as a sparse array (m, d), float32, where ``sparse``."""
+        from scipy.sparse import csr_array, hstack
+
+        parts = [table[place[rows]] for table, place in zip(self.tables, self.places, strict=True)]
+        found = parts[0] if len(parts) == 1 else hstack(parts)
+        return csr_array(found, dtype=np.float32)
+
     def chunks(self, size: int) -> Iterator[tuple[int, Floats]]:
         """(first row, rows) from top to bottom, ``size`` at a time."""
         for start in range(0, len(self), size):
             yield start, self.take(slice(start, start + size))
+
+
+def is_sparse(table: Any) -> bool:
+    """Whether a table is a sparse array of scipy."""
+    return hasattr(table, "indptr")
+
+
+def dense(rows: Any) -> Array:
+    """Rows of a table as an array of numpy."""
+    found: Array = rows.toarray() if is_sparse(rows) else rows
+    return found

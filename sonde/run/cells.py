@@ -8,14 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from sonde.baselines import baseline
-from sonde.data.dataset import Dataset
+from sonde.baselines import Baselines
 from sonde.probes import Features, Fit, Model, fit
 from sonde.probes.kind import kind_of
 from sonde.probes.saved import MAX_SAVED_BYTES, from_arrays, to_arrays
 from sonde.result import Cell, Result
 from sonde.run.folder import Arrays
-from sonde.run.parts import Parts, sampled
+from sonde.run.parts import Parts
 from sonde.run.resample import about_encoder, pack_resamples, resample_count, retrain
 from sonde.run.scoring import (
     Bools,
@@ -123,16 +122,15 @@ def _saved(model: Model, train: Features) -> Arrays | None:
     return found if sum(array.nbytes for array in found.values()) <= MAX_SAVED_BYTES else None
 
 
-def baseline_result(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result, Arrays]:
-    """The result of a baseline that learns from words."""
+def baseline_result(cell: Cell, baselines: Baselines, parts: Parts) -> tuple[Result, Arrays]:
+    """The result of a baseline that learns from words, on the rows that ``parts`` are of."""
     started = time.perf_counter()
-    used = sampled(dataset, parts.limit)
-    prediction = baseline(cell.encoder, used)
+    prediction = baselines.predict(cell.encoder)
     # where dev rows are held out from train, a baseline still learns from all rows, and may know more labels
     labels = tuple(sorted({*parts.labels, *prediction.labels}))
     number = {label: i for i, label in enumerate(labels)}
     predicted = np.array([number[label] for label in prediction.labels], np.int32)
-    truth = np.array([number.get(row.label, -1) for row in used.rows["te"]], np.int32)
+    truth = np.array([number.get(row.label, -1) for row in baselines.dataset.rows["te"]], np.int32)
     arrays = {"predicted": predicted, "truth": truth}
     result = without_interval(replace(classification_result(cell, parts, predicted, truth, {}), labels=labels))
     trained_on, chosen_on = prediction.settings["trained_on"], prediction.settings.get("chosen_on")

@@ -66,6 +66,12 @@ def probe_encoder(
         _do(config, one, some, known)
 
 
+def plain_cells(config: RunConfig, name: str, s: PreparedSet) -> list[Cell]:
+    """The cells of an encoder without layers on a set."""
+    identity = _identity(encoder_info(load(name)), config.half)
+    return [cell for probe in config.probes for cell in _cells(config, name, s, identity, None, probe)]
+
+
 @dataclass(frozen=True)
 class _Encoder:
     name: str
@@ -105,6 +111,7 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
                 batch_size=config.batch_size,
                 half=config.half,
                 jobs=config.pool.jobs,
+                sparse=True,
                 progress=partial(_encode_progress, config),
             )
             found = known.plus(new)
@@ -279,11 +286,13 @@ def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
 
 def _words(encoder: Any, parts: Parts) -> list[Table]:
     """The encoder's own word vectors for the word inputs of a probe, if it has any."""
-    own = getattr(encoder, "words", None)
+    own, sparse = getattr(encoder, "words", None), getattr(encoder, "sparse_words", None)
     if not parts.train.inputs or not parts.words or not callable(own):
         return []
     inputs = (values for part in (parts.train, parts.dev, parts.test) for values in part.inputs.values())
     words = list(dict.fromkeys(word for values in inputs for word in values))
     with third_party_code:
+        if callable(sparse):
+            return [(sparse(words), TextIndex(words))]
         vectors = own(words)
     return [(check_vectors(vectors, words)[0], TextIndex(words))]

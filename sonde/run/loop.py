@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,8 +20,9 @@ from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
 from sonde.result import Cell, Failure
 from sonde.run.config import PreparedSet, RunConfig
-from sonde.run.encoder import collect, collect_finished, probe_encoder
+from sonde.run.encoder import collect, collect_finished, plain_cells, probe_encoder
 from sonde.run.folder import Run
+from sonde.run.kept import KeptResults
 from sonde.run.log import open_log
 from sonde.run.pool import UnitPool
 from sonde.run.read_sets import is_utf8, read_sets
@@ -77,7 +78,7 @@ def evaluate(
     limit
         Sample at most this many rows of each split, and mark every result as partial.
     store
-        Where to keep vectors between runs; by default they are not kept.
+        Where to keep vectors, and results of baselines, between runs; by default they are not kept.
     half
         Keep vectors as float16.
     batch_size
@@ -173,7 +174,7 @@ def evaluate(
                 "a train/test split. Leave it out."
             )
         extra = list(_prepare_variants(config, sets, variants))
-        with _collected(config):
+        with ExitStack() as kept, _collected(config):
             for name, given in named.items():
                 probe_encoder(config, name, given, sets, extra)
                 other = untrained(name, config.seeds[0]) if given is None and "untrained" in variants.controls else None
@@ -183,6 +184,7 @@ def evaluate(
             for name in always:
                 some = [s for s in sets if s.parts.protocol == "split"]
                 linear = replace(config, probes=dict([parse("linear")]), seeds=config.seeds[:1], resample=0)
+                kept.enter_context(_kept(linear, name, some))  # kept once they are collected
                 probe_encoder(linear, name, None, some)
     return Run.load(folder)
 
@@ -196,6 +198,20 @@ def _collected(config: RunConfig) -> Iterator[None]:
     finally:
         config.pool.close()
         collect_finished(config)
+
+
+@contextmanager
+def _kept(config: RunConfig, name: str, sets: Sequence[PreparedSet]) -> Iterator[None]:
+    """Restore results of a baseline that an earlier run kept, and keep those that are computed inside."""
+    if config.store is None or name not in ENCODER_BASELINES:
+        yield
+        return
+    kept, log = KeptResults(config.store), config.log
+    cells = [(s, cell) for s in sets for cell in plain_cells(config, name, s) if cell.key not in log.done]
+    left = [(s, cell) for s, cell in cells if kept.restore(log, cell, s.parts, s.baselines) is None]
+    yield
+    for s, cell in left:
+        kept.keep(log, cell, s.parts)
 
 
 def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:

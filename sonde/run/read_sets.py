@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from sonde import __version__
+from sonde.baselines import Baselines
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.data.sources import Source
@@ -19,6 +20,7 @@ from sonde.result import Cell
 from sonde.run.cells import baseline_result
 from sonde.run.config import RunConfig
 from sonde.run.folder import dataset_failure_cell
+from sonde.run.kept import KeptResults
 from sonde.run.measures import learning
 from sonde.run.parts import Parts, parts_of, sampled
 from sonde.run.transfer import nested_baseline
@@ -88,22 +90,30 @@ def _kept(source: Source) -> Any:
 def _baselines(
     config: RunConfig, dataset: Dataset, parts: Parts, learners: Sequence[str]
 ) -> Iterator[tuple[str, float]]:
-    for name in learners if parts.labels else ():
+    if not parts.labels:
+        return
+    kept = None if config.store is None else KeptResults(config.store)
+    given = Baselines(sampled(dataset, config.limit))
+    work = nested_baseline if parts.protocol == "nested" else baseline_result
+    for name in learners:
         cell = Cell(
             task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
             identity=name, limit=config.limit, sonde=__version__,
         )  # fmt: skip
         done = config.log.done.get(cell.key)
+        if done is None and kept is not None:
+            done = kept.restore(config.log, cell, parts, {})
         if done is None:
-            work = nested_baseline if parts.protocol == "nested" else baseline_result
             try:
-                done, arrays = work(cell, dataset, parts)
+                done, arrays = work(cell, given, parts)
             except KeyboardInterrupt:
                 raise
             except BaseException as e:  # whatever goes wrong in one baseline, the run continues
                 config.fail(cell, e)
                 continue
             config.log.add(done, arrays)
+            if kept is not None:
+                kept.keep(config.log, cell, parts)
         yield name, done.accuracy
 
 

@@ -120,7 +120,7 @@ def repeat(
         learner = requested.enc in BASELINES
         again = evaluate(
             [] if learner else [requested.enc], [dataset], folder, probes=[requested.probe or "linear"], seeds=[seed],
-            limit=limit, store=store, device=requested.device, half=requested.kept == "float16",
+            limit=limit, store=None if learner else store, device=requested.device, half=requested.kept == "float16",
             resample=0, baselines=[requested.enc] if learner else [], controls=[v for v in variants if v in CONTROLS],
             measures=[v for v in variants if v not in CONTROLS],
         )  # fmt: skip

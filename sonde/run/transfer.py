@@ -12,13 +12,12 @@ from typing import Any, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from sonde.baselines import baseline
-from sonde.data.dataset import Dataset
+from sonde.baselines import Baselines, baseline
 from sonde.errors import UsageError
 from sonde.probes import Features
 from sonde.result import Cell, Result
 from sonde.run.folder import Arrays
-from sonde.run.parts import Parts, sampled
+from sonde.run.parts import Parts
 from sonde.run.scoring import classification_result, saved_predictions, versions, without_interval
 from sonde.run.unit import Unit, features_of
 from sonde.stats import corrected_t, log2_loss, wilson
@@ -196,10 +195,10 @@ def _correlated(unit: Unit, cell: Cell, metric: str, value: float, interval: tup
     )
 
 
-def nested_baseline(cell: Cell, dataset: Dataset, parts: Parts) -> tuple[Result, Arrays]:
+def nested_baseline(cell: Cell, baselines: Baselines, parts: Parts) -> tuple[Result, Arrays]:
     """A baseline that learns from words, on the same outer folds."""
     started = time.perf_counter()
-    used = sampled(dataset, parts.limit)
+    used = baselines.dataset
     rows, truth = [row for _, row in used], parts.test.labels
     number = {label: i for i, label in enumerate(parts.labels)}
     predicted = np.empty(len(rows), np.int64)

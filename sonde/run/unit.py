@@ -12,13 +12,14 @@ import numpy.typing as npt
 
 from sonde.probes import Features, Model, Probe
 from sonde.probes.convex import TrainingStatistics
+from sonde.probes.features import dense
 from sonde.result import Cell, Result
 from sonde.run.parts import Part, Parts, cluster_ids
 from sonde.run.shared import SharedCache, TextIndex
 from sonde.transfer.pairs import compare, juxtapose
 
-Table = tuple[npt.NDArray[Any], TextIndex]
-"""Vectors (texts, d), and the row of each text."""
+Table = tuple[Any, TextIndex]
+"""Vectors (texts, d), an array of numpy or a sparse one of scipy, and the row of each text."""
 
 
 T = TypeVar("T")
@@ -55,20 +56,19 @@ class Vectors:
         """The vectors (n, d) of texts, as a copy."""
         for table, place in self.tables:
             if all(map(place.__contains__, texts)):
-                copied: npt.NDArray[Any] = table[np.fromiter(map(place.__getitem__, texts), np.int64, len(texts))]
-                return copied
+                return dense(table[np.fromiter(map(place.__getitem__, texts), np.int64, len(texts))])
         first = self.tables[0][0]
         found = np.empty((len(texts), first.shape[1]), first.dtype)
         missing = np.ones(len(texts), bool)
         for table, place in self.tables:
             here = np.array([place.get(text, -1) for text in texts], np.int64)
             new = missing & (here >= 0)
-            found[new] = table[here[new]]
+            found[new] = dense(table[here[new]])
             missing &= ~new
         return found
 
 
-def _column(tables: Sequence[Table], column: Sequence[str]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+def _column(tables: Sequence[Table], column: Sequence[str]) -> tuple[Any, npt.NDArray[np.int64]]:
     """A table that has all texts of a column, and their rows in it; if none has all, a copy of their vectors."""
     for table, place in tables:
         if place.has(column):

@@ -112,9 +112,9 @@ def read_predictions(folder: Path, result: Result, names: Sequence[str] = ()) ->
     path = predictions_path(folder, result)
     try:
         content = _content(path, result.files.get("predictions"))
-        arrays = _arrays(content, names)
+        arrays = from_npz(content, names)
     except KeyError as e:
-        known = _arrays(content)
+        known = from_npz(content)
         missing = ", ".join(name for name in names if name not in known)
         raise UsageError(f"{path} has no array {missing}; expected one of {', '.join(known)}.") from e
     except _UNREADABLE as e:
@@ -158,7 +158,7 @@ def read_model(folder: Path, result: Result) -> Model:
     """The trained probe of a result."""
     path, what = probe_path(folder, result), f"{result.cell.encoder} on {result.cell.dataset}"
     try:
-        found = from_arrays(_arrays(_content(path, result.files.get("probe"))))
+        found = from_arrays(from_npz(_content(path, result.files.get("probe"))))
     except FileNotFoundError:
         raise RunError(
             f"There is no probe of {what} in {path.parent}. Runs save probes of sets with a train/test split, up to "
@@ -188,7 +188,8 @@ def _content(path: Path, expected: str | None) -> bytes:
     return content
 
 
-def _arrays(content: bytes, names: Sequence[str] = ()) -> dict[str, npt.NDArray[Any]]:
+def from_npz(content: bytes, names: Sequence[str] = ()) -> dict[str, npt.NDArray[Any]]:
+    """The arrays in the content of an .npz file, or those of ``names``."""
     with np.load(BytesIO(content), allow_pickle=False) as found:
         return {name: found[name] for name in names or found.files}
 

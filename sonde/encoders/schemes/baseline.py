@@ -26,6 +26,8 @@ from sonde.encoders.words import lowercase_tokens, split_everywhere, split_punct
 from sonde.errors import UsageError
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from sonde.encoders import Encoder
 
 Array = np.ndarray[Any, Any]
@@ -152,14 +154,22 @@ class Hash:
 
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts; that of a text without words is zero."""
-        texts = as_texts(texts)
-        bags = lowercase_tokens(texts)
+        found: Array = self.sparse(texts).toarray()
+        return found
+
+    def sparse(self, texts: Sequence[str], /) -> csr_array:
+        """The same as a sparse array."""
+        bags = lowercase_tokens(as_texts(texts))
         return self._bags(bags if self.ngrams == 1 else [list(self._grams(words)) for words in bags])
 
     def words(self, words: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n words: what each adds to the bag."""
-        words = as_texts(words)
-        return self._bags([[word.lower()] for word in words])
+        found: Array = self.sparse_words(words).toarray()
+        return found
+
+    def sparse_words(self, words: Sequence[str], /) -> csr_array:
+        """The same as a sparse array."""
+        return self._bags([[word.lower()] for word in as_texts(words)])
 
     def _grams(self, words: Sequence[str]) -> Iterator[str]:
         yield from words
@@ -167,15 +177,15 @@ class Hash:
             for i in range(len(words) - n + 1):
                 yield " ".join(words[i : i + n])
 
-    def _bags(self, bags: Sequence[Sequence[str]]) -> Array:
+    def _bags(self, bags: Sequence[Sequence[str]]) -> csr_array:
         grams, numbers, starts = _number_words(bags)
-        places = (hash_texts(grams, f"hash {self.seed}") % np.uint64(self.dim)).astype(np.int64)
-        out: Array = _one_hot_counts(
-            places[numbers], starts, self.dim
-        ).toarray()  # which sums up what is hashed to one place
-        norms = np.sqrt(np.einsum("ij,ij->i", out, out, dtype=np.float64)).astype(np.float32)  # of integers
-        out /= np.where(norms > 0, norms, np.float32(1))[:, None]
-        return out
+        places = (hash_texts(grams, f"hash {self.seed}") % np.uint64(self.dim)).astype(np.int32)
+        found = _one_hot_counts(places[numbers], starts, self.dim)
+        found.sum_duplicates()
+        sizes = np.diff(found.indptr)
+        squares = np.bincount(np.repeat(np.arange(len(bags)), sizes), found.data.astype(np.float64) ** 2, len(bags))
+        found.data /= np.repeat(np.sqrt(squares).astype(np.float32), sizes)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +223,7 @@ def _number_words(bags: Sequence[Sequence[str]]) -> tuple[list[str], Array, Arra
     return list(known), np.array(numbers, dtype=np.int64), np.cumsum([0, *map(len, bags)], dtype=np.int64)
 
 
-def _one_hot_counts(places: Array, starts: Array, width: int) -> Any:
+def _one_hot_counts(places: Array, starts: Array, width: int) -> csr_array:
     """A sparse matrix (bags, width) with a one at each place, in this order and as often as it occurs."""
     from scipy.sparse import csr_array
 

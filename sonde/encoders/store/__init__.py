@@ -2,12 +2,13 @@
 
     root/<digest of the identity>/identity.json      the identity as text, for people
     root/<digest of the identity>/<unique>.shard     what one ``write`` wrote; never changed afterwards
+    root/baselines/<digest>.result                   the result of a baseline on a set, which runs keep here
 
 ``shard`` has the format of a shard, ``files`` how a file is written atomically.
 """
 
 from __future__ import annotations
 
-from sonde.encoders.store.store import Entry, Store, StoreWarning, default_root
+from sonde.encoders.store.store import RESULT_SUFFIX, RESULTS_FOLDER, Entry, Store, StoreWarning, default_root
 
-__all__ = ["Entry", "Store", "StoreWarning", "default_root"]
+__all__ = ["RESULTS_FOLDER", "RESULT_SUFFIX", "Entry", "Store", "StoreWarning", "default_root"]

@@ -38,6 +38,8 @@ from sonde.encoders.store.shard import (
 from sonde.errors import ShapeError, SondeWarning, UsageError
 
 IDENTITY_FILE, SHARD_SUFFIX = "identity.json", ".shard"
+RESULTS_FOLDER, RESULT_SUFFIX = "baselines", ".result"
+"""Where runs keep the results of baselines, beside the vectors."""
 MAX_INDEX_BYTES = 1 << 28
 """Bytes of indexes kept in memory, over all identities."""
 UNUSED = "What cannot be trusted is not used; its texts are encoded again."
@@ -161,14 +163,14 @@ class Store:
         return sorted(found, key=lambda e: e.identity)
 
     def evict(self) -> int:
-        """Remove the oldest shards until the store is within its limit; the number of bytes that were removed.
+        """Remove the oldest files until the store is within its limit; the number of bytes that were removed.
 
         Files being written are kept and not counted; those that a process left behind a day ago are removed.
         """
         present = []
-        for folder in self._folders():
+        for folder in (*self._folders(), self.root / RESULTS_FOLDER):
             remove_stale(folder)
-            for path in (folder / name for name in _shard_names(folder)):
+            for path in (folder / name for name in _shard_names(folder, (SHARD_SUFFIX, RESULT_SUFFIX))):
                 with contextlib.suppress(OSError):
                     present.append((path.stat().st_mtime_ns, path.name, path.stat().st_size, path))
         over = 0 if self.limit is None else sum(size for _, _, size, _ in present) - self.limit
@@ -274,10 +276,10 @@ def default_root() -> Path:
     return cache_folder() / "store"
 
 
-def _shard_names(folder: Path) -> list[str]:
+def _shard_names(folder: Path, suffixes: str | tuple[str, ...] = SHARD_SUFFIX) -> list[str]:
     """The shards of a folder, oldest first; none if it cannot be read."""
     with contextlib.suppress(OSError), os.scandir(folder) as there:
-        return sorted(f.name for f in there if f.name.endswith(SHARD_SUFFIX))
+        return sorted(f.name for f in there if f.name.endswith(suffixes))
     return []
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sonde.core.threads import single_threaded
 from sonde.errors import DataError
 from sonde.probes.convex.engine import Doubles, Engine, Floats, Numpy
+from sonde.probes.convex.engine_sparse import Sparse, sparse_blocks, sparse_sums
 from sonde.probes.convex.linear import Linear, block_rows, read_blocks
 from sonde.probes.convex.search import Value, inverse
 from sonde.probes.features import Features
@@ -38,7 +39,7 @@ class TrainingStatistics:
     scale: Doubles
     """(d,) each."""
     correlations: Floats | None
-    """Of the dimensions, (d, d); None if there are too many."""
+    """Of the dimensions, (d, d); None if there are too many, or rows are sparse."""
     curvature: float
     """Approximately that of the loss; with the correlations it preconditions a search, and changes no optimum."""
     inverses: dict[float, Floats] = field(default_factory=dict)
@@ -99,6 +100,11 @@ class Data:
         size = block_rows(engine.cells, d, int(np.count_nonzero(present)))
         mean, scale = _moments(features, size) if statistics is None else (statistics.mean, statistics.scale)
         labels = (np.cumsum(present) - 1)[labels]
+        if features.sparse and isinstance(engine, Numpy):
+            starts, rows = zip(*sparse_blocks(features, int(np.count_nonzero(present))), strict=True)
+            held = [(rows, np.split(labels, starts[1:]))]
+            shares = counts[present] / counts.sum()
+            return cls(features, shares, mean, scale, Sparse(), lambda: held, mean, 1 / scale)
         far = (np.abs(mean) > FAR * scale).any() or (np.abs(np.log(scale)) > np.log(EXTREME)).any()
 
         def blocks() -> Iterator[tuple[Any, Any]]:
@@ -135,9 +141,9 @@ class Data:
         return list(zip((losses / n).tolist(), np.split(gradients / n, len(points)), strict=True))
 
     def correlations(self, sample: int = ROWS_PER_DIMENSION) -> Floats | None:
-        """Those of the dimensions (d, d) on rows from all over, unless there are too many."""
+        """Those of the dimensions (d, d) on rows from all over, unless there are too many or rows are sparse."""
         n, d = self.features.shape
-        if d > max(MAX_FACTORED_DIMENSIONS, min(n, MAX_CORRELATED_DIMENSIONS)):
+        if isinstance(self.engine, Sparse) or d > max(MAX_FACTORED_DIMENSIONS, min(n, MAX_CORRELATED_DIMENSIONS)):
             return None
         m = min(n, sample * d)
         found = np.zeros((d, d), np.float32)
@@ -186,7 +192,9 @@ def _moments(features: Features, size: int) -> tuple[Doubles, Doubles]:
     n, d = features.shape
     sums, squares, near = np.zeros(d), np.zeros(d), np.zeros(d, np.float32)
     with np.errstate(invalid="ignore"):  # reported below
-        for start, rows in read_blocks(features, size):
+        if features.sparse:
+            near, sums, squares = sparse_sums(features)
+        for start, rows in () if features.sparse else read_blocks(features, size):
             if start == 0:  # sums are about the mean of the first block; in float32, or constants would not become 0
                 near = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
             rest = np.subtract(rows, near, dtype=np.float64)

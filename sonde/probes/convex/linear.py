@@ -9,7 +9,8 @@ import numpy as np
 
 from sonde.core.threads import single_threaded
 from sonde.probes.convex.engine import Array, Doubles, Floats, Numpy
-from sonde.probes.features import Features
+from sonde.probes.convex.engine_sparse import sparse_blocks
+from sonde.probes.features import Features, is_sparse
 from sonde.probes.model import Arrays, check_arrays
 
 
@@ -55,6 +56,12 @@ class Linear:
 def logits(models: Sequence[Linear], features: Features) -> Iterator[tuple[slice, Doubles]]:
     """Block after block of rows, with their logits (models, classes, m); all models share each read."""
     weights, bias = np.concatenate([m.weights for m in models]), np.concatenate([m.bias for m in models])
+    if features.sparse:
+        turned = np.ascontiguousarray(weights.T)
+        for start, rows in sparse_blocks(features, len(bias)):
+            found = (rows @ turned + bias).T.reshape(len(models), -1, rows.shape[0])
+            yield slice(start, start + rows.shape[0]), found
+        return
     for start, rows in read_blocks(features, block_rows(Numpy.cells, *weights.shape)):
         found = weights @ rows.T.astype(np.float64) + bias[:, None]
         yield slice(start, start + len(rows)), found.reshape(len(models), -1, len(rows))
@@ -79,7 +86,8 @@ def read_blocks(features: Features, size: int) -> Iterator[tuple[int, Floats]]:
     """(first row, rows): without a copy where the rows are contiguous in one table."""
     table, places = features.tables[0], features.places[0]
     first = int(places[0])
-    plain = len(features.tables) == 1 and table.dtype == np.float32 and table.flags.c_contiguous
+    plain = len(features.tables) == 1 and not is_sparse(table)
+    plain = plain and table.dtype == np.float32 and table.flags.c_contiguous
     if not (plain and first >= 0 and np.array_equal(places, np.arange(first, first + len(places)))):
         yield from features.chunks(size)
         return

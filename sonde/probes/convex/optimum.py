@@ -23,6 +23,7 @@ together are as probable as half a training row, where the other logits are at t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -150,7 +151,7 @@ def _search(
         solve = solver(correlations, curvature, penalty, known)
         return descend(point, value, np.append(penalty, 0.0), solve, tolerance=gain, limit=limit, first=first)
 
-    if d <= MAX_FACTORED_DIMENSIONS and len(strong_first) * outputs <= MAX_COLUMNS:
+    if correlations is not None and d <= MAX_FACTORED_DIMENSIONS and len(strong_first) * outputs <= MAX_COLUMNS:
         found = run({i: begin(i, point, value) for i in strong_first}, in_line(data.values))
         return [found[i] for i in range(len(penalties))]
     ends: dict[int, End] = {}
@@ -161,6 +162,7 @@ def _search(
             if typical[older] > typical[old]:
                 step = np.log(typical[old] / typical[i]) / np.log(typical[older] / typical[old])
                 first = (point - ends[older].point) * step
-        ends |= run({i: begin(i, point, value, first)}, in_line(data.values))
-        point, value = ends[i].point, ends[i].value
+        end = run({i: begin(i, point, value, first)}, in_line(data.values))[i]
+        point, value = end.point, end.value
+        ends[i] = replace(end, value=(value[0], np.empty(0)))  # a gradient is as large as a model
     return [ends[i] for i in range(len(penalties))]

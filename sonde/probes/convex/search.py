@@ -17,8 +17,9 @@ Value = tuple[float, Doubles]
 """The loss at a point (outputs, d + 1), whose last column is the bias; and its gradient, of the same shape."""
 Solve = Callable[[Floats], Floats]
 
-MEMORY = 10
-"""Steps that L-BFGS remembers."""
+MEMORY, MIN_MEMORY, MAX_MEMORY_VALUES = 10, 3, 2**24
+"""Steps that L-BFGS remembers: fewer, down to the second, if they would have more numbers in all than the third. With a
+million parameters and more, three steps take a search as far as ten."""
 NOISE = 1e-6
 """The share of a loss that rounding to float32 may hide."""
 MIN_STEP = 1e-5
@@ -83,7 +84,7 @@ def descend(
         return value[0] + 0.5 * float(np.vdot(penalty * at, at)), value[1] + penalty * at
 
     loss, slope = penalised(point, known)
-    memory: deque[_Pair] = deque(maxlen=MEMORY)
+    memory: deque[_Pair] = deque(maxlen=max(MIN_MEMORY, min(MEMORY, MAX_MEMORY_VALUES // point.size)))
     passes = 0
     while True:
         guessed = first is not None

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sonde.core.threads import single_threaded
 from sonde.errors import DataError, ShapeError, TooFewError, UsageError
-from sonde.probes.features import Features
+from sonde.probes.features import Features, is_sparse
 from sonde.probes.kind import select_first_best
 from sonde.probes.model import Fit
 from sonde.probes.network import steps_numpy
@@ -204,7 +204,8 @@ def _block(train: Features, rows: Ints, scale: Scale | None) -> tuple[Floats, In
     This saves a copy, which takes as long as a step of logistic regression.
     """
     table, places = train.tables[0], train.places[0][rows]
-    plain = len(train.tables) == 1 and table.dtype == np.float32 and table.flags.c_contiguous and table.flags.aligned
+    plain = len(train.tables) == 1 and not is_sparse(table) and table.dtype == np.float32
+    plain = plain and table.flags.c_contiguous and table.flags.aligned
     if plain and scale is None and places.min() >= 0 and places.max() < len(table):
         return np.asarray(table), places
     return standardised(train.take(rows), scale), np.arange(len(rows))

@@ -1,0 +1,103 @@
+"""Results of baselines, kept beside the vectors of the store: they are the same in every run on the same set.
+
+A result that is read is recorded in the run like one that was computed, with its predictions and its probe. What is
+damaged is computed again.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import scipy
+
+from sonde.core.checksum import digest
+from sonde.core.files import write_atomically
+from sonde.encoders.store import RESULT_SUFFIX, RESULTS_FOLDER, Store, StoreWarning
+from sonde.errors import DataError
+from sonde.result import Cell, Result
+from sonde.run.log import Log
+from sonde.run.parts import Parts
+from sonde.run.record_line import from_line, to_line
+from sonde.run.scoring import versions
+from sonde.run.verify import from_npz, predictions_path, probe_path
+
+KEPT_VERSION = 1
+"""Raise it if a baseline has other results within one version of sonde."""
+_DIGITS = 32
+"""Of the checksum that a file begins with."""
+_Content = tuple[bytes, bytes, bytes | None]
+"""The line of the result, its predictions and its probe."""
+
+
+@dataclass(frozen=True)
+class KeptResults:
+    """The results of baselines in the folder of a store."""
+
+    store: Store
+
+    def restore(self, log: Log, cell: Cell, parts: Parts, baselines: Mapping[str, float]) -> Result | None:
+        """Add the kept result of a cell to a run, if there is one, along with the accuracies of other baselines."""
+        started = time.perf_counter()
+        found = self._read(self._path(cell, parts))
+        if found is None:
+            return None
+        old, predictions, probe = found
+        result = replace(
+            old, key=cell.key, cell=cell, language=parts.language, synthetic=parts.synthetic, baselines=baselines,
+            versions=versions(), files={},
+            seconds={**dict.fromkeys(old.seconds, 0.0), "fit": time.perf_counter() - started},
+        )  # fmt: skip
+        log.add(result, from_npz(predictions), None if probe is None else from_npz(probe))
+        return result
+
+    def keep(self, log: Log, cell: Cell, parts: Parts) -> None:
+        """Keep the result of a cell that a run has computed."""
+        path, result = self._path(cell, parts), log.done.get(cell.key)
+        if result is None or path.exists():
+            return
+        try:
+            probe = probe_path(log.folder, result).read_bytes() if "probe" in result.files else None
+            content = to_line(result, 0), predictions_path(log.folder, result).read_bytes(), probe
+            encoded = msgspec.msgpack.encode(content)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, digest(encoded).encode() + encoded)
+            if self.store.limit is not None:
+                self.store.evict()
+        except (OSError, DataError) as e:
+            self._warn(path, f"cannot be written: {e}", "The result is not kept for later runs.")
+
+    def _path(self, cell: Cell, parts: Parts) -> Path:
+        """The file of a cell: it depends on all that can change the result, and not on the name of the set."""
+        facts = (
+            KEPT_VERSION, np.__version__, scipy.__version__, [*parts.train.inputs], astuple(replace(cell, dataset=""))
+        )  # fmt: skip
+        return self.store.root / RESULTS_FOLDER / f"{digest(msgspec.json.encode(facts))}{RESULT_SUFFIX}"
+
+    def _read(self, path: Path) -> tuple[Result, bytes, bytes | None] | None:
+        try:
+            content = path.read_bytes()
+            encoded = content[_DIGITS:]
+            if digest(encoded).encode() != content[:_DIGITS]:
+                raise ValueError("its checksum does not match")
+            line, predictions, probe = msgspec.msgpack.decode(encoded, type=_Content)
+            record = from_line(line)
+            if record is None or not isinstance(record[0], Result):
+                raise ValueError("it holds no result")
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as e:
+            self._warn(path, f"is damaged: {e}", "The baseline is computed again.")
+            with suppress(OSError):
+                path.unlink()
+            return None
+        return record[0], predictions, probe
+
+    def _warn(self, path: Path, what: str, then: str) -> None:
+        warnings.warn(f"{path} {what}. {then}", StoreWarning, stacklevel=3)
