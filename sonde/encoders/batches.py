@@ -20,7 +20,7 @@ COST_CHUNK = 4096
 """Texts whose cost is computed at a time."""
 MIN_COST_RATIO = 0.75
 """A batch ends at a text that costs less than this share of the first: it would be padded to its length."""
-MIN_WORKER_TEXTS = 1 << 15
+MIN_WORKER_TEXTS = 1 << 16
 """Fewer texts are encoded sooner than worker processes start."""
 CALL_TEXTS, CALL_BYTES = 1 << 16, 1 << 26
 """What a worker encodes at a time, at most: texts, and bytes of vectors. The encoder is copied to it with each call."""

@@ -23,6 +23,10 @@ from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
 from sonde.run.unit import Plain, Table, Unit, Vectors
 
 
+MAX_UNFINISHED_BYTES = 2**29
+"""Vectors in memory whose probes are not fitted yet, while another encoder encodes."""
+
+
 def probe_encoder(
     config: RunConfig,
     name: str,
@@ -164,13 +168,12 @@ def _save(config: RunConfig, unit: Unit, outcome: Any) -> None:
 
 
 def _make_room(config: RunConfig, one: _Encoder) -> None:
-    """Wait until an encoder may encode: its own probes are fitted, and so are those of all others but one.
+    """Wait until an encoder may encode: its own probes are fitted, and so are those of others with large vectors.
 
-    In memory are then the vectors of two encoders at most. One that computes with several threads waits for all, since
-    there is one thread only while probes are fitted.
+    One that computes with several threads waits for all, since there is one thread only while probes are fitted.
     """
-    others, own = int(encoder_info(one.encoder).parallel), one.name
-    collect(config, lambda: not config.pool.unfinished[own] and len(config.pool.unfinished) <= others)
+    pool, most = config.pool, MAX_UNFINISHED_BYTES if encoder_info(one.encoder).parallel else 0
+    collect(config, lambda: not pool.unfinished[one.name] and pool.vectors_bytes <= most)
 
 
 def _encode_progress(config: RunConfig, stage: str, done: int, of: int | None) -> None:

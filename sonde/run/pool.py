@@ -33,6 +33,7 @@ class UnitPool:
         self.unfinished: Counter[str] = Counter()
         """Units that are submitted and not collected, by encoder."""
         self.submitted = self.collected = 0
+        self._bytes: dict[str, dict[int, int]] = {}
         self._waiting: queue.PriorityQueue[tuple[float, int, Unit | None]] = queue.PriorityQueue()
         self._finished: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         self._number = count()
@@ -46,13 +47,20 @@ class UnitPool:
         if not self.unfinished.total():
             self._limits.enter_context(single_threaded())  # until no thread needs it: each restores what it found
         for unit in units:
-            self.unfinished[unit.cells[0].encoder] += 1
+            name = unit.cells[0].encoder
+            self.unfinished[name] += 1
+            self._bytes.setdefault(name, {}).update((id(table), _size(table)) for table, _ in unit.vectors.tables)
             self._waiting.put((-_cost(unit) if self.jobs > 1 else 0, next(self._number), unit))
         self.submitted += len(units)
         while self.jobs > 1 and len(self._threads) < self.jobs:
             thread = threading.Thread(target=self._compute, name="fit probes", daemon=True)
             self._threads.append(thread)
             thread.start()
+
+    @property
+    def vectors_bytes(self) -> int:
+        """The size of the vectors that unfinished units need."""
+        return sum(size for name in self.unfinished for size in self._bytes[name].values())
 
     def outcomes(self, until: Callable[[], bool]) -> Iterator[Outcome]:
         """The outcomes of units as they finish, until a condition holds or there are no more."""
@@ -86,6 +94,8 @@ class UnitPool:
     def _collect(self, outcome: Outcome) -> Outcome:
         self.unfinished -= Counter([outcome[0].cells[0].encoder])
         self.collected += 1
+        for name in self._bytes.keys() - self.unfinished.keys():
+            del self._bytes[name]
         if not self.unfinished.total():
             self._limits.close()
         if isinstance(outcome[1], KeyboardInterrupt):
@@ -111,3 +121,8 @@ def _cost(unit: Unit) -> float:
     """Roughly how long a unit takes, in any unit: training rows × dimensions × outputs."""
     classes = len(unit.parts.labels)
     return float(len(unit.parts.train) * unit.vectors.tables[0][0].shape[1] * (classes if classes > 2 else 1))
+
+
+def _size(table: Any) -> int:
+    """The size of an array in bytes; of a sparse one, that of its values."""
+    return int(getattr(table, "nbytes", None) or table.data.nbytes)

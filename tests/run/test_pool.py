@@ -88,28 +88,35 @@ def test_an_encoder_encodes_while_the_probes_of_another_are_fitted(tmp_path, mon
     assert same(one, evaluate(encoders, sets, tmp_path / "two", jobs=2, **PLAIN))
 
 
-@pytest.mark.parametrize(("kinds", "unfinished"), [((Knowing,) * 3, 0), ((Parallel,) * 3, 1)])
-def test_few_encoders_have_vectors_in_memory(tmp_path, monkeypatch, kinds, unfinished):
-    pools, seen = [], []
+@pytest.mark.parametrize(("kind", "most", "expected"), [(Knowing, 10**6, 0), (Parallel, 0, 0), (Parallel, 10**6, 2)])
+def test_an_encoder_waits_for_probes_with_large_vectors(tmp_path, monkeypatch, kind, most, expected):
+    pools, seen, fit, all_encoded = [], [], variants.probe_unit, threading.Event()
 
     class Watched(pool.UnitPool):
         def __init__(self, jobs):
             super().__init__(jobs)
             pools.append(self)
 
-    def watched(kind, name):
-        class Encoder(kind):
-            def __call__(self, texts):
-                seen.append(len(pools[0].unfinished))
-                return super().__call__(texts)
+    class Encoder(kind):
+        def __call__(self, texts):
+            seen.append((self.identity.name, len(pools[0].unfinished), pools[0].vectors_bytes))
+            if self.identity.name == "2":
+                all_encoded.set()
+            return super().__call__(texts)
 
-        return Encoder(name=name, noise=1.0)
+    def patient(unit):
+        assert not expected or all_encoded.wait(PATIENCE)
+        return fit(unit)
 
     monkeypatch.setattr("sonde.run.loop.UnitPool", Watched)
-    encoders = {str(i): watched(kind, str(i)) for i, kind in enumerate(kinds)}
-    run = evaluate(encoders, [dataset()], tmp_path / "run", jobs=2, **PLAIN)
-    assert len(run) == 3
-    assert max(seen) <= unfinished
+    monkeypatch.setattr("sonde.run.encoder.MAX_UNFINISHED_BYTES", most)
+    monkeypatch.setattr(variants, "probe_unit", patient)
+    encoders = {name: Encoder(name=name, noise=1.0) for name in "012"}
+    assert len(evaluate(encoders, [dataset()], tmp_path / "run", jobs=2, **PLAIN)) == 3
+    texts = len({row.text for _, row in dataset()})
+    # vectors of two classes and a length, four bytes each; the second call of an encoder is for its diagnosis
+    assert next(s for s in seen if s[0] == "2") == ("2", expected, expected * texts * 3 * 4)
+    assert pools[0].vectors_bytes == 0
 
 
 def test_what_is_finished_when_the_next_encoder_is_interrupted_is_saved(tmp_path, monkeypatch):
