@@ -22,7 +22,6 @@ from sonde.run.resample import has_enough_resamples
 from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
 from sonde.run.unit import Plain, Table, Unit, Vectors
 
-
 MAX_UNFINISHED_BYTES = 2**29
 """Vectors in memory whose probes are not fitted yet, while another encoder encodes."""
 
