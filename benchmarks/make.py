@@ -1,14 +1,12 @@
-"""What `sonde make` costs: against merely parsing the same file, as the corpus grows, and with two processes.
+"""What `sonde make` costs: against merely parsing the same file, and as the corpus grows.
 
     python benchmarks/make.py parse TREEBANK.conllu[.gz] …
         the suite universal2019 from a treebank: CPU seconds against the parser of the conllu package
     python benchmarks/make.py grow [--small 50000] [--large 500000] [--suite conneau2018]
         the same suite from the built-in corpus, sets of a fixed size: CPU seconds and peak memory, ratio of the two
-    python benchmarks/make.py jobs [--sentences 50000]
-        the same: wall time of one job against two
 
-Every figure is measured in a child process, all of a comparison in one run, and printed as a ratio. `parse` and `jobs`
-alternate the two programs; each number is the smallest of the rounds, because a shared machine can only add to it.
+Every figure is measured in a child process, all of a comparison in one run, and printed as a ratio. `parse`
+alternates the two programs; each number is the smallest of the rounds, because a shared machine can only add to it.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 SHORT = "grow --small 12000 --large 24000"
@@ -85,19 +82,6 @@ def grow(small: int, large: int, suite: str) -> None:
     print(f"ratio for {large / small:.0f} times the sentences: time {t / s:.2f}, memory {k / m:.2f}")
 
 
-def jobs(sentences: int, rounds: int) -> None:
-    """Two processes against one."""
-    best = {}
-    with tempfile.TemporaryDirectory() as out:
-        for n in (1, 2) * rounds:
-            words = ("make", "--builtin", str(sentences), "--suite", "universal2019", "--sizes", SIZES, "--out", out)
-            start = time.perf_counter()
-            subprocess.run(sonde(*words, "--jobs", str(n)), check=True, capture_output=True)
-            best[n] = min(best.get(n, float("inf")), time.perf_counter() - start)
-            print(f"{n} job{'s' * (n > 1)}: {time.perf_counter() - start:.1f} s")
-    print(f"speed-up of two jobs: {best[1] / best[2]:.2f}")
-
-
 def main() -> None:
     """Run one comparison."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -109,16 +93,11 @@ def main() -> None:
     two.add_argument("--small", type=int, default=50_000)
     two.add_argument("--large", type=int, default=500_000)
     two.add_argument("--suite", default="universal2019")
-    three = verbs.add_parser("jobs")
-    three.add_argument("--sentences", type=int, default=50_000)
-    three.add_argument("--rounds", type=int, default=2)
     a = parser.parse_args()
     if a.verb == "parse":
         parse([str(Path(f)) for f in a.files], a.rounds)
-    elif a.verb == "grow":
-        grow(a.small, a.large, a.suite)
     else:
-        jobs(a.sentences, a.rounds)
+        grow(a.small, a.large, a.suite)
 
 
 if __name__ == "__main__":

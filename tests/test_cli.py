@@ -12,6 +12,7 @@ import numpy
 import pytest
 
 from sonde import embed_texts, load_encoder
+from sonde.cli.encode import encode
 from sonde.cli.ls import LISTS
 from sonde.encoders.store import Store
 from tests.audit.plants import ADVERBS, NOUNS, VERBS
@@ -495,3 +496,19 @@ def test_baselines_are_shown_beside_the_papers(probes):
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0].split()[:6] == ["set", "te", "majority", "length", "nb-uni", "nb-bi"]
     assert done.stdout.splitlines()[1].split()[1:3] == ["40", "50.0"]
+
+
+def test_workers_of_encode_read_and_encode_the_same(tmp_path, monkeypatch):
+    monkeypatch.setenv("SONDE_CACHE", str(tmp_path / "cache"))
+    for k in range(3):
+        lines = (f"{('tr', 'tr', 'va', 'te')[i % 4]}\t{i % 2}\tset {k} has {i} rows\n" for i in range(60))
+        (tmp_path / f"set{k}.txt").write_text("".join(lines), "utf-8")
+    (tmp_path / "unreadable.txt").write_text("tr\tA\tfine\n" * 20 + "tr\tA\n", "utf-8")
+    monkeypatch.setattr("sonde.cli._sets.MIN_WORKER_BYTES", 100)
+    monkeypatch.setattr("sonde.encoders.embed.MIN_WORKER_TEXTS", 20)
+    for jobs in (1, 2):
+        out = tmp_path / str(jobs)
+        assert encode(str(tmp_path / "*.txt"), encoder=("baseline:words?dim=8",), out=out, jobs=jobs) == 2
+    one, two = ({p.name: p.read_bytes() for p in (tmp_path / j).rglob("*") if p.is_file()} for j in ("1", "2"))
+    assert one == two
+    assert len(numpy.load(next((tmp_path / "2").rglob("vectors.npy")))) == 180

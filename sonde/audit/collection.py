@@ -10,7 +10,7 @@ from sonde.audit.finding import Finding
 from sonde.audit.one_set import Audit, audit_rows
 from sonde.audit.rows import Rows
 from sonde.core.arguments import as_list
-from sonde.core.workers import map_in_workers
+from sonde.core.workers import map_largest_first
 from sonde.data.expected import expectations_for
 from sonde.data.sources import Source
 from sonde.errors import SondeError
@@ -41,11 +41,8 @@ def audit_sources(
     ``task`` overrides the task that their names suggest; ``disjoint`` says that splits must not share target forms.
     """
     sources = as_list(sources, Source, "a set")
-    if jobs == 1 or len(sources) == 1:
-        yield from (_audit_one(source, task, disjoint) for source in sources)
-        return
     calls = [(source, task, disjoint) for source in sources]
-    yield from map_in_workers(_audit_one, calls, min(jobs, len(sources)))
+    yield from map_largest_first(_audit_one, calls, [source.size_bytes for source in sources], jobs)
 
 
 def _audit_one(source: Source, task: Task | None, disjoint: bool | None) -> tuple[Audit, SentenceKeys] | UnreadableSet:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 if TYPE_CHECKING:
     from sonde.data.records import Columns
     from sonde.encoders.store import Store
 
+Jobs = Annotated[int, Parameter(("--jobs", "-j"))]
+"""How much is done in parallel, as `resolve_jobs` takes it."""
 STDIN = "<standard input>"
 """What a lone dash is replaced by, since cyclopts would parse it as an option."""
 

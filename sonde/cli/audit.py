@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sonde.cli._options import STDIN, parse_columns
+from sonde.cli._options import STDIN, Jobs, parse_columns
 
 order = 30
 
@@ -25,7 +25,7 @@ def audit(
     json: bool = False,
     min_severity: Literal["error", "warning", "note"] = "note",
     strict: bool = False,
-    jobs: Annotated[int, Parameter(("--jobs", "-j"))] = 0,
+    jobs: Jobs = 0,
     explain: str | None = None,
 ) -> int:
     """Find what is wrong with probing sets, whoever made them.

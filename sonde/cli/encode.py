@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
-if TYPE_CHECKING:
-    from sonde.data.dataset import Dataset
+from sonde.cli._options import Jobs
 
 order = 50
 
@@ -21,6 +19,7 @@ def encode(
     out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
     half: bool = False,
     batch_size: int | None = None,
+    jobs: Jobs = 0,
     no_store: bool = False,
     store_limit: float | None = None,
 ) -> int:
@@ -38,6 +37,8 @@ def encode(
         Round to float16.
     batch_size: int
         Texts per batch. Default: the encoder's own.
+    jobs: int
+        Worker processes that read sets, and encode with static:, vec: and baseline:; 0 means one per core. Default: 0.
     no_store: bool
         Neither read nor write the store.
     store_limit: float
@@ -46,15 +47,15 @@ def encode(
     from rich.table import Table
 
     from sonde.cli._options import open_store
-    from sonde.cli._sets import readable_sets
+    from sonde.cli._sets import map_sets
     from sonde.console import err, print_symptoms, progress_bar
     from sonde.console import out as console
     from sonde.encoders import load
     from sonde.encoders.diagnosis import diagnose
-    from sonde.encoders.embed import collect_texts, embed
+    from sonde.encoders.embed import embed, texts_of_set
     from sonde.encoders.schemes.npy import write_vectors
     from sonde.errors import SondeError, UsageError
-    from sonde.make.request import check_writable
+    from sonde.make.request import check_writable, resolve_jobs
 
     if not paths:
         raise UsageError("Name the sets whose texts to encode.")
@@ -63,16 +64,11 @@ def encode(
     if out is not None:
         check_writable(out)
     store = open_store(no_store, store_limit)
-    rows: dict[str, None] = {}  # texts of rows; the others are words that are further inputs of a probe
-
+    jobs = resolve_jobs(jobs)
     unread: list[str] = []
-
-    def sets() -> Iterator[Dataset]:
-        for dataset in readable_sets(paths, unread):
-            rows.update(dict.fromkeys(row.text for _, row in dataset))
-            yield dataset
-
-    texts = collect_texts(sets())
+    found_texts = list(map_sets(paths, unread, texts_of_set, jobs))
+    rows = list(dict.fromkeys(text for own, _ in found_texts for text in own))
+    texts = list(dict.fromkeys(text for _, every in found_texts for text in every))
     if unread and not texts:
         return 1
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -85,14 +81,16 @@ def encode(
             if getattr(loaded, "needs_fit", False):
                 loaded = loaded.fit(texts)  # type: ignore[attr-defined]
             with progress_bar() as progress:
-                found = embed(loaded, texts, store=store, batch_size=batch_size, half=half, progress=progress)
+                found = embed(
+                    loaded, texts, store=store, batch_size=batch_size, half=half, jobs=jobs, progress=progress
+                )
         except SondeError as e:  # the others are still to be encoded
             failed.append(name)
             err().print(f"not encoded: {name}: {e}", style="yellow", markup=False, soft_wrap=True)
             continue
         rate = f"{found.encoded / found.seconds:,.0f}" if found.seconds else ""
         shape = (str(max(1, len(found.layers))), str(found.vectors.shape[-1]))
-        print_symptoms(name, [(s.code, s.message) for s in diagnose(loaded, found, list(rows), half=half)])
+        print_symptoms(name, [(s.code, s.message) for s in diagnose(loaded, found, rows, half=half)])
         table.add_row(name, f"{len(texts):,}", f"{found.encoded:,}", *shape, rate)
         if out is not None:
             write_vectors(out / re.sub(r"[^\w.-]+", "-", name).strip("-"), texts, found.vectors)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sonde.cli._options import STDIN
+from sonde.cli._options import STDIN, Jobs
 
 order = 20
 
@@ -25,7 +25,7 @@ def make(
     exclude: Path | None = None,
     exclusive: bool = False,
     set_: Annotated[tuple[str, ...], Parameter("--set")] = (),
-    jobs: Annotated[int, Parameter(("--jobs", "-j"))] = 1,
+    jobs: Jobs = 1,
     skip_bad: bool = False,
     audit: bool = False,
     name: str | None = None,

@@ -9,6 +9,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from sonde.cli._options import Jobs
+
 order = 70
 
 
@@ -21,7 +23,7 @@ def run(
     seeds: int = 1,
     seed: int = 1111,
     limit: int | None = None,
-    jobs: Annotated[int, Parameter(("--jobs", "-j"))] = 0,
+    jobs: Jobs = 0,
     resample: int | None = None,
     half: bool = False,
     batch_size: int | None = None,
@@ -61,7 +63,8 @@ def run(
     limit: int
         Use a balanced sample of at most this many rows per split; every score is marked as partial.
     jobs: int
-        Probes to fit in parallel; 0 means one per core. Default: 0.
+        Probes to fit in parallel, and worker processes that encode with static:, vec: and baseline:; 0 means one per
+        core. Default: 0.
     resample: int
         Retrain each probe this many times on parts of the training rows, so that intervals and tests are about the
         encoder and not only about the probe: 0, 10, 20, … Default: 20 for linear probes, 10 for networks.

@@ -6,7 +6,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from os import _exit  # the real one, whatever third-party code runs: see sonde/core/third_party.py
@@ -20,6 +21,31 @@ POLL_SECONDS = 0.2
 """Seconds between two checks of a worker for its parent."""
 
 
+def map_largest_first(
+    call: Callable[..., T], calls: Sequence[tuple[Any, ...]], sizes: Sequence[float], jobs: int
+) -> Iterator[T]:
+    """The results of calls in order, made in worker processes, the largest first, so that none is left for the end.
+
+    ``sizes`` are in any unit. With one job, or one call, they are made here, one after the other.
+    """
+    if jobs == 1 or len(calls) == 1:
+        yield from (call(*arguments) for arguments in calls)
+        return
+    numbers = sorted(range(len(calls)), key=lambda i: -sizes[i])
+    waiting: dict[int, T] = {}
+    due = 0
+    numbered = ((i, call, *calls[i]) for i in numbers)
+    for number, result in map_in_workers(_numbered, numbered, min(jobs, len(calls)), in_order=False):
+        waiting[number] = result
+        while due in waiting:
+            yield waiting.pop(due)
+            due += 1
+
+
+def _numbered(number: int, call: Callable[..., T], *arguments: Any) -> tuple[int, T]:
+    return number, call(*arguments)
+
+
 def map_in_workers(
     call: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int, *, in_order: bool = True
 ) -> Iterator[T]:
@@ -30,6 +56,8 @@ def map_in_workers(
     """
     from joblib import Parallel, delayed
 
+    # a worker that has grown is replaced by a new one, and its work is not lost
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     kind = "generator" if in_order else "generator_unordered"
     with _without_interrupts():
         results = Parallel(n_jobs=jobs, return_as=kind, **_guarded())(delayed(call)(*arguments) for arguments in calls)
@@ -74,6 +102,7 @@ def _begin(parent: int, directory: str | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all processes, and the parent handles it
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # one thread per worker, as for BLAS
     threading.Thread(target=_watch, args=(parent,), name="watch the parent", daemon=True).start()
 
 

@@ -57,6 +57,11 @@ class Source:
         """Read the set, and give it the name, task and language that were found or requested."""
         return replace(self._read(), name=self.name, task=self.task, language=self.language)
 
+    @property
+    def size_bytes(self) -> int:
+        """The size of its files; what cannot be read has none, and reading it says why."""
+        return sum(_size_bytes(Path(path)) for path in self.paths)
+
     def _read(self) -> Dataset:
         match self.kind:
             case "made":
@@ -210,3 +215,10 @@ def _distinct(candidates: Iterable[FoundSet]) -> list[FoundSet]:
             return [replace(m, trail=(*m.trail[:-1], f"{m.trail[-1]}#{i}")) for i, m in enumerate(left, 1)]
         left = longer
     return left
+
+
+def _size_bytes(path: Path) -> int:
+    with suppress(OSError):
+        files = path.rglob("*") if path.is_dir() else (path,)
+        return sum(file.stat().st_size for file in files if file.is_file())
+    return 0

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sonde.core.arguments import as_texts
+from sonde.core.arguments import as_texts, check_integer
 from sonde.core.progress import Progress
 from sonde.core.third_party import third_party_code
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
-from sonde.encoders.call import call_encoder, preview, round_to_half
-from sonde.encoders.encoder import EncoderInfo, encoder_info
+from sonde.encoders.batches import MIN_WORKER_TEXTS, cut_batches, encode_batches
+from sonde.encoders.encoder import encoder_info
 from sonde.encoders.identity import Identity
 from sonde.encoders.store import Store
 from sonde.encoders.table import VectorTable, default_spill
-from sonde.errors import EncoderError, SondeError, UsageError, describe_error
-
-COST_CHUNK = 4096
-"""Texts whose cost is computed at a time."""
-MIN_COST_RATIO = 0.75
-"""A batch ends at a text that costs less than this share of the first: it would be padded to its length."""
+from sonde.errors import UsageError
 
 Array = npt.NDArray[Any]
 
@@ -49,7 +43,7 @@ class Embeddings:
     encoded : int
         How many distinct texts were encoded; the others were in the store.
     seconds : float
-        Time spent in the encoder.
+        Time spent in the encoder, or waiting for those of worker processes.
 
     Examples
     --------
@@ -123,6 +117,7 @@ def embed(
     batch_size: int | None = None,
     half: bool = False,
     spill: int | None = None,
+    jobs: int = 1,
     sparse: bool = False,
     progress: Progress | None = None,
 ) -> Embeddings:
@@ -146,6 +141,9 @@ def embed(
     spill : int, optional
         Vectors of more bytes than this are kept in a file in the cache folder, which disappears with them; they are
         read like others. Default: a quarter of the machine's memory.
+    jobs : int
+        Worker processes in which to encode many texts, for an encoder whose attribute ``parallel`` allows it, as those
+        of ``static:``, ``vec:`` and ``baseline:`` do; the vectors do not depend on it.
     sparse : bool
         Accept a sparse array of scipy from an encoder with a method ``sparse_vectors``, such as baseline:hash.
     progress : callable, optional
@@ -173,7 +171,7 @@ def embed(
     >>> found.encoded  # each distinct text once
     2
     """
-    texts = as_texts(texts)
+    texts, jobs = as_texts(texts), check_integer(jobs, "a number of jobs", 1)
     if sparse and texts and callable(getattr(encoder, "sparse_vectors", None)):
         return _embed_sparse(encoder, texts, half=half, progress=progress)
     if getattr(encoder, "needs_fit", False) and texts:
@@ -204,15 +202,14 @@ def embed(
     if progress:
         progress("encode", done, len(first))
     try:
-        for places in _batches(info, texts, missing, batch_size or info.batch_size):
-            some = [texts[i] for i in places]
-            started = time.perf_counter()
-            vectors = call_encoder(encoder, some, layers)
-            seconds += time.perf_counter() - started
+        batches = cut_batches(info, texts, missing, batch_size or info.batch_size)
+        workers = jobs if info.parallel and len(missing) >= MIN_WORKER_TEXTS else 1
+        for places, vectors, spent in encode_batches(encoder, texts, batches, layers, half=half, jobs=workers):
+            seconds += spent
             if not layers and vectors.shape[0] > 1 and not table.filled.any() and table.store is None:
                 layers = tuple(map(str, range(vectors.shape[0])))
                 table = VectorTable(texts, len(layers), spill)
-            table.put(places, round_to_half(vectors, some) if half else vectors.astype(np.float32, copy=False))
+            table.put(places, vectors)
             done += len(places)
             if progress:
                 progress("encode", done, len(first))
@@ -244,38 +241,17 @@ def collect_texts(datasets: Dataset | Iterable[Dataset]) -> list[str]:
     """The distinct texts of sets, in order, with any further inputs that are given to the encoder."""
     found: dict[str, None] = {}
     for dataset in (datasets,) if isinstance(datasets, Dataset) else datasets:
-        inputs = expectations_for(dataset).inputs
-        for _, row in dataset:
-            found[row.text] = None
-            found |= dict.fromkeys(value for name, value in row.extra if name in inputs)
+        found |= dict.fromkeys(texts_of_set(dataset)[1])
     return list(found)
 
 
-def _batches(info: EncoderInfo, texts: Sequence[str], missing: Sequence[int], size: int) -> Iterator[list[int]]:
-    """Places of texts of similar cost, longest first, so that running out of memory happens early."""
-    costs: list[int] = []
-    for a in range(0, len(missing), COST_CHUNK):
-        some = [texts[i] for i in missing[a : a + COST_CHUNK]]
-        try:
-            with third_party_code:
-                costs += info.cost(some) if info.cost is not None else map(len, some)
-        except (SondeError, KeyboardInterrupt):
-            raise
-        except BaseException as e:
-            raise EncoderError(
-                f"The encoder's cost() failed on texts that begin with {preview(some[0])}: {describe_error(e)}"
-            ) from e
-    places: list[int] = []
-    most = 0
-    # the sort is stable, and places are ascending
-    for cost, i in sorted(zip(costs, missing, strict=True), key=itemgetter(0), reverse=True):
-        # an encoder without costs may not pad at all, and may be billed per call
-        unlike = info.cost is not None and most - cost > (1 - MIN_COST_RATIO) * abs(most)
-        if places and (unlike or len(places) == size):
-            yield places
-            places = []
-        if not places:
-            most = cost
-        places.append(i)
-    if places:
-        yield places
+def texts_of_set(dataset: Dataset) -> tuple[list[str], list[str]]:
+    """The distinct texts of the rows of a set, and the same with any further inputs that are given to the encoder."""
+    inputs = expectations_for(dataset).inputs
+    own: dict[str, None] = {}
+    every: dict[str, None] = {}
+    for _, row in dataset:
+        own[row.text] = every[row.text] = None
+        if inputs:
+            every |= dict.fromkeys(value for name, value in row.extra if name in inputs)
+    return list(own), list(every)

@@ -29,6 +29,8 @@ class Encoder(Protocol):
         ends early rather than with much shorter texts.
     cacheable : bool
         False if a vector is cheaper to compute than to store.
+    parallel : bool
+        True if copies of it may encode in worker processes, which is of use if it computes in Python, on the CPU.
     words : callable
         From words to vectors (n, d), for an encoder that has input embeddings of its own.
     caveat : str
@@ -58,6 +60,7 @@ class EncoderInfo:
     batch_size: int
     cost: Callable[[Sequence[str]], Sequence[int]] | None
     cacheable: bool
+    parallel: bool
     caveat: str | None
 
 
@@ -73,6 +76,7 @@ def encoder_info(encoder: object) -> EncoderInfo:
         size if isinstance(size, int) and not isinstance(size, bool) and size > 0 else DEFAULT_BATCH_SIZE,
         cost if callable(cost) else None,
         getattr(encoder, "cacheable", True) is not False,
+        getattr(encoder, "parallel", False) is True,
         caveat if isinstance(caveat, str) else None,
     )
 

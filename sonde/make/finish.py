@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -10,12 +10,13 @@ from typing import Any
 from sonde.audit import audit_quickly, audit_set
 from sonde.core.hashing import mix
 from sonde.core.third_party import third_party_code
+from sonde.core.workers import map_largest_first
 from sonde.corpus.corpus import Corpus, gc_paused
 from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expected
 from sonde.errors import TooFewError, describe_error
-from sonde.make.candidates import Candidate, Cell, Pool, tie_break_key
+from sonde.make.candidates import Candidate, Cell, Pool, pack_pools, tie_break_key, unpack_pools
 from sonde.make.job import Job, SkippedTask
 from sonde.make.manifest import build_manifest, without_notes
 from sonde.make.split import Selection, select
@@ -28,6 +29,31 @@ FATAL_CODES = frozenset(
     {"copies-across-splits", "near-copies-across-splits", "two-labels", "missing-class", "wrong-label"}
 )
 """Findings that no set made here may have, not even once."""
+
+
+def finish_all(
+    jobs: Sequence[Job], pools: list[Pool], corpus: Corpus, facts: Mapping[str, Any], audit: bool, workers: int
+) -> Iterator[Dataset | SkippedTask]:
+    """The sets in order, finished here or in worker processes; each pool is dropped when it is no longer needed."""
+    corpus = replace(corpus, loaded=None)  # the sentences are in the pools
+    if workers == 1 or len(jobs) < 2:
+        for i, job in enumerate(jobs):
+            yield finish_safely(job, pools[i], corpus, facts, None, audit)
+            pools[i] = Pool(1)
+        return
+    calls, sizes = [], []
+    for i, job in enumerate(jobs):
+        sizes.append(sum(map(len, pools[i].cells.values())))
+        calls.append((job, pools[i].limit, pack_pools(pools[i : i + 1]), corpus, facts, audit))
+        pools[i] = Pool(1)
+    yield from map_largest_first(_finish_packed, calls, sizes, workers)
+
+
+def _finish_packed(
+    job: Job, limit: int, packed: bytes, corpus: Corpus, facts: Mapping[str, Any], audit: bool
+) -> Dataset | SkippedTask:
+    (pool,) = unpack_pools(packed)
+    return finish_safely(job, replace(pool, limit=limit), corpus, facts, None, audit)
 
 
 def finish_safely(

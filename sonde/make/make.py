@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from sonde.core.arguments import StringsOrPaths
 from sonde.core.progress import Progress
@@ -11,7 +12,7 @@ from sonde.data.dataset import Dataset
 from sonde.errors import TooFewError, UsageError
 from sonde.make.candidates import Pool
 from sonde.make.exclusion import ExcludedSentences
-from sonde.make.finish import finish_safely
+from sonde.make.finish import finish_all, finish_safely
 from sonde.make.job import Job, SkippedTask, empty_pool, prepare_job
 from sonde.make.manifest import corpus_facts
 from sonde.make.passes import ReadLog, count, no_progress, propose
@@ -107,12 +108,19 @@ def make_sets(
     excluded = exclude if isinstance(exclude, ExcludedSentences) else ExcludedSentences.of(exclude)
     propose(source, ready, pools, jobs, excluded, progress, shards or jobs, counts.sentences)
     del source  # it may hold a small corpus in memory
-    order = list(range(len(ready)))
-    if exclusive:  # the scarcest first, or they would find their few sentences taken
-        order.sort(key=lambda i: (sum(pools[i].proposed.values()), ready[i].task.name))
+    if exclusive:
+        yield from _finish_exclusively(ready, pools, corpus, facts, audit)
+    else:
+        yield from finish_all(ready, pools, corpus, facts, audit, jobs)
+
+
+def _finish_exclusively(
+    ready: Sequence[Job], pools: list[Pool], corpus: Corpus, facts: Mapping[str, Any], audit: bool
+) -> Iterator[Dataset | SkippedTask]:
+    """Finish the sets one after the other, the scarcest first, or they would find their few sentences taken."""
     used: set[int] = set()
-    for i in order:
-        yield finish_safely(ready[i], pools[i], corpus, facts, used if exclusive else None, audit)
+    for i in sorted(range(len(ready)), key=lambda i: (sum(pools[i].proposed.values()), ready[i].task.name)):
+        yield finish_safely(ready[i], pools[i], corpus, facts, used, audit)
         pools[i] = Pool(1)
 
 

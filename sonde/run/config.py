@@ -12,6 +12,7 @@ from sonde.probes import Probe
 from sonde.result import Cell, Failure
 from sonde.run.log import Log
 from sonde.run.parts import Parts
+from sonde.run.pool import UnitPool
 from sonde.run.variants import Variant
 
 
@@ -27,7 +28,7 @@ class RunConfig:
     store: Store | None
     half: bool
     batch_size: int | None
-    jobs: int
+    pool: UnitPool
     resample: int | None
     progress: Progress | None
     failed: list[Failure] = field(default_factory=list)

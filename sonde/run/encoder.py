@@ -9,7 +9,6 @@ from typing import Any
 
 from sonde import __version__
 from sonde.core.third_party import third_party_code
-from sonde.core.threads import single_threaded
 from sonde.encoders import EncoderInfo, encoder_info, load
 from sonde.encoders.call import check_vectors
 from sonde.encoders.embed import embed
@@ -22,7 +21,9 @@ from sonde.run.parts import Parts
 from sonde.run.resample import has_enough_resamples
 from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
 from sonde.run.unit import Plain, Table, Unit, Vectors
-from sonde.run.variants import worker_for
+
+MAX_UNFINISHED_BYTES = 2**29
+"""Vectors in memory whose probes are not fitted yet, while another encoder encodes."""
 
 
 def probe_encoder(
@@ -33,7 +34,7 @@ def probe_encoder(
     extra: Sequence[PreparedSet] = (),
     other: str | None = None,
 ) -> None:
-    """Compute the unfinished cells of an encoder. ``other`` names the encoder that is used instead.
+    """Submit the unfinished cells of an encoder, to be collected. ``other`` names the encoder that is used instead.
 
     Plain cells come first, and do not depend on what else is requested: controls have other texts, on which an encoder
     may fail, or which would change the batches.
@@ -58,6 +59,7 @@ def probe_encoder(
     known = _do(config, one, sets, EmbeddingPool())
     if not extra:
         return
+    collect(config, lambda: not config.pool.unfinished[name])  # controls and measures refer to plain results
     if known.tables:  # unnamed layers are known once texts are encoded
         one = replace(one, layers=known.layers)
     # what needs other texts, or another encoder, is done separately: it may fail, and takes memory
@@ -99,19 +101,21 @@ def _groups(sets: Sequence[PreparedSet], extra: Sequence[PreparedSet]) -> Iterat
 
 
 def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: EmbeddingPool) -> EmbeddingPool:
-    """Compute the unfinished cells of sets, encoding texts without vectors; return all vectors."""
+    """Submit the unfinished cells of sets, encoding texts without vectors; return all vectors."""
     left = [s for s in sets if any(_left(config, one.name, s, one.identity, one.layers))]
     try:
         found = known
         if missing := known.missing([column for s in left for column in s.columns()]):
+            _make_room(config, one)
             new = embed(
                 one.encoder,
                 missing,
                 store=config.store,
                 batch_size=config.batch_size,
                 half=config.half,
+                jobs=config.pool.jobs,
                 sparse=True,
-                progress=config.progress,
+                progress=partial(_encode_progress, config),
             )
             found = known.plus(new)
             if not known.tables and left[0].plain is None:
@@ -128,28 +132,54 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
         return known
     for s in sets:
         config.log.forget(_encoder_failure(one.name, s.parts).key)
-    _finish(config, units)
+    config.pool.submit(units)
+    if config.progress and units:
+        config.progress("probe", config.pool.collected, config.pool.submitted)
+    if config.pool.jobs == 1:
+        collect(config)
     return found
 
 
-def _finish(config: RunConfig, units: Sequence[Unit]) -> None:
-    """Compute units, saving each as it is finished."""
-    if not units:
-        return
-    if config.progress:
-        config.progress("probe", 0, len(units))
-    for done, (unit, outcome) in enumerate(_work(units, config.jobs), 1):
-        if isinstance(outcome, BaseException):
-            for cell in unit.cells:
-                config.fail(cell, outcome)
-        else:
-            for result, *arrays in outcome:
-                try:
-                    config.log.add(result, *arrays)
-                except DataError as e:
-                    config.fail(result.cell, e)
+def collect(config: RunConfig, until: Callable[[], bool] = lambda: False) -> None:
+    """Save units as they are finished, until a condition holds or all are."""
+    for outcome in config.pool.outcomes(until):
+        _save(config, *outcome)
         if config.progress:
-            config.progress("probe", done, len(units))
+            config.progress("probe", config.pool.collected, config.pool.submitted)
+
+
+def collect_finished(config: RunConfig) -> None:
+    """Save the units that are finished by now."""
+    for outcome in config.pool.ready():
+        _save(config, *outcome)
+
+
+def _save(config: RunConfig, unit: Unit, outcome: Any) -> None:
+    if isinstance(outcome, BaseException):
+        for cell in unit.cells:
+            config.fail(cell, outcome)
+        return
+    for result, *arrays in outcome:
+        try:
+            config.log.add(result, *arrays)
+        except DataError as e:
+            config.fail(result.cell, e)
+
+
+def _make_room(config: RunConfig, one: _Encoder) -> None:
+    """Wait until an encoder may encode: its own probes are fitted, and so are those of others with large vectors.
+
+    One that computes with several threads waits for all, since there is one thread only while probes are fitted.
+    """
+    pool, most = config.pool, MAX_UNFINISHED_BYTES if encoder_info(one.encoder).parallel else 0
+    collect(config, lambda: not pool.unfinished[one.name] and pool.vectors_bytes <= most)
+
+
+def _encode_progress(config: RunConfig, stage: str, done: int, of: int | None) -> None:
+    """Between two batches: save what was finished meanwhile."""
+    collect_finished(config)
+    if config.progress:
+        config.progress(stage, done, of)
 
 
 def _encoder_failure(name: str, parts: Parts) -> Cell:
@@ -157,28 +187,6 @@ def _encoder_failure(name: str, parts: Parts) -> Cell:
     return Cell(
         task=parts.task, version=0, dataset=parts.name, data=parts.digest, encoder=name, variant=parts.variant
     )  # fmt: skip
-
-
-def _work(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, Any]]:
-    """Units with their results or errors, as they finish; each is fitted in one thread."""
-
-    def attempt(unit: Unit) -> tuple[Unit, Any]:
-        try:
-            with single_threaded():
-                return unit, worker_for(unit)(unit)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as e:  # out of memory, or no solution: fails this cell, not the run
-            return unit, e
-
-    with single_threaded():
-        if jobs == 1 or len(units) == 1:
-            yield from map(attempt, units)
-            return
-        from joblib import Parallel, delayed
-
-        work = Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered")
-        yield from work(delayed(attempt)(unit) for unit in units)
 
 
 def _identity(about: EncoderInfo, half: bool) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,10 +20,11 @@ from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
 from sonde.result import Cell, Failure
 from sonde.run.config import PreparedSet, RunConfig
-from sonde.run.encoder import plain_cells, probe_encoder
+from sonde.run.encoder import collect, collect_finished, plain_cells, probe_encoder
 from sonde.run.folder import Run
 from sonde.run.kept import KeptResults
 from sonde.run.log import open_log
+from sonde.run.pool import UnitPool
 from sonde.run.read_sets import is_utf8, read_sets
 from sonde.run.resample import checked_resamples
 from sonde.run.variants import Variants, make_variants, select_variants, untrained
@@ -84,7 +86,8 @@ def evaluate(
     device
         The device that probes are trained on, such as ``cuda``; by default the CPU.
     jobs
-        Probes to fit in parallel; results do not depend on it.
+        Probes to fit in parallel, and worker processes that encode where an encoder allows it; results do not depend on
+        it.
     resample
         Probes to retrain without some of the training rows, for an interval about the encoder and not only about the
         one trained probe: a multiple of ten, 0 for none; by default 20 for linear probes and 10 for networks.
@@ -147,7 +150,7 @@ def evaluate(
             store,
             half,
             batch_size,
-            jobs,
+            UnitPool(jobs),
             checked_resamples(resample),
             progress,
         )
@@ -171,21 +174,33 @@ def evaluate(
                 "a train/test split. Leave it out."
             )
         extra = list(_prepare_variants(config, sets, variants))
-        for name, given in named.items():
-            probe_encoder(config, name, given, sets, extra)
-            other = untrained(name, config.seeds[0]) if given is None and "untrained" in variants.controls else None
-            if other is not None:
-                same = [PreparedSet(replace(s.parts, variant="untrained"), {}, s.parts) for s in sets]
-                probe_encoder(config, name, None, (), same, other)
         computed: list[tuple[PreparedSet, Cell]] = []
-        for name in always:
-            some = [s for s in sets if s.parts.protocol == "split"]
-            linear = replace(config, probes=dict([parse("linear")]), seeds=config.seeds[:1], resample=0)
-            computed += _restore(linear, name, some)
-            probe_encoder(linear, name, None, some)
-        for s, cell in computed:
+        with _collected(config):
+            for name, given in named.items():
+                probe_encoder(config, name, given, sets, extra)
+                other = untrained(name, config.seeds[0]) if given is None and "untrained" in variants.controls else None
+                if other is not None:
+                    same = [PreparedSet(replace(s.parts, variant="untrained"), {}, s.parts) for s in sets]
+                    probe_encoder(config, name, None, (), same, other)
+            for name in always:
+                some = [s for s in sets if s.parts.protocol == "split"]
+                linear = replace(config, probes=dict([parse("linear")]), seeds=config.seeds[:1], resample=0)
+                computed += _restore(linear, name, some)
+                probe_encoder(linear, name, None, some)
+        for s, cell in computed:  # all are collected
             KeptResults(config.store).keep(log, cell, s.parts)
     return Run.load(folder)
+
+
+@contextmanager
+def _collected(config: RunConfig) -> Iterator[None]:
+    """Save all that is submitted inside; if that is interrupted, all that is finished."""
+    try:
+        yield
+        collect(config)
+    finally:
+        config.pool.close()
+        collect_finished(config)
 
 
 def _restore(config: RunConfig, name: str, sets: Sequence[PreparedSet]) -> list[tuple[PreparedSet, Cell]]:

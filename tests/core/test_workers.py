@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sonde.core.workers import map_in_workers
+from sonde.core import workers as core_workers
+from sonde.core.workers import map_in_workers, map_largest_first
 from sonde.errors import RunError
 
 PROC = Path("/proc/self/environ")
@@ -142,3 +143,36 @@ def test_a_worker_that_dies_is_an_error_of_ours():
 
 def test_results_come_in_order():
     assert list(map_in_workers(pow, [(2, i) for i in range(6)], 2)) == [1, 2, 4, 8, 16, 32]
+
+
+def test_the_largest_are_begun_first_and_results_come_in_order(monkeypatch):
+    begun = []
+
+    def in_this_process(call, calls, jobs, *, in_order):
+        assert (jobs, in_order) == (3, False)
+        for arguments in calls:
+            begun.append(arguments[0])
+            yield call(*arguments)
+
+    monkeypatch.setattr(core_workers, "map_in_workers", in_this_process)
+    calls, sizes = [(2, i) for i in range(5)], [3, 9, 1, 9, 4]
+    assert list(map_largest_first(pow, calls, sizes, 3)) == [1, 2, 4, 8, 16]
+    assert begun == [1, 3, 4, 0, 2]
+
+
+def test_one_job_needs_no_workers(monkeypatch):
+    monkeypatch.setattr(core_workers, "map_in_workers", None)
+    assert list(map_largest_first(pow, [(2, 3), (2, 4)], [1, 2], 1)) == [8, 16]
+    assert list(map_largest_first(pow, [(2, 3)], [1], 4)) == [8]
+
+
+def test_results_of_real_workers_come_in_order():
+    assert list(map_largest_first(pow, [(2, i) for i in range(6)], range(6), 2)) == [1, 2, 4, 8, 16, 32]
+
+
+def _environment(_):
+    return os.environ.get("TOKENIZERS_PARALLELISM")
+
+
+def test_tokenizers_of_a_worker_use_one_thread():
+    assert set(map_in_workers(_environment, [(i,) for i in range(4)], 2)) == {"false"}

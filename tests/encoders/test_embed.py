@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sonde.encoders import Identity, load, table
+from sonde.encoders import Identity, batches, encoder_info, load, table
 from sonde.encoders.embed import Embeddings, embed
 from sonde.encoders.store import Store
 from sonde.errors import EncoderError, ShapeError, UsageError
@@ -448,3 +448,62 @@ def test_sparse_vectors_are_accepted_where_they_are_asked_for():
 
 def test_encoders_without_sparse_vectors_have_dense_ones():
     assert isinstance(embed(load("baseline:length"), ["a text"], sparse=True).vectors, np.ndarray)
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize(
+    "spec", ["static:?dim=64", "vec:", "vec:?pool=idf", "baseline:words?dim=16", "baseline:length"]
+)
+def test_workers_give_the_same_vectors_and_store_them(tmp_path, monkeypatch, spec, half):
+    monkeypatch.setattr("sonde.encoders.embed.MIN_WORKER_TEXTS", 50)
+    (tmp_path / "vectors.txt").write_text("".join(f"w{i} {i} {-i} 0.5\n" for i in range(9)), "utf-8")
+    encoder = load(spec.replace("vec:", f"vec:{tmp_path / 'vectors.txt'}"))
+    texts = [" ".join(f"w{(i * j) % 11}" for j in range(i % 7 + 1)) + f" {i}" for i in range(120)] * 2
+    one = embed(encoder, texts, half=half, batch_size=16)
+    calls, steps = [], []
+    in_workers = batches.map_in_workers
+
+    def counted(call, arguments, jobs):
+        return in_workers(call, (calls.append(a) or a for a in arguments), jobs)
+
+    monkeypatch.setattr(batches, "map_in_workers", counted)
+    store = Store(tmp_path / "store")
+    two = embed(encoder, texts, store=store, half=half, batch_size=16, jobs=2, progress=lambda *a: steps.append(a))
+    assert np.array_equal(one.vectors, two.vectors)
+    assert one.vectors.dtype == two.vectors.dtype
+    assert (one.identity, one.encoded) == (two.identity, two.encoded)
+    assert len(calls) == 8  # of 15 texts at most, or of one batch: some for every worker
+    assert steps[-1] == ("encode", 120, 120)
+    again = embed(encoder, texts, store=store, half=half, jobs=2)
+    assert np.array_equal(again.vectors, one.vectors)
+    assert again.encoded == (0 if encoder_info(encoder).cacheable else 120)
+
+
+def test_workers_encode_only_what_allows_it_and_is_large(monkeypatch):
+    monkeypatch.setattr(batches, "map_in_workers", None)
+    texts = [f"text {i}" for i in range(200)]
+    assert embed(load("baseline:length"), texts, jobs=2).encoded == 200  # too few
+    monkeypatch.setattr("sonde.encoders.embed.MIN_WORKER_TEXTS", 50)
+    assert embed(lambda texts: np.ones((len(texts), 2)), texts, jobs=2).encoded == 200  # a function
+
+
+def test_a_call_of_a_worker_is_not_too_large(monkeypatch):
+    monkeypatch.setattr(batches, "CALL_BYTES", 400)
+    places = [list(range(a, a + 4)) for a in range(0, 80, 4)]
+    calls = list(batches._calls(places, 2, 50))  # 8 vectors of 50 bytes; without a limit of bytes it would be 10
+    assert [len(call) for call in calls] == [2] * 10
+    assert [batch for call in calls for batch in call] == places
+
+
+def test_an_error_in_a_worker_is_told_as_one_here(monkeypatch):
+    monkeypatch.setattr("sonde.encoders.embed.MIN_WORKER_TEXTS", 50)
+    texts = [f"text {i}" for i in range(100)]
+    with pytest.raises(EncoderError, match=r"NaN or infinite numbers for 1 of 100 texts, the first .* 'text 7'"):
+        embed(Broken(), texts, batch_size=100, jobs=2)
+
+
+class Broken:
+    parallel = True
+
+    def __call__(self, texts):
+        return np.array([[np.nan if text == "text 7" else 1.0] for text in texts])

@@ -157,6 +157,16 @@ def test_worker_processes_give_the_same_sets():
     assert [d.digest for d in make_sets(Corpus.synthetic(1500), jobs, jobs=2)] == one
 
 
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_workers_finish_the_same_sets(exclusive):
+    requests = select_tasks([], ["sentence_length", "word_content", "bigram_shift"], sizes="100/20/20")
+    one, two = (
+        list(make_sets(Corpus.synthetic(1500), requests, jobs=jobs, exclusive=exclusive, audit=True)) for jobs in (1, 2)
+    )
+    assert {type(found).__name__ for found in one} == {"Dataset", "SkippedTask"}  # too few for word_content
+    assert one == two  # with their rows, manifests and audits, and the reason why there is none
+
+
 def test_another_seed_gives_other_rows(small):
     jobs = select_tasks([], ["bigram_shift"], sizes="200/40/40")
     (one,) = make_sets(small, jobs)

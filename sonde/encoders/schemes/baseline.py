@@ -83,6 +83,7 @@ class Length:
 
     batch_size: ClassVar[int] = 4096
     cacheable: ClassVar[bool] = False
+    parallel: ClassVar[bool] = True
 
     @property
     def identity(self) -> Identity:
@@ -121,6 +122,7 @@ class Random:
     table: Array = field(default_factory=quantiles, repr=False, compare=False)
     batch_size: ClassVar[int] = 4096
     cacheable: ClassVar[bool] = False
+    parallel: ClassVar[bool] = True
 
     @property
     def identity(self) -> Identity:
@@ -142,6 +144,7 @@ class Hash:
     seed: int = 0
     batch_size: ClassVar[int] = 1024
     cacheable: ClassVar[bool] = False
+    parallel: ClassVar[bool] = True
 
     @property
     def identity(self) -> Identity:
@@ -193,6 +196,7 @@ class Words:
     drawn: Random
     batch_size: ClassVar[int] = Random.batch_size
     cacheable: ClassVar[bool] = Random.cacheable
+    parallel: ClassVar[bool] = True
 
     @property
     def identity(self) -> Identity:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +89,7 @@ class Static:
     tokenizer: Any
     identity: Identity
     batch_size: int = 1024
+    parallel: ClassVar[bool] = True
 
     def __repr__(self) -> str:
         return short_repr(self, f"static:{self.identity.name}", f"{self.matrix.shape[1]} dimensions")

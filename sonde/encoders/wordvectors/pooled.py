@@ -84,6 +84,11 @@ class Pooled:
         )
 
     @property
+    def parallel(self) -> bool:
+        """Whether worker processes may have copies of it: not of n-grams, which are read from the file."""
+        return self.vectors.subword is None
+
+    @property
     def needs_fit(self) -> bool:
         """Whether ``fit`` has to be called first."""
         return self.fitted is None and (self.pool == "idf" or self.component)

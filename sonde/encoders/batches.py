@@ -1,0 +1,106 @@
+"""Texts in batches: cut by their cost, and encoded here or in worker processes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sonde.core.third_party import third_party_code
+from sonde.core.workers import map_in_workers
+from sonde.encoders.call import call_encoder, preview, round_to_half
+from sonde.encoders.encoder import EncoderInfo
+from sonde.errors import EncoderError, SondeError, describe_error
+
+COST_CHUNK = 4096
+"""Texts whose cost is computed at a time."""
+MIN_COST_RATIO = 0.75
+"""A batch ends at a text that costs less than this share of the first: it would be padded to its length."""
+MIN_WORKER_TEXTS = 1 << 16
+"""Fewer texts are encoded sooner than worker processes start."""
+CALL_TEXTS, CALL_BYTES = 1 << 16, 1 << 26
+"""What a worker encodes at a time, at most: texts, and bytes of vectors. The encoder is copied to it with each call."""
+
+Array = npt.NDArray[Any]
+Encoder = Callable[[Sequence[str]], Any]
+
+
+def cut_batches(info: EncoderInfo, texts: Sequence[str], missing: Sequence[int], size: int) -> Iterator[list[int]]:
+    """Places of texts of similar cost, longest first, so that running out of memory happens early."""
+    costs: list[int] = []
+    for a in range(0, len(missing), COST_CHUNK):
+        some = [texts[i] for i in missing[a : a + COST_CHUNK]]
+        try:
+            with third_party_code:
+                costs += info.cost(some) if info.cost is not None else map(len, some)
+        except (SondeError, KeyboardInterrupt):
+            raise
+        except BaseException as e:
+            raise EncoderError(
+                f"The encoder's cost() failed on texts that begin with {preview(some[0])}: {describe_error(e)}"
+            ) from e
+    places: list[int] = []
+    most = 0
+    # the sort is stable, and places are ascending
+    for cost, i in sorted(zip(costs, missing, strict=True), key=itemgetter(0), reverse=True):
+        # an encoder without costs may not pad at all, and may be billed per call
+        unlike = info.cost is not None and most - cost > (1 - MIN_COST_RATIO) * abs(most)
+        if places and (unlike or len(places) == size):
+            yield places
+            places = []
+        if not places:
+            most = cost
+        places.append(i)
+    if places:
+        yield places
+
+
+def encode_batches(
+    encoder: Encoder,
+    texts: Sequence[str],
+    batches: Iterable[list[int]],
+    layers: Sequence[str],
+    *,
+    half: bool,
+    jobs: int,
+) -> Iterator[tuple[list[int], Array, float]]:
+    """Places of texts and their vectors (layers, n, d), with the seconds that were spent on them or waited for them."""
+    if jobs == 1:
+        for places in batches:
+            started = time.perf_counter()
+            vectors = _encode(encoder, [texts[i] for i in places], layers, half)
+            yield places, vectors, time.perf_counter() - started
+        return
+    started = time.perf_counter()
+    calls = list(_calls(list(batches), jobs, call_encoder(encoder, texts[:1], layers).nbytes))
+    arguments = ((encoder, [[texts[i] for i in places] for places in call], layers, half) for call in calls)
+    for call, vectors in zip(calls, map_in_workers(_encode_all, arguments, jobs), strict=True):
+        yield [i for places in call for i in places], vectors, time.perf_counter() - started
+        started = time.perf_counter()
+
+
+def _calls(batches: Sequence[list[int]], jobs: int, text_bytes: int) -> Iterator[list[list[int]]]:
+    """Batches that one call encodes: few calls, since the encoder is copied to each, but some for every worker."""
+    most = min(CALL_TEXTS, CALL_BYTES // text_bytes, sum(map(len, batches)) // (4 * jobs))
+    call: list[list[int]] = []
+    for places in batches:
+        if call and sum(map(len, call)) + len(places) > most:
+            yield call
+            call = []
+        call.append(places)
+    if call:
+        yield call
+
+
+def _encode_all(encoder: Encoder, batches: Sequence[list[str]], layers: Sequence[str], half: bool) -> Array:
+    """The vectors of several batches, as a worker encodes them."""
+    return np.concatenate([_encode(encoder, texts, layers, half) for texts in batches], axis=1)
+
+
+def _encode(encoder: Encoder, texts: list[str], layers: Sequence[str], half: bool) -> Array:
+    vectors = call_encoder(encoder, texts, layers)
+    return round_to_half(vectors, texts) if half else vectors.astype(np.float32, copy=False)

@@ -1,0 +1,128 @@
+"""The units of a run, computed one after the other, or in threads with the largest first.
+
+Units of one encoder may be unfinished while the next one encodes. Only the thread that submits units collects their
+outcomes, so that it alone writes to the run.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import count
+from typing import Any
+
+from sonde.core.threads import single_threaded
+from sonde.run.unit import Unit
+from sonde.run.variants import worker_for
+
+POLL_SECONDS = 0.2
+"""How often a wait is interrupted, where Ctrl-C cannot interrupt it."""
+
+Outcome = tuple[Unit, Any]
+"""A unit with its results, or with what it raised."""
+
+
+class UnitPool:
+    """Units by the name of their encoder, and threads that compute them if there is more than one job."""
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+        self.unfinished: Counter[str] = Counter()
+        """Units that are submitted and not collected, by encoder."""
+        self.submitted = self.collected = 0
+        self._bytes: dict[str, dict[int, int]] = {}
+        self._waiting: queue.PriorityQueue[tuple[float, int, Unit | None]] = queue.PriorityQueue()
+        self._finished: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        self._number = count()
+        self._threads: list[threading.Thread] = []
+        self._limits = ExitStack()
+
+    def submit(self, units: Sequence[Unit]) -> None:
+        """Add units to be computed."""
+        if not units:
+            return
+        if not self.unfinished.total():
+            self._limits.enter_context(single_threaded())  # until no thread needs it: each restores what it found
+        for unit in units:
+            name = unit.cells[0].encoder
+            self.unfinished[name] += 1
+            self._bytes.setdefault(name, {}).update((id(table), _size(table)) for table, _ in unit.vectors.tables)
+            self._waiting.put((-_cost(unit) if self.jobs > 1 else 0, next(self._number), unit))
+        self.submitted += len(units)
+        while self.jobs > 1 and len(self._threads) < self.jobs:
+            thread = threading.Thread(target=self._compute, name="fit probes", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    @property
+    def vectors_bytes(self) -> int:
+        """The size of the vectors that unfinished units need."""
+        return sum(size for name in self.unfinished for size in self._bytes[name].values())
+
+    def outcomes(self, until: Callable[[], bool]) -> Iterator[Outcome]:
+        """The outcomes of units as they finish, until a condition holds or there are no more."""
+        while self.unfinished.total() and not until():
+            yield self._collect(self._next())
+
+    def ready(self) -> Iterator[Outcome]:
+        """The outcomes of units that are finished by now."""
+        while not self._finished.empty():
+            yield self._collect(self._finished.get())
+
+    def close(self) -> None:
+        """Drop the units that were not begun, and end the threads."""
+        while not self._waiting.empty():
+            self._waiting.get()
+        for _ in self._threads:
+            self._waiting.put((0, next(self._number), None))
+        self._limits.close()
+
+    def _next(self) -> Outcome:
+        if self.jobs == 1:
+            unit = self._waiting.get()[2]
+            assert unit is not None
+            return unit, _attempt(unit)
+        while True:
+            try:
+                return self._finished.get(timeout=POLL_SECONDS)
+            except queue.Empty:
+                continue
+
+    def _collect(self, outcome: Outcome) -> Outcome:
+        self.unfinished -= Counter([outcome[0].cells[0].encoder])
+        self.collected += 1
+        for name in self._bytes.keys() - self.unfinished.keys():
+            del self._bytes[name]
+        if not self.unfinished.total():
+            self._limits.close()
+        if isinstance(outcome[1], KeyboardInterrupt):
+            raise outcome[1]
+        return outcome
+
+    def _compute(self) -> None:
+        while (unit := self._waiting.get()[2]) is not None:
+            self._finished.put((unit, _attempt(unit)))
+            del unit  # or its vectors would stay in memory until there is another one
+
+
+def _attempt(unit: Unit) -> Any:
+    """The results of a unit, computed in one thread, or what it raised: it fails these cells, not the run."""
+    try:
+        with single_threaded():
+            return worker_for(unit)(unit)
+    except BaseException as e:  # out of memory, or no solution
+        return e
+
+
+def _cost(unit: Unit) -> float:
+    """Roughly how long a unit takes, in any unit: training rows × dimensions × outputs."""
+    classes = len(unit.parts.labels)
+    return float(len(unit.parts.train) * unit.vectors.tables[0][0].shape[1] * (classes if classes > 2 else 1))
+
+
+def _size(table: Any) -> int:
+    """The size of an array in bytes; of a sparse one, that of its values."""
+    return int(getattr(table, "nbytes", None) or table.data.nbytes)
