@@ -131,7 +131,9 @@ def features_of(unit: Unit, part: Part) -> Features:
 def shared(unit: Unit, what: str, size: int, make: Callable[[], T]) -> T:
     """A value computed from the vectors of a set, once for all cells; ``size`` is its approximate size in bytes."""
     plain, parts = unit.plain, unit.parts
-    return make() if plain is None else plain.shared.get((what, plain.layer, parts.name, parts.digest), size, make)
+    if plain is None:
+        return make()
+    return plain.shared.get((what, plain.layer, parts.name, parts.digest, len(parts.train)), size, make)
 
 
 def statistics_of(unit: Unit, train: Features) -> TrainingStatistics:
