@@ -97,7 +97,7 @@ def run(
     measures: tuple[str, ...]
         Further measures to compute, comma-separated, as `sonde ls measures` lists them, or all.
     measure_rows: int
-        Training rows that measures of how a property is encoded use at most. Default: 10000.
+        Training rows that capacity, erasure, inlp and mix use at most. Default: 10000.
     """
     from sonde.cli._options import STDIN, open_store, parse_columns
     from sonde.cli._warnings import printed_warnings

@@ -94,8 +94,8 @@ def evaluate(
     controls, measures
         Names, or ``all``; their results are ``Run.extras``. See ``sonde ls controls`` and ``sonde ls measures``.
     measure_rows
-        Training rows that measures of how a property is encoded use at most; by default 10,000. Measures of how many
-        rows it takes, ``online`` and ``learning``, use all.
+        Training rows that measures of where in the vectors a property is use at most (``capacity``, ``erasure``,
+        ``inlp``, ``mix``); by default 10,000. All other measures use all rows.
     progress
         Called with a stage, the number of steps done, and the number of steps or None.
     command

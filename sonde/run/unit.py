@@ -54,8 +54,8 @@ class Vectors:
     def rows(self, texts: Sequence[str]) -> npt.NDArray[Any]:
         """The vectors (n, d) of texts, as a copy."""
         for table, place in self.tables:
-            if all(map(place.__contains__, texts)):
-                copied: npt.NDArray[Any] = table[np.fromiter(map(place.__getitem__, texts), np.int64, len(texts))]
+            if place.has(texts):
+                copied: npt.NDArray[Any] = table[place.of(texts)]
                 return copied
         first = self.tables[0][0]
         found = np.empty((len(texts), first.shape[1]), first.dtype)

@@ -30,13 +30,15 @@ from sonde.run.selectivity import selectivity_unit
 from sonde.run.shared import TextIndex
 from sonde.run.subsample import Subsamples
 from sonde.run.transfer import transfer_unit
-from sonde.run.unit import Plain, Unit, Vectors, features_of
+from sonde.run.unit import Plain, Unit, Vectors, features_of, shared
 
 __all__ = ["Variant", "Variants", "base_variant", "make_variants", "select_variants", "untrained", "worker_for"]
 
 ALL = "all"
 COMPARED_ROWS = 256
 """Vectors compared at a time."""
+BYTES_PER_ROW = 150
+"""Approximate size of a row of an index of texts."""
 Finished = tuple[Result, Arrays, Arrays | None]
 
 
@@ -213,6 +215,11 @@ def _changed(unit: Unit, change: Callable[..., Any]) -> Vectors:
     vectors, parts = unit.vectors, unit.parts
     three = (parts.train, parts.dev, parts.test)
     has_words = bool(parts.train.inputs) and parts.words
-    texts = list(dict.fromkeys(text for part in three for text in part.texts)) if has_words else parts.texts()
+
+    def make() -> tuple[list[str], TextIndex]:
+        texts = list(dict.fromkeys(text for part in three for text in part.texts)) if has_words else parts.texts()
+        return texts, TextIndex(texts)
+
+    texts, index = shared(unit, "texts", BYTES_PER_ROW * sum(map(len, three)), make)
     table = change(vectors.rows(texts), texts, unit.cells[0].seed)
-    return Vectors([(table, TextIndex(texts))], (vectors.words or vectors.tables) if has_words else ())
+    return Vectors([(table, index)], (vectors.words or vectors.tables) if has_words else ())

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from sonde.probes import Features
 from sonde.probes.calibrate import fit_temperature, scaled
 from sonde.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics, optima
-from sonde.run.measure import GIVEN, MAX_MEASURE_ROWS, SUBSAMPLED, Finished, Measure
+from sonde.run.measure import GIVEN, Finished, Measure
 from sonde.run.parts import Part, has_train_test_split
 from sonde.run.scoring import LogProbs, classification_result, log2_of_true, saved_predictions
 from sonde.run.unit import Unit, clusters_of, features_of
@@ -134,14 +134,11 @@ def _measure(name: str, encoder: str, what: str, order: int = 1000) -> Measure:
     return Measure(
         name=f"{GIVEN}{name}",
         order=order,
-        interpretation=(
-            f"Bits about the label that the vectors add to {what}; if not above 0, they add nothing. {SUBSAMPLED}"
-        ),
+        interpretation=f"Bits about the label that the vectors add to {what}; if not above 0, they add nothing.",
         columns=(VariantColumn(("adds to", name, "bits"), bits),),
         applies_to=lambda parts: has_train_test_split(parts) and not parts.train.inputs,
         compute=compute,
         given=encoder,
-        max_rows=MAX_MEASURE_ROWS,
     )
 
 

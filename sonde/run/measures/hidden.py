@@ -11,7 +11,7 @@ import numpy as np
 from sonde.probes import Features, Probe, fit
 from sonde.probes.convex import MAX_CACHED_BYTES
 from sonde.probes.network.model import scale_of, standardised
-from sonde.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Finished, Measure, plain_probe
+from sonde.run.measure import Finished, Measure, plain_probe
 from sonde.run.parts import has_train_test_split
 from sonde.run.scoring import classification_result, saved_predictions
 from sonde.run.unit import Unit, clusters_of, features_of
@@ -74,11 +74,9 @@ measure = Measure(
     order=60,
     interpretation=(
         "Points that a probe with a hidden layer, of the width that is best on dev, has above the linear one: what "
-        "exceeds 0 by more than its interval is in the vectors, but not linearly. "
-        f"{SUBSAMPLED}"
+        "exceeds 0 by more than its interval is in the vectors, but not linearly."
     ),
     columns=(VariantColumn(("hidden layer", "adds"), points),),
     applies_to=has_train_test_split,
     compute=compute,
-    max_rows=MAX_MEASURE_ROWS,
 )
