@@ -1,16 +1,17 @@
-"""All controls and measures of one encoder on nine tasks beside its plain probes ``linear``, in one run.
+"""What controls and measures cost, in plain probes: a run with all of them beside the same run without.
 
-    python benchmarks/meaning.py [--rows 10000] [--rounds 2] [--only online,erasure]
+    python benchmarks/meaning.py [--rows 2000 10000] [--classes 2 6 20] [--dimensions 384] [--rounds 1] [--only NAMES]
+    python benchmarks/meaning.py --sets PATH… [--encoder static:]
 
-Tasks and vectors are made up: texts of eight to sixteen words by Zipf's law, vectors of 384 dimensions that are the sum
-of those of the words, by place, so that order matters, and labels drawn by logits in 64 directions of them. There are
-1,000 rows each to choose and to test on, two to six classes, and in five of the tasks target forms, the rarest words.
-The run is that of ``sonde.run.evaluate``; the work of its cells is timed by name, in seconds of processor time on one
-thread, the least of the rounds. The goal is that the cells of controls and measures take, in all, 15 times what those
-of the plain probes do, or less. What is left is to make texts, to encode by the encoders that are taken for given, to
-read and to write; that of a run without controls and measures is taken off. It is told apart, for it goes through the
-words of texts one by one, and a plain probe takes less time for a text than that. To encode by the encoder itself is
-not counted, as it is next to nothing here and most of the time elsewhere; how many texts there are stands below.
+Without ``--sets``, tasks and vectors are made up: texts of eight to sixteen words by Zipf's law, vectors that are the
+sum of those of the words, by place, so that order matters, and labels drawn by logits in 64 directions of them. A run
+has a set for each number of classes, with 1,000 rows each for dev and test; sets of two classes have target forms.
+
+The run is that of ``sonde.run.evaluate``, with the probe ``linear`` and without baselines. A plain cell is the fit over
+the whole grid, the retrained probes of its interval, and its scores. Seconds are processor time on one thread; the two
+runs take turns, and the least of the rounds counts. The table has a line per control and measure, in plain cells of the
+same set. Below it is what both runs take in all, with what is not in any cell: making texts, reading and writing. The
+ratio of the two is without the time for encoding, which a store of vectors saves; the last line has it with that time.
 """
 
 from __future__ import annotations
@@ -20,26 +21,24 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from sonde.data.dataset import Dataset
+from sonde.data.sources import Source, find_sets
 from sonde.encoders import Identity
 from sonde.run import Run, encoder, evaluate
 from sonde.run.control import CONTROLS
 from sonde.run.unit import Unit
 from sonde.task import Example
 
-SHORT = "--rows 500 --rounds 1 --only key,online"
+SHORT = "--rows 1000 --classes 2 6 --dimensions 128"
 
-DIMENSIONS, WORDS, DEV, TEST = 384, 5_000, 1_000, 1_000
-CLASSES = (6, 5, 4, 3, 2, 2, 2, 2, 2)
-KEYED = 4
-"""Tasks from this place on have target forms."""
-GOAL = 15.0
-REST = "the rest"
+WORDS, DEV, TEST = 5_000, 1_000, 1_000
+PLAIN = "plain"
 
 
 def word(number: int) -> str:
@@ -50,27 +49,23 @@ def word(number: int) -> str:
 class MadeUp:
     """Vectors of texts: those of words, whose k-th principal deviation is k ** -0.5, by place in the sentence."""
 
-    identity = Identity.of("py", "made up", dimensions=DIMENSIONS)
     batch_size = 1024
 
-    def __init__(self) -> None:
+    def __init__(self, dimensions: int) -> None:
+        self.identity = Identity.of("py", "made up", dimensions=dimensions)
         rng = np.random.default_rng(0)
-        turn = np.linalg.qr(rng.normal(size=(DIMENSIONS, DIMENSIONS)))[0]
-        turn *= np.arange(1, DIMENSIONS + 1)[:, None] ** -0.5
-        self.table = (rng.normal(size=(WORDS, DIMENSIONS)) @ turn).astype(np.float32)
+        turn = np.linalg.qr(rng.normal(size=(dimensions, dimensions)))[0]
+        turn *= np.arange(1, dimensions + 1)[:, None] ** -0.5
+        self.table = (rng.normal(size=(WORDS, dimensions)) @ turn).astype(np.float32)
         self.places = rng.uniform(0.5, 1.5, size=64).astype(np.float32)
         self.number = {word(i): i for i in range(WORDS)}
-        self.seconds, self.texts = 0.0, 0
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
-        """Vectors (n, DIMENSIONS)."""
-        start = time.process_time()
-        made = np.empty((len(texts), DIMENSIONS), np.float32)
+        """Vectors (n, dimensions)."""
+        made = np.empty((len(texts), self.table.shape[1]), np.float32)
         for i, text in enumerate(texts):
             words = [self.number[each] for each in text.split() if each in self.number]
             made[i] = self.places[: len(words)] @ self.table[words]
-        self.seconds += time.process_time() - start
-        self.texts += len(texts)
         return made
 
 
@@ -82,92 +77,135 @@ def task(made: MadeUp, rows: int, classes: int, number: int) -> Dataset:
     drawn = [row[: rng.integers(8, 17)] for row in words.tolist()]
     texts = [" ".join([*map(word, row), f"{number}.{i}"]) for i, row in enumerate(drawn)]
     vectors = made(texts)
-    logits = (vectors - vectors.mean(axis=0)) @ rng.normal(size=(DIMENSIONS, 64)) @ rng.normal(size=(64, classes))
+    logits = (vectors - vectors.mean(axis=0)) @ rng.normal(size=(vectors.shape[1], 64)) @ rng.normal(size=(64, classes))
     labels = (2 * logits / logits.std() + rng.gumbel(size=logits.shape)).argmax(axis=1)
     examples = [
-        Example(str(label), tuple(text.split()), text, key=word(max(row)) if number >= KEYED else None)
+        Example(f"{label:02}", tuple(text.split()), text, key=word(max(row)) if classes == 2 else None)
         for text, label, row in zip(texts, labels.tolist(), drawn, strict=True)
     ]
     parts = {"tr": examples[:rows], "va": examples[rows : rows + DEV], "te": examples[rows + DEV :]}
-    return Dataset(f"made/task{number}", f"task{number}", 1, None, tuple(map(str, range(classes))), parts, {})
+    return Dataset(
+        f"{classes} classes", f"task{number}", 1, None, tuple(sorted({e.label for e in examples})), parts, {}
+    )
 
 
-def timed(spent: dict[str, float]) -> Callable[[Unit], Callable[[Unit], list[Any]]]:
-    """What the loop asks for the work of its cells, with a watch on it."""
-    worker_for = encoder.worker_for
+class Spent(NamedTuple):
+    """Processor seconds of one run."""
 
-    def watched(unit: Unit) -> Callable[[Unit], list[Any]]:
+    cells: dict[tuple[str, str], float]
+    """By set and by control or measure."""
+    encoding: float
+    whole: float
+
+
+def once(encoders: Any, sets: Sequence[Dataset | Source], **options: Any) -> tuple[Spent, Run]:
+    """The seconds of a run, and the run, whose folder is gone."""
+    cells: dict[tuple[str, str], float] = defaultdict(float)
+    encoding = [0.0]
+    worker_for, embed = encoder.worker_for, encoder.embed
+
+    def timed_worker(unit: Unit) -> Callable[[Unit], list[Any]]:
         def work(unit: Unit) -> list[Any]:
             start = time.process_time()
             try:
                 return worker_for(unit)(unit)
             finally:
-                spent[unit.parts.variant or "plain"] += time.process_time() - start
+                cells[unit.parts.name, unit.parts.variant or PLAIN] += time.process_time() - start
 
         return work
 
-    return watched
+    def timed_embed(*arguments: Any, **named: Any) -> Any:
+        start = time.process_time()
+        try:
+            return embed(*arguments, **named)
+        finally:
+            encoding[0] += time.process_time() - start
 
-
-def once(made: MadeUp, sets: Sequence[Dataset], **asked: Any) -> tuple[dict[str, float], Run]:
-    """Seconds by name of what a run does besides to encode, and the run, whose folder is gone."""
-    spent: dict[str, float] = defaultdict(float)
-    made.seconds, made.texts = 0.0, 0
-    worker_for = encoder.worker_for
-    encoder.worker_for = timed(spent)  # type: ignore[assignment]
+    encoder.worker_for, encoder.embed = timed_worker, timed_embed  # type: ignore[assignment]
     try:
         with tempfile.TemporaryDirectory() as folder:
             start = time.process_time()
-            run = evaluate({"made up": made}, sets, f"{folder}/run", baselines=(), **asked)
+            run = evaluate(encoders, sets, f"{folder}/run", baselines=(), **options)
             whole = time.process_time() - start
     finally:
-        encoder.worker_for = worker_for
-    return {**spent, REST: whole - made.seconds - sum(spent.values())}, run
+        encoder.worker_for, encoder.embed = worker_for, embed
+    return Spent(dict(cells), encoding[0], whole), run
 
 
-def least(rounds: Sequence[dict[str, float]]) -> dict[str, float]:
-    """The fewest seconds of each name."""
-    return {name: min(each[name] for each in rounds) for name in rounds[0]}
+def least(rounds: Sequence[Spent]) -> Spent:
+    """The fewest seconds of each."""
+    cells = {name: min(each.cells[name] for each in rounds) for name in rounds[0].cells}
+    return Spent(cells, min(each.encoding for each in rounds), min(each.whole for each in rounds))
+
+
+def table(title: str, encoders: Any, sets: Sequence[Dataset | Source], rounds: int, options: dict[str, Any]) -> float:
+    """Print the costs of one run; return the ratio."""
+    bare, full = [], []
+    for _ in range(rounds):
+        bare.append(once(encoders, sets, resample=options["resample"])[0])
+        spent, run = once(encoders, sets, **options)
+        full.append(spent)
+    without, all_of = least(bare), least(full)
+    names = list(dict.fromkeys(name for name, _ in without.cells))
+    plain = {name: min(each.cells[name, PLAIN] for each in (without, all_of)) for name in names}
+    scores = ", ".join(f"{100 * result.score:.0f}" for result in run)
+    print(f"{title}: {len(run)} plain results ({scores}), {len(run.extras)} others, {len(run.failures)} failures")
+    width = max(9, *(len(name.rpartition("/")[2]) + 1 for name in names))
+    print(" " * 16 + "".join(f"{name.rpartition('/')[2]:>{width}}" for name in (*names, "all")))
+    print(f"{'plain, seconds':16}" + "".join(f"{s:{width}.2f}" for s in (*plain.values(), sum(plain.values()))))
+    total = defaultdict(float)
+    for variant in dict.fromkeys(variant for _, variant in all_of.cells if variant != PLAIN):
+        line = []
+        for name in names:
+            seconds = all_of.cells.get((name, variant), 0.0)
+            total[name] += seconds
+            line.append(seconds / plain[name])
+        whole = sum(all_of.cells.get((name, variant), 0.0) for name in names)
+        print(f"{variant:16}" + "".join(f"{r:{width}.2f}" for r in (*line, whole / sum(plain.values()))))
+    line = [total[name] / plain[name] for name in names]
+    print(
+        f"{'all of them':16}" + "".join(f"{r:{width}.2f}" for r in (*line, sum(total.values()) / sum(plain.values())))
+    )
+    for what, spent in (("without", without), ("with", all_of)):
+        cells = sum(spent.cells.values())
+        rest = spent.whole - spent.encoding - cells
+        print(f"a run {what} them: cells {cells:.2f} s, encoding {spent.encoding:.2f} s, the rest {rest:.2f} s")
+    ratio = (all_of.whole - all_of.encoding) / (without.whole - without.encoding)
+    print(f"ratio {ratio:.2f}, with encoding {all_of.whole / without.whole:.2f}\n", flush=True)
+    return ratio
 
 
 def main() -> None:
-    """Print a line per control and measure."""
+    """Print a table for each size."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rows", type=int, nargs="+", default=[2_000, 10_000])
+    parser.add_argument("--classes", type=int, nargs="+", default=[2, 6, 20])
+    parser.add_argument("--dimensions", type=int, nargs="+", default=[384])
+    parser.add_argument("--resample", type=int, help="probes to retrain in a plain cell; by default as in a run")
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--only", help="controls and measures, comma-separated")
+    parser.add_argument("--sets", type=Path, nargs="+")
+    parser.add_argument("--encoder", default="static:")
     arguments = parser.parse_args()
     names = arguments.only.split(",") if arguments.only else ["all"]
-    asked = {
+    options = {
+        "resample": arguments.resample,
         "controls": [name for name in names if name in (*CONTROLS, "all")],
         "measures": [name for name in names if name not in CONTROLS],
     }
     with threadpool_limits(limits=1):
-        made = MadeUp()
-        sets = [task(made, arguments.rows, classes, i) for i, classes in enumerate(CLASSES)]
-        # what is imported and compiled the first time is not counted
-        once(made, [task(made, 400, 3, 98), task(made, 400, 2, 99)], **asked)
-        bare, full = [], []
-        for _ in range(arguments.rounds):
-            bare.append(once(made, sets)[0])
-            seconds, run = once(made, sets, **asked)
-            full.append(seconds)
-    before, after = least(bare), least(full)
-    plain = min(before["plain"], after.pop("plain"))
-    after[REST] -= before[REST]
-    print(f"{len(run)} plain results, {len(run.extras)} others, {len(run.failures)} failures; "
-          f"plain scores {', '.join(f'{100 * r.score:.0f}' for r in run)}")  # fmt: skip
-    print(f"{'plain':16} {plain:8.1f} s")
-    for name, seconds in after.items():
-        print(f"{name:16} {seconds:8.1f} s {seconds / plain:6.2f}x")
-    whole = sum(after.values())
-    cells = whole - after[REST]
-    print(f"{'the cells':16} {cells:8.1f} s {cells / plain:6.2f}x (goal {GOAL:g}x)")
-    print(f"{'in all':16} {whole:8.1f} s {whole / plain:6.2f}x")
-    run_before = plain + before[REST]
-    print(f"a run without them takes {run_before:.1f} s, with them {1 + whole / run_before:.2f} times as much")
-    own = sum(len(found) for each in sets for found in each.rows.values())
-    print(f"{made.texts:,} texts were encoded, {own:,} of them for the plain probes: {made.texts / own:.2f}x")
+        warm = MadeUp(16)  # what is imported and compiled the first time is not counted
+        once({"made up": warm}, [task(warm, 400, 3, 98), task(warm, 400, 2, 99)], **options)
+        if arguments.sets:
+            sets = find_sets(arguments.sets)
+            print(f"= meaning/sets {table(arguments.encoder, arguments.encoder, sets, arguments.rounds, options):.2f}")
+            return
+        for d in arguments.dimensions:
+            made = MadeUp(d)
+            for rows in arguments.rows:
+                made_up = [task(made, rows, classes, i) for i, classes in enumerate(arguments.classes)]
+                ratio = table(f"{rows:,} x {d}", {"made up": made}, made_up, arguments.rounds, options)
+                print(f"= meaning/{rows}x{d} {ratio:.2f}\n")
 
 
 if __name__ == "__main__":

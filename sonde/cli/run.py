@@ -40,6 +40,7 @@ def run(
     train: str | None = None,
     controls: tuple[str, ...] = (),
     measures: tuple[str, ...] = (),
+    measure_rows: int | None = None,
 ) -> int:
     """Probe encoders on sets, along with baselines. Run again, the same command resumes where it stopped.
 
@@ -98,6 +99,8 @@ def run(
         Control tasks to run, comma-separated, as `sonde ls controls` lists them, or all.
     measures: tuple[str, ...]
         Further measures to compute, comma-separated, as `sonde ls measures` lists them, or all.
+    measure_rows: int
+        Training rows that capacity, erasure, inlp and mix use at most. Default: 10000.
     """
     from sonde.cli._options import STDIN, open_store, parse_columns
     from sonde.cli._warnings import printed_warnings
@@ -125,7 +128,8 @@ def run(
             encoder, sources, out, probes=probe, seeds=range(seed, seed + seeds), limit=limit,
             store=open_store(no_store, store_limit), half=half, batch_size=batch_size, device=device,
             jobs=resolve_jobs(jobs),
-            resample=resample, controls=controls, measures=measures, progress=progress,
+            resample=resample, controls=controls, measures=measures, measure_rows=measure_rows,
+            progress=progress,
             command=shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")]),
         )  # fmt: skip
     print_table(summarise(found))

@@ -28,6 +28,7 @@ from sonde.errors import TooFewError
 from sonde.probes.convex import MAX_CACHED_BYTES, Linear, TrainingStatistics
 from sonde.probes.features import Features
 from sonde.probes.online import MIN_ROWS, MIN_ROWS_PER_CLASS, BlockModel, Work, block_ends, judge
+from sonde.stats.resample import cluster_numbers
 
 Ints = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
@@ -61,9 +62,7 @@ def subsample_order(labels: Ints, clusters: Sequence[Hashable] | None, rng: np.r
     number of rows up to the end of each cluster.
     """
     n = len(labels)
-    number: dict[Hashable, int] = {}
-    names: Sequence[Hashable] = range(n) if clusters is None else clusters
-    cluster = np.array([number.setdefault(name, len(number)) for name in names], np.int64)
+    cluster = np.arange(n) if clusters is None else cluster_numbers(clusters, n)
     sizes = np.bincount(cluster)
     table = np.zeros((len(sizes), int(labels.max()) + 1), np.int64)
     np.add.at(table, (cluster, labels), 1)

@@ -234,10 +234,12 @@ def _left(config: RunConfig, name: str, s: PreparedSet, identity: str | None, la
 
 
 def _done(config: RunConfig, s: PreparedSet, cell: Cell) -> bool:
-    """Whether a cell has its result, with as many retrained probes as requested."""
+    """Whether a cell has its result, with as many training rows and retrained probes as requested."""
     found = config.log.done.get(cell.key)
+    if found is None or (s.variant is not None and s.variant.rows not in (None, found.n["tr"])):
+        return False
     plain = s.plain is None and s.parts.protocol == "split"
-    return found is not None and (not plain or has_enough_resamples(found, config.resample))
+    return not plain or has_enough_resamples(found, config.resample)
 
 
 def _units(config: RunConfig, one: _Encoder, s: PreparedSet, known: EmbeddingPool) -> Iterator[Unit]:

@@ -27,6 +27,7 @@ from sonde.run.log import open_log
 from sonde.run.pool import UnitPool
 from sonde.run.read_sets import is_utf8, read_sets
 from sonde.run.resample import checked_resamples
+from sonde.run.subsample import Subsamples
 from sonde.run.variants import Variants, make_variants, select_variants, untrained
 
 ENCODER_BASELINES = ("baseline:random", "baseline:hash")
@@ -54,6 +55,7 @@ def evaluate(
     baselines: StringsOrPaths = (*BASELINES, *ENCODER_BASELINES),
     controls: StringsOrPaths = (),
     measures: StringsOrPaths = (),
+    measure_rows: int | None = None,
     progress: Progress | None = None,
     command: str | None = None,
 ) -> Run:
@@ -95,6 +97,9 @@ def evaluate(
         Baselines to run on every dataset.
     controls, measures
         Names, or ``all``; their results are ``Run.extras``. See ``sonde ls controls`` and ``sonde ls measures``.
+    measure_rows
+        Training rows that measures of where in the vectors a property is use at most (``capacity``, ``erasure``,
+        ``inlp``, ``mix``); by default 10,000. All other measures use all rows.
     progress
         Called with a stage, the number of steps done, and the number of steps or None.
     command
@@ -120,7 +125,7 @@ def evaluate(
     [('last_digit', 1.0), ('majority', 0.5)]
     >>> folder.cleanup()
     """
-    variants = select_variants(controls, measures)
+    variants = select_variants(controls, measures, measure_rows)
     named = _named(encoders)
     specs = dict(parse(text) for text in as_strings(probes, "a probe"))
     seeds, baselines = as_list(seeds, int, "a seed"), as_strings(baselines, "a baseline")
@@ -128,6 +133,7 @@ def evaluate(
         (limit, "a limit", 1),
         (batch_size, "a batch", 1),
         (resample, "a number of resamples", 0),
+        (measure_rows, "a number of rows for measures", 2),
     ):
         if number is not None:
             check_integer(number, what, least)
@@ -242,8 +248,9 @@ def _no_set(failed: Sequence[Failure]) -> SondeError:
 
 def _prepare_variants(config: RunConfig, sets: Sequence[PreparedSet], variants: Variants) -> Iterator[PreparedSet]:
     """A variant of each set for every control and measure that applies to it."""
+    others, subsamples = [other.parts for other in sets], Subsamples()
     for s in sets:
-        for variant in make_variants(s.parts, variants, [other.parts for other in sets], config.seeds[0]):
+        for variant in make_variants(s.parts, variants, others, config.seeds[0], subsamples):
             for name in variant.names:
                 cell = Cell(
                     task=s.parts.task, version=s.parts.version, dataset=s.parts.name, data=s.parts.digest, encoder="",

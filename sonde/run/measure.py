@@ -24,15 +24,27 @@ from sonde.run.variant import VariantColumn, points
 GIVEN, ERASED = "given:", "erased:"
 """Prefixes of variants: measures conditional on another encoder, and scores after a property was erased."""
 
+MAX_MEASURE_ROWS = 10_000
+"""Training rows that measures of where in the vectors a property is use at most by default. On made-up tasks, 40,000
+rows give the same rank and the same difference between erased and random directions, within half a point; INLP removes
+a fifth more directions. What counts rows or bits, or needs many rows to learn, uses all: with 10,000 of them, the bits
+that are added to the length differ by up to a fifth."""
+SUBSAMPLED = f"It uses at most {MAX_MEASURE_ROWS:,} training rows by default."
+"""What the interpretation of such a measure says about it."""
+
 Finished = tuple[Result, Arrays, Arrays | None]
 
 
 def plain_probe(unit: Unit, train: Features, dev: Features) -> tuple[float, Linear]:
-    """The penalty of the plain linear probe, and the probe; if there is none, it is fitted to the same last bit."""
+    """The penalty of the plain linear probe, and the probe; if there is none, it is fitted to the same last bit.
+
+    For a measure that uses some of the training rows only, it is fitted on these.
+    """
 
     def make() -> tuple[float, Linear]:
         parts, plain = unit.parts, unit.plain
-        model = plain.model() if plain is not None else None
+        all_rows = plain is not None and len(parts.train) == len(plain.parts.train)
+        model = plain.model() if plain is not None and all_rows else None
         if plain is not None and plain.l2 is not None and isinstance(model, Linear):
             return plain.l2, model
         (found,) = fit(
@@ -88,6 +100,8 @@ class Measure:
     """Whether it has one cell per set whose property is erased."""
     all_layers: bool = False
     """Whether it uses all layers together."""
+    max_rows: int | None = None
+    """Training rows that it uses at most, unless the user sets another number; None: all, whatever the user sets."""
 
 
 MEASURES = Kind("measure", "sonde.run.measures", Measure)

@@ -110,10 +110,11 @@ def repeat(
     dataset = _find(requested, paths, run)
     try:
         limit = int(requested.limit) if requested.limit else None
-        seed = int(requested.seed)
+        seed, rows = int(requested.seed), int(requested.n.partition("/")[0])
     except ValueError:
         raise UsageError(
-            f"Invalid signature: expected numbers as seed and limit, got {requested.seed!r} and {requested.limit!r}."
+            f"Invalid signature: expected numbers as seed, limit and n, got {requested.seed!r}, {requested.limit!r} "
+            f"and {requested.n!r}."
         ) from None
     variants = [requested.variant] if requested.variant is not None else []
     with tempfile.TemporaryDirectory() as folder:
@@ -122,7 +123,7 @@ def repeat(
             [] if learner else [requested.enc], [dataset], folder, probes=[requested.probe or "linear"], seeds=[seed],
             limit=limit, store=None if learner else store, device=requested.device, half=requested.kept == "float16",
             resample=0, baselines=[requested.enc] if learner else [], controls=[v for v in variants if v in CONTROLS],
-            measures=[v for v in variants if v not in CONTROLS],
+            measures=[v for v in variants if v not in CONTROLS], measure_rows=max(2, rows),
         )  # fmt: skip
         place = (requested.enc, requested.layer, requested.variant)
         found = (*again.results, *again.extras)

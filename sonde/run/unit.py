@@ -55,8 +55,8 @@ class Vectors:
     def rows(self, texts: Sequence[str]) -> npt.NDArray[Any]:
         """The vectors (n, d) of texts, as a copy."""
         for table, place in self.tables:
-            if all(map(place.__contains__, texts)):
-                return dense(table[np.fromiter(map(place.__getitem__, texts), np.int64, len(texts))])
+            if place.has(texts):
+                return dense(table[place.of(texts)])
         first = self.tables[0][0]
         found = np.empty((len(texts), first.shape[1]), first.dtype)
         missing = np.ones(len(texts), bool)
@@ -131,7 +131,9 @@ def features_of(unit: Unit, part: Part) -> Features:
 def shared(unit: Unit, what: str, size: int, make: Callable[[], T]) -> T:
     """A value computed from the vectors of a set, once for all cells; ``size`` is its approximate size in bytes."""
     plain, parts = unit.plain, unit.parts
-    return make() if plain is None else plain.shared.get((what, plain.layer, parts.name, parts.digest), size, make)
+    if plain is None:
+        return make()
+    return plain.shared.get((what, plain.layer, parts.name, parts.digest, len(parts.train)), size, make)
 
 
 def statistics_of(unit: Unit, train: Features) -> TrainingStatistics:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from sonde.core.arguments import StringsOrPaths, as_strings
 from sonde.core.suggest import did_you_mean
 from sonde.encoders import encoder_info, load, scheme_names
@@ -26,12 +28,17 @@ from sonde.run.measures import measure_of
 from sonde.run.parts import Parts
 from sonde.run.selectivity import selectivity_unit
 from sonde.run.shared import TextIndex
+from sonde.run.subsample import Subsamples
 from sonde.run.transfer import transfer_unit
-from sonde.run.unit import Plain, Unit, Vectors
+from sonde.run.unit import Plain, Unit, Vectors, features_of, shared
 
 __all__ = ["Variant", "Variants", "base_variant", "make_variants", "select_variants", "untrained", "worker_for"]
 
 ALL = "all"
+COMPARED_ROWS = 256
+"""Vectors compared at a time."""
+BYTES_PER_ROW = 150
+"""Approximate size of a row of an index of texts."""
 Finished = tuple[Result, Arrays, Arrays | None]
 
 
@@ -40,6 +47,8 @@ class Variants(NamedTuple):
 
     controls: tuple[str, ...]
     measures: tuple[str, ...]
+    rows: int | None = None
+    """Training rows that measures with ``max_rows`` use at most; None: their default."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +67,14 @@ class Variant:
     given: str | None = None
     """The encoder that it is conditional on."""
     given_identity: str = ""
+    rows: int | None = None
+    """The training rows that it uses, if it has a maximum."""
     """The identity of that encoder."""
 
 
-def select_variants(controls: StringsOrPaths, measures: StringsOrPaths) -> Variants:
+def select_variants(controls: StringsOrPaths, measures: StringsOrPaths, rows: int | None = None) -> Variants:
     """The requested names, with ``all`` expanded."""
-    return Variants(_names(controls, tuple(CONTROLS), "control"), _names(measures, tuple(MEASURES), "measure"))
+    return Variants(_names(controls, tuple(CONTROLS), "control"), _names(measures, tuple(MEASURES), "measure"), rows)
 
 
 def _names(given: StringsOrPaths, known: Sequence[str], what: str) -> tuple[str, ...]:
@@ -91,7 +102,9 @@ def base_variant(variant: str) -> str:
     return "erasure" if variant.startswith(ERASED) else variant
 
 
-def make_variants(parts: Parts, variants: Variants, others: Sequence[Parts], seed: int) -> Iterator[Variant]:
+def make_variants(
+    parts: Parts, variants: Variants, others: Sequence[Parts], seed: int, subsamples: Subsamples
+) -> Iterator[Variant]:
     """The variants of a set: the requested controls and measures that apply to it."""
     for name in variants.controls:
         control = CONTROLS[name]
@@ -120,7 +133,14 @@ def make_variants(parts: Parts, variants: Variants, others: Sequence[Parts], see
                 names, e if isinstance(e, SondeError) else EncoderError(f"{measure.given}: {describe_error(e)}")
             )
             continue
-        yield Variant(names, replace(parts, variant=name), True, measure.all_layers, erased, measure.given, identity)
+        used, rows = parts, None
+        if measure.max_rows is not None:
+            most = measure.max_rows if variants.rows is None else variants.rows
+            used, erased = subsamples.of(parts, most), tuple(subsamples.of(other, most) for other in erased)
+            rows = len(used.train)
+        yield Variant(
+            names, replace(used, variant=name), True, measure.all_layers, erased, measure.given, identity, rows
+        )  # fmt: skip
 
 
 def _identity(name: str) -> str:
@@ -162,10 +182,24 @@ def _control(unit: Unit) -> list[Finished]:
         return list(selectivity_unit(unit, unit.parts.same_rows))
     if unit.parts.protocol != "split":
         return _unsaved(transfer_unit(unit))
-    if control.probe == "trained":  # if it was not saved, it is fitted again, identical to the last bit
-        return _unsaved(probe_unit(unit, trained=_trained(plain) if plain is not None else None))
-    same = plain is not None and control.table is None and unit.parts.train.texts is plain.parts.train.texts
-    return _unsaved(probe_unit(unit, statistics=same))
+    same_texts = plain is not None and unit.parts.train.texts is plain.parts.train.texts
+    new_texts = control.probe == "tuned" and control.table is None and not same_texts
+    if plain is not None and (control.probe == "trained" or (new_texts and _same_training(unit, plain))):
+        # if it was not saved, it is fitted again, identical to the last bit
+        return _unsaved(probe_unit(unit, trained=_trained(plain)))
+    return _unsaved(probe_unit(unit, statistics=same_texts and control.table is None))
+
+
+def _same_training(unit: Unit, plain: Plain) -> bool:
+    """Whether train and dev are the plain ones to the last bit: permuting words changes no vector of a bag of words."""
+    parts, own = unit.parts, plain.parts
+    for part, other in ((parts.train, own.train), (parts.dev, own.dev)):
+        if not np.array_equal(part.labels, other.labels):
+            return False
+        one, two = (features_of(unit, rows).chunks(COMPARED_ROWS) for rows in (part, other))
+        if not all(np.array_equal(rows, others) for (_, rows), (_, others) in zip(one, two, strict=True)):
+            return False
+    return True
 
 
 def _trained(plain: Plain) -> Fit | None:
@@ -181,6 +215,11 @@ def _changed(unit: Unit, change: Callable[..., Any]) -> Vectors:
     vectors, parts = unit.vectors, unit.parts
     three = (parts.train, parts.dev, parts.test)
     has_words = bool(parts.train.inputs) and parts.words
-    texts = list(dict.fromkeys(text for part in three for text in part.texts)) if has_words else parts.texts()
+
+    def make() -> tuple[list[str], TextIndex]:
+        texts = list(dict.fromkeys(text for part in three for text in part.texts)) if has_words else parts.texts()
+        return texts, TextIndex(texts)
+
+    texts, index = shared(unit, "texts", BYTES_PER_ROW * sum(map(len, three)), make)
     table = change(vectors.rows(texts), texts, unit.cells[0].seed)
-    return Vectors([(table, TextIndex(texts))], (vectors.words or vectors.tables) if has_words else ())
+    return Vectors([(table, index)], (vectors.words or vectors.tables) if has_words else ())

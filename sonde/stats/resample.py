@@ -48,8 +48,8 @@ def cluster_numbers(clusters: Clusters, n: int) -> npt.NDArray[np.int64]:
     given = clusters.tolist() if isinstance(clusters, np.ndarray) else clusters
     if len(given) != n:
         raise DataError(f"There are {n} rows and {len(given)} clusters; expected one per row.")
-    number: dict[Hashable, int] = {}
-    return np.array([number.setdefault(name, len(number)) for name in given], np.int64)
+    number: dict[Hashable, int] = {name: i for i, name in enumerate(dict.fromkeys(given))}
+    return np.fromiter(map(number.__getitem__, given), np.int64, n)
 
 
 def bootstrap_sums(rows: Floats, draws: int, rng: np.random.Generator) -> Floats:

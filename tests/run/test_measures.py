@@ -8,10 +8,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from sonde.data.dataset import Dataset
+from sonde.probes import Features, fit
 from sonde.run import encoder as encoder_module
 from sonde.run import evaluate, variants
 from sonde.run.measure import MEASURES
-from sonde.run.measures import measure_of
+from sonde.run.measures import hidden, measure_of
+from sonde.run.parts import parts_of
 from sonde.task import Example
 from tests.run.test_variants import Reading, keyed, label, named, noise, of_label
 
@@ -338,6 +340,31 @@ def test_a_hidden_layer_finds_what_is_not_along_a_line(tmp_path):
     assert chosen["test"] == bent.scores["accuracy"]
     assert abs(straight.score) < 0.05
     assert straight.scores["linear"] == next(r for r in run if r.cell.encoder == "label").score
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_networks_that_share_batches_are_those_that_do_not(tmp_path, monkeypatch, cached):
+    """The reference is one fit per width, each of which gathers and standardises its own rows."""
+    given, calls = keyed("own/widths", n=(400, 100, 100), classes=3), []
+
+    def counted(probe, *rest, **more):
+        calls.append(probe.hidden)
+        return fit(probe, *rest, **more)
+
+    monkeypatch.setattr(hidden, "fit", counted)
+    if not cached:
+        monkeypatch.setattr(hidden, "MAX_CACHED_BYTES", 0)
+    run = evaluate({"k": label(1.0)}, [given], tmp_path / "run", measures=["hidden"], baselines=(), resample=0)
+    assert calls == [(4, 16, 64)]
+    found, parts = named(run)["hidden"], parts_of(given)
+    train, dev, test = (Features.of(label(1.0)(part.texts)) for part in (parts.train, parts.dev, parts.test))
+    for point in found.tried:
+        (alone,) = fit(
+            replace(hidden.PROBE, hidden=(point["width"],)), train, parts.train.labels, dev, parts.dev.labels, 3,
+            seeds=[found.cell.seed],
+        )  # fmt: skip
+        assert point["dev"] == alone.dev
+        assert point["test"] == (alone.model.scores(test).argmax(axis=1) == parts.test.labels).mean()
 
 
 # erasure

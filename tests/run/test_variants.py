@@ -16,6 +16,7 @@ from sonde.errors import UsageError
 from sonde.probes import Features, parse
 from sonde.result import Cell, Signature
 from sonde.run import Run, evaluate, join, variants
+from sonde.run import cells as cells_module
 from sonde.run import encoder as encoder_module
 from sonde.run.cells import probe_unit
 from sonde.run.control import CONTROLS
@@ -518,6 +519,33 @@ def test_a_bag_of_words_loses_nothing_when_words_change_places(whole):
                 k: v.tobytes() for k, v in before.items() if k not in (RESAMPLED, CHOSEN_ARRAY)
             }  # controls are not resampled
             assert {k: v.tobytes() for k, v in after.items()} == plain_ones
+
+
+def test_a_probe_is_fitted_again_only_if_train_or_dev_have_other_vectors(tmp_path, monkeypatch):
+    def first(words):  # of the place of the label, so that order matters
+        return [float(words[0] == "c0"), float(words[0] == "c1"), *noise(words, 3)]
+
+    fitted, original = [], cells_module.fit
+
+    def counted(probe, train, *rest, **more):
+        fitted.append(len(train))
+        return original(probe, train, *rest, **more)
+
+    monkeypatch.setattr(cells_module, "fit", counted)
+    encoders = {"bag": label(), "order": Reading("first", first)}
+    run = evaluate(encoders["bag"], SETS[:1], tmp_path / "bag", controls=["permuted"], baselines=(), resample=0)
+    assert fitted == [240]
+    evaluate(encoders["order"], SETS[:1], tmp_path / "order", controls=["permuted"], baselines=(), resample=0)
+    assert fitted == [240] * 3
+    # without the probe there is one to be trained, and all of it is the same
+    ((plain,), (control,)), before = (run.results, run.extras), facts(run)
+    for path in (tmp_path / "bag" / "probes").iterdir():
+        path.unlink()
+    (tmp_path / "bag" / "predictions" / f"{control.key}.npz").unlink()
+    again = evaluate(encoders["bag"], SETS[:1], tmp_path / "bag", controls=["permuted"], baselines=(), resample=0)
+    assert len(fitted) > 3
+    assert (control.tried, control.chosen) == (plain.tried, plain.chosen)
+    assert facts(again) == before
 
 
 def test_what_is_shuffled_and_what_is_random_is_at_chance(whole):

@@ -29,6 +29,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -63,7 +64,7 @@ def lexical_keys(parts: Parts) -> tuple[Kind, tuple[list[Key], list[Key], list[K
         train, dev, test = (list(part.keys) for part in three)
         return "target form", (train, dev, test)
     words = _words(text for part in three for text in part.texts)
-    count = Counter(word for found in words.values() for word in found)
+    count = Counter(chain.from_iterable(words.values()))
     usable = (word for word in count if count[word] >= MIN_KEY_TEXTS)
     best = sorted(usable, key=lambda word: (count[word], -len(word), word))
     place = {word: i for i, word in enumerate(best)}
@@ -94,8 +95,8 @@ def key_control(parts: Parts, seed: int) -> Parts:
     rows = [
         (p, i, key)
         for p, (part, found) in enumerate(zip(three, keys, strict=True))
-        for i, key in enumerate(found)
-        if key is not None and part.labels[i] >= 0
+        for i, (key, label) in enumerate(zip(found, part.labels.tolist(), strict=True))
+        if key is not None and label >= 0
     ]
     sentence = {text: near_duplicate_key(text) for part in three for text in part.texts}
     texts: defaultdict[str, set[int]] = defaultdict(set)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sonde.probes.capacity import capacity, frontier, hypervolume
 from sonde.run.folder import AUXILIARY_PREFIX
-from sonde.run.measure import Finished, Measure, empty_result, plain_probe
+from sonde.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Finished, Measure, empty_result, plain_probe
 from sonde.run.parts import has_train_test_split
 from sonde.run.unit import Unit, features_of, statistics_of
 from sonde.run.variant import CellText, VariantColumn
@@ -50,9 +50,11 @@ measure = Measure(
     order=50,
     interpretation=(
         "The lowest rank of a linear probe's weights that is within a point of full rank on dev, of 1, 2, 4 and so "
-        "on: how many directions a property takes. With two classes there is one."
+        "on: how many directions a property takes. With two classes there is one. "
+        f"{SUBSAMPLED}"
     ),
     columns=(VariantColumn(("sufficient", "rank"), lambda v: CellText(str(int(v.value)))),),
     applies_to=lambda parts: has_train_test_split(parts) and not parts.train.inputs,
     compute=compute,
+    max_rows=MAX_MEASURE_ROWS,
 )

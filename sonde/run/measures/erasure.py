@@ -15,7 +15,7 @@ import numpy as np
 from sonde.probes.erase import Eraser, leace, random_directions
 from sonde.probes.warm_start import measure as measure_erased
 from sonde.probes.warm_start import measure_reinjected
-from sonde.run.measure import ERASED, Finished, Measure, moments_of, plain_probe, rows_of
+from sonde.run.measure import ERASED, MAX_MEASURE_ROWS, SUBSAMPLED, Finished, Measure, moments_of, plain_probe, rows_of
 from sonde.run.parts import Parts, has_train_test_split
 from sonde.run.scoring import classification_result, saved_predictions
 from sonde.run.unit import Unit, features_of, shared
@@ -107,10 +107,12 @@ measure = Measure(
     interpretation=(
         "What is left of a task when a property is erased from the vectors so that no linear probe finds it; in "
         "brackets, what is left after erasing as many random directions. The two properties share what is lost beyond "
-        "that."
+        "that. "
+        f"{SUBSAMPLED}"
     ),
     columns=(VariantColumn(("{name}",), lambda v: points(v)._replace(note=f"({100 * v.scores['random']:.1f})")),),
     applies_to=_applies_to,
     compute=compute,
+    max_rows=MAX_MEASURE_ROWS,
     erases=True,
 )

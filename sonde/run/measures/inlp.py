@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sonde.probes.nullspace import inlp
 from sonde.probes.warm_start import measure as measured
-from sonde.run.measure import Finished, Measure, plain_probe, rows_of
+from sonde.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Finished, Measure, plain_probe, rows_of
 from sonde.run.parts import has_train_test_split
 from sonde.run.scoring import classification_result, saved_predictions
 from sonde.run.unit import Unit, features_of
@@ -39,11 +39,13 @@ measure = Measure(
     interpretation=(
         "What is left of a task after iterative nullspace projection: the directions that linear probes use are "
         "removed, one probe after the other; in brackets, their number. It should end where the set's own erasure "
-        "does."
+        "does. "
+        f"{SUBSAMPLED}"
     ),
     columns=(
         VariantColumn(("after INLP", "(directions)"), lambda v: points(v)._replace(note=f"({int(v.scores['rank'])})")),
     ),
     applies_to=lambda parts: has_train_test_split(parts) and not parts.train.inputs,
     compute=compute,
+    max_rows=MAX_MEASURE_ROWS,
 )

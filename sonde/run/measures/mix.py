@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sonde.probes.mix import expected_layer, fit
-from sonde.run.measure import Finished, Measure
+from sonde.run.measure import MAX_MEASURE_ROWS, SUBSAMPLED, Finished, Measure
 from sonde.run.parts import has_train_test_split
 from sonde.run.scoring import classification_result, saved_predictions
 from sonde.run.unit import Unit, features_of
@@ -64,7 +64,8 @@ measure = Measure(
     order=90,
     interpretation=(
         "Which layers a probe reads a property from if it may mix them: the centre of gravity of the weights, and the "
-        "expected layer at which the score is reached."
+        "expected layer at which the score is reached. "
+        f"{SUBSAMPLED}"
     ),
     columns=(
         VariantColumn(("centre", "of layers"), lambda v: CellText(f"{v.scores['centre']:.1f}")),
@@ -72,5 +73,6 @@ measure = Measure(
     ),
     applies_to=has_train_test_split,
     compute=compute,
+    max_rows=MAX_MEASURE_ROWS,
     all_layers=True,
 )
