@@ -36,7 +36,7 @@ import numpy as np
 from common.made_up import CLASSES, write
 from common.memory import resident, watched
 
-SHORT = "--rows 2400 --dimension 64 --sets sentence_length,word_content,bigram_shift --check"
+SHORT = "--rows 1200 --dimension 64 --sets sentence_length,word_content,bigram_shift --check"
 
 KINDS = ("probe", "intervals", "words", "encoders", "rest")
 MAX_CHECKED_CLASSES = 100
@@ -224,9 +224,14 @@ def full(arguments: argparse.Namespace, folder: Path) -> None:
     size = 4 * rows * d
     for name, what in (("VmRSS", "all"), ("RssAnon", "without files")):
         print(f"memory, {what}: {found['memory'][name] / 1e9:.2f} GB, {found['memory'][name] / size:.2f} x one set")
+    spent = {(name, kind): seconds for name, kind, seconds in found["spent"]}
+    again = [name for name in names if found["sets"][name]["retrained"]]
     print(f"= papers/seconds {totals['']:.2f}")
     if "word_content" in names:
         print(f"= papers/seconds-word-content {totals['word_content']:.2f}")
+    if again:
+        probe, intervals = (sum(spent[name, kind] for name in again) for kind in ("probe", "intervals"))
+        print(f"= papers/intervals-over-probe {intervals / probe:.2f}")
     print(f"= papers/memory-over-one-set {found['memory']['RssAnon'] / size:.2f}")
     if arguments.check:
         below = []
