@@ -40,6 +40,8 @@ SHORT = "--rows 1200 --dimension 64 --sets sentence_length,word_content,bigram_s
 
 KINDS = ("probe", "intervals", "words", "encoders", "rest")
 MAX_CHECKED_CLASSES = 100
+LEAST = 0.05
+"""Seconds from which growth is shown."""
 
 
 class Ledger:
@@ -252,6 +254,7 @@ def growth(arguments: argparse.Namespace, folder: Path) -> None:
         "classes": [(CLASSES[each], [each], n, d) for each in ("bigram_shift", "sentence_length", "top_constituents")],
         "sets": [(many, names[-many:], n, d) for many in (1, 2, 6)],
     }
+    print(" " * 23 + "".join(f"{kind:>10}" for kind in (*KINDS, "all")))
     for respect, shapes in cases.items():
         lines = []
         for i, (amount, some, rows, width) in enumerate(shapes):
@@ -263,8 +266,8 @@ def growth(arguments: argparse.Namespace, folder: Path) -> None:
             cells = "".join(f"{seconds:10.1f}" for seconds in lines[-1][1:])
             print(f"{respect:12} {amount:>9,} {cells}", flush=True)
         (first, *less), (last, *more) = lines[0], lines[-1]
-        powers = np.log(np.maximum(more, 1e-2) / np.maximum(less, 1e-2)) / np.log(last / first)
-        print(f"{'  as a power':22} " + "".join(f"{power:10.2f}" for power in powers))
+        both = [(a, b) if min(a, b) >= LEAST else (1, np.nan) for a, b in zip(less, more, strict=True)]
+        print(f"{'  as a power':22} " + "".join(f"{np.log(b / a) / np.log(last / first):10.2f}" for a, b in both))
 
 
 def main() -> None:
