@@ -213,7 +213,9 @@ def judge(
 ) -> tuple[list[str], bool]:
     """The lines of the table, and whether everything is as it must be."""
     benchmarks, problems = set(benchmarks), list(outcome.problems)
-    lines = [f"{'figure':36} {'goal':>10} {'measured':>10} {'limit':>10} {'previous':>10} {'median':>10}  verdict"]
+    lines = [
+        f"{'figure':36} {'goal, full':>10} {'measured':>10} {'limit':>10} {'previous':>10} {'median':>10}  verdict"
+    ]
     for name, goal in goals.items():
         if goal.benchmark not in benchmarks:
             continue
