@@ -213,9 +213,8 @@ def judge(
 ) -> tuple[list[str], bool]:
     """The lines of the table, and whether everything is as it must be."""
     benchmarks, problems = set(benchmarks), list(outcome.problems)
-    lines = [
-        f"{'figure':36} {'goal, full':>10} {'measured':>10} {'limit':>10} {'previous':>10} {'median':>10}  verdict"
-    ]
+    heads = ("goal, full", "measured", "limit", "previous", "median")
+    lines = [f"{'figure':36} " + " ".join(f"{head:>10}" for head in heads) + "  verdict"]
     for name, goal in goals.items():
         if goal.benchmark not in benchmarks:
             continue
@@ -247,15 +246,15 @@ def main() -> int:
     if unknown := set(given.names) - set(known):
         parser.error(f"expected some of {', '.join(known)}, got {', '.join(sorted(unknown))}")
     words = {name: known[name] for name in given.names or known}
-    started, start = datetime.now(UTC), time.perf_counter()
+    start, here = time.perf_counter(), machine()
+    about = {"date": f"{datetime.now(UTC):%Y-%m-%d %H:%M}", "commit": commit(), "version": __version__, **here}
     with tempfile.TemporaryDirectory() as folder:
         there = places(Path(folder)) if any("{" in each for each in words.values()) else {}
         outcome = run(given.folder, words, there, {**os.environ, "SONDE_CACHE": folder, "PYTHONUNBUFFERED": "1"})
-    history, here = given.folder / HISTORY, machine()
+    history = given.folder / HISTORY
     lines, fine = judge(goals, outcome, words, read_history(history), here)
     print(f"\n{len(words)} benchmarks in {(time.perf_counter() - start) / 60:.1f} minutes", *lines, sep="\n")
     if not given.no_history:
-        about = {"date": f"{started:%Y-%m-%d %H:%M}", "commit": commit(), "version": __version__, **here}
         append_history(history, about, outcome.figures)
     return 0 if fine else 1
 
