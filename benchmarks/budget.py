@@ -168,14 +168,17 @@ def machine() -> dict[str, str]:
     return {"cpu": " ".join(cpu.split()), "cores": str(os.cpu_count()), **versions}
 
 
-def commit() -> str:
-    """The commit that is checked out, with a plus if files differ from it."""
+def commit(folder: Path) -> str:
+    """The commit that is checked out in a folder, with a plus if files other than the history differ from it."""
 
     def git(*words: str) -> str:
-        done = subprocess.run(["git", *words], cwd=HERE, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            return ""
         return done.stdout.strip()
 
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", ":!benchmarks/history")
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ":(top)", f":(exclude){HISTORY}")
     return git("rev-parse", "--short=10", "HEAD") + "+" * bool(changed)
 
 
@@ -247,7 +250,7 @@ def main() -> int:
         parser.error(f"expected some of {', '.join(known)}, got {', '.join(sorted(unknown))}")
     words = {name: known[name] for name in given.names or known}
     start, here = time.perf_counter(), machine()
-    about = {"date": f"{datetime.now(UTC):%Y-%m-%d %H:%M}", "commit": commit(), "version": __version__, **here}
+    about = {"date": f"{datetime.now(UTC):%Y-%m-%d %H:%M}", "commit": commit(HERE), "version": __version__, **here}
     with tempfile.TemporaryDirectory() as folder:
         there = places(Path(folder)) if any("{" in each for each in words.values()) else {}
         outcome = run(given.folder, words, there, {**os.environ, "SONDE_CACHE": folder, "PYTHONUNBUFFERED": "1"})

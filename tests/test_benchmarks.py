@@ -3,6 +3,9 @@
 import ast
 import csv
 import importlib
+import re
+import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -190,6 +193,22 @@ def test_the_exit_code_says_whether_all_is_well(folder, monkeypatch, capfd, prin
     assert said in out
     assert "absent: skipped, no {nowhere} here" in out
     assert not (folder / budget.HISTORY).exists()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_commit_has_a_plus_if_anything_but_the_history_differs_from_it(tmp_path):
+    (tmp_path / "benchmarks/history").mkdir(parents=True)
+    files = [tmp_path / "benchmarks" / budget.HISTORY, tmp_path / "code.py"]
+    for file in files:
+        file.write_text("a\n", "utf-8")
+    for words in ("init -q", "add .", "-c user.name=a -c user.email=a@b.c commit -q --no-gpg-sign -m a"):
+        subprocess.run(["git", *words.split()], cwd=tmp_path, check=True)
+    clean = budget.commit(tmp_path / "benchmarks")
+    assert re.fullmatch("[0-9a-f]{10}", clean)
+    files[0].write_text("b\n", "utf-8")
+    assert budget.commit(tmp_path / "benchmarks") == clean
+    files[1].write_text("b\n", "utf-8")
+    assert budget.commit(tmp_path / "benchmarks") == f"{clean}+"
 
 
 # the papers' size
