@@ -19,7 +19,7 @@ docs: $(DOCS)/ready
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
 
 bench: $(TEST)/ready
-	$(TEST)/bin/python benchmarks/short.py
+	$(TEST)/bin/python benchmarks/budget.py
 
 $(DEMO)/ready: pyproject.toml
 	$(PYTHON) -m venv $(DEMO)

@@ -50,6 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("paths", nargs="+")
     paths = parser.parse_args().paths
+    ratios = []
     for source in find_sets(paths):
         dataset = source.load()
         rows = Rows.of(dataset, expectations_for(dataset).inputs)
@@ -59,12 +60,15 @@ def main() -> None:
         line = f"{source.name:32} {len(rows):7,} rows  audit {ours:5.1f} CPU s"
         if len(rows.labels) <= 20:  # scikit-learn holds a dense table of classes and features
             theirs = oracle(rows)
+            ratios.append(ours / theirs)
             line += f"  scikit-learn's five bags {theirs:5.1f}  ratio {ours / theirs:.2f}"
         print(line, flush=True)
     before = time.perf_counter()
     subprocess.run([sys.executable, "-m", "sonde", "audit", *paths, "--jobs", "2", "--json"], stdout=subprocess.DEVNULL)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(f"sonde audit, two workers: {time.perf_counter() - before:.0f} s, at most {peak:.0f} MB in a process")
+    if ratios:
+        print(f"= audit/over-sklearn {max(ratios):.3f}")
 
 
 if __name__ == "__main__":

@@ -361,6 +361,7 @@ def main() -> int:
     total = Counter({how: sum(n for (_, _, other), n in counts.items() if other == how) for how in OUTCOMES})
     print(f"\n{options.trials} damages: " + ", ".join(f"{total[how]} {how}" for how in OUTCOMES), end="; ")
     print(f"{time.process_time() - started:.0f} s of processor time")
+    print(f"= damage/unnoticed {total[SILENT] + total[TRACEBACK]}")
     return 1 if total[SILENT] or total[TRACEBACK] else 0
 
 

@@ -76,7 +76,7 @@ def correct(rng, n, lines, shift):
 
 
 def simulate(n, d, reps, separation, rng):
-    """One line of the table per size of the test set."""
+    """One line of the table per size of the test set; the coverage of the encoders' intervals, in percent, of each."""
     shift = np.full(d, separation / math.sqrt(d))
     _, probe = parse("linear")
     truth, said = [], {te: [] for te in TEST}
@@ -108,15 +108,18 @@ def simulate(n, d, reps, separation, rng):
             )  # fmt: skip
     expected = float(np.mean(truth))
     spent = (time.process_time() - spent) / reps
+    of_encoder = []
     for te in TEST:
         probe_in, encoder_in, probe_p, encoder_p = zip(*said[te], strict=True)
         covered = [100 * np.mean([low <= expected <= high for low, high in each]) for each in (probe_in, encoder_in)]
+        of_encoder.append(covered[1])
         false = [100 * np.mean(each) for each in (probe_p, encoder_p)]
         print(
             f"{n:>6} {te:>6} {d:>5} {100 * expected:>8.1f} {100 * np.std(truth):>6.2f} {reps:>5}"
             f" {covered[0]:>9.1f} {covered[1]:>8.1f} {false[0]:>9.1f} {false[1]:>8.1f} {spent:>8.2f}",
             flush=True,
         )
+    return of_encoder
 
 
 def clusters(reps, rng):
@@ -154,10 +157,12 @@ def main():
         return
     print("covers the encoder's expected accuracy (%), and two equal encoders 'differ' at 5 % (%), by inference about")
     print("  train   test     d accuracy     sd  reps  probe    encoder   probe   encoder  CPU s/rep")
+    found = []
     for n in map(int, args.rows.split(",")):
         for d in map(int, args.dimensions.split(",")):
             for separation in map(float, args.separation.split(",")):
-                simulate(n, d, args.reps, separation, np.random.default_rng([n, d]))
+                found += simulate(n, d, args.reps, separation, np.random.default_rng([n, d]))
+    print(f"= interval_coverage/encoder {np.mean(found):.2f}")
 
 
 if __name__ == "__main__":

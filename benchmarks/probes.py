@@ -170,6 +170,7 @@ def main() -> None:
     if arguments.numpy:
         training._engine = lambda device: steps_numpy
     torch.set_num_threads(1)
+    ratios: dict[str, list[float]] = {}
     with threadpool_limits(1):
         for name in arguments.cases or CASES:
             case = CASES[name]
@@ -182,12 +183,15 @@ def main() -> None:
                 ready = time.process_time() - start
                 spent, dev, test, passes = ours(probe, parts)
                 slow = slow or theirs(peer, replace(probe, every=EVERY), parts)
+                ratios.setdefault(label, []).append(slow[0] / spent)
                 print(
                     f"{name:11} {label:11} {case.rows:7,} x {case.dimensions:<5,} {case.classes:5,} classes "
                     f"{passes:5.1f} passes  ours {spent:6.2f} s (+ {ready:.1f} s to compile)  peer {slow[0]:7.2f} s "
                     f"{slow[0] / spent:6.1f} x   dev {dev:.2f} / {slow[1]:.2f}  test {test:.2f} / {slow[2]:.2f}",
                     flush=True,
                 )
+    for label, found in ratios.items():
+        print(f"= probes/{label}-speedup {min(found):.2f}")
 
 
 if __name__ == "__main__":

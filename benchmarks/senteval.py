@@ -47,12 +47,15 @@ def main() -> None:
         print(json.dumps(side(given)))
         return
     print(f"{'task':16} {'upstream s':>10} {'exact':>7} {'fast':>7} {'memory':>6}  dev / test of each; differences; L2")
+    speedups, differences = [], []
     for task in given.tasks:
         words = [given.senteval, given.data, task, f"--kfold={given.kfold}", f"--dimensions={given.dimensions}"]
         found = {name: run([*words, f"--side={name}"]) for name in SIDES}
         one, two, three = found.values()
         scores = "  ".join(f"{each['dev']} / {each['test']}" for each in found.values())
         apart = [max(abs(one["all"][k] - each["all"][k]) for k in one["all"]) for each in (two, three)]
+        speedups.append(one["seconds"] / two["seconds"])
+        differences.append(apart[0])
         same = "same L2" if one["chosen"] == two["chosen"] else f"L2 {one['chosen']} and {two['chosen']}"
         print(
             f"{task:16} {one['seconds']:10.1f} {one['seconds'] / two['seconds']:6.1f}x "
@@ -60,6 +63,8 @@ def main() -> None:
             f"{scores}; {apart[0]:.2g}, {apart[1]:.2g}; {same if one['chosen'] else 'no L2'}",
             flush=True,
         )
+    print(f"= senteval/exact-speedup {min(speedups):.2f}")
+    print(f"= senteval/difference {max(differences):.4f}")
 
 
 def run(words: list[str]) -> dict[str, Any]:

@@ -119,6 +119,7 @@ def show(name: str, rounds: list[tuple[np.ndarray, np.ndarray]], size: int) -> N
     print(f"\n{name:5} disk       {disk:6.2f} s   {size / disk / 1e6:6.0f} MB/s   {disk_cpu:6.2f} s of processor")
     print(f"{name:5} store      {store:6.2f} s   {size / store / 1e6:6.0f} MB/s   {store_cpu:6.2f} s of processor")
     print(f"  speed ratio    {disk / store:6.2f}   (rounds: {', '.join(f'{r[0][0] / r[1][0]:.2f}' for r in rounds)})")
+    print(f"= store/{name}-processor-seconds-per-GB {store_cpu / size * 1e9:.2f}")
 
 
 def sparse(kept: Path, rows: int, dimension: int, sequential: float) -> None:

@@ -103,6 +103,7 @@ def main() -> None:
         seconds = best(arguments.rounds, works)
         for name, spent in seconds.items():
             print(f"{name:24} {spent:6.2f} s   {seconds['gensim, plain loop'] / spent:5.1f} x")
+        print(f"= vec/mean-speedup {seconds['gensim, plain loop'] / seconds['vec: pool=mean']:.2f}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The files around the package agree with it and with each other."""
 
-import ast
 import re
 import tomllib
 from collections import Counter
@@ -157,22 +156,6 @@ def test_every_target_is_documented():
     for target in targets() - {"clean"}:
         assert re.search(rf"^\$?\s*make {target}\b|`make {target}`", said, re.MULTILINE), target
         assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE), target
-
-
-def test_every_benchmark_has_a_short_form():
-    paths = {path.stem: path for path in (ROOT / "benchmarks").glob("*.py")}
-    for name in paths.keys() - {"short", "__init__"}:
-        body = ast.parse(paths[name].read_text("utf-8")).body
-        named = [n.targets[0].id for n in body if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)]
-        assert named.count("SHORT") == 1, name
-
-
-def test_no_benchmark_hides_a_package():
-    # a script's folder comes first where it looks for modules; numba imports `coverage` if there is one
-    from importlib.metadata import packages_distributions
-
-    names = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
-    assert names.isdisjoint({"coverage", *packages_distributions()})
 
 
 # the docs site
