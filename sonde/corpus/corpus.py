@@ -274,6 +274,9 @@ def gc_paused() -> Iterator[None]:
         yield
     finally:
         if was:
+            if not gc.get_freeze_count():  # what was made meanwhile counts as old, and is not examined several times
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 
