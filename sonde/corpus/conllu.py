@@ -207,9 +207,7 @@ def _is_tree(heads: tuple[int, ...]) -> bool:
     return True
 
 
-def _ranges(
-    ids: Sequence[str], forms: Sequence[str], misc: Sequence[str]
-) -> tuple[tuple[Mwt, ...], dict[int, bool]]:
+def _ranges(ids: Sequence[str], forms: Sequence[str], misc: Sequence[str]) -> tuple[tuple[Mwt, ...], dict[int, bool]]:
     """The multi-word tokens, and for every word inside one whether white space follows it."""
     mwts: list[Mwt] = []
     glued: dict[int, bool] = {}

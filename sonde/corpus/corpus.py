@@ -27,7 +27,7 @@ READERS = {"conllu": read_conllu, "brackets": read_brackets, "text": read_plain}
 _UD_NAME = re.compile(r"(([a-z]{2,3})_[A-Za-z0-9]+)-(?:ud-.*|(?:train|dev|test)[^-]*)")
 
 SMALL_SENTENCES = 20_000
-SMALL_BYTES = 1 << 25
+SMALL_BYTES = 1 << 26
 COMPRESSION_RATIO = 6
 """A compressed treebank is about this many times smaller."""
 

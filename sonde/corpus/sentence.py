@@ -8,6 +8,8 @@ from functools import lru_cache
 
 import msgspec
 
+from sonde.core.memory import remember_last
+
 ANNOTATION_COLUMNS = ("lemmas", "upos", "xpos", "feats", "heads", "deprels", "tree")
 """The optional columns, by name; a task says which it needs."""
 
@@ -162,17 +164,20 @@ class Sentence:
     @property
     def tokens(self) -> tuple[str, ...]:
         """The surface tokens: ``forms`` with every multi-word token as the one string it is in the text."""
-        if not self.mwts:
-            return self.forms
-        out: list[str] = []
-        at = 0
-        for first, end, form in self.mwts:
-            out += self.forms[at:first]
-            out.append(form)
-            at = end
-        return (*out, *self.forms[at:])
+        return _tokens(self) if self.mwts else self.forms
 
     @property
     def columns(self) -> frozenset[str]:
         """The names of the optional columns this sentence has."""
         return frozenset(c for c in ANNOTATION_COLUMNS if getattr(self, c) is not None)
+
+
+@remember_last
+def _tokens(s: Sentence) -> tuple[str, ...]:
+    out: list[str] = []
+    at = 0
+    for first, end, form in s.mwts:
+        out += s.forms[at:first]
+        out.append(form)
+        at = end
+    return (*out, *s.forms[at:])

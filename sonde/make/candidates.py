@@ -49,11 +49,9 @@ class Pool:
 
     def add(self, cell: Cell, candidate: Candidate) -> None:
         """Add one candidate; the cell is cut back once it has grown to one and a half times its limit."""
-        items = self.cells.get(cell)
-        if items is None:
-            items = self.cells[cell] = []
+        items = self.cells.setdefault(cell, [])
         items.append(candidate)
-        if len(items) > 1.5 * self.limit + 8:
+        if len(items) > self.limit + (self.limit >> 1) + 8:
             self.cells[cell] = lowest(items, self.limit)
 
     def merge(self, other: Pool) -> None:

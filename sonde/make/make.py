@@ -101,8 +101,7 @@ def make_sets(
         else:
             ready.append(job)
     facts = corpus_facts(corpus, counts, log)
-    for table in (counts.words, counts.first_words, counts.bigrams, counts.folded):
-        table.clear()
+    counts.drop_tables()
     pools = [empty_pool(job, len(ready) if exclusive else 1) for job in ready]
     excluded = exclude if isinstance(exclude, ExcludedSentences) else ExcludedSentences.of(exclude)
     propose(source, ready, pools, jobs, excluded, progress, shards or jobs, counts.sentences)

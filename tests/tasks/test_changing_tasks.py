@@ -170,7 +170,7 @@ def plan_with(**counts):
     """Candidates for `the _ barked`: word → (count after `the`, count before `barked`)."""
     return Plan(
         spelling={w: w for w in counts},
-        kinds={w: frozenset({KIND}) for w in counts},
+        words={KIND: frozenset(counts)},
         frames={},
         after={"the": {w: a for w, (a, _) in counts.items()}},
         before={"barked": {w: b for w, (_, b) in counts.items()}},
@@ -212,7 +212,7 @@ def test_odd_man_out_indexes_only_the_band_and_domain():
     )
     task = load("odd_man_out")
     plan = task.plan(counts, task.policies["conneau2018"], "ud")
-    assert plan == Plan({"dog": "dog"}, {"dog": frozenset({KIND})}, {}, {"the": {"dog": 3}}, {"ran": {"dog": 2}})
+    assert plan == Plan({"dog": "dog"}, {KIND: frozenset({"dog"})}, {}, {"the": {"dog": 3}}, {"ran": {"dog": 2}})
 
 
 def test_a_form_that_is_mainly_something_else_replaces_nothing():
@@ -229,7 +229,7 @@ def test_a_verb_is_replaced_only_by_one_with_the_same_complements():
     kind = ("VERB", "_")
     plan = Plan(
         spelling={w: w for w in ("ate", "saw", "slept")},
-        kinds={w: frozenset({kind}) for w in ("ate", "saw", "slept")},
+        words={kind: frozenset({"ate", "saw", "slept"})},
         frames={"saw": frozenset({"obj", "ccomp"})},
         after={"he": {"ate": 3, "saw": 2, "slept": 2}},
         before={"pears": {"ate": 3, "saw": 2, "slept": 2}},
