@@ -1,8 +1,10 @@
-"""Remembering a result between calls."""
+"""What a pass over a corpus does with memory: results are remembered, and the garbage collector is paused."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import TypeVar
 
@@ -26,3 +28,18 @@ def remember_last(call: Callable[[A], R]) -> Callable[[A], R]:
         return found[1]
 
     return remembered
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Pause the garbage collector: a pass over a corpus makes many objects and no reference cycles."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            if not gc.get_freeze_count():  # what was made meanwhile counts as old, and is not examined several times
+                gc.freeze()
+                gc.unfreeze()
+            gc.enable()

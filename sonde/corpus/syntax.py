@@ -5,7 +5,6 @@ Dependency queries need ``heads`` and ``deprels``; constituency queries need ``t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from unicodedata import category
 
@@ -61,10 +60,10 @@ def root(s: Sentence) -> int:
     return s.heads.index(-1)
 
 
-def children(s: Sentence, head: int) -> Sequence[int]:
+def children(s: Sentence, head: int) -> tuple[int, ...]:
     """The positions of the dependents of ``head``, left to right."""
     assert s.heads is not None
-    return _dependents(s.heads)[head]
+    return tuple(_dependents(s.heads)[head])
 
 
 @remember_last
@@ -90,7 +89,7 @@ def depth(s: Sentence) -> int:
     here = below[-1]
     while here:
         level += 1
-        if any([pos[i] != "PUNCT" for i in here]):
+        if {pos[i] for i in here} != {"PUNCT"}:
             deepest = level
         here = [j for i in here for j in below[i]]
     return deepest

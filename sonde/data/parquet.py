@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, chain
-from typing import Any
+from typing import Any, cast
 
 from sonde.errors import DataError
 from sonde.task import SPLITS, Example
@@ -50,10 +50,11 @@ def _strings(values: Sequence[str | None]) -> Any:
         builder = pa.lib.StringBuilder()
         builder.append_values(values)
         return builder.finish()
-    content = "".join(values)  # type: ignore[arg-type]
-    lengths = [len(v) if v.isascii() else len(v.encode()) for v in values]  # type: ignore[union-attr]
+    texts = cast(Sequence[str], values)
+    content = "".join(texts)
+    lengths = [len(text) if text.isascii() else len(text.encode()) for text in texts]
     offsets = pa.py_buffer(array("i", accumulate(lengths, initial=0)))
-    return pa.Array.from_buffers(pa.string(), len(values), [None, offsets, pa.py_buffer(content.encode())])
+    return pa.Array.from_buffers(pa.string(), len(texts), [None, offsets, pa.py_buffer(content.encode())])
 
 
 def _numbers(values: Sequence[int]) -> Any:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sonde.core.hashing import mix
+from sonde.core.memory import gc_paused
 from sonde.core.progress import Progress
 from sonde.core.third_party import isolated
 from sonde.core.workers import map_in_workers
-from sonde.corpus.corpus import Corpus, digest_of, gc_paused
+from sonde.corpus.corpus import Corpus, digest_of
 from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import tags
@@ -175,6 +176,8 @@ def propose_shard(
     tick: Tick | None = None,
 ) -> list[Pool]:
     """Fill an empty pool per job from one shard."""
+    for pool in pools:
+        pool.packs = corpus.loaded is None
     work = [_work(job, pool) for job, pool in zip(jobs, pools, strict=True)]
     strata = [strata_of(job.policy) for job in jobs]
     work_at: dict[int, list[_Work]] = {}
@@ -250,7 +253,7 @@ def _propose(s: Sentence, work: Sequence[_Work]) -> None:
             continue
         pool.proposed[label] += 1
         cell = ("", "") if natural else (label, f"{found.stratum}/{stratum}" if found.stratum else stratum)
-        pool.add(cell, Candidate(priority, near, 1, found))
+        pool.add(cell, Candidate.of(priority, near, found))
 
 
 def _propose_packed(*arguments: Any) -> bytes:

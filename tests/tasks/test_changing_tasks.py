@@ -1,5 +1,6 @@
 """Tasks that change a sentence, and tasks about its words."""
 
+import math
 from collections import Counter
 from random import Random
 
@@ -8,7 +9,7 @@ import pytest
 from sonde.task import Counts, Example, Policy
 from sonde.tasks import load
 from sonde.tasks.coordination_inversion import Capitals
-from sonde.tasks.odd_man_out import Plan, candidates
+from sonde.tasks.odd_man_out import Plan, candidates, counts_near
 from tests.tasks.asking import ask, reason
 from tests.writing import PAINT, STARRED, TWO_CLAUSES, TWO_CLAUSES_TREE, sentence
 
@@ -183,6 +184,15 @@ def test_replacements_have_bigrams_as_frequent_as_the_original():
     assert candidates(plan, KIND, ["the", "dog", "barked"], frozenset(), 1.0) == ["cat", "elk", "hen"]
     assert candidates(plan, KIND, ["the", "dog", "barked"], frozenset(), 0.0) == ["cat"]
     assert candidates(plan, ("NOUN", "Number=Plur"), ["the", "dog", "barked"], frozenset(), 1.0) == []
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.1, 0.5, math.log(2), math.log(3), 1.0, 4.0])
+def test_counts_near_another_are_those_whose_logs_are(tolerance):
+    for count in range(1, 60):
+        near = [n for n in range(1, 5000) if abs(math.log(n / count)) <= tolerance]
+        assert counts_near(count, tolerance) == (near[0], near[-1])
+    assert counts_near(3, 1e9)[0] == 1
+    assert counts_near(3, 1e9)[1] > 1 << 64
 
 
 def test_a_replacement_has_a_capital_only_if_the_original_has_one():
