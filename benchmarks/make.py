@@ -147,7 +147,7 @@ def main() -> None:
     elif a.verb == "parse":
         parse_builtin(a.builtin, a.rounds)
     elif a.verb == "short":
-        parse_builtin(2000, 1)
+        parse_builtin(8000, 1)
         grow(12_000, 24_000, "universal2019")
     elif a.verb == "grow":
         grow(a.small, a.large, a.suite)

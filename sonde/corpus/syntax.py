@@ -165,10 +165,11 @@ def height(tree: Tree) -> int:
     deepest, level = 0, [tree]
     while level:
         deepest += 1
-        level = [child for node in level for child in node.nodes]
+        level = [child for node in level for child in node.children if not isinstance(child, str)]
     return deepest
 
 
+@remember_last
 def main_clause(node: Tree) -> tuple[Tree | None, Tree | None]:
     """The subject NP and the VP of a declarative main clause ``S → … NP … VP …``; None for what is missing."""
     if node.category != "S":

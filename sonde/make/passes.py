@@ -146,7 +146,7 @@ def count_shard(
             counts.first_words.update(rows[:1])
             counts.words.update(rows[1:])
         if "bigrams" in tables:
-            counts.add_bigrams(["", *(f.lower() for f in s.forms), ""])
+            counts.add_bigrams(["", *map(str.lower, s.forms), ""])
         for task, count in own:
             if task.name in counts.failed:
                 continue
