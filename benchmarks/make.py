@@ -1,9 +1,13 @@
-"""What `sonde make` costs: against merely parsing the same file, and as the corpus grows.
+"""What `sonde make` costs: against merely parsing the same files, and as the corpus grows.
 
-    python benchmarks/make.py parse TREEBANK.conllu[.gz] …
-        the suite universal2019 from a treebank: CPU seconds against the parser of the conllu package
-    python benchmarks/make.py grow [--small 50000] [--large 500000] [--suite conneau2018]
+    python benchmarks/make.py parse [TREEBANK.conllu[.gz] … [--trees BRACKETS…]] [--builtin 4000]
+        a suite from a treebank: CPU seconds against the parser of the conllu package, which reads the same files. The
+        suite is universal2019, or with constituency trees conneau2018; the trees are read by `sonde` only. Without
+        files, both are measured, on that many sentences of the built-in corpus, written as a treebank and as trees
+    python benchmarks/make.py grow [--small 25000] [--large 500000] [--suite universal2019]
         the same suite from the built-in corpus, sets of a fixed size: CPU seconds and peak memory, ratio of the two
+    python benchmarks/make.py short
+        `parse` and `grow` at a size of seconds
 
 Every figure is measured in a child process, all of a comparison in one run, and printed as a ratio. `parse`
 alternates the two programs; each number is the smallest of the rounds, because a shared machine can only add to it.
@@ -18,7 +22,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-SHORT = "grow --small 12000 --large 24000"
+SHORT = "short"
 
 SIZES = "2000/200/200"
 
@@ -41,9 +45,11 @@ finally:
 
 
 def cpu(command: list[str]) -> float:
-    """CPU seconds of a child process and its children."""
+    """CPU seconds of a child process and its children; some sets may be impossible to make from a small corpus."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode not in (0, 2):
+        sys.exit(done.stderr)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -53,20 +59,39 @@ def sonde(*words: str) -> list[str]:
     return [sys.executable, "-m", "sonde", *words]
 
 
-def parse(files: list[str], rounds: int) -> None:
+def parse(name: str, files: list[str], trees: list[str], rounds: int) -> None:
     """Making a suite against parsing."""
     parsing, making = [], []
+    options = ["--suite", "conneau2018", "--trees", *trees] if trees else ["--suite", "universal2019"]
     with tempfile.TemporaryDirectory() as out:
         for _ in range(rounds):
             parsing.append(cpu([sys.executable, "-c", PARSE, *files]))
-            making.append(cpu(sonde("make", *files, "--suite", "universal2019", "--out", out)))
+            making.append(cpu(sonde("make", *files, *options, "--out", out)))
     print(f"conllu parse   {min(parsing):6.2f} CPU s   (rounds: {', '.join(f'{x:.2f}' for x in parsing)})")
     print(f"sonde make     {min(making):6.2f} CPU s   (rounds: {', '.join(f'{x:.2f}' for x in making)})")
-    print(f"make / parse   {min(making) / min(parsing):6.2f}")
+    print(f"make / parse   {min(making) / min(parsing):6.2f}   ({options[1]})")
+    print(f"= make/{name} {min(making) / min(parsing):.3f}")
+
+
+def parse_builtin(sentences: int, rounds: int) -> None:
+    """The same on the built-in corpus, written as files, without and with trees."""
+    from sonde.corpus import Corpus
+    from sonde.corpus.brackets import write_brackets
+    from sonde.corpus.conllu import write_conllu
+
+    with tempfile.TemporaryDirectory() as folder:
+        treebank, trees = Path(folder, "en_builtin-ud-train.conllu"), Path(folder, "builtin.trees.tsv")
+        corpus = Corpus.synthetic(sentences).load_into_memory()
+        with treebank.open("w", encoding="utf-8") as out:
+            write_conllu(corpus, out)
+        with trees.open("w", encoding="utf-8") as out:
+            write_brackets(corpus, out)
+        parse("over-parse", [str(treebank)], [], rounds)
+        parse("trees-over-parse", [str(treebank)], [str(trees)], rounds)
 
 
 def grow(small: int, large: int, suite: str) -> None:
-    """Ten times the sentences."""
+    """Many times the sentences."""
     seen = []
     for n in (small, large):
         with tempfile.TemporaryDirectory() as out:
@@ -80,6 +105,7 @@ def grow(small: int, large: int, suite: str) -> None:
         print(f"{n:8,} sentences   {seconds:7.1f} CPU s   {megabytes:6.0f} MB at the peak")
     (s, m), (t, k) = seen
     print(f"ratio for {large / small:.0f} times the sentences: time {t / s:.2f}, memory {k / m:.2f}")
+    print(f"= make/memory-growth {k / m:.3f}")
 
 
 def main() -> None:
@@ -87,15 +113,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
     one = verbs.add_parser("parse")
-    one.add_argument("files", nargs="+", type=str)
+    one.add_argument("files", nargs="*", type=str)
+    one.add_argument("--trees", nargs="*", type=str, default=[])
+    one.add_argument("--builtin", type=int, default=4000)
     one.add_argument("--rounds", type=int, default=3)
     two = verbs.add_parser("grow")
-    two.add_argument("--small", type=int, default=50_000)
+    two.add_argument("--small", type=int, default=25_000)
     two.add_argument("--large", type=int, default=500_000)
     two.add_argument("--suite", default="universal2019")
+    verbs.add_parser("short")
     a = parser.parse_args()
-    if a.verb == "parse":
-        parse([str(Path(f)) for f in a.files], a.rounds)
+    if a.verb == "parse" and a.files:
+        parse("trees-over-parse" if a.trees else "over-parse", a.files, a.trees, a.rounds)
+    elif a.verb == "parse":
+        parse_builtin(a.builtin, a.rounds)
+    elif a.verb == "short":
+        parse_builtin(8000, 1)
+        grow(12_000, 24_000, "universal2019")
     else:
         grow(a.small, a.large, a.suite)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from sys import intern
 from typing import TextIO
 
 from sonde.core.files import encoding_error, open_bytes
@@ -23,6 +24,7 @@ SHARD_BLOCK = 256
 _MAX_BLOCK_BYTES = 1 << 23
 """No sentence takes 8 MiB; a block that does is another kind of file, which must not be read into memory."""
 
+NO_SPACE = "SpaceAfter=No"
 _COMMENT = re.compile(r"^#[ \t]*(sent_id|text|newdoc(?:[ \t]+id)?)[ \t]*(?:= ?(.*))?$", re.M)
 _HEADER = re.compile(rb"(?:#[^\n]*(?:\n|$))*")
 
@@ -40,7 +42,7 @@ def read_conllu(
     ``_``.
     """
     name = stem(path)
-    feats_seen: set[str] = {"_"}
+    known = {"_": "_"}
     doc: str | None = None
     docs = count = 0
     for line, raw in _blocks(path, on_error):
@@ -64,10 +66,10 @@ def read_conllu(
                 continue
             first = line + header.count(b"\n")
             try:
-                rows = raw[words_at:].decode().split("\n")
+                text = raw[words_at:].decode()
             except UnicodeDecodeError as error:
                 raise encoding_error(path, first, error) from None
-            sentence = _sentence(path, first, rows, notes, doc, name, feats_seen)
+            sentence = _sentence(path, first, text, notes, doc, name, known)
         except CorpusError as error:
             if on_error is None:
                 raise
@@ -85,7 +87,8 @@ def _blocks(path: str, on_error: Callable[[CorpusError], None] | None) -> Iterat
             blocks = (rest + piece if rest else piece).split(b"\n\n")
             rest = blocks.pop()
             for block in blocks:
-                if lead := len(block) - len(block.lstrip(b"\n")):  # an empty line too many, before the block
+                if block[:1] == b"\n":  # an empty line too many, before the block
+                    lead = len(block) - len(block.lstrip(b"\n"))
                     line += lead
                     block = block[lead:]
                 if block:
@@ -114,65 +117,73 @@ def _notes(path: str, line: int, header: bytes, strict: bool) -> dict[str, str]:
     return {"newdoc" if k[0] == "n" else k: v if k == "text" else v.strip() for k, v in found}
 
 
+@lru_cache(maxsize=256)
+def _ids(n: int) -> str:
+    """The ids 1..n as written, one per line."""
+    return "\n".join(map(str, range(1, n + 1)))
+
+
 @lru_cache(maxsize=8)
-def _table(size: int) -> tuple[tuple[str, ...], dict[str, int]]:
-    """The ids 1..size as written, and 0-based head positions by HEAD as written."""
-    return tuple(map(str, range(1, size + 1))), {str(i): i - 1 for i in range(size + 1)}
+def _positions(size: int) -> dict[str, int]:
+    """0-based head positions by HEAD as written."""
+    return {str(i): i - 1 for i in range(size + 1)}
 
 
 def _sentence(
-    path: str, line: int, rows: list[str], notes: dict[str, str], doc: str | None, name: str, feats_seen: set[str]
+    path: str, line: int, text: str, notes: dict[str, str], doc: str | None, name: str, known: dict[str, str]
 ) -> Sentence:
-    """Turn the word lines of one block into a Sentence."""
+    """Turn the word lines of one block into a Sentence; ``known`` are the FEATS that have been checked."""
     mwts: tuple[Mwt, ...] = ()
     glued: dict[int, bool] = {}
-    size = 256 if len(rows) <= 256 else 1 << len(rows).bit_length()
-    written, position = _table(size)
+    n = text.count("\n") + 1
+    cells = tuple(text.replace("\n", "\t\n").split("\t"))  # an ID that is not the first begins with the line break
     try:
-        columns = list(zip(*[row.split("\t") for row in rows], strict=True))
-        ids, forms, lemmas, upos, xpos, feats, head, deprels, _, misc = columns
-        if ids != written[: len(ids)]:
-            keep = [i for i, one in enumerate(ids) if "-" not in one and "." not in one]
-            if len(keep) == len(ids):
-                raise ValueError
-            mwts, glued = _ranges(columns)
-            ids, forms, lemmas, upos, xpos, feats, head, deprels, misc = (
-                tuple([column[i] for i in keep]) for column in (*columns[:8], misc)
-            )
-            if ids != written[: len(ids)]:
-                raise ValueError
-        if not (all(forms) and all(lemmas) and all(upos) and all(xpos) and all(deprels)):
+        ids = "".join(cells[::10])
+        if len(cells) != 10 * n or ids.count("\n") != n - 1:
             raise ValueError
-        if not feats_seen.issuperset(feats):
-            for one in feats:
-                if not FEATS.fullmatch(one):
-                    raise ValueError
-            feats_seen.update(feats)
+        columns = [cells[i::10] for i in range(1, 10)]
+        if ids != _ids(n):
+            written = ids.split("\n")
+            keep = [i for i, one in enumerate(written) if "-" not in one and "." not in one]
+            if len(keep) == n or "\n".join([written[i] for i in keep]) != _ids(len(keep)):
+                raise ValueError
+            mwts, glued = _ranges(written, columns[0], columns[8])
+            columns = [tuple([column[i] for i in keep]) for column in columns]
+        forms, lemmas, upos, xpos, feats, head, deprels, _, misc = columns
+        if "\t\t" in text and not (all(forms) and all(lemmas) and all(upos) and all(xpos) and all(deprels)):
+            raise ValueError
+        try:
+            feats = tuple(map(known.__getitem__, feats))
+        except KeyError:
+            known |= {one: one for one in feats if FEATS.fullmatch(one)}
+            feats = tuple(map(known.__getitem__, feats))
         heads: tuple[int, ...] | None = None
         if head[0] != "_":
-            heads = tuple(map(position.__getitem__, head))
+            heads = tuple(map(_positions(256 if n <= 256 else 1 << n.bit_length()).__getitem__, head))
             if not _is_tree(heads):
                 raise ValueError
         elif set(head) != {"_"}:
             raise ValueError
     except (ValueError, KeyError, IndexError):
-        raise find_fault(path, line, rows) from None
-    tight = {m for m in set(misc) if "SpaceAfter=No" in m and "SpaceAfter=No" in m.split("|")}
-    space = [m not in tight for m in misc] if tight else [True] * len(misc)
-    for i, after in glued.items():
-        space[i] = after
-    space[-1] = True
+        raise find_fault(path, line, text.split("\n")) from None
+    space = (True,) * len(forms)
+    if glued or NO_SPACE in text:
+        spaces = [NO_SPACE not in m or NO_SPACE not in m.split("|") for m in misc]
+        for i, after in glued.items():
+            spaces[i] = after
+        spaces[-1] = True
+        space = tuple(spaces)
     return Sentence(
         notes.get("sent_id") or f"{name}:{line}",
         notes.get("text") or _surface(forms, space, mwts),
         forms,
         lemmas,
-        None if upos[0] == "_" and set(upos) == {"_"} else upos,
-        None if xpos[0] == "_" and set(xpos) == {"_"} else xpos,
+        None if upos[0] == "_" and set(upos) == {"_"} else tuple(map(intern, upos)),
+        None if xpos[0] == "_" and set(xpos) == {"_"} else tuple(map(intern, xpos)),
         feats,
         heads,
-        None if heads is None else deprels,
-        tuple(space),
+        None if heads is None else tuple(map(intern, deprels)),
+        space,
         mwts,
         doc,
     )
@@ -196,22 +207,22 @@ def _is_tree(heads: tuple[int, ...]) -> bool:
     return True
 
 
-def _ranges(columns: Sequence[tuple[str, ...]]) -> tuple[tuple[Mwt, ...], dict[int, bool]]:
+def _ranges(ids: Sequence[str], forms: Sequence[str], misc: Sequence[str]) -> tuple[tuple[Mwt, ...], dict[int, bool]]:
     """The multi-word tokens, and for every word inside one whether white space follows it."""
     mwts: list[Mwt] = []
     glued: dict[int, bool] = {}
     words = end = 0
-    for one, form, misc in zip(columns[0], columns[1], columns[9], strict=True):
-        if m := RANGE.fullmatch(one):
+    for one, form, note in zip(ids, forms, misc, strict=True):
+        if "-" not in one and "." not in one:
+            words += 1
+        elif m := RANGE.fullmatch(one):
             first, last = int(m[1]) - 1, int(m[2])
-            if first != words or last <= first + 1 or last > len(columns[0]) or first < end or not form:
+            if first != words or last <= first + 1 or last > len(ids) or first < end or not form:
                 raise ValueError
             mwts.append((first, last, form))
             glued |= dict.fromkeys(range(first, last - 1), False)
-            glued[last - 1] = "SpaceAfter=No" not in misc.split("|")
+            glued[last - 1] = NO_SPACE not in note.split("|")
             end = last
-        elif "-" not in one and "." not in one:
-            words += 1
         elif not EMPTY_NODE.fullmatch(one):
             raise ValueError
     if end > words:
@@ -256,7 +267,7 @@ def _rows(s: Sentence) -> str:
     space = [True] * n if s.space_after is None else list(s.space_after)
     above: dict[int, str] = {}
     for first, end, form in s.mwts:
-        glued = "_" if space[end - 1] or end == n else "SpaceAfter=No"
+        glued = "_" if space[end - 1] or end == n else NO_SPACE
         above[first] = "\t".join((f"{first + 1}-{end}", form, *("_",) * 7, glued)) + "\n"
         space[first:end] = [True] * (end - first)  # recorded once, on the line of the range
     space[-1:] = [True]
@@ -271,7 +282,7 @@ def _rows(s: Sentence) -> str:
     )
     lines: list[str] = []
     for i, (cells, after) in enumerate(zip(zip(*columns, strict=True), space, strict=True)):
-        cells = (str(i + 1), *cells, "_", "_" if after else "SpaceAfter=No")
+        cells = (str(i + 1), *cells, "_", "_" if after else NO_SPACE)
         if not all(cells) or any(c in cell for cell in (*cells, above.get(i, "")[:-1]) for c in "\r\n"):
             raise DataError(f"sentence {s.id!r}, word {i + 1}: CoNLL-U cannot represent an empty value or a line break")
         if any("\t" in cell for cell in cells):

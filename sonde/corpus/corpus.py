@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import difflib
-import gc
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from sonde.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings
 from sonde.core.files import COMPRESSED
+from sonde.core.memory import gc_paused
 from sonde.corpus.brackets import read_brackets
 from sonde.corpus.conllu import SHARD_BLOCK, read_conllu
 from sonde.corpus.files import detect_format, expand, stem
@@ -27,7 +28,7 @@ READERS = {"conllu": read_conllu, "brackets": read_brackets, "text": read_plain}
 _UD_NAME = re.compile(r"(([a-z]{2,3})_[A-Za-z0-9]+)-(?:ud-.*|(?:train|dev|test)[^-]*)")
 
 SMALL_SENTENCES = 20_000
-SMALL_BYTES = 1 << 25
+SMALL_BYTES = 1 << 26
 COMPRESSION_RATIO = 6
 """A compressed treebank is about this many times smaller."""
 
@@ -59,6 +60,8 @@ class Corpus:
         The seed of the built-in corpus.
     loaded
         The sentences of a corpus that is in memory.
+    spool
+        A folder where generated sentences are kept, so that they are generated once; empty: nowhere.
 
     Examples
     --------
@@ -78,6 +81,7 @@ class Corpus:
     builtin: int = 0
     seed: int = 0
     loaded: tuple[Sentence, ...] | None = field(default=None)
+    spool: str = ""
 
     def __repr__(self) -> str:
         if self.builtin:
@@ -201,6 +205,21 @@ class Corpus:
         with gc_paused():
             return Corpus(self.name, self.language, loaded=tuple(self.sentences(on_error=on_error)))
 
+    @contextmanager
+    def read_twice(self, memory: bool, on_error: OnError | None = None) -> Iterator[Corpus]:
+        """The same corpus in a form that is cheap to read a second time.
+
+        A small corpus is loaded, if it may be held in memory; generated sentences are kept in temporary files, about
+        350 bytes each, until the end of the context.
+        """
+        if memory and self.is_small:
+            yield self.load_into_memory(on_error)
+        elif self.builtin:
+            with TemporaryDirectory(prefix="sonde-") as folder:
+                yield replace(self, spool=folder)
+        else:
+            yield self
+
     def __iter__(self) -> Iterator[Sentence]:
         return self.sentences()
 
@@ -229,11 +248,9 @@ class Corpus:
 
     def _unjoined(self, shard: int, of: int, on_error: OnError | None) -> Iterator[Sentence]:
         if self.builtin:
-            from sonde.corpus.grammar import sentence
+            from sonde.corpus.spool import generated
 
-            for start in range(shard * SHARD_BLOCK, self.builtin, of * SHARD_BLOCK):
-                for i in range(start, min(start + SHARD_BLOCK, self.builtin)):
-                    yield sentence(i, self.seed)
+            yield from generated(self.builtin, self.seed, shard, of, self.spool)
         elif self.loaded is not None:
             for start in range(shard * SHARD_BLOCK, len(self.loaded), of * SHARD_BLOCK):
                 yield from self.loaded[start : start + SHARD_BLOCK]
@@ -263,18 +280,6 @@ class Corpus:
                     f"no tree of {', '.join(self.trees)} has the words of a sentence of {self.name}: the first "
                     f"sentence is {' '.join(first.forms)!r} in document {first.doc!r}, the first tree {got}"
                 )
-
-
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """Pause the garbage collector: a pass over a corpus makes many objects and no reference cycles."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def digest_of(sentence: Sentence) -> int:

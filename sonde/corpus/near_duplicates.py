@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from unicodedata import category
 
 from sonde.core.hashing import hash_64
@@ -11,6 +11,7 @@ from sonde.core.hashing import hash_64
 ZEROS = re.compile("00+")
 
 
+@lru_cache(maxsize=1 << 14)  # a sentence is looked at by a pass over the corpus and by the audit of several sets
 def near_duplicate_key(text: str) -> int:
     """The same number for texts that differ only in case, digits, punctuation and spacing."""
     return hash_64(folded(text))

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+
+import msgspec
+
+from sonde.core.memory import remember_last
 
 ANNOTATION_COLUMNS = ("lemmas", "upos", "xpos", "feats", "heads", "deprels", "tree")
 """The optional columns, by name; a task says which it needs."""
@@ -14,9 +19,8 @@ def shorten(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Tree:
-    """A node of a constituency tree.
+class Tree(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A node of a constituency tree. A struct, because it is made five times as fast as a frozen dataclass.
 
     Parameters
     ----------
@@ -41,12 +45,13 @@ class Tree:
     @property
     def category(self) -> str:
         """The label without function tags and indices: ``NP-SBJ-1`` is ``NP``, ``-LRB-`` stays."""
-        return self.label if self.label.startswith("-") else self.label.partition("-")[0].partition("=")[0]
+        return _category(self.label)
 
     @property
     def nodes(self) -> tuple[Tree, ...]:
         """The children that are nodes; empty at a pre-terminal."""
-        return tuple(c for c in self.children if isinstance(c, Tree))
+        children = self.children
+        return () if not children or isinstance(children[0], str) else children  # type: ignore[return-value]
 
     def leaves(self) -> Iterator[tuple[str, str]]:
         """Yield (tag, word) from left to right."""
@@ -71,7 +76,7 @@ class Tree:
             else:
                 out.append(f" ({item.label}")
                 stack.append(")")
-                stack.extend(reversed(item.nodes))
+                stack.extend(item.children[::-1])
         return "".join(out).lstrip()
 
     def __str__(self) -> str:
@@ -79,6 +84,11 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"Tree({shorten(self.bracketed())!r})"
+
+
+@lru_cache(maxsize=1 << 12)
+def _category(label: str) -> str:
+    return label if label.startswith("-") else label.partition("-")[0].partition("=")[0]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -154,17 +164,20 @@ class Sentence:
     @property
     def tokens(self) -> tuple[str, ...]:
         """The surface tokens: ``forms`` with every multi-word token as the one string it is in the text."""
-        if not self.mwts:
-            return self.forms
-        out: list[str] = []
-        at = 0
-        for first, end, form in self.mwts:
-            out += self.forms[at:first]
-            out.append(form)
-            at = end
-        return (*out, *self.forms[at:])
+        return _tokens(self) if self.mwts else self.forms
 
     @property
     def columns(self) -> frozenset[str]:
         """The names of the optional columns this sentence has."""
         return frozenset(c for c in ANNOTATION_COLUMNS if getattr(self, c) is not None)
+
+
+@remember_last
+def _tokens(s: Sentence) -> tuple[str, ...]:
+    out: list[str] = []
+    at = 0
+    for first, end, form in s.mwts:
+        out += s.forms[at:first]
+        out.append(form)
+        at = end
+    return (*out, *s.forms[at:])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from unicodedata import category
 
+from sonde.core.memory import remember_last
 from sonde.corpus.sentence import Sentence, Tree
 
 PENN_TO_UPOS = {
@@ -29,9 +30,12 @@ def tags(s: Sentence) -> tuple[str, ...]:
     """UD parts of speech, read off Penn tags where the corpus has only those; empty strings where it has neither."""
     if s.upos is not None:
         return s.upos
-    if s.xpos is not None:
-        return tuple("PUNCT" if t in PENN_PUNCTUATION else PENN_TO_UPOS.get(t, "") for t in s.xpos)
-    return ("",) * len(s)
+    return ("",) * len(s) if s.xpos is None else _from_penn(s.xpos)
+
+
+@remember_last
+def _from_penn(xpos: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(["PUNCT" if t in PENN_PUNCTUATION else PENN_TO_UPOS.get(t, "") for t in xpos])
 
 
 def is_word(form: str) -> bool:
@@ -59,15 +63,19 @@ def root(s: Sentence) -> int:
 def children(s: Sentence, head: int) -> tuple[int, ...]:
     """The positions of the dependents of ``head``, left to right."""
     assert s.heads is not None
-    return _children(s.heads, head)
+    return tuple(_dependents(s.heads)[head])
 
 
-@lru_cache(maxsize=32)
-def _children(heads: tuple[int, ...], head: int) -> tuple[int, ...]:
-    """Cached briefly, because several tasks ask for the root of the same sentence."""
-    return tuple([i for i, h in enumerate(heads) if h == head])
+@remember_last
+def _dependents(heads: tuple[int, ...]) -> list[list[int]]:
+    """The dependents of every word, and the root last, so that it is found at -1."""
+    found: list[list[int]] = [[] for _ in range(len(heads) + 1)]
+    for i, head in enumerate(heads):
+        found[head].append(i)
+    return found
 
 
+@lru_cache(maxsize=1 << 12)
 def base(deprel: str) -> str:
     """A relation without its subtype: ``nsubj:pass`` → ``nsubj``."""
     return deprel.partition(":")[0]
@@ -76,20 +84,14 @@ def base(deprel: str) -> str:
 def depth(s: Sentence) -> int:
     """The number of words on the longest path from the root down, both ends counted, punctuation left out."""
     assert s.heads is not None
-    heads, pos, level = s.heads, tags(s), [0] * len(s)
-    deepest = 0
-    for i in range(len(heads)):
-        if pos[i] == "PUNCT":
-            continue
-        path, j = [], i
-        while j != -1 and not level[j]:
-            path.append(j)
-            j = heads[j]
-        above = level[j] if j != -1 else 0
-        for j in reversed(path):
-            above += 1
-            level[j] = above
-        deepest = max(deepest, level[i])
+    below, pos = _dependents(s.heads), tags(s)
+    deepest = level = 0
+    here = below[-1]
+    while here:
+        level += 1
+        if {pos[i] for i in here} != {"PUNCT"}:
+            deepest = level
+        here = [j for i in here for j in below[i]]
     return deepest
 
 
@@ -112,9 +114,15 @@ def subjects(s: Sentence, head: int) -> list[int]:
 
 
 def is_finite(s: Sentence, i: int) -> bool:
-    """Whether word ``i`` is a finite verb; a treebank may give its finite verbs a Mood and no VerbForm."""
-    form = feature(s, i, "VerbForm")
-    return form == "Fin" or (form is None and feature(s, i, "Mood") is not None)
+    """Whether word ``i`` is a finite verb."""
+    return s.feats is not None and are_finite(s.feats[i])
+
+
+@lru_cache(maxsize=1 << 14)
+def are_finite(feats: str) -> bool:
+    """Whether these are the features of a finite verb; a treebank may give its finite verbs a Mood and no VerbForm."""
+    found = features(feats)
+    return found.get("VerbForm") == "Fin" or ("VerbForm" not in found and "Mood" in found)
 
 
 def auxiliaries(s: Sentence, head: int, *relations: str) -> list[int]:
@@ -157,10 +165,11 @@ def height(tree: Tree) -> int:
     deepest, level = 0, [tree]
     while level:
         deepest += 1
-        level = [child for node in level for child in node.nodes]
+        level = [child for node in level for child in node.children if not isinstance(child, str)]
     return deepest
 
 
+@remember_last
 def main_clause(node: Tree) -> tuple[Tree | None, Tree | None]:
     """The subject NP and the VP of a declarative main clause ``S → … NP … VP …``; None for what is missing."""
     if node.category != "S":

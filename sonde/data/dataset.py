@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from sonde.errors import DataError
 from sonde.task import SPLITS, Example
 
 MANIFEST_FILE, ROWS_FILE = "manifest.json", "rows.parquet"
+DIGESTED_ROWS = 1000
+"""Rows that are serialised at a time for the digest."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,8 +86,9 @@ class Dataset:
         labels, and how the manifest says the set is to be used. Name, task, version and language are not part of it: a
         result is identified by these as well."""
         state = hashlib.blake2b(_canonical_json((self.labels, _use(self.manifest))), digest_size=8)
-        for split, row in self:
-            state.update(_canonical_json((split, *row[:-1], sorted(row.extra))))
+        rows = ((split, *row[:-1], sorted(row.extra)) for split, row in self)
+        while block := [*islice(rows, DIGESTED_ROWS)]:
+            state.update(_canonical_lines(block))
         return state.hexdigest()
 
     def save(self, folder: Path | str) -> None:
@@ -135,6 +139,14 @@ class Dataset:
                 f"got {found.digest}. The file was altered or is damaged; make the set again."
             )
         return found
+
+
+def _canonical_lines(rows: Sequence[Sequence[Any]]) -> bytes:
+    """One line for each row, all at once where that is possible."""
+    try:
+        return msgspec.json.Encoder().encode_lines(rows)
+    except (TypeError, UnicodeEncodeError):
+        return b"".join(map(_canonical_json, rows))
 
 
 def _canonical_json(values: Sequence[Any]) -> bytes:
@@ -250,7 +262,8 @@ LINE_BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 def _senteval(split: str, row: Example) -> str:
     """One line of SentEval's format: partition, label, extra columns, and the sentence last."""
     cells = (split, row.label, *(value for _, value in row.extra), " ".join(row.tokens))
-    if LINE_BREAKS.search("".join(cells)):
+    content = "".join(cells)
+    if not content.isprintable() and LINE_BREAKS.search(content):
         cells = tuple(LINE_BREAKS.sub(" ", c) for c in cells)
     return "\t".join(cells) + "\n"
 

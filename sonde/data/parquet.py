@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
-from typing import Any
+from itertools import accumulate, chain
+from typing import Any, cast
 
 from sonde.errors import DataError
 from sonde.task import SPLITS, Example
@@ -26,7 +26,9 @@ def encode_rows(name: str, splits: Mapping[str, Sequence[Example]]) -> memoryvie
         "split": _names([split for split, _ in rows]),
         "label": _names([row.label for _, row in rows]),
         "text": _strings([row.text for _, row in rows]),
-        "tokens": _lists(_strings([t for _, row in rows for t in row.tokens]), [len(row.tokens) for _, row in rows]),
+        "tokens": _lists(
+            _strings([*chain.from_iterable([row.tokens for _, row in rows])]), [len(row.tokens) for _, row in rows]
+        ),
         "source": _strings([row.source for _, row in rows]),
         "key": _strings([row.key for _, row in rows]),
         "stratum": _names([row.stratum for _, row in rows]),
@@ -44,9 +46,15 @@ def encode_rows(name: str, splits: Mapping[str, Sequence[Example]]) -> memoryvie
 def _strings(values: Sequence[str | None]) -> Any:
     import pyarrow as pa
 
-    builder = pa.lib.StringBuilder()
-    builder.append_values(values)
-    return builder.finish()
+    if None in values:
+        builder = pa.lib.StringBuilder()
+        builder.append_values(values)
+        return builder.finish()
+    texts = cast(Sequence[str], values)
+    content = "".join(texts)
+    lengths = [len(text) if text.isascii() else len(text.encode()) for text in texts]
+    offsets = pa.py_buffer(array("i", accumulate(lengths, initial=0)))
+    return pa.Array.from_buffers(pa.string(), len(texts), [None, offsets, pa.py_buffer(content.encode())])
 
 
 def _numbers(values: Sequence[int]) -> Any:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -29,7 +29,37 @@ class Candidate(NamedTuple):
     """The near-duplicate key of the unchanged sentence."""
     times: int
     """How many near-duplicates it represents, itself included."""
-    example: Example
+    label: str
+    key: str | None
+    """The label and the target form of the example."""
+    content: Example | bytes
+    """The example, or its serialised form, which takes half of the memory."""
+
+    @classmethod
+    def of(cls, priority: int, near_key: int, example: Example) -> Candidate:
+        """A candidate that represents itself."""
+        return cls(priority, near_key, 1, example.label, example.key, example)
+
+    @property
+    def example(self) -> Example:
+        """The example."""
+        if not isinstance(self.content, bytes):
+            return self.content
+        try:
+            return msgspec.msgpack.decode(self.content, type=Example)
+        except msgspec.ValidationError:  # a task's own values
+            return Example(*_tuples(msgspec.msgpack.decode(self.content)))
+
+    def packed(self) -> Candidate:
+        """The candidate with its example in serialised form, where that is possible."""
+        try:
+            return self._replace(content=msgspec.msgpack.encode(self.content))
+        except (TypeError, ValueError, OverflowError):  # a task's own values, or lone surrogates
+            return self
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 Cells = Mapping[Cell, Sequence[Candidate]]
@@ -46,15 +76,21 @@ class Pool:
     rejected: Counter[str] = field(default_factory=Counter)
     failed: str = ""
     """What the task raised, if it did; the pool is then useless."""
+    packs: bool = False
+    """Whether examples are serialised: a corpus in memory holds their sentences anyway, and another one does not."""
+    highest: dict[Cell, int] = field(default_factory=dict)
+    """The highest priority in each full cell: a candidate above it need not be added."""
 
     def add(self, cell: Cell, candidate: Candidate) -> None:
-        """Add one candidate; the cell is cut back once it has grown to one and a half times its limit."""
-        items = self.cells.get(cell)
-        if items is None:
-            items = self.cells[cell] = []
-        items.append(candidate)
-        if len(items) > 1.5 * self.limit + 8:
-            self.cells[cell] = lowest(items, self.limit)
+        """Add one candidate; the cell is cut back once it has grown to a quarter more than its limit."""
+        if cell in self.highest and candidate.priority > self.highest[cell]:
+            return
+        items = self.cells.setdefault(cell, [])
+        items.append(candidate.packed() if self.packs else candidate)
+        if len(items) > self.limit + (self.limit >> 2) + 8:
+            items = self.cells[cell] = lowest(items, self.limit)
+            if len(items) == self.limit:
+                self.highest[cell] = items[-1].priority
 
     def merge(self, other: Pool) -> None:
         """Add the pool of another shard, which has been cut."""

@@ -14,6 +14,9 @@ ADDRESS_HINTS = ("http", "www.", "@", ".com", ".org", ".net", ".htm")
 """Every address contains one of these, and searching for them is cheap."""
 BRACKET_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("«", "»"), ("-LRB-", "-RRB-"), ("``", "''"))
 QUOTED = re.compile(r"""[()\[\]{}«»"„“”]|-[LR]RB-|``|''""")
+SPECIAL = re.compile(r"[^\w\s.,;:!?'’$%/…–—-]")
+HINTS = ("_", "''", "rb-", "http", "www", ".com", ".org", ".net", ".htm")
+"""A printable text without special characters and without these has neither addresses nor brackets nor markup."""
 EXCLUDED_REASON = "excluded by --exclude"
 COLUMN_BITS = {"upos": 1, "penn": 2, "feats": 4, "heads": 8, "tree": 16, "lemmas": 32, "xpos": 2, "deprels": 8}
 
@@ -27,6 +30,8 @@ def rejection_reason(s: Sentence) -> str | None:
     if sum(map(str.isalpha, tokens)) < half and sum(any(map(str.isalpha, t)) for t in tokens) < half:
         return "fewer than half of the tokens are words"
     folded = text.lower()
+    if text.isprintable() and not SPECIAL.search(text) and not [hint for hint in HINTS if hint in folded]:
+        return None
     if any(hint in folded for hint in ADDRESS_HINTS) and ADDRESS.search(text):
         return "web or mail address"
     if QUOTED.search(text) and (
@@ -40,7 +45,7 @@ def rejection_reason(s: Sentence) -> str | None:
     return None
 
 
-def columns(s: Sentence) -> list[str]:
+def columns(s: Sentence) -> tuple[str, ...]:
     """The optional columns of a sentence that are not empty, and ``penn`` if its language-specific tags are Penn's."""
     found = []
     if s.upos is not None:
@@ -49,11 +54,11 @@ def columns(s: Sentence) -> list[str]:
         found.append("heads")
     if s.tree is not None:
         found.append("tree")
-    if s.feats is not None and any(f != "_" for f in s.feats):
+    if s.feats is not None and s.feats.count("_") < len(s.feats):
         found.append("feats")
     if s.xpos is not None and PENN_TAGS.issuperset(s.xpos):
         found.append("penn")
-    return found
+    return tuple(found)
 
 
 def column_bits(s: Sentence) -> int:
@@ -66,6 +71,11 @@ def column_bits(s: Sentence) -> int:
         + 16 * (s.tree is not None)
         + 32 * (s.lemmas is not None)
     )
+
+
+def takes(policy: Policy, length: int) -> bool:
+    """Whether sentences of this many tokens are within the policy's window."""
+    return policy.length[0] <= length <= policy.length[1]
 
 
 def strata_of(policy: Policy) -> dict[int, str]:

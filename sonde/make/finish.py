@@ -9,9 +9,10 @@ from typing import Any
 
 from sonde.audit import audit_quickly, audit_set
 from sonde.core.hashing import mix
+from sonde.core.memory import gc_paused
 from sonde.core.third_party import third_party_code
 from sonde.core.workers import map_largest_first
-from sonde.corpus.corpus import Corpus, gc_paused
+from sonde.corpus.corpus import Corpus
 from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expected
@@ -104,23 +105,24 @@ def finish(
 
 def _distinct(pool: Pool, changed: bool, used: set[int] | None) -> dict[Cell, list[Candidate]]:
     """The cells by label, without near-duplicates of each other, in original or changed form, or of used sentences."""
-    owner: dict[int, tuple[Cell, Candidate]] = {}
-    for cell, items in sorted(pool.cells.items()):
+    found = sorted(pool.cells.items())
+    owner: dict[int, Candidate] = {}
+    for _, items in found:
         for c in items:
-            other = owner.setdefault(c.near_key, (cell, c))
-            if other[1] is not c and tie_break_key(c) < tie_break_key(other[1]):
-                owner[c.near_key] = (cell, c)
+            other = owner.setdefault(c.near_key, c)
+            if other is not c and tie_break_key(c) < tie_break_key(other):
+                owner[c.near_key] = c
     cells: dict[Cell, list[Candidate]] = {}
     taken: set[int] = set()
-    for cell, items in sorted(pool.cells.items()):
+    for cell, items in found:
         for c in items:
-            if owner[c.near_key][1] is not c or (used is not None and c.near_key in used):
+            if owner[c.near_key] is not c or (used is not None and c.near_key in used):
                 continue
             if changed and (text := near_duplicate_key(c.example.text)) != c.near_key:
                 if text in owner or text in taken:
                     continue
                 taken.add(text)
-            cells.setdefault((c.example.label, cell[1]), []).append(c)
+            cells.setdefault((c.label, cell[1]), []).append(c)
     return cells
 
 

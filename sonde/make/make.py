@@ -88,25 +88,24 @@ def make_sets(
         raise UsageError("There is nothing to make: name a suite or a task.")
     progress = progress or no_progress
     early = ReadLog()
-    source = corpus.load_into_memory(early.record if skip_bad else None) if jobs == 1 and corpus.is_small else corpus
-    sentences = len(source.loaded) if source.loaded is not None else source.builtin or None
-    counts, log = count(source, [t for _, t, _ in requests], jobs, skip_bad, progress, shards or jobs, sentences)
-    log.add(early)
-    if not counts.sentences:
-        raise TooFewError(f"The corpus {corpus.name} has no sentences.")
-    ready: list[Job] = []
-    for suite, task, policy in requests:
-        job = prepare_job(suite, task, policy, counts, seed)
-        if isinstance(job, SkippedTask):
-            yield job
-        else:
-            ready.append(job)
-    facts = corpus_facts(corpus, counts, log)
-    for table in (counts.words, counts.first_words, counts.bigrams, counts.folded):
-        table.clear()
-    pools = [empty_pool(job, len(ready) if exclusive else 1) for job in ready]
-    excluded = exclude if isinstance(exclude, ExcludedSentences) else ExcludedSentences.of(exclude)
-    propose(source, ready, pools, jobs, excluded, progress, shards or jobs, counts.sentences)
+    with corpus.read_twice(jobs == 1, early.record if skip_bad else None) as source:
+        sentences = len(source.loaded) if source.loaded is not None else source.builtin or None
+        counts, log = count(source, [t for _, t, _ in requests], jobs, skip_bad, progress, shards or jobs, sentences)
+        log.add(early)
+        if not counts.sentences:
+            raise TooFewError(f"The corpus {corpus.name} has no sentences.")
+        ready: list[Job] = []
+        for suite, task, policy in requests:
+            job = prepare_job(suite, task, policy, counts, seed)
+            if isinstance(job, SkippedTask):
+                yield job
+            else:
+                ready.append(job)
+        facts = corpus_facts(corpus, counts, log)
+        counts.drop_tables()
+        pools = [empty_pool(job, len(ready) if exclusive else 1) for job in ready]
+        excluded = exclude if isinstance(exclude, ExcludedSentences) else ExcludedSentences.of(exclude)
+        propose(source, ready, pools, jobs, excluded, progress, shards or jobs, counts.sentences)
     del source  # it may hold a small corpus in memory
     if exclusive:
         yield from _finish_exclusively(ready, pools, corpus, facts, audit)

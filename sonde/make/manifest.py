@@ -130,8 +130,9 @@ def length_correlation(dataset: Dataset, split: str) -> float:
     groups: defaultdict[str, list[float]] = defaultdict(list)
     for row, n in zip(rows, lengths, strict=True):
         groups[row.label].append(n)
-    total = sum((n - fmean(lengths)) ** 2 for n in lengths)
-    within = sum((n - fmean(g)) ** 2 for g in groups.values() for n in g)
+    mean = fmean(lengths)
+    total = sum((n - mean) ** 2 for n in lengths)
+    within = sum((n - mean) ** 2 for g in groups.values() for mean in [fmean(g)] for n in g)
     if len(rows) == len(groups):
         return 0.0
     chance = (len(groups) - 1) * within / (len(rows) - len(groups))

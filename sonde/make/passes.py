@@ -8,21 +8,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sonde.core.hashing import mix
+from sonde.core.memory import gc_paused
 from sonde.core.progress import Progress
 from sonde.core.third_party import isolated
 from sonde.core.workers import map_in_workers
-from sonde.corpus.corpus import Corpus, digest_of, gc_paused
+from sonde.corpus.corpus import Corpus, digest_of
 from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import tags
 from sonde.errors import CorpusError, describe_error
 from sonde.make.candidates import Candidate, Pool, pack_pools, unpack_pools
-from sonde.make.filters import COLUMN_BITS, EXCLUDED_REASON, column_bits, columns, rejection_reason, strata_of
+from sonde.make.filters import COLUMN_BITS, EXCLUDED_REASON, column_bits, columns, rejection_reason, strata_of, takes
 from sonde.make.job import Job
-from sonde.task import Context, Counts, Example, Task
+from sonde.task import Context, Counts, Example, Proposal, Task
 from sonde.task.third_party import failure_location
 
 if TYPE_CHECKING:
@@ -133,18 +134,19 @@ def count_shard(
     tables = frozenset().union(*(t.tables for t in tasks))
     own = [(t, isolated(t.count)) for t in {t.name: t for t in tasks}.values() if t.count is not None]
     tallies: dict[str, Counter[Any]] = {task.name: Counter() for task, _ in own}
+    kinds: Counter[tuple[str, ...]] = Counter()
     total = 0
     for s in corpus.sentences(shard, of, on_error=log.record if skip_bad else None):
         total += digest_of(s)
         counts.sentences += 1
         counts.tokens += len(s.forms)
-        counts.columns.update(columns(s))
+        kinds[columns(s)] += 1
         if "words" in tables:
             rows = list(zip(s.forms, tags(s), s.feats or s.xpos or ("",) * len(s), strict=True))
             counts.first_words.update(rows[:1])
             counts.words.update(rows[1:])
         if "bigrams" in tables:
-            counts.add_bigrams(["", *(f.lower() for f in s.forms), ""])
+            counts.add_bigrams(["", *map(str.lower, s.forms), ""])
         for task, count in own:
             if task.name in counts.failed:
                 continue
@@ -156,6 +158,8 @@ def count_shard(
                 counts.failed[task.name] = _failure(s, e, task.count)
         if tick and counts.sentences % TICK == 0:
             tick(counts.sentences)
+    for names, n in kinds.items():
+        counts.columns.update(dict.fromkeys(names, n))
     counts.tallies = tallies
     log.digest = total % (1 << 128)
     return counts, log
@@ -172,62 +176,84 @@ def propose_shard(
     tick: Tick | None = None,
 ) -> list[Pool]:
     """Fill an empty pool per job from one shard."""
-    work = [
-        (
-            j.task.propose,
-            isolated(j.task.propose),
-            Context(j.policy, j.reading, j.plan),
-            j.salt,
-            p,
-            j.policy.length,
-            strata_of(j.policy),
-            sum(COLUMN_BITS[c] for c in j.task.readings[j.reading] if c in COLUMN_BITS),
-            j.policy.balance == "natural",
-        )
-        for j, p in zip(jobs, pools, strict=True)
-    ]
-    shortest, longest = min(j.policy.length[0] for j in jobs), max(j.policy.length[1] for j in jobs)
+    for pool in pools:
+        pool.packs = corpus.loaded is None
+    work = [_work(job, pool) for job, pool in zip(jobs, pools, strict=True)]
+    strata = [strata_of(job.policy) for job in jobs]
+    work_at: dict[int, list[_Work]] = {}
+    lengths: Counter[int] = Counter()
+    unfit: Counter[tuple[int, str]] = Counter()
     for number, s in enumerate(corpus.sentences(shard, of, on_error=_ignore), 1):
-        n, have = len(s.tokens), column_bits(s)
-        reason, near = None, 0
-        if shortest <= n <= longest:
+        n = len(s.tokens)
+        lengths[n] += 1
+        if n not in work_at:
+            takers = [(w, names) for w, names, j in zip(work, strata, jobs, strict=True) if takes(j.policy, n)]
+            work_at[n] = [w._replace(stratum=names.get(n, "")) for w, names in takers]
+        if here := work_at[n]:
             reason = rejection_reason(s)
-            near = near_duplicate_key(s.text) if reason is None else 0
             if reason is None and excluded and excluded.has(s.text, s.tokens):
                 reason = EXCLUDED_REASON
-        for own, propose, context, salt, pool, (low, high), stratum_of, needs, natural in work:
-            if not low <= n <= high:
-                pool.rejected["length out of range"] += 1
-                continue
-            if reason is not None:
-                pool.rejected[reason] += 1
-                continue
-            if needs & ~have:
-                pool.rejected["the sentence lacks a column"] += 1
-                continue
-            priority = mix(near ^ salt)
-            if pool.failed:
-                continue
-            context.state = priority
-            try:
-                found = propose(s, context)
-                if found is None or isinstance(found, str):
-                    pool.rejected[found or "the question does not apply"] += 1
-                    continue
-                if type(found) is not Example or type(found.label) is not str:
-                    raise TypeError(f"expected an Example, a reason or None, got {found!r:.80}")
-            except KeyboardInterrupt:
-                raise
-            except BaseException as e:  # of this task; the others go on
-                pool.failed = _failure(s, e, own)
-                continue
-            pool.proposed[found.label] += 1
-            stratum = stratum_of.get(n, "")
-            cell = ("", "") if natural else (found.label, f"{found.stratum}/{stratum}" if found.stratum else stratum)
-            pool.add(cell, Candidate(priority, near, 1, found))
+            if reason is None:
+                _propose(s, here)
+            else:
+                unfit[n, reason] += 1
         if tick and number % TICK == 0:
             tick(number)
+    for job, pool in zip(jobs, pools, strict=True):
+        if outside := sum(k for n, k in lengths.items() if not takes(job.policy, n)):
+            pool.rejected["length out of range"] += outside
+        for (n, reason), k in unfit.items():
+            if takes(job.policy, n):
+                pool.rejected[reason] += k
     return [p.cut() for p in pools]
+
+
+class _Work(NamedTuple):
+    """What a job does with a sentence."""
+
+    own: Callable[[Sentence, Context], Proposal]
+    propose: Callable[[Sentence, Context], Proposal]
+    context: Context
+    salt: int
+    pool: Pool
+    needs: int
+    natural: bool
+    stratum: str = ""
+    """That of the sentence's length."""
+
+
+def _work(job: Job, pool: Pool) -> _Work:
+    task, policy = job.task, job.policy
+    needs = sum(COLUMN_BITS[c] for c in task.readings[job.reading] if c in COLUMN_BITS)
+    context = Context(policy, job.reading, job.plan)
+    return _Work(task.propose, isolated(task.propose), context, job.salt, pool, needs, policy.balance == "natural")
+
+
+def _propose(s: Sentence, work: Sequence[_Work]) -> None:
+    """Put what each job proposes for a sentence into its pool."""
+    have, near = column_bits(s), near_duplicate_key(s.text)
+    for own, propose, context, salt, pool, needs, natural, stratum in work:
+        if needs & ~have:
+            pool.rejected["the sentence lacks a column"] += 1
+            continue
+        if pool.failed:
+            continue
+        context.state = priority = mix(near ^ salt)
+        try:
+            found = propose(s, context)
+            if found is None or isinstance(found, str):
+                pool.rejected[found or "the question does not apply"] += 1
+                continue
+            if type(found) is not Example or type(label := found.label) is not str:
+                raise TypeError(f"expected an Example, a reason or None, got {found!r:.80}")
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:  # of this task; the others go on
+            pool.failed = _failure(s, e, own)
+            continue
+        pool.proposed[label] += 1
+        cell = ("", "") if natural else (label, f"{found.stratum}/{stratum}" if found.stratum else stratum)
+        pool.add(cell, Candidate.of(priority, near, found))
 
 
 def _propose_packed(*arguments: Any) -> bytes:

@@ -150,7 +150,7 @@ def _by_key(cells: Cells, labels: Sequence[str], quota: Sequence[int], policy: P
     splits: dict[str, list[Candidate]] = {}
     spare: dict[str, dict[str, list[Candidate]]] = {}
     for split, rows in zip(SPLITS, quota, strict=True):
-        mine = {cell: [i for i in items if home[i.example.key or ""] == split] for cell, items in cells.items()}
+        mine = {cell: [i for i in items if home[i.key or ""] == split] for cell, items in cells.items()}
         sizes = _sizes(mine)
         strata = sorted({stratum for _, stratum in sizes})
         rows_per = _scaled({s: min(sizes.get((c, s), 0) for c in labels) for s in strata}, rows)
@@ -202,7 +202,7 @@ def _key_counts(cells: Cells) -> dict[str, Counter[str]]:
     out: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for (label, _), items in cells.items():
         for item in items:
-            out[item.example.key or ""][label] += 1
+            out[item.key or ""][label] += 1
     return out
 
 
@@ -213,8 +213,8 @@ def _capped(cells: Cells, cap: int) -> dict[Cell, list[Candidate]]:
     for item, cell in sorted(
         ((i, cell) for cell, v in cells.items() for i in v), key=lambda p: (p[0].priority, p[0].near_key)
     ):
-        times[cell[0], item.example.key] += 1
-        if times[cell[0], item.example.key] <= cap:
+        times[cell[0], item.key] += 1
+        if times[cell[0], item.key] <= cap:
             out[cell].append(item)
     return out
 

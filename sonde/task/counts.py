@@ -36,6 +36,8 @@ class Counts:
     """Tasks whose own ``count`` failed, and how."""
     folded: dict[tuple[str, ...], Counter[str]] = field(default_factory=dict, compare=False, repr=False)
     """Cached results of ``forms``; several tasks need the same."""
+    folded_words: list[tuple[str, str, int]] = field(default_factory=list, compare=False, repr=False)
+    """(folded form, part of speech, count) of ``words`` and ``first_words``, cached as well."""
 
     def add(self, other: Counts) -> None:
         """Add another shard's counts to these."""
@@ -88,12 +90,19 @@ class Counts:
         """Occurrences of every folded form, of these parts of speech only if any are given. Do not modify it."""
         if pos in self.folded:
             return self.folded[pos]
+        if not self.folded_words:
+            tables = (self.words, self.first_words)
+            self.folded_words = [(fold(form), tag, n) for table in tables for (form, tag, _), n in table.items()]
         out = self.folded[pos] = Counter()
-        for table in (self.words, self.first_words):
-            for (form, tag, _), n in table.items():
-                if not pos or tag in pos:
-                    out[fold(form)] += n
+        for word, tag, n in self.folded_words:
+            if not pos or tag in pos:
+                out[word] += n
         return out
+
+    def drop_tables(self) -> None:
+        """Free the tables of words and bigrams, once all plans have been made."""
+        for table in (self.words, self.first_words, self.bigrams, self.folded, self.folded_words):
+            table.clear()
 
 
 def fold(form: str) -> str:

@@ -4,31 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from sonde.core.memory import remember_last
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import is_word
 from sonde.task.example import Example, token_positions
 
 
-def plain_words(s: Sentence) -> set[int]:
+@remember_last
+def plain_words(s: Sentence) -> frozenset[int]:
     """Positions of words that are surface tokens of their own and have a letter in them."""
-    inside = {i for first, end, _ in s.mwts for i in range(first, end)}
-    return {i for i, form in enumerate(s.forms) if i not in inside and any(map(str.isalpha, form))}
+    words = {i for i, form in enumerate(s.forms) if form.isalpha() or any(map(str.isalpha, form))}
+    return frozenset(words.difference(*(range(first, end) for first, end, _ in s.mwts)))
 
 
-def replaceable_words(s: Sentence) -> set[int]:
+@remember_last
+def replaceable_words(s: Sentence) -> frozenset[int]:
     """Plain words with nothing attached but closing punctuation, so that another word may take their place.
 
     French *l'* and the parts of a hyphenated word are not replaceable.
     """
+    forms, last = s.forms, len(s) - 1
     space = s.space_after or (True,) * len(s)
-    return {
-        i
-        for i in plain_words(s)
-        if s.forms[i][0].isalnum()
-        and (s.forms[i][-1].isalnum() or is_word(s.forms[i]))
-        and (i == 0 or space[i - 1])
-        and (i + 1 == len(s) or space[i] or s.forms[i + 1] in CLOSING)
-    }
+    return frozenset(
+        [
+            i
+            for i in plain_words(s)
+            if (i == 0 or space[i - 1])
+            and (i == last or space[i] or forms[i + 1] in CLOSING)
+            and forms[i][0].isalnum()
+            and (forms[i][-1].isalnum() or is_word(forms[i]))
+        ]
+    )
 
 
 CLOSING = frozenset({".", ",", ";", ":", "!", "?", "…", "...", ")", "]", "”", "»"})

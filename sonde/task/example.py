@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from sonde.core.memory import remember_last
 from sonde.corpus.sentence import Sentence, shorten
 
 SPLITS = ("tr", "va", "te")
@@ -85,6 +86,12 @@ def token_positions(s: Sentence, words: Iterable[int]) -> tuple[int, ...]:
     """The positions of the surface tokens of these words; a word inside a multi-word token has that token's."""
     if not s.mwts or not words:
         return tuple(words)
+    where = _token_of_word(s)
+    return tuple([where[w] for w in words])
+
+
+@remember_last
+def _token_of_word(s: Sentence) -> list[int]:
     where: list[int] = []
     starts = {first: end for first, end, _ in s.mwts}
     word = token = 0
@@ -92,4 +99,4 @@ def token_positions(s: Sentence, words: Iterable[int]) -> tuple[int, ...]:
         end = starts.get(word, word + 1)
         where += [token] * (end - word)
         word, token = end, token + 1
-    return tuple(where[w] for w in words)
+    return where

@@ -11,6 +11,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import children, feature, tags
@@ -29,8 +30,8 @@ class Plan:
 
     spelling: dict[str, str]
     """Word → its usual spelling inside sentences: German nouns have a capital."""
-    kinds: dict[str, frozenset[tuple[str, str]]]
-    """Word → its (part of speech, features)."""
+    words: dict[tuple[str, str], frozenset[str]]
+    """(part of speech, features) → the words of this kind."""
     frames: dict[str, frozenset[str]]
     """Word → the complements it has been seen with."""
     after: dict[str, dict[str, int]]
@@ -42,21 +43,22 @@ class Plan:
 def propose(s: Sentence, context: Context) -> Proposal:
     """C (changed) or O (original) by the toss of a coin, once a position and a replacement are found."""
     plan: Plan = context.plan
-    pos, low = tags(s), [form.lower() for form in s.forms]
+    forms, pos, domain = s.forms, tags(s), context.policy.domain
     words = replaceable_words(s)
     places = [
         i
         for i in range(1, len(s) - 1)
-        if i in words
-        and plan.spelling.get(low[i]) == s.forms[i]
-        and (pos[i] in context.policy.domain if context.policy.domain else pos[i] not in ("PUNCT", "SYM", "X"))
+        if (pos[i] in domain if domain else pos[i] not in ("PUNCT", "SYM", "X"))
+        and i in words
+        and plan.spelling.get(forms[i].lower()) == forms[i]
         and feature(s, i, "Abbr") != "Yes"
         and not _in_compound(s, i)
     ]
     while places:
         i = places.pop(context.draw(len(places)))
         kind = (pos[i], s.feats[i] if s.feats else (s.xpos[i] if s.xpos else ""))
-        fit = candidates(plan, kind, low[i - 1 : i + 2], _frame(s, i), context.policy.tolerance)
+        around = [form.lower() for form in forms[i - 1 : i + 2]]
+        fit = candidates(plan, kind, around, _frame(s, i), context.policy.tolerance)
         if fit:
             new = fit[context.draw(len(fit))]
             extra = (("original", s.forms[i]), ("replacement", plan.spelling[new]))
@@ -86,17 +88,33 @@ def candidates(
     one, two = after.get(word, 0) - 1, before.get(word, 0) - 1
     if one < 1 or two < 1:
         return []
-    few, many = (after, before) if len(after) < len(before) else (before, after)
+    (least, most), (fewest, many) = counts_near(one, tolerance), counts_near(two, tolerance)
+    capital = plan.spelling[word][0].isupper()
     return sorted(
-        r
-        for r in few
-        if r in many
-        and r != word
-        and kind in plan.kinds[r]
-        and plan.spelling[r][0].isupper() == plan.spelling[word][0].isupper()
-        and frame <= plan.frames.get(r, frozenset())
-        and abs(math.log(after[r] / one)) <= tolerance
-        and abs(math.log(before[r] / two)) <= tolerance
+        [
+            r
+            for r in after.keys() & before.keys() & plan.words.get(kind, frozenset())
+            if least <= after[r] <= most
+            and fewest <= before[r] <= many
+            and r != word
+            and plan.spelling[r][0].isupper() == capital
+            and frame <= plan.frames.get(r, frozenset())
+        ]
+    )
+
+
+@lru_cache(maxsize=1 << 12)
+def counts_near(count: int, tolerance: float) -> tuple[int, int]:
+    """The smallest and the largest count whose log differs by at most ``tolerance`` from that of another one."""
+
+    def near(n: int) -> bool:
+        return abs(math.log(n / count)) <= tolerance
+
+    factor = math.exp(min(tolerance, 600.0))  # a larger one would exceed the range of floats
+    low, high = int(count / factor), int(count * factor)  # rounded, and thus one off at most
+    return (
+        next(n for n in range(max(1, low - 1), count + 1) if near(n)),
+        next(n for n in range(high + 1, count - 1, -1) if near(n)),
     )
 
 
@@ -112,29 +130,30 @@ def count(s: Sentence) -> Iterable[tuple[str, str]]:
 def plan(counts: Counts, policy: Policy, reading: str) -> Plan:
     """Index the bigrams of every form in the frequency band."""
     band = target_forms(counts, policy, *policy.domain)
-    seen, by_pos = counts.forms(), {tag: counts.forms(tag) for tag in {tag for _, tag, _ in counts.words}}
-    kinds: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+    seen = counts.forms()
+    words: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for (form, tag, feats), n in counts.words.items():
+        if policy.domain and tag not in policy.domain:
+            continue
         word = fold(form)
-        allowed = word in band and (not policy.domain or tag in policy.domain) and counts.keeps(word)
-        if allowed and by_pos[tag][word] >= MAINLY * seen[word]:
-            kinds[word].add((tag, feats))
+        if word in band and counts.keeps(word) and counts.forms(tag)[word] >= MAINLY * seen[word]:
+            words[tag, feats].add(word)
             spellings[word][form] += n
     after: defaultdict[str, dict[str, int]] = defaultdict(dict)
     before: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for (left, right), n in counts.bigrams.items():
-        if right in kinds:
+        if right in spellings:
             after[left][right] = n
-        if left in kinds:
+        if left in spellings:
             before[right][left] = n
     frames: defaultdict[str, set[str]] = defaultdict(set)
     for verb, relation in counts.tallies.get("odd_man_out", ()):
-        if verb in kinds:
+        if verb in spellings:
             frames[verb].add(relation)
     return Plan(
         {word: min(c, key=lambda form: (-c[form], form)) for word, c in spellings.items()},
-        {word: frozenset(k) for word, k in kinds.items()},
+        {kind: frozenset(found) for kind, found in words.items()},
         {word: frozenset(f) for word, f in frames.items()},
         dict(after),
         dict(before),

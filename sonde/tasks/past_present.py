@@ -7,10 +7,14 @@ tense of *is built* or *was eating*, so a root whose finite auxiliary contradict
 the policy ``tense="root"`` keeps it.
 """
 
+from functools import lru_cache
+
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import (
+    are_finite,
     auxiliaries,
     feature,
+    features,
     finite_verb,
     is_finite,
     main_clause,
@@ -51,8 +55,15 @@ def _others(s: Sentence, context: Context, verb: int) -> list[str | None]:
     if context.reading != "ud":
         assert s.xpos is not None
         return [PENN_TENSE.get(tag) for i, tag in enumerate(s.xpos) if i != verb]
+    assert s.feats is not None
     own = {verb, *auxiliaries(s, verb, "aux", "cop")}
-    return [UD_TENSE.get(feature(s, i, "Tense") or "") for i in range(len(s)) if i not in own and is_finite(s, i)]
+    return [_finite_tense(feats) for i, feats in enumerate(s.feats) if i not in own]
+
+
+@lru_cache(maxsize=1 << 14)
+def _finite_tense(feats: str) -> str | None:
+    """The tense of a word with these features if it is a finite verb."""
+    return UD_TENSE.get(features(feats).get("Tense", "")) if are_finite(feats) else None
 
 
 def _from_tree(s: Sentence) -> tuple[int, str] | str:

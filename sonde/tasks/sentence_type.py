@@ -12,14 +12,15 @@ from sonde.task import Context, Example, Policy, Proposal, Task
 def propose(s: Sentence, context: Context) -> Proposal:
     """One of the three types."""
     last, top = len(s) - 1, root(s)
-    if set(s.forms[last]) <= FINAL_MARKS and not QUESTIONS.isdisjoint(s.forms[last]):
-        return Example.of(s, "inter", marks=(last,))
-    if any(not QUESTIONS.isdisjoint(form) for form in s.forms):
+    if not QUESTIONS.isdisjoint("".join(s.forms)):
+        final = set(s.forms[last])
+        if final <= FINAL_MARKS and not QUESTIONS.isdisjoint(final):
+            return Example.of(s, "inter", marks=(last,))
         return "question mark inside"
     if feature(s, top, "Mood") == "Imp":
         return Example.of(s, "imper", marks=(top,))
     assert s.deprels is not None
-    if "aux:imp" in (s.deprels[i] for i in auxiliaries(s, top)):
+    if "aux:imp" in s.deprels and "aux:imp" in [s.deprels[i] for i in auxiliaries(s, top)]:
         return "hortative particle"
     return Example.of(s, "other")
 

@@ -5,7 +5,6 @@ noun of *there are two cats* counts as one. Left out: coordinated subjects, whos
 whose number a numeral governs, and heads whose finite verb disagrees with them (*a lot of people were*).
 """
 
-from collections import Counter
 from collections.abc import Iterable
 
 from sonde.corpus.sentence import Sentence
@@ -57,7 +56,7 @@ def number(s: Sentence, context: Context, noun: int | str | None, relation: str)
     key = fold(s.forms[noun])
     if key not in context.plan:
         return "form outside the frequency band"
-    note = redundancy(label, (_label(s, context, i) for i in range(len(s)) if i != noun))
+    note = redundancy(label, [_label(s, context, i) for i in _nouns(s, context) if i != noun])
     return Example.of(s, label, key=key, marks=(noun,))._replace(extra=(note,))
 
 
@@ -69,14 +68,24 @@ def _label(s: Sentence, context: Context, i: int) -> str | None:
     return PENN_NUMBER.get(s.xpos[i]) if s.xpos else None
 
 
+def _nouns(s: Sentence, context: Context) -> list[int]:
+    """The words that may have a number."""
+    if context.reading == "ud":
+        assert s.upos is not None
+        return [i for i, tag in enumerate(s.upos) if tag == "NOUN"]
+    return [i for i, tag in enumerate(s.xpos or ()) if tag in PENN_NUMBER]
+
+
 def redundancy(label: str, others: Iterable[str | None]) -> tuple[str, str]:
     """A note for the manifest: whether most words of the sentence that have a value have that of the target.
 
     ``others`` are the values of the words besides the target, which counts as well; ``alone``: none of them has one.
     """
-    counts = Counter(value for value in others if value is not None)
-    lead = counts[label] + 1 - max((n for value, n in counts.items() if value != label), default=0)
-    return "#redundancy", "alone" if not counts else "majority" if lead > 0 else "minority" if lead else "tie"
+    values = [value for value in others if value is not None]
+    if not values:
+        return "#redundancy", "alone"
+    lead = values.count(label) + 1 - max([values.count(other) for other in {*values} - {label}], default=0)
+    return "#redundancy", "majority" if lead > 0 else "minority" if lead else "tie"
 
 
 def _doubt(s: Sentence, noun: int, relation: str, label: str) -> str | None:

@@ -16,7 +16,7 @@ OTHER = "OTHER"
 def relations(s: Sentence) -> list[str]:
     """The sorted relations of the root's children, punctuation left out."""
     assert s.deprels is not None
-    return sorted(relation for i in children(s, root(s)) if base(relation := s.deprels[i]) != "punct")
+    return sorted([relation for i in children(s, root(s)) if base(relation := s.deprels[i]) != "punct"])
 
 
 def name(found: list[str], subtypes: bool) -> str:
@@ -36,8 +36,9 @@ def count(s: Sentence) -> Iterable[tuple[bool, str]]:
     """The multiset with and without subtypes, as (subtypes, multiset)."""
     if s.heads is not None:
         found = relations(s)
-        yield True, name(found, True)
-        yield False, name(found, False)
+        label = name(found, True)
+        yield True, label
+        yield False, name(found, False) if ":" in label else label
 
 
 def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:

@@ -23,9 +23,11 @@ PER_SENTENCE = 1.0
 
 def propose(s: Sentence, context: Context) -> Proposal:
     """The one target of the sentence."""
+    if context.plan.isdisjoint(map(str.lower, s.forms)):
+        return "no target word"
     found = [i for i, form in enumerate(s.forms) if form.lower() in context.plan]
-    if len(found) != 1:
-        return "no target word" if not found else "several target words"
+    if len(found) > 1:
+        return "several target words"
     if any(first <= found[0] < end for first, end, _ in s.mwts):
         return "target inside a multi-word token"
     return Example.of(s, s.forms[found[0]].lower(), marks=found)

@@ -329,3 +329,16 @@ def test_the_columns_agree_with_the_conllu_package(tmp_path):
         assert mine.upos == tuple(w["upos"] for w in words)
         assert mine.heads == tuple(w["head"] - 1 for w in words)
         assert mine.deprels == tuple(w["deprel"] for w in words)
+
+
+def test_a_cell_moved_to_the_line_before_is_an_error(tmp_path):
+    text = "1\ta\ta\tX\t_\t_\t0\troot\t_\t_\t2\nb\tb\tX\t_\t_\t1\tdep\t_\t_\n\n"  # 20 cells in all
+    with pytest.raises(CorpusError, match="11 columns"):
+        list(read_conllu(write(tmp_path / "x.conllu", text)))
+
+
+def test_tags_are_kept_once(tmp_path):
+    one, two = read_conllu(write(tmp_path / "x.conllu", 2 * (row(1, "a", 0, "root:x", "VERB-x") + "\n")))
+    assert one.upos[0] is two.upos[0]
+    assert one.deprels[0] is two.deprels[0]
+    assert one.feats[0] is two.feats[0]

@@ -5,13 +5,12 @@ import io
 import pickle
 import subprocess
 import sys
-import types
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from sonde.corpus import Corpus, Sentence, Tree
+from sonde.corpus import Corpus, Sentence, Tree, spool
 from sonde.corpus.brackets import parse_tree
 from sonde.corpus.conllu import SHARD_BLOCK
 from sonde.corpus.corpus import digest_of
@@ -105,9 +104,7 @@ def test_sentences_in_memory_are_sharded_too():
 
 
 def test_the_built_in_corpus_is_the_grammar_in_order(monkeypatch):
-    grammar = types.ModuleType("grammar")
-    grammar.sentence = lambda index, seed: Sentence(f"{seed}/{index}", "a", ("a",))
-    monkeypatch.setitem(sys.modules, "sonde.corpus.grammar", grammar)
+    monkeypatch.setattr(spool, "sentence", lambda index, seed: Sentence(f"{seed}/{index}", "a", ("a",)))
     corpus = Corpus.synthetic(SHARD_BLOCK + 7, seed=5)
     assert (corpus.name, corpus.language, corpus.is_synthetic) == ("builtin", "en", True)
     assert [s.id for s in corpus] == [f"5/{i}" for i in range(SHARD_BLOCK + 7)]

@@ -140,6 +140,15 @@ def test_fields_that_were_joined_are_told_apart():
     assert one.digest != two.digest
 
 
+def test_the_digest_does_not_depend_on_how_many_rows_are_serialised_at_a_time(monkeypatch):
+    rows = [Example("A", (str(i), "é" if i % 2 else "\ud800"), str(i), extra=(("word", "x"),)) for i in range(7)]
+    found = set()
+    for n in (1, 3, 1000):
+        monkeypatch.setattr("sonde.data.dataset.DIGESTED_ROWS", n)
+        found.add(dataset({"tr": rows[:4], "te": rows[4:]}).digest)
+    assert len(found) == 1
+
+
 def test_lone_surrogates_and_numpy_s_numbers_have_a_digest():
     assert (
         dataset({"te": [Example("A", ("\ud800",), "t")]}).digest != dataset({"te": [Example("A", ("?",), "t")]}).digest

@@ -1,3 +1,5 @@
+import re
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -6,6 +8,7 @@ from hypothesis import strategies as st
 
 from sonde.core.hashing import hash_64
 from sonde.corpus.near_duplicates import near_duplicate_key
+from sonde.make import filters
 from sonde.make.candidates import Candidate, Pool, lowest
 from sonde.make.filters import columns, rejection_reason, strata_of
 from sonde.task import Example, Policy
@@ -14,8 +17,8 @@ from tests.writing import STARRED, sentence
 CANDIDATES = st.lists(st.tuples(st.integers(0, 40), st.sampled_from("abc"), st.sampled_from("xy")), max_size=80)
 
 
-def candidate(priority, text="t", times=1):
-    return Candidate(priority, priority, times, Example("L", (text,), text, f"s{text}"))
+def candidate(priority, text="t"):
+    return Candidate.of(priority, priority, Example("L", (text,), text, f"s{text}"))
 
 
 @given(CANDIDATES, st.integers(1, 12), st.integers(1, 5), st.randoms(use_true_random=False))
@@ -49,6 +52,41 @@ def test_a_pool_never_holds_much_more_than_its_limit():
     for _ in range(5000):
         pool.add(("L", ""), candidate(rng.getrandbits(64)))
         assert len(pool.cells["L", ""]) <= 23
+
+
+def test_a_full_cell_does_not_take_what_would_be_cut():
+    pool = Pool(4)
+    for priority in range(14):
+        pool.add(("L", ""), candidate(priority))
+    assert pool.highest == {("L", ""): 3}
+    pool.add(("L", ""), candidate(20))
+    pool.add(("L", ""), candidate(3, "s"))  # a near-duplicate of one that is kept counts
+    assert [(c.priority, c.times) for c in pool.cut().cells["L", ""]] == [(0, 1), (1, 1), (2, 1), (3, 2)]
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        Example("L", ("a", "b"), "a b", "s", "a", "x", (0,), (("word", "b"),)),
+        Example("L", ("a",), "a", "s", extra=(("n", 3),)),  # a task's own values need not be strings
+        Example("L", ("\ud800",), "\ud800"),
+    ],
+)
+def test_a_serialised_example_is_the_same(example):
+    pool = Pool(4, packs=True)
+    pool.add(("L", ""), Candidate.of(1, 2, example))
+    ((found,),) = pool.cells.values()
+    assert found[:5] == (1, 2, 1, example.label, example.key)
+    assert found.example == example
+
+
+@given(st.text(st.sampled_from("ab (){}[]«»\"„“”'`_@&<|=\\RrB-.:/whtpcomn\u200b\ufffd\t "), max_size=30))
+def test_plain_texts_are_recognised_and_nothing_else_is_taken_for_one(text):
+    s = replace(sentence(STARRED), text=text)
+    found = rejection_reason(s)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(filters, "SPECIAL", re.compile(""))  # every text is examined
+        assert rejection_reason(s) == found
 
 
 def test_near_duplicates_have_one_key():
@@ -93,8 +131,8 @@ def test_a_token_with_a_space_inside_is_unfit():
 
 def test_columns_that_say_something():
     s = sentence(STARRED)
-    assert columns(s) == ["upos", "heads", "feats", "penn"]
-    assert columns(sentence(STARRED, feats=("_",) * 8, xpos=("subst:sg",) * 8)) == ["upos", "heads"]
+    assert columns(s) == ("upos", "heads", "feats", "penn")
+    assert columns(sentence(STARRED, feats=("_",) * 8, xpos=("subst:sg",) * 8)) == ("upos", "heads")
     # the German tagset has NN too
     german = ("NN", "VVFIN", "ART", "NN", "APPR", "ART", "NN", "$.")
     assert "penn" not in columns(sentence(STARRED, xpos=german))

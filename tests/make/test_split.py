@@ -26,7 +26,7 @@ def pool(counts, keys=None):
         for i in range(size):
             n += 1
             key = keys[cell[0]][i % len(keys[cell[0]])] if keys else None
-            cells[cell].append(Candidate(n, n, 1, Example(cell[0], (str(n),), str(n), f"s{n}", key)))
+            cells[cell].append(Candidate.of(n, n, Example(cell[0], (str(n),), str(n), f"s{n}", key)))
     return cells
 
 
@@ -142,7 +142,7 @@ def test_forms_live_in_one_split(counts):
             keys[label].append(f"k{k}")
             for _ in range(times):
                 n += 1
-                cells[label, ""].append(Candidate(n, n, 1, Example(label, (str(n),), str(n), f"s{n}", f"k{k}")))
+                cells[label, ""].append(Candidate.of(n, n, Example(label, (str(n),), str(n), f"s{n}", f"k{k}")))
     try:
         found = select(cells, task(), Policy(sizes=(200, 40, 40), disjoint=True))
     except TooFewError:

@@ -1,5 +1,6 @@
 """Tasks that change a sentence, and tasks about its words."""
 
+import math
 from collections import Counter
 from random import Random
 
@@ -8,7 +9,7 @@ import pytest
 from sonde.task import Counts, Example, Policy
 from sonde.tasks import load
 from sonde.tasks.coordination_inversion import Capitals
-from sonde.tasks.odd_man_out import Plan, candidates
+from sonde.tasks.odd_man_out import Plan, candidates, counts_near
 from tests.tasks.asking import ask, reason
 from tests.writing import PAINT, STARRED, TWO_CLAUSES, TWO_CLAUSES_TREE, sentence
 
@@ -170,7 +171,7 @@ def plan_with(**counts):
     """Candidates for `the _ barked`: word → (count after `the`, count before `barked`)."""
     return Plan(
         spelling={w: w for w in counts},
-        kinds={w: frozenset({KIND}) for w in counts},
+        words={KIND: frozenset(counts)},
         frames={},
         after={"the": {w: a for w, (a, _) in counts.items()}},
         before={"barked": {w: b for w, (_, b) in counts.items()}},
@@ -183,6 +184,15 @@ def test_replacements_have_bigrams_as_frequent_as_the_original():
     assert candidates(plan, KIND, ["the", "dog", "barked"], frozenset(), 1.0) == ["cat", "elk", "hen"]
     assert candidates(plan, KIND, ["the", "dog", "barked"], frozenset(), 0.0) == ["cat"]
     assert candidates(plan, ("NOUN", "Number=Plur"), ["the", "dog", "barked"], frozenset(), 1.0) == []
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.1, 0.5, math.log(2), math.log(3), 1.0, 4.0])
+def test_counts_near_another_are_those_whose_logs_are(tolerance):
+    for count in range(1, 60):
+        near = [n for n in range(1, 5000) if abs(math.log(n / count)) <= tolerance]
+        assert counts_near(count, tolerance) == (near[0], near[-1])
+    assert counts_near(3, 1e9)[0] == 1
+    assert counts_near(3, 1e9)[1] > 1 << 64
 
 
 def test_a_replacement_has_a_capital_only_if_the_original_has_one():
@@ -212,7 +222,7 @@ def test_odd_man_out_indexes_only_the_band_and_domain():
     )
     task = load("odd_man_out")
     plan = task.plan(counts, task.policies["conneau2018"], "ud")
-    assert plan == Plan({"dog": "dog"}, {"dog": frozenset({KIND})}, {}, {"the": {"dog": 3}}, {"ran": {"dog": 2}})
+    assert plan == Plan({"dog": "dog"}, {KIND: frozenset({"dog"})}, {}, {"the": {"dog": 3}}, {"ran": {"dog": 2}})
 
 
 def test_a_form_that_is_mainly_something_else_replaces_nothing():
@@ -229,7 +239,7 @@ def test_a_verb_is_replaced_only_by_one_with_the_same_complements():
     kind = ("VERB", "_")
     plan = Plan(
         spelling={w: w for w in ("ate", "saw", "slept")},
-        kinds={w: frozenset({kind}) for w in ("ate", "saw", "slept")},
+        words={kind: frozenset({"ate", "saw", "slept"})},
         frames={"saw": frozenset({"obj", "ccomp"})},
         after={"he": {"ate": 3, "saw": 2, "slept": 2}},
         before={"pears": {"ate": 3, "saw": 2, "slept": 2}},

@@ -1,0 +1,45 @@
+"""What a pass over a corpus does with memory: results are remembered, and the garbage collector is paused."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import TypeVar
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+
+def remember_last(call: Callable[[A], R]) -> Callable[[A], R]:
+    """A function of one argument that computes its result once while it is called with the same object.
+
+    Several tasks in turn look at the same sentence. It is compared by identity, which costs less than hashing it.
+    """
+    last: tuple[A, R] | None = None
+
+    @wraps(call)
+    def remembered(argument: A) -> R:
+        nonlocal last
+        found = last  # once: another thread may replace it
+        if found is None or found[0] is not argument:
+            found = last = (argument, call(argument))
+        return found[1]
+
+    return remembered
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Pause the garbage collector: a pass over a corpus makes many objects and no reference cycles."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            if not gc.get_freeze_count():  # what was made meanwhile counts as old, and is not examined several times
+                gc.freeze()
+                gc.unfreeze()
+            gc.enable()
