@@ -17,20 +17,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sonde.baselines.length import predict_by_length
-from sonde.baselines.majority import predict_majority
-from sonde.baselines.naive_bayes import predict_by_words
-from sonde.baselines.parts import parts_of
 from sonde.core.suggest import did_you_mean
-from sonde.data.dataset import Dataset
-from sonde.data.expected import expectations_for
 from sonde.errors import UsageError
+
+if TYPE_CHECKING:
+    from sonde.data.dataset import Dataset
 
 BASELINES = ("majority", "length", "nb-uni", "nb-bi")
 """Names, in the order of the papers' tables."""
 CONSTANT_BASELINES = ("majority",)
 """Those that predict one label: their accuracy is its share of the test rows, a fact of the set."""
+ENCODER_BASELINES = ("baseline:random", "baseline:hash")
+"""Encoders that know nothing, or only words: run with the probe ``linear`` on all sets with a train/test split. With
+folds, a hundred fits would tell no more than naive Bayes does."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,13 @@ class Prediction:
 
 def baseline(name: str, dataset: Dataset) -> Prediction:
     """Train a baseline by name and predict the test rows."""
+    # the names of the baselines are all that most modules need
+    from sonde.baselines.length import predict_by_length
+    from sonde.baselines.majority import predict_majority
+    from sonde.baselines.naive_bayes import predict_by_words
+    from sonde.baselines.parts import parts_of
+    from sonde.data.expected import expectations_for
+
     parts = parts_of(dataset)
     match name:
         case "majority":

@@ -13,11 +13,11 @@ import msgspec
 
 from sonde.core.files import write_atomically
 from sonde.encoders.diagnosis import REENCODING_CODES, Symptom, diagnose
-from sonde.encoders.embed import Embeddings
 from sonde.errors import DataError, RunError
 from sonde.run.folder import INFO, Run, read_info
 
 if TYPE_CHECKING:
+    from sonde.encoders.embed import Embeddings
     from sonde.encoders.store import Store
     from sonde.run.log import Log
     from sonde.run.parts import Parts

@@ -19,10 +19,9 @@ from sonde.run.folder import Arrays
 from sonde.run.parts import Parts
 from sonde.run.scoring import versions
 from sonde.run.unit import Unit, shared
+from sonde.run.variant import ERASED as ERASED
+from sonde.run.variant import GIVEN as GIVEN
 from sonde.run.variant import VariantColumn, points
-
-GIVEN, ERASED = "given:", "erased:"
-"""Prefixes of variants: measures conditional on another encoder, and scores after a property was erased."""
 
 Finished = tuple[Result, Arrays, Arrays | None]
 

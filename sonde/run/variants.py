@@ -29,7 +29,7 @@ from sonde.run.shared import TextIndex
 from sonde.run.transfer import transfer_unit
 from sonde.run.unit import Plain, Unit, Vectors
 
-__all__ = ["Variant", "Variants", "base_variant", "make_variants", "select_variants", "untrained", "worker_for"]
+__all__ = ["Variant", "Variants", "make_variants", "select_variants", "untrained", "worker_for"]
 
 ALL = "all"
 Finished = tuple[Result, Arrays, Arrays | None]
@@ -84,11 +84,6 @@ def _takes_encoder(name: str) -> bool:
     """Whether a measure is conditional on an encoder."""
     scheme, colon, _ = name.removeprefix(GIVEN).partition(":")
     return name.startswith(GIVEN) and bool(colon) and scheme in scheme_names()
-
-
-def base_variant(variant: str) -> str:
-    """The control or measure of a variant: ``erasure`` for ``erased:…``."""
-    return "erasure" if variant.startswith(ERASED) else variant
 
 
 def make_variants(parts: Parts, variants: Variants, others: Sequence[Parts], seed: int) -> Iterator[Variant]:
