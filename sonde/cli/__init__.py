@@ -45,4 +45,6 @@ def main() -> None:
                 add_installed_verbs(app)
             return app(arguments, result_action="return_value", exit_on_error=False)
 
-    sys.exit(run_to_exit_code(command, debug=debug))
+    code = run_to_exit_code(command, debug=debug)
+    gc.freeze()  # the process is about to end: nothing needs to be looked through once more
+    sys.exit(code)

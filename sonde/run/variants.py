@@ -6,7 +6,7 @@ the same vectors. The name of either is the ``variant`` of its cells.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -63,10 +63,10 @@ class Variant:
 
 def select_variants(controls: StringsOrPaths, measures: StringsOrPaths) -> Variants:
     """The requested names, with ``all`` expanded."""
-    return Variants(_names(controls, tuple(CONTROLS), "control"), _names(measures, tuple(MEASURES), "measure"))
+    return Variants(_names(controls, CONTROLS, "control"), _names(measures, MEASURES, "measure"))
 
 
-def _names(given: StringsOrPaths, known: Sequence[str], what: str) -> tuple[str, ...]:
+def _names(given: StringsOrPaths, known: Collection[str], what: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for name in (part for text in as_strings(given, f"a {what}") for part in text.split(",") if part):
         if name == ALL:
