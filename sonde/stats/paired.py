@@ -167,7 +167,7 @@ def permutation(
     if len(sizes) <= FLIPS:
         return Permutation(total / len(d), _exact_p(total, sizes), exact=True)
     flipped_sums = _some_sums(sizes, inputs.checked_draws(draws), np.random.default_rng(seed))
-    p = (_as_large(flipped_sums, total, sizes) + 1) / (len(flipped_sums) + 1)
+    p = (int(_as_large(flipped_sums, total, sizes).sum()) + 1) / (len(flipped_sums) + 1)
     return Permutation(total / len(d), p, exact=False)
 
 
@@ -194,17 +194,17 @@ def _exact_p(total: float, sizes: Floats) -> float:
     """The share of all sign flips of sizes (m) whose sum is as large as the observed one."""
     if not len(sizes):
         return 1.0
-    # with the first sign fixed: flipping all signs changes only that of the sum
-    sums = np.full(2 ** (len(sizes) - 1), sizes[0])
-    for i, size in enumerate(sizes[1:].tolist()):
-        np.subtract(sums[: 2**i], size, out=sums[2**i : 2 ** (i + 1)])
-        sums[: 2**i] += size
-    return _as_large(sums, total, sizes) / len(sums)
+    sums, ways = np.zeros(1), np.ones(1)
+    # of equal sizes, only the number of positive ones counts
+    for size, times in zip(*np.unique(sizes, return_counts=True), strict=True):
+        sums = np.add.outer(sums, size * np.arange(-times, times + 1, 2)).ravel()
+        ways = np.outer(ways, [math.comb(times, k) for k in range(times + 1)]).ravel()
+    return float(ways[_as_large(sums, total, sizes)].sum()) / 2.0 ** len(sizes)
 
 
-def _as_large(flipped_sums: Floats, total: float, sizes: Floats) -> int:
-    """How many sums are as large as the observed one."""
-    return int((np.abs(flipped_sums) >= abs(total) - DIFFERENCE_TIE * sizes[-1]).sum())
+def _as_large(flipped_sums: Floats, total: float, sizes: Floats) -> npt.NDArray[np.bool_]:
+    """Which sums are as large as the observed one."""
+    return np.asarray(np.abs(flipped_sums) >= abs(total) - DIFFERENCE_TIE * sizes[-1])
 
 
 def _some_sums(sizes: Floats, draws: int, rng: np.random.Generator) -> Floats:
