@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import sonde
+from tests.report.runs import beside, result, written
 
 ROOT = Path(sonde.__file__).parent
 LINE = [
@@ -57,18 +58,54 @@ def test_importing_sonde_loads_nothing_heavy():
     assert heavy.isdisjoint(loaded)
 
 
-def test_help_loads_no_numbers_and_no_sentences():
+def loaded_by(*words, cwd=None):
+    """The modules that a command has loaded when it ends."""
     code = (
-        "import sys; sys.argv = ['sonde', '--help']\n"
+        f"import sys; sys.argv = ['sonde', *{words!r}]\n"
         "from sonde.cli import main\n"
         "try: main()\n"
-        "except SystemExit: pass\n"
+        "except SystemExit as e: assert e.code == 0, e.code\n"
         "print(*sorted(sys.modules))"
     )
-    loaded = run(code).splitlines()[-1].split()
-    assert "cyclopts" in loaded
-    heavy = {"numpy", "pyarrow", "torch", "scipy", "sklearn", "joblib", "sonde.make", "sonde.corpus.corpus"}
+    return set(run(code, cwd=cwd).splitlines()[-1].split())
+
+
+def test_help_loads_no_numbers_and_no_sentences():
+    loaded = loaded_by("--help")
+    assert {"cyclopts", "sonde.cli.make", "sonde.cli.show"} <= loaded
+    heavy = {"numpy", "pyarrow", "torch", "scipy", "sklearn", "joblib", "msgspec", "jinja2", "pandas"}
     assert heavy.isdisjoint(loaded)
+    # no package of sonde but that of the command line, and what finds verbs
+    assert {m.split(".")[1] for m in loaded if m.startswith("sonde.")} == {"cli", "core", "errors"}
+
+
+def test_a_built_in_verb_loads_no_other_and_looks_for_no_packages():
+    loaded = loaded_by("show", "--help")
+    assert {m for m in loaded if m.startswith("sonde.cli.") and not m.startswith("sonde.cli._")} == {"sonde.cli.show"}
+    assert "importlib.metadata" not in loaded
+
+
+def test_reading_a_run_loads_nothing_that_computes_one(tmp_path):
+    written(tmp_path / "run", *beside(limit=None), result("mine", forms=40), result("other", forms=40))
+    heavy = {"torch", "numba", "pandas", "joblib", "scipy.optimize", "scipy.stats", "sonde.make", "sonde.run.loop"}
+    shown = loaded_by("show", "run", cwd=tmp_path)
+    assert "sonde.run.folder" in shown
+    assert (heavy | {"jinja2", "vl_convert", "sonde.audit"}) & shown == set()
+    assert heavy & loaded_by("report", "run", cwd=tmp_path) == set()
+
+
+def test_a_run_without_measures_loads_none(tmp_path):
+    code = (
+        "import sys\n"
+        "from sonde import Dataset, Example, evaluate\n"
+        "rows = [Example('ab'[i % 2], ('text', str(i)), f'text {i}') for i in range(20)]\n"
+        "data = Dataset('own/set', 'set', 1, 'en', ('a', 'b'), {'tr': rows, 'va': rows, 'te': rows})\n"
+        "evaluate('baseline:length', data, 'run', baselines=['majority'], resample=0)\n"
+        "print(*sorted(sys.modules))"
+    )
+    loaded = set(run(code, cwd=tmp_path).split())
+    assert "sonde.run.loop" in loaded
+    assert {"sonde.probes.mix", "sonde.run.measures.mix", "sonde.make", "scipy.stats", "joblib"}.isdisjoint(loaded)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs the module resource")

@@ -5,13 +5,25 @@ from __future__ import annotations
 import gc
 import sys
 from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any
 
 from sonde.cli._exits import run_to_exit_code
 from sonde.cli._options import STDIN
-from sonde.cli._verbs import add_installed_verbs, make_app
+from sonde.cli._verbs import add_installed_verbs, make_app, verb_names
 from sonde.cli._warnings import printed_warnings
 
-app = make_app()
+if TYPE_CHECKING:
+    import cyclopts
+
+    app: cyclopts.App
+
+
+def __getattr__(name: str) -> Any:
+    """``app``: the command line with all built-in verbs."""
+    if name == "app":
+        globals()[name] = make_app(verb_names())
+        return globals()[name]
+    raise AttributeError(f"module 'sonde.cli' has no attribute {name!r}")
 
 
 def main() -> None:
@@ -25,9 +37,14 @@ def main() -> None:
 
     def command() -> object:
         with printed_warnings():
-            # not for built-in verbs: to look for others takes longer than most of the start
-            if not arguments or arguments[0].startswith("-") or arguments[0] not in app:
+            built_in = verb_names()
+            if arguments and arguments[0] in built_in:  # to load and to look for others takes longer than the rest
+                app = make_app(arguments[:1])
+            else:
+                app = make_app(built_in)
                 add_installed_verbs(app)
             return app(arguments, result_action="return_value", exit_on_error=False)
 
-    sys.exit(run_to_exit_code(command, debug=debug))
+    code = run_to_exit_code(command, debug=debug)
+    gc.freeze()  # the process is about to end: nothing needs to be looked through once more
+    sys.exit(code)

@@ -11,9 +11,9 @@ place in ``sonde --help``. Files whose names begin with _ hold what verbs share.
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import EntryPoint
+from collections.abc import Sequence
 from types import FunctionType, ModuleType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import cyclopts
 from cyclopts import Parameter
@@ -21,6 +21,9 @@ from cyclopts import Parameter
 from sonde import __version__
 from sonde.core.plugins import load_entry, module_names, offered
 from sonde.errors import SondeError, UsageError, describe_error, error_location
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "sonde.verbs"
 AFTER_BUILT_IN = 1000
@@ -30,8 +33,8 @@ PARAMETER_INDENT = " " * 8
 DEFAULT_PARAMETER = Parameter(negative=(), show_default=False)
 
 
-def make_app() -> cyclopts.App:
-    """The command line with the built-in verbs."""
+def make_app(verbs: Sequence[str]) -> cyclopts.App:
+    """The command line with these built-in verbs."""
     app = cyclopts.App(
         name="sonde",
         help="Ask a sentence encoder what it knows.\n\nExit codes: 0 success, 1 wrong usage or bad input, "
@@ -42,7 +45,7 @@ def make_app() -> cyclopts.App:
         suppress_keyboard_interrupt=False,
         default_parameter=DEFAULT_PARAMETER,
     )
-    for name, module in verb_modules().items():
+    for name, module in verb_modules(verbs).items():
         verb = getattr(module, name)
         if isinstance(verb, cyclopts.App):
             verb.sort_key = module.order
@@ -68,9 +71,14 @@ def _unwrap(verb: object) -> None:
     verb.__doc__ = "\n".join(lines)
 
 
-def verb_modules() -> dict[str, ModuleType]:
-    """The files of the built-in verbs by name, in the order of ``sonde --help``."""
-    modules = {name: importlib.import_module(f"sonde.cli.{name}") for name in module_names("sonde.cli")}
+def verb_names() -> list[str]:
+    """The built-in verbs."""
+    return module_names("sonde.cli")
+
+
+def verb_modules(verbs: Sequence[str]) -> dict[str, ModuleType]:
+    """The files of built-in verbs by name, in the order of ``sonde --help``."""
+    modules = {name: importlib.import_module(f"sonde.cli.{name}") for name in verbs}
     return dict(sorted(modules.items(), key=lambda item: item[1].order))
 
 

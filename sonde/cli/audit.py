@@ -86,8 +86,8 @@ def audit(
         raise UsageError("Name a set to audit, or a code to explain: sonde audit --explain CODE.")
     from sonde.audit.collection import UnreadableSet, audit_collection, audit_sources
     from sonde.audit.finding import SEVERITIES
+    from sonde.core.arguments import resolve_jobs
     from sonde.data.sources import find_sets
-    from sonde.make.request import resolve_jobs
     from sonde.tasks import load
 
     columns = parse_columns(text, label, split, target, no_header)

@@ -47,12 +47,13 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
 
 def _make_and_probe(folder: Path, progress: Progress) -> tuple[list[Mapping[str, Any]], Run]:
     """Make the sets and probe ``static:`` on them; the manifests of the sets, and the run."""
+    from sonde.core.arguments import resolve_jobs
     from sonde.corpus.corpus import Corpus
     from sonde.data.dataset import Dataset
     from sonde.data.sources import find_sets
     from sonde.encoders.store import Store, default_root
     from sonde.make import make_sets
-    from sonde.make.request import check_writable, resolve_jobs, select_tasks
+    from sonde.make.request import check_writable, select_tasks
     from sonde.run import evaluate
 
     check_writable(folder)

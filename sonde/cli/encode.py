@@ -50,12 +50,13 @@ def encode(
     from sonde.cli._sets import map_sets
     from sonde.console import err, print_symptoms, progress_bar
     from sonde.console import out as console
+    from sonde.core.arguments import resolve_jobs
     from sonde.encoders import load
     from sonde.encoders.diagnosis import diagnose
     from sonde.encoders.embed import embed, texts_of_set
     from sonde.encoders.schemes.npy import write_vectors
     from sonde.errors import SondeError, UsageError
-    from sonde.make.request import check_writable, resolve_jobs
+    from sonde.make.request import check_writable
 
     if not paths:
         raise UsageError("Name the sets whose texts to encode.")

@@ -73,11 +73,11 @@ def _store() -> Iterator[Row]:
 
 
 def _verbs() -> Iterator[Row]:
-    from sonde.cli._verbs import GROUP, verb_modules
+    from sonde.cli._verbs import GROUP, verb_modules, verb_names
     from sonde.core.plugins import offered
 
     yield "verb", "description"
-    for name, module in verb_modules().items():
+    for name, module in verb_modules(verb_names()).items():
         summary = (module.__doc__ or "").split("\n")[0].partition(": ")[2]
         yield name, summary[:1].upper() + summary[1:]
     for name, entry in offered(GROUP).items():

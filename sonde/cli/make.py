@@ -75,13 +75,14 @@ def make(
         The format of the files. Default: from their names and contents.
     """
     from sonde.console import err, print_sets, progress_bar
+    from sonde.core.arguments import resolve_jobs
     from sonde.corpus.corpus import Corpus
     from sonde.data.dataset import MANIFEST_FILE, Dataset
     from sonde.errors import UsageError
     from sonde.make import make_sets
     from sonde.make.exclusion import ExcludedSentences
     from sonde.make.filters import EXCLUDED_REASON
-    from sonde.make.request import check_writable, read_excluded, resolve_jobs, select_tasks
+    from sonde.make.request import check_writable, read_excluded, select_tasks
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Expected either corpus files or --builtin N, for the built-in corpus.")

@@ -105,9 +105,9 @@ def run(
     from sonde.cli._options import STDIN, open_store, parse_columns
     from sonde.cli._warnings import printed_warnings
     from sonde.console import err, print_symptoms, progress_bar
+    from sonde.core.arguments import resolve_jobs
     from sonde.data.sources import filter_by_suite, find_sets
     from sonde.errors import UsageError
-    from sonde.make.request import resolve_jobs
     from sonde.report.summary import summarise
     from sonde.report.tables import print_table
     from sonde.run import evaluate

@@ -51,7 +51,7 @@ def probe_p(sides: Systems, one: int, two: int) -> float:
     """McNemar's mid-p; a permutation test over clusters if rows share them, or over rows with several seeds."""
     first, second = sides.sums[one], sides.sums[two]
     if sides.rows.clustered or max(sides.seeds[one][1], sides.seeds[two][1]) > 1:
-        return clustered_p(first, second, range(len(first)))
+        return clustered_p(first, second)  # of clusters already
     apart = first - second
     return binomial_p(int((apart > 0).sum()), int((apart < 0).sum()))[1]
 

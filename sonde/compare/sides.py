@@ -5,11 +5,10 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
-from sonde.baselines import BASELINES
+from sonde.baselines import BASELINES, ENCODER_BASELINES
 from sonde.errors import UsageError
 from sonde.result import Result
 from sonde.run.folder import Run
-from sonde.run.loop import ENCODER_BASELINES
 
 ONE_OF = ("probe", "limit", "device", "sonde", "id")
 """Facts that must have one value on each side of a comparison."""

@@ -52,3 +52,8 @@ def as_texts(given: str | Iterable[str]) -> list[str]:
     if (odd := next((i for i, text in enumerate(found) if not isinstance(text, str)), None)) is not None:
         raise UsageError(f"Text {odd + 1} of {len(found)} is of type {type(found[odd]).__name__}; expected a string.")
     return found
+
+
+def resolve_jobs(jobs: int) -> int:
+    """A usable number of worker processes; 0 and below mean all cores."""
+    return jobs if jobs > 0 else os.cpu_count() or 1

@@ -18,13 +18,15 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType, ModuleType
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from sonde.core.suggest import did_you_mean
 from sonde.core.third_party import third_party_code
 from sonde.errors import SondeWarning, UsageError, describe_error, error_location
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 class Part(Protocol):
@@ -95,6 +97,8 @@ def offered(group: str) -> dict[str, EntryPoint]:
 
 @cache
 def _offered(group: str, path: tuple[str, ...]) -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points
+
     return {entry.name: entry for entry in entry_points(group=group)}
 
 

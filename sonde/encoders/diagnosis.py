@@ -20,17 +20,18 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from sonde.encoders.call import call_encoder, preview
-from sonde.encoders.embed import Embeddings
 from sonde.encoders.encoder import encoder_info
 from sonde.encoders.scheme import sends_texts
-from sonde.encoders.wordvectors.pooled import Pooled
 from sonde.errors import SondeError
+
+if TYPE_CHECKING:
+    from sonde.encoders.embed import Embeddings
 
 Code = Literal[
     "equal-vectors", "zero-vectors", "dead-layers", "constant-columns", "random-vectors", "batch-dependent",
@@ -250,6 +251,8 @@ def _tolerance(encoder: Any, half: bool) -> float:
 
 def unknown_tokens(encoder: Any, texts: Sequence[str]) -> list[Symptom]:
     """Whether word vectors lack more than a few of the running tokens, and whether another tokenisation would help."""
+    from sonde.encoders.wordvectors.pooled import Pooled
+
     if not isinstance(encoder, Pooled):
         return []
     if encoder.rows is not None:  # it was restricted to the tokens of some texts, and rejects others

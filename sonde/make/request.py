@@ -162,11 +162,6 @@ def parse_length(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def resolve_jobs(jobs: int) -> int:
-    """A usable number of worker processes; 0 and below mean all cores."""
-    return jobs if jobs > 0 else os.cpu_count() or 1
-
-
 def check_writable(folder: Path | str) -> None:
     """Refuse a folder that cannot be written to, before any work is done; nothing is created yet."""
     folder = Path(folder)

@@ -6,7 +6,7 @@ import difflib
 import warnings
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any, get_type_hints
 from urllib.parse import quote, unquote
@@ -52,6 +52,12 @@ def parse(text: str) -> tuple[str, Probe]:
     >>> parse("linear?l2=1e-2,0.001")[0]
     'linear?l2=0.01,0.001'
     """
+    return _parse(text, tuple(PROBE_KINDS.parts().values()))
+
+
+@lru_cache(maxsize=256)
+def _parse(text: str, kinds: tuple[ProbeKind, ...]) -> tuple[str, Probe]:
+    """The same, given the kinds of probes that there are: all results of a run name one of a few probes."""
     name, mark, query = text.partition("?")
     preset = named(name)
     changed: dict[str, Any] = {}

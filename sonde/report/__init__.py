@@ -1,6 +1,24 @@
 """What a run found, shown: a summary as plain data, and tables, texts, figures and pages made from it."""
 
-from sonde.report.notebook import Report
-from sonde.report.summary import summarise
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sonde.report.notebook import Report
+    from sonde.report.summary import summarise
 
 __all__ = ["Report", "summarise"]
+
+
+def __getattr__(name: str) -> Any:
+    """The public names, each imported when it is first used: a table does not need what writes the page."""
+    if name == "Report":
+        from sonde.report.notebook import Report
+
+        return Report
+    if name == "summarise":
+        from sonde.report.summary import summarise
+
+        return summarise
+    raise AttributeError(f"module 'sonde.report' has no attribute {name!r}")

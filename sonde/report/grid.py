@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sonde.baselines import BASELINES
+from sonde.baselines import BASELINES, ENCODER_BASELINES
 from sonde.report.types import Column
 from sonde.result import Cell, Failure, Result
 from sonde.run.folder import Run
-from sonde.run.loop import ENCODER_BASELINES
 
 BASELINE_NAMES = (*BASELINES, *ENCODER_BASELINES)
 """The baselines, in the order of their columns."""

@@ -7,12 +7,12 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 
 from sonde.published import TRANSFER, published
 from sonde.report.cells import value_of
 from sonde.report.correlations import MIN_ENCODERS, comparable_columns
 from sonde.report.types import LanguageComparison, LanguageCorrelation, ProfilePoint, SetSummary, Summary
+from sonde.stats.correlation import ranks
 from sonde.tasks import SUITES
 
 TASK_ALIASES = {
@@ -125,8 +125,6 @@ def _correlated(rows: Sequence[Mapping[str, float]], codes: Sequence[str]) -> li
     for one, two in combinations(codes, 2):
         pairs = np.array([(row[one], row[two]) for row in rows if one in row and two in row]).T
         if pairs.size >= 2 * MIN_ENCODERS and (np.ptp(pairs, axis=1) > 0).all():
-            spearman, pearson = (
-                float(np.corrcoef(x, y).clip(-1.0, 1.0)[0, 1]) for x, y in (rankdata(pairs, axis=1), pairs)
-            )
+            spearman, pearson = (float(np.corrcoef(x, y).clip(-1.0, 1.0)[0, 1]) for x, y in (ranks(pairs), pairs))
             found.append(Agreement(one, two, spearman, pearson, pairs.shape[1]))
     return found

@@ -12,7 +12,7 @@ from sonde.report.types import Cell, FailureSummary, SetSummary, Summary
 from sonde.report.variant_tables import interpretations
 from sonde.report.verdict import footnotes
 from sonde.result import CONSTANT_INTERVAL
-from sonde.run.variants import base_variant
+from sonde.run.variant import base_variant
 
 MAX_NAMED_SETS = 3
 """Up to this many sets are named; of more, the first one and how many others there are."""

@@ -15,7 +15,7 @@ from sonde.report.types import Reproduction
 from sonde.result import FLOAT16_FACT, Cell
 from sonde.run.control import CONTROLS
 from sonde.run.folder import Run
-from sonde.run.variants import base_variant
+from sonde.run.variant import base_variant
 
 
 def reproduction(run: Run, versions: Mapping[str, tuple[str, ...]]) -> Reproduction:

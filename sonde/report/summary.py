@@ -217,7 +217,7 @@ def _versions(results: Iterable[Result]) -> dict[str, tuple[str, ...]]:
 
 def _seconds(results: Sequence[Result]) -> Seconds:
     """Time by stage. Layers, probes and seeds share the time in which their set was encoded: it counts once."""
-    encode = {(r.cell.encoder, r.cell.data, r.cell.limit, r.seconds.get("encode", 0.0)) for r in results}
+    encode = dict.fromkeys((r.cell.encoder, r.cell.data, r.cell.limit, r.seconds.get("encode", 0.0)) for r in results)
     return Seconds(
         encode=sum(seconds for *_, seconds in encode),
         fit=sum(r.seconds.get("fit", 0.0) for r in results),

@@ -15,10 +15,9 @@ from sonde.report.grid import ColumnKey, Grid, SetKey
 from sonde.result import Cell, Result
 from sonde.run.control import CONTROLS, Control
 from sonde.run.folder import Run
-from sonde.run.measure import ERASED, GIVEN, MEASURES, Measure
+from sonde.run.measure import MEASURES, Measure
 from sonde.run.measures import measure_of
-from sonde.run.variant import VariantSummary
-from sonde.run.variants import base_variant
+from sonde.run.variant import ERASED, GIVEN, VariantSummary, base_variant
 
 GIVEN_SEPARATOR = " given "
 """Separates the identities of two encoders; neither has spaces."""

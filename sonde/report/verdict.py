@@ -106,7 +106,7 @@ def paired_p(run: Run, one: Sequence[Result], two: Sequence[Result], metric: Met
         return difference_p(run, one, two)
     first, second = (np.array([_bits(run, r, LOSSES[metric]) for r in side]) for side in (one, two))
     clusters = row_clusters(run, one[0])
-    return clustered_p(first.mean(axis=0), second.mean(axis=0), range(first.shape[1]) if clusters is None else clusters)
+    return clustered_p(first.mean(axis=0), second.mean(axis=0), clusters)
 
 
 def _bits(run: Run, result: Result, name: str) -> npt.NDArray[np.float64]:

@@ -1,7 +1,22 @@
 """Runs: encoders probed on datasets, every result saved as soon as it is finished."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from sonde.run.folder import Run
 from sonde.run.join import join
-from sonde.run.loop import evaluate
+
+if TYPE_CHECKING:
+    from sonde.run.loop import evaluate
 
 __all__ = ["Run", "evaluate", "join"]
+
+
+def __getattr__(name: str) -> Any:
+    """``evaluate``, imported when it is first used: to read a run does not take what computes one."""
+    if name == "evaluate":
+        from sonde.run.loop import evaluate
+
+        return evaluate
+    raise AttributeError(f"module 'sonde.run' has no attribute {name!r}")

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sonde.baselines import Baselines
+from sonde.baselines.of_set import Baselines
 from sonde.probes import Features, Fit, Model, fit
 from sonde.probes.kind import kind_of
 from sonde.probes.saved import MAX_SAVED_BYTES, from_arrays, to_arrays

@@ -13,11 +13,11 @@ import msgspec
 
 from sonde.core.files import write_atomically
 from sonde.encoders.diagnosis import REENCODING_CODES, Symptom, diagnose
-from sonde.encoders.embed import Embeddings
 from sonde.errors import DataError, RunError
-from sonde.run.folder import INFO, Run, read_info
+from sonde.run.folder import INFO, Run
 
 if TYPE_CHECKING:
+    from sonde.encoders.embed import Embeddings
     from sonde.encoders.store import Store
     from sonde.run.log import Log
     from sonde.run.parts import Parts
@@ -42,8 +42,7 @@ def write_diagnosis(
     sets: Sequence[Parts], *, half: bool,
 ) -> None:  # fmt: skip
     """Diagnose an encoder by its vectors, once; again only if it has no identity, as it may have changed."""
-    info = read_info(log.folder) or {}
-    before = _last(log.folder, info).get((name, identity))
+    before = _last(log.folder, log.info).get((name, identity))
     if before is not None and identity is not None:
         return
     there = set(found.texts)  # sentences only: other inputs are mostly single words
@@ -55,7 +54,7 @@ def write_diagnosis(
         kept.write(symptoms)
     if before is not None and before.symptoms == symptoms:
         return
-    number = len(info.get(DIAGNOSES_KEY, ()))
+    number = len(log.info.get(DIAGNOSES_KEY, ()))
     digest = _digest(f"{name} {identity} {number} {symptoms}")
     log.describe(**{DIAGNOSES_KEY: [msgspec.to_builtins(Diagnosis(name, identity, number, symptoms, digest))]})
 

@@ -30,9 +30,12 @@ from sonde.run.info import in_order as in_order
 from sonde.run.info import info_or_damage, rebuild_info
 from sonde.run.info import read_info as read_info
 from sonde.run.info import request_of as request_of
+from sonde.run.kept_arrays import KeptArrays
 from sonde.run.records import RESULTS as RESULTS
 from sonde.run.records import read_records
 from sonde.run.verify import AUXILIARY_PREFIX as AUXILIARY_PREFIX
+from sonde.run.verify import CHOSEN_ARRAY as CHOSEN_ARRAY
+from sonde.run.verify import RESAMPLED as RESAMPLED
 from sonde.run.verify import Arrays as Arrays
 from sonde.run.verify import find_damaged, probe_path, read_model, read_predictions, read_test_rows
 from sonde.task import Example
@@ -86,6 +89,7 @@ class Run:
     """Finished cells of controls and measures, named by ``cell.variant``."""
     damaged: tuple[str, ...] = ()
     """Damaged files and lines. Damaged results are left out."""
+    _kept: KeptArrays = field(default_factory=KeptArrays, init=False, repr=False, compare=False)
 
     @classmethod
     def load(cls, folder: Path | str) -> Run:
@@ -166,11 +170,16 @@ class Run:
         """
         return read_predictions(self.folder_of(result), result, names)
 
+    def paired_arrays(self, result: Result) -> Arrays:
+        """The predictions that paired tests need, read-only and kept in memory, as every test needs them again."""
+        names = ("predicted", "truth", *((RESAMPLED, CHOSEN_ARRAY) if result.resamples else ()))
+        return self._kept.get(result.key, lambda: self.predictions(result, *names))
+
     def correct(self, result: Result) -> npt.NDArray[np.bool_]:
         """Which test rows (n) are labelled correctly; UsageError for sets that are not scored by accuracy."""
         if result.metric != "accuracy":
             raise UsageError(f"{result.cell.dataset} is scored by {result.metric}: its rows are not right or wrong.")
-        found = self.predictions(result, "predicted", "truth")
+        found = self.paired_arrays(result)
         return np.asarray(found["predicted"] == found["truth"])
 
     def has_model(self, result: Result) -> bool:

@@ -53,6 +53,7 @@ class Log:
             info = rebuild_info(self._records.results.values(), self._records.failures.values())
             damaged.append(f"{problem} It is written again.")
         self.info: dict[str, Any] = info or {"format": FORMAT}
+        self._described = False
         self._rows: dict[tuple[str, int | None], str] = {}
         self._records.drop_unowned(lambda result: predictions_path(folder, result).exists())
         content = _repaired(self.path, self._records)
@@ -96,10 +97,11 @@ class Log:
     def begin(self, encoders: Sequence[str]) -> None:
         """Start a command that requests these encoders. Earlier failures no longer count."""
         request = {"encoders": list(encoders), "datasets": []}
-        self._save({**self.info, "command": self.info.get("command", 0) + 1, "asked": request})
+        self._set({**self.info, "command": self.info.get("command", 0) + 1, "asked": request})
+        self._save()
 
     def describe(self, **facts: Sequence[Any]) -> None:
-        """Add requests to run.json: each list grows by the values it lacks."""
+        """Add requests to run.json, which is written before the next record: each list grows by the values it lacks."""
         info = dict(self.info)
         for name, values in facts.items():
             there = list(info.get(name, ()))
@@ -110,19 +112,25 @@ class Log:
                     more = [value["digest"] for value in values if value["digest"] not in request["datasets"]]
                     info["asked"] = {**request, "datasets": [*request["datasets"], *more]}
             info[name] = there + [value for value in values if value not in there]
-        self._save(info)
+        self._set(info)
 
     def close(self) -> None:
         """Record in run.json what was written."""
-        if (self.folder / INFO).exists():
+        if self._described or (self.folder / INFO).exists():
             state = {"lines": self._lines, "bytes": self._size, "digest": self._state.hexdigest()}
-            self._save({**self.info, "written": state})
+            self._set({**self.info, "written": state})
+            self._save()
 
-    def _save(self, info: dict[str, Any]) -> None:
-        if info != self.info or not (self.folder / INFO).exists():
+    def _set(self, info: dict[str, Any]) -> None:
+        self._described = self._described or info != self.info
+        self.info = info
+
+    def _save(self) -> None:
+        """Write run.json, if it is not up to date."""
+        if self._described or not (self.folder / INFO).exists():
             with self._saving():
-                write_atomically(self.folder / INFO, seal_document(info))
-            self.info = info
+                write_atomically(self.folder / INFO, seal_document(self.info))
+            self._described = False
 
     def save_rows(self, dataset: Dataset, data: str, limit: int | None) -> None:
         """Save the test rows of a set, unless the file is there and intact."""
@@ -164,6 +172,7 @@ class Log:
                 files["rows"] = rows
             record = replace(record, files=files)
         line = to_line(record, self._lines) + b"\n"
+        self._save()
         with self._saving():
             for path, content in contents.items():
                 write_atomically(path, content)

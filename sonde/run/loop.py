@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sonde import __version__
-from sonde.baselines import BASELINES
+from sonde.baselines import BASELINES, ENCODER_BASELINES
 from sonde.core.arguments import Integers, StringsOrPaths, as_list, as_strings, check_integer
 from sonde.core.progress import Progress
 from sonde.data.dataset import Dataset
@@ -29,10 +29,6 @@ from sonde.run.read_sets import is_utf8, read_sets
 from sonde.run.resample import checked_resamples
 from sonde.run.subsample import Subsamples
 from sonde.run.variants import Variants, make_variants, select_variants, untrained
-
-ENCODER_BASELINES = ("baseline:random", "baseline:hash")
-"""Encoders that know nothing, or only words: run with the probe ``linear`` on all sets with a train/test split. With
-folds, a hundred fits would tell no more than naive Bayes does."""
 
 Encoder = str | Callable[[Sequence[str]], Any]
 Encoders = Encoder | Iterable[Encoder] | Mapping[str, Callable[[Sequence[str]], Any]]

@@ -19,16 +19,15 @@ from sonde.run.folder import Arrays
 from sonde.run.parts import Parts
 from sonde.run.scoring import versions
 from sonde.run.unit import Unit, shared
+from sonde.run.variant import ERASED as ERASED
+from sonde.run.variant import GIVEN as GIVEN
 from sonde.run.variant import VariantColumn, points
-
-GIVEN, ERASED = "given:", "erased:"
-"""Prefixes of variants: measures conditional on another encoder, and scores after a property was erased."""
 
 MAX_MEASURE_ROWS = 10_000
 """Training rows that measures of where in the vectors a property is use at most by default. On made-up tasks, 40,000
-rows give the same rank and the same difference between erased and random directions, within half a point; INLP removes
+rows give the same rank and the same difference between erased and random directions, within 0.6 points; INLP removes
 a fifth more directions. What counts rows or bits, or needs many rows to learn, uses all: with 10,000 of them, the bits
-that are added to the length differ by up to a fifth."""
+that are added to the length differ by a fifth."""
 SUBSAMPLED = f"It uses at most {MAX_MEASURE_ROWS:,} training rows by default."
 """What the interpretation of such a measure says about it."""
 

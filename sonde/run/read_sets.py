@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from sonde import __version__
-from sonde.baselines import Baselines
+from sonde.baselines.of_set import Baselines
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.data.sources import Source

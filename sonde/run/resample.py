@@ -19,15 +19,13 @@ from sonde.probes.convex import Linear, logits
 from sonde.probes.fit import leave_groups_out
 from sonde.probes.kind import kind_of
 from sonde.result import Result
-from sonde.run.folder import AUXILIARY_PREFIX, Run
+from sonde.run.folder import CHOSEN_ARRAY, RESAMPLED, Run
 from sonde.run.parts import Part, Parts, cluster_ids
 from sonde.stats.intervals import proportion_interval
 from sonde.stats.means import Rows
 from sonde.stats.resample import cluster_numbers
 from sonde.stats.training import Retrained, Systems
 
-RESAMPLED, CHOSEN_ARRAY = f"{AUXILIARY_PREFIX}resampled", f"{AUXILIARY_PREFIX}chosen"
-"""Names of the saved arrays: bits of retrained probes, and of the probes that resampled dev rows choose."""
 DEV_DRAWS = 20
 """Bootstrap samples of dev rows."""
 RESAMPLE_MULTIPLE = 10
@@ -174,7 +172,7 @@ def read_resamples(run: Run, result: Result) -> Retrained | None:
     """Which test rows the retrained probes have right; None if there are none."""
     if not result.resamples or result.cell.probe is None:
         return None
-    found, n = run.predictions(result, RESAMPLED, CHOSEN_ARRAY), result.n["te"]
+    found, n = run.paired_arrays(result), result.n["te"]
     trained, chosen = (
         np.unpackbits(found[name], axis=1, count=n).astype(np.float64) for name in (RESAMPLED, CHOSEN_ARRAY)
     )

@@ -12,7 +12,8 @@ from typing import Any, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from sonde.baselines import Baselines, baseline
+from sonde.baselines import baseline
+from sonde.baselines.of_set import Baselines
 from sonde.errors import UsageError
 from sonde.probes import Features
 from sonde.result import Cell, Result

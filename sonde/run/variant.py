@@ -10,6 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+GIVEN, ERASED = "given:", "erased:"
+"""Prefixes of variants: measures conditional on another encoder, and scores after a property was erased."""
+
+
+def base_variant(variant: str) -> str:
+    """The control or measure of a variant: ``erasure`` for ``erased:…``."""
+    return "erasure" if variant.startswith(ERASED) else variant
+
 
 class CellText(NamedTuple):
     """A cell of a table as it is printed."""

@@ -6,7 +6,7 @@ the same vectors. The name of either is the ``variant`` of its cells.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -32,7 +32,7 @@ from sonde.run.subsample import Subsamples
 from sonde.run.transfer import transfer_unit
 from sonde.run.unit import Plain, Unit, Vectors, features_of, shared
 
-__all__ = ["Variant", "Variants", "base_variant", "make_variants", "select_variants", "untrained", "worker_for"]
+__all__ = ["Variant", "Variants", "make_variants", "select_variants", "untrained", "worker_for"]
 
 ALL = "all"
 COMPARED_ROWS = 256
@@ -74,10 +74,10 @@ class Variant:
 
 def select_variants(controls: StringsOrPaths, measures: StringsOrPaths, rows: int | None = None) -> Variants:
     """The requested names, with ``all`` expanded."""
-    return Variants(_names(controls, tuple(CONTROLS), "control"), _names(measures, tuple(MEASURES), "measure"), rows)
+    return Variants(_names(controls, CONTROLS, "control"), _names(measures, MEASURES, "measure"), rows)
 
 
-def _names(given: StringsOrPaths, known: Sequence[str], what: str) -> tuple[str, ...]:
+def _names(given: StringsOrPaths, known: Collection[str], what: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for name in (part for text in as_strings(given, f"a {what}") for part in text.split(",") if part):
         if name == ALL:
@@ -95,11 +95,6 @@ def _takes_encoder(name: str) -> bool:
     """Whether a measure is conditional on an encoder."""
     scheme, colon, _ = name.removeprefix(GIVEN).partition(":")
     return name.startswith(GIVEN) and bool(colon) and scheme in scheme_names()
-
-
-def base_variant(variant: str) -> str:
-    """The control or measure of a variant: ``erasure`` for ``erased:…``."""
-    return "erasure" if variant.startswith(ERASED) else variant
 
 
 def make_variants(

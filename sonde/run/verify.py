@@ -8,9 +8,10 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,8 @@ from sonde.task import Example
 PREDICTIONS, PROBES, DATASETS = "predictions", "probes", "datasets"
 AUXILIARY_PREFIX = "other_"
 """Prefix of arrays that do not have a row per test row."""
+RESAMPLED, CHOSEN_ARRAY = f"{AUXILIARY_PREFIX}resampled", f"{AUXILIARY_PREFIX}chosen"
+"""Which test rows retrained probes have right, and those that resampled dev rows choose; a bit per row."""
 REDO_CELL = "The same `sonde run` command computes it again."
 SCORE_TOLERANCE = 1e-9
 
@@ -134,16 +137,22 @@ def is_plain(result: Result) -> bool:
     return result.metric == "accuracy" and result.cell.variant is None and result.trained_on != "folds"
 
 
-def read_test_rows(folder: Path, result: Result) -> list[Example]:
+def read_test_rows(folder: Path, result: Result) -> Sequence[Example]:
     """The test rows of a result in the order of its predictions, checked against their digest and labels."""
     path = rows_path(folder, result.cell.data, result.cell.limit)
     try:
-        found = decode_rows(_content(path, result.files.get("rows")))["te"]
+        found = _decoded(_content(path, result.files.get("rows")))
     except (OSError, ValueError) as e:
         raise RunError(f"{path}, the test rows of {result.cell.dataset}, cannot be read: {e}. {REWRITE}") from e
     if is_plain(result) and not _agree(result, read_predictions(folder, result, ["truth"])["truth"], found):
         raise RunError(f"{path} does not hold the test rows of {result.cell.encoder}. {REDO_CELL}")
     return found
+
+
+@lru_cache(maxsize=2)
+def _decoded(content: bytes) -> tuple[Example, ...]:
+    """The test rows in a file. The last ones are kept, as results on the same set are compared one after another."""
+    return tuple(decode_rows(content)["te"])
 
 
 def _agree(result: Result, truth: npt.NDArray[Any], rows: Sequence[Example]) -> bool:
@@ -189,9 +198,29 @@ def _content(path: Path, expected: str | None) -> bytes:
 
 
 def from_npz(content: bytes, names: Sequence[str] = ()) -> dict[str, npt.NDArray[Any]]:
-    """The arrays in the content of an .npz file, or those of ``names``."""
-    with np.load(BytesIO(content), allow_pickle=False) as found:
-        return {name: found[name] for name in names or found.files}
+    """Arrays of an .npz file; all of them, unless there are names."""
+    with zipfile.ZipFile(BytesIO(content)) as file:
+        wanted = names or [name.removesuffix(".npy") for name in file.namelist()]
+        return {name: _array(file.read(f"{name}.npy")) for name in wanted}
+
+
+def _array(content: bytes) -> npt.NDArray[Any]:
+    """The array of an .npy file as ``to_npz`` writes it. A run has thousands, and few different headers."""
+    start = 10 + int.from_bytes(content[8:10], "little")
+    shape, order, dtype = _header(content[:start])
+    return np.frombuffer(content, dtype, offset=start).reshape(shape, order=order).copy(order="K")
+
+
+@lru_cache(maxsize=256)
+def _header(content: bytes) -> tuple[tuple[int, ...], Literal["C", "F"], np.dtype[Any]]:
+    """The shape, the order and the type of an array; a ValueError if it has Python objects."""
+    file = BytesIO(content)
+    if (version := np.lib.format.read_magic(file)) != (1, 0):
+        raise ValueError(f"its arrays have the format {version}")
+    shape, in_columns, dtype = np.lib.format.read_array_header_1_0(file)
+    if dtype.hasobject:
+        raise ValueError("it has an array of Python objects")
+    return shape, "F" if in_columns else "C", dtype
 
 
 def to_npz(arrays: Arrays, *, compressed: bool) -> bytes:

@@ -163,19 +163,16 @@ def permutation(
     """
     d = _differences(one, two)
     by_cluster = cluster_sums(d[None, :], clusters)[:, 0]
-    total, sizes = float(by_cluster.sum()), np.sort(np.abs(by_cluster[by_cluster != 0]))
-    exact = len(sizes) <= FLIPS
-    flipped_sums = (
-        _every_sum(sizes) if exact else _some_sums(sizes, inputs.checked_draws(draws), np.random.default_rng(seed))
-    )
-    tie = DIFFERENCE_TIE * sizes[-1] if len(sizes) else 0.0
-    as_large = int((np.abs(flipped_sums) >= abs(total) - tie).sum())
-    p = as_large / len(flipped_sums) if exact else (as_large + 1) / (len(flipped_sums) + 1)
-    return Permutation(total / len(d), p, exact)
+    total, sizes = float(by_cluster.sum()), _sizes(by_cluster)
+    if len(sizes) <= FLIPS:
+        return Permutation(total / len(d), _exact_p(total, sizes), exact=True)
+    flipped_sums = _some_sums(sizes, inputs.checked_draws(draws), np.random.default_rng(seed))
+    p = (int(_as_large(flipped_sums, total, sizes).sum()) + 1) / (len(flipped_sums) + 1)
+    return Permutation(total / len(d), p, exact=False)
 
 
-def clustered_p(one: npt.ArrayLike, two: npt.ArrayLike, clusters: Clusters) -> float:
-    """The two-sided p-value of a difference when two systems are swapped cluster by cluster (n).
+def clustered_p(one: npt.ArrayLike, two: npt.ArrayLike, clusters: Clusters | None = None) -> float:
+    """The two-sided p-value of a difference when two systems are swapped row by row (n), or cluster by cluster (n).
 
     With up to ``FLIPS`` clusters that differ, all sign flips are enumerated; with more, the sum of the clusters'
     differences is taken to be normal with its variance under sign flips. McNemar's test treats rows as independent, and
@@ -184,15 +181,30 @@ def clustered_p(one: npt.ArrayLike, two: npt.ArrayLike, clusters: Clusters) -> f
     by_cluster = cluster_sums(_differences(one, two)[None, :], clusters)[:, 0]
     differing = by_cluster[by_cluster != 0]
     if len(differing) <= FLIPS:
-        return permutation(one, two, clusters=clusters, seed=0).p
+        return _exact_p(float(by_cluster.sum()), _sizes(by_cluster))
     return 2 * NormalDist().cdf(-abs(float(differing.sum())) / math.sqrt(float(np.square(differing).sum())))
 
 
-def _every_sum(sizes: Floats) -> Floats:
-    sums = np.zeros(1)
-    for size in sizes:
-        sums = np.concatenate([sums + size, sums - size])
-    return sums
+def _sizes(by_cluster: Floats) -> Floats:
+    """The absolute differences that are not zero, sorted."""
+    return np.sort(np.abs(by_cluster[by_cluster != 0]))
+
+
+def _exact_p(total: float, sizes: Floats) -> float:
+    """The share of all sign flips of sizes (m) whose sum is as large as the observed one."""
+    if not len(sizes):
+        return 1.0
+    sums, ways = np.zeros(1), np.ones(1)
+    # of equal sizes, only the number of positive ones counts
+    for size, times in zip(*np.unique(sizes, return_counts=True), strict=True):
+        sums = np.add.outer(sums, size * np.arange(-times, times + 1, 2)).ravel()
+        ways = np.outer(ways, [math.comb(times, k) for k in range(times + 1)]).ravel()
+    return float(ways[_as_large(sums, total, sizes)].sum()) / 2.0 ** len(sizes)
+
+
+def _as_large(flipped_sums: Floats, total: float, sizes: Floats) -> npt.NDArray[np.bool_]:
+    """Which sums are as large as the observed one."""
+    return np.asarray(np.abs(flipped_sums) >= abs(total) - DIFFERENCE_TIE * sizes[-1])
 
 
 def _some_sums(sizes: Floats, draws: int, rng: np.random.Generator) -> Floats:

@@ -1,8 +1,9 @@
 import pytest
 
+from sonde.core.arguments import resolve_jobs
 from sonde.errors import UsageError
 from sonde.make.exclusion import ExcludedSentences
-from sonde.make.request import parse_length, parse_sizes, read_excluded, resolve_jobs, select_tasks
+from sonde.make.request import parse_length, parse_sizes, read_excluded, select_tasks
 from sonde.tasks import SUITES
 
 

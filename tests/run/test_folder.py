@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sonde.compare import compare
 from sonde.errors import CorruptionWarning, RunError
 from sonde.probes import Features
+from sonde.report.summary import summarise
 from sonde.result import Failure
-from sonde.run import Run, evaluate
+from sonde.run import Run, evaluate, folder, kept_arrays, log, verify
 from sonde.run.log import open_log
 from tests.run.sets import Knowing, dataset
 
@@ -31,6 +33,73 @@ def test_predictions_and_rows_belong_together(run):
     assert np.exp2(found["log2"]) == pytest.approx(found["probabilities"][np.arange(60), found["truth"]], abs=1e-3)
     assert result.log2_loss == pytest.approx(-found["log2"].mean(), abs=1e-4)
     assert (run.correct(result) == (found["predicted"] == found["truth"])).all()
+
+
+ARRAYS = {
+    "numbers": np.arange(6, dtype=np.int32).reshape(2, 3),
+    "columns": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+    "halves": np.zeros((3, 0), np.float16),
+    "name": np.array("relu"),
+    "none": np.zeros(0, np.uint8),
+    "value": np.array(2.5),
+}
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_arrays_are_read_as_numpy_reads_them(compressed):
+    content = verify.to_npz(ARRAYS, compressed=compressed)
+    for found in (verify._arrays(content), verify._arrays(content, ["name", "columns"])):
+        for name, array in found.items():
+            np.testing.assert_array_equal(array, ARRAYS[name], strict=True)
+            assert array.flags.writeable
+    assert list(verify._arrays(content)) == list(ARRAYS)
+
+
+def test_predictions_are_read_once_for_all_comparisons(tmp_path, monkeypatch):
+    named = {name: Knowing(noise=noise, name=name) for name, noise in (("a", 0.4), ("b", 0.9), ("c", 1.5))}
+    made = evaluate(named, [dataset(keys=9)], tmp_path / "run", seeds=(1, 2), resample=10)
+    read, files = folder.read_predictions, []
+
+    def counted(place, result, names):
+        files.append(result.key)
+        return read(place, result, names)
+
+    monkeypatch.setattr(folder, "read_predictions", counted)
+    for limit in (kept_arrays.MAX_KEPT_BYTES, 0):
+        monkeypatch.setattr(kept_arrays, "MAX_KEPT_BYTES", limit)
+        files.clear()
+        run = Run.load(made.folder)
+        found = summarise(run), compare(run, "a", "b"), compare(run, "b", "c")
+        if limit:
+            assert len(files) == len(set(files)) == 7  # two seeds of three encoders, and the best baseline
+            expected = found
+        else:
+            assert len(files) > 14
+            assert found == expected
+    with pytest.raises(ValueError, match="read-only"):
+        Run.load(made.folder).paired_arrays(made.results[0])["predicted"][0] = 1
+
+
+def test_a_run_that_is_finished_writes_run_json_when_it_begins_and_ends(tmp_path, monkeypatch):
+    sets = [dataset(f"own/{name}") for name in "abcd"]
+
+    def command():
+        evaluate({"knowing": Knowing()}, sets, tmp_path / "run", baselines=["majority"], resample=0)
+
+    command()
+    write, files = log.write_atomically, []
+    monkeypatch.setattr(log, "write_atomically", lambda path, content: (files.append(path.name), write(path, content)))
+    command()
+    assert files == ["run.json", "run.json"]
+    assert [d["name"] for d in Run.load(tmp_path / "run").info["datasets"]] == [each.name for each in sets]
+
+
+def test_run_json_is_written_before_the_next_result(run):
+    result = run.results[0]
+    with open_log(run.folder) as opened:
+        opened.describe(commands=["one", "two"])
+        opened.add(result, dict(run.predictions(result)))
+        assert folder.read_info(run.folder)["commands"] == ["one", "two"]
 
 
 def test_a_data_frame_has_a_row_per_result(run):

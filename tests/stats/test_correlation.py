@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from sonde.stats import correlate
+from sonde.stats.correlation import ranks
 
 PAIRS = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=3, max_size=12).filter(
     lambda pairs: all(len(set(side)) > 1 for side in zip(*pairs, strict=True))
@@ -91,3 +92,9 @@ def test_the_interval_covers(n):
         found = correlate(x, 0.6 * x + 0.8 * rng.normal(size=n), seed=0, draws=300)
         covered += found.low <= truth <= found.high
     assert 0.89 <= covered / runs <= 0.995
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 12).flatmap(lambda n: st.lists(st.lists(st.integers(-3, 3), min_size=n, max_size=n), min_size=1)))
+def test_ranks_are_those_of_scipy(rows):
+    assert (ranks(np.array(rows, float)) == scipy_stats.rankdata(rows, axis=1)).all()

@@ -216,6 +216,20 @@ def test_clusters_that_stand_and_fall_together_are_no_difference():
     assert found["forms"] <= 20
 
 
+def test_without_clusters_every_row_is_one():
+    rng = np.random.default_rng(0)
+    for n in (8, 300):  # all sign flips, and the normal approximation
+        one, two = rng.integers(0, 4, (2, n)) / 3
+        assert clustered_p(one, two) == clustered_p(one, two, range(n))
+
+
+def test_all_sign_flips_of_a_handful():
+    one, two = np.array([3.0, 2.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0, 1.0])
+    # of ±3 ±2 ±1, a sum of at least 4 in size is reached by four of eight: 6, 4, -4, -6
+    assert permutation(one, two, seed=0).p == clustered_p(one, two) == 0.5
+    assert permutation(one, one, seed=0).p == clustered_p(one, one) == 1.0
+
+
 def test_with_few_clusters_all_exchanges_are_gone_through():
     one, two = np.array([1, 1, 1, 1, 0, 1]), np.array([0, 0, 1, 0, 0, 1])
     assert clustered_p(one, two, [0, 0, 1, 2, 3, 4]) == permutation(one, two, clusters=[0, 0, 1, 2, 3, 4], seed=0).p

@@ -1,0 +1,50 @@
+"""The baselines of one set, which share the counts of its words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from sonde.baselines.length import predict_by_length
+from sonde.baselines.majority import predict_majority
+from sonde.baselines.naive_bayes import predict_by_words
+from sonde.baselines.parts import parts_of
+from sonde.baselines.prediction import BASELINES, Prediction
+from sonde.baselines.words import SetWords
+from sonde.core.suggest import did_you_mean
+from sonde.core.threads import single_threaded
+from sonde.data.dataset import Dataset
+from sonde.data.expected import expectations_for
+from sonde.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """The baselines of a set; its words are counted once for all of them."""
+
+    dataset: Dataset
+
+    @cached_property
+    def words(self) -> SetWords:
+        """The words of its rows."""
+        return SetWords(parts_of(self.dataset), expectations_for(self.dataset).inputs)
+
+    def predict(self, name: str) -> Prediction:
+        """Train a baseline by name and predict the test rows."""
+        parts = self.words.parts
+        with single_threaded():  # for such small matrices, threads take far longer to wait than to work
+            match name:
+                case "majority":
+                    found, settings = predict_majority(parts)
+                case "length":
+                    found, settings = predict_by_length(parts)
+                case "nb-uni" | "nb-bi":
+                    found, settings = predict_by_words(self.words, pairs=name == "nb-bi")
+                case _:
+                    hint = did_you_mean(name, BASELINES, n=1)
+                    raise UsageError(f"There is no baseline {name!r}.{hint} Expected one of {', '.join(BASELINES)}.")
+        labels = tuple(parts.labels[i] for i in found.tolist())
+        right = sum(label == row.label for label, row in zip(labels, parts.test, strict=True))
+        trained_on, chosen_on = parts.names
+        more = {"trained_on": trained_on} if name == "majority" else {"trained_on": trained_on, "chosen_on": chosen_on}
+        return Prediction(name, labels, right / len(labels), len(labels), {**more, **settings})
