@@ -140,7 +140,7 @@ def embed(
         Round vectors to float16, which takes half the space and is part of the identity.
     spill : int, optional
         Vectors of more bytes than this are kept in a file in the cache folder, which disappears with them; they are
-        read like others. Default: a quarter of the machine's memory.
+        read like others. Default: 1 GiB, or a quarter of the machine's memory if that is less.
     jobs : int
         Worker processes in which to encode many texts, for an encoder whose attribute ``parallel`` allows it, as those
         of ``static:``, ``vec:`` and ``baseline:`` do; the vectors do not depend on it.

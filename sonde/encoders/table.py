@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import mmap
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -28,6 +27,8 @@ READ_BYTES = 1 << 24
 """Minimum number of bytes that are read from the store at a time."""
 COPY_ROWS = 4096
 """Rows copied at a time."""
+MAX_IN_MEMORY = 2**30
+"""Bytes of vectors that are kept in memory by default. Pages of a file are read as fast, as long as there is room."""
 
 
 class VectorTable:
@@ -118,11 +119,11 @@ class VectorTable:
 
 
 def default_spill() -> int:
-    """A quarter of the machine's memory in bytes; unlimited where the system does not say how much that is."""
+    """Bytes of vectors to keep in memory: at most a quarter of the machine's, where the system says how much it has."""
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
+        return min(MAX_IN_MEMORY, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4)
     except (AttributeError, ValueError, OSError):
-        return sys.maxsize
+        return MAX_IN_MEMORY
 
 
 def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any], spill: int) -> Array:

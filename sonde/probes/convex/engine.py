@@ -12,9 +12,10 @@ Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 
-SMALL_PRODUCT, SMALL_RESULT, MIN_ROWS = 10**6, 1200, 32
+SMALL_PRODUCT, SMALL_RESULT, MIN_ROWS, FAST_COLUMNS = 10**6, 1200, 32, 4
 """Multiplications up to which OpenBLAS has kernels for small products, two to five times as fast for few columns; the
-values up to which it uses them for a product with transposed rows; and the rows from which that is worth the calls."""
+values up to which it uses them for a product with transposed rows; the rows from which that is worth the calls; and the
+columns below which they are no faster."""
 
 
 class Engine(Protocol):
@@ -89,6 +90,10 @@ class Numpy:
 
 def _times(weights: Floats, rows: Floats) -> Floats:
     """The product (outputs, m) of weights (outputs, d) and rows (m, d)."""
+    if 1 < len(weights) < FAST_COLUMNS:
+        padded = np.zeros((FAST_COLUMNS, rows.shape[1]), np.float32)
+        padded[: len(weights)] = weights
+        return _times(padded, rows)[: len(weights)]
     size = min(_few_rows(weights, rows), SMALL_RESULT // len(weights))
     if len(weights) == 1 or size < MIN_ROWS:
         return np.ascontiguousarray((rows @ weights.T).T)

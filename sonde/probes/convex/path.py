@@ -27,7 +27,8 @@ WAVE, MAX_COLUMNS = 3, 64
 """Penalties that share each read of the rows, if they make at most this many columns, penalties times outputs; with
 more, products are no faster per column."""
 WATCHED = frozenset({4, 8, 16, 32, 64, 128})
-"""Passes after which dev is asked whether a search is still worth it."""
+"""Passes after which dev is asked whether a search is still worth it; with more outputs, where passes take far longer,
+after each."""
 SURE, SURE_ROWS = 3.0, 50
 """Standard errors of a difference on dev beyond which it is sure, and the rows it takes to tell."""
 
@@ -135,7 +136,7 @@ def follow(
 
     def hopeless(passes: int, points: Mapping[int, Doubles]) -> list[int]:
         """Searches that have begun to fit noise, from time to time."""
-        if passes not in WATCHED or len(tried) + len(points) < 2:
+        if (together > 1 and passes not in WATCHED) or len(tried) + len(points) < 2:
             return []
         found = dict(zip(points, judged(list(points.values()))[1], strict=True))
         others = [each.judged for each in tried]
