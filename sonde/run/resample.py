@@ -30,7 +30,7 @@ DEV_DRAWS = 20
 """Bootstrap samples of dev rows."""
 RESAMPLE_MULTIPLE = 10
 """Numbers of probes are multiples of this, so that rounds are complete for any kind of probe."""
-MAX_DEFAULT_COST = 10**9
+MAX_DEFAULT_COST = 5 * 10**10
 """Training rows × dimensions × classes² above which no probes are retrained by default: with many classes there are
 more parameters, and fits converge more slowly."""
 

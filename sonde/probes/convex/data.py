@@ -45,6 +45,8 @@ class TrainingStatistics:
     """Approximately that of the loss; with the correlations it preconditions a search, and changes no optimum."""
     inverses: dict[float, Floats] = field(default_factory=dict)
     """Approximate inverse Hessians of the penalties used last; as many as ``MAX_CACHED_BYTES`` holds."""
+    preconditioner: Preconditioner | None = None
+    """What preconditions searches instead of the correlations."""
 
     @classmethod
     def of(
@@ -55,8 +57,21 @@ class TrainingStatistics:
             data = Data.of(train, labels, np.bincount(labels, minlength=classes), engine_of(device))
             return cls(data.mean, data.scale, data.correlations(sample), float(curvature_of(data.shares).mean()))
 
+    @classmethod
+    def for_searches(
+        cls, train: Features, labels: Ints, classes: int, device: str | None = None, searches: int = 1
+    ) -> TrainingStatistics:
+        """Those that suit searches at one penalty which share their reads: with no more correlations than pay off."""
+        with single_threaded():
+            data = Data.of(train, labels, np.bincount(labels, minlength=classes), engine_of(device))
+            curvature = curvature_of(data.shares)
+            preconditioner = data.preconditioner(searches * max(1, len(curvature)), 1)
+            return cls(data.mean, data.scale, None, float(curvature.mean()), preconditioner=preconditioner)
+
     def solver(self, curvature: Doubles, penalty: Doubles) -> Solve:
         """Multiply by the approximate inverse Hessian; ``curvature`` (outputs,), ``penalty`` (d,)."""
+        if self.preconditioner is not None:
+            return self.preconditioner.solver(curvature, penalty)
         even = bool((penalty == penalty[0]).all())
         return solver(self.correlations, curvature, penalty, self.inverse(float(penalty[0])) if even else None)
 

@@ -38,7 +38,8 @@ def leave_groups_out(
     device: str | None = None,
 ) -> Iterator[Linear]:
     """The optimum without each group of each round, at the penalty that was chosen; dev has no part in it."""
-    statistics = statistics or TrainingStatistics.of(train, labels, classes, device)
+    searches = int(groups[0].max()) + 1
+    statistics = statistics or TrainingStatistics.for_searches(train, labels, classes, device, searches)
     for assigned in groups:
         yield from _round(probe, found, train, labels, classes, assigned, statistics, device)
 
