@@ -87,20 +87,20 @@ class Ledger:
 
 def watch_run() -> Ledger:
     """A ledger of the runs of this process."""
-    from sonde.run import cells, encoder, read_sets
+    from sonde.run import cells, encoder, pool, read_sets
 
     ledger = Ledger()
 
     def inside(kind: str) -> Callable[..., tuple[str, str]]:
         return lambda *_, **__: (ledger.where[0], "encoders" if ledger.where[1] == "encoders" else kind)
 
-    ledger.wrap(read_sets, "baseline_result", lambda cell, dataset, parts: (parts.name, "words"))
+    ledger.wrap(read_sets, "baseline_result", lambda cell, baselines, parts: (parts.name, "words"))
     ledger.wrap(cells, "fit", inside("probe"))
     ledger.wrap(cells, "retrain", inside("intervals"))
     ledger.wrap(
         encoder, "probe_encoder", lambda config, name, *_: ("", "encoders" if name.startswith("baseline:") else "rest")
     )
-    find = encoder.worker_for
+    find = pool.worker_for
 
     def worker_for(unit: Any) -> Callable[..., Any]:
         def work(unit: Any) -> Any:
@@ -109,7 +109,7 @@ def watch_run() -> Ledger:
 
         return work
 
-    encoder.worker_for = worker_for
+    pool.worker_for = worker_for
     return ledger
 
 

@@ -7,11 +7,6 @@ from collections.abc import Sequence
 from itertools import chain, groupby
 from unicodedata import category
 
-import numpy as np
-import numpy.typing as npt
-
-Ints = npt.NDArray[np.int64]
-
 
 def split_punctuation(word: str) -> list[str]:
     """Split punctuation and symbols off both ends of a word: ``(don't!!)`` is ``(``, ``don't``, ``!!``, ``)``."""
@@ -48,7 +43,7 @@ def lowercase_tokens(texts: Sequence[str]) -> list[list[str]]:
     return out
 
 
-def number_tokens(texts: Sequence[str]) -> tuple[list[str], Ints, Ints]:
+def number_tokens(texts: Sequence[str]) -> tuple[list[str], array[int], array[int]]:
     """The distinct lower-cased tokens of texts; all tokens as numbers, text after text; where texts start and end.
 
     The same tokens as those of ``lowercase_tokens``, without a list of them for each text.
@@ -58,7 +53,7 @@ def number_tokens(texts: Sequence[str]) -> tuple[list[str], Ints, Ints]:
     for text in texts:
         numbers.extend(chain.from_iterable(map(known.__getitem__, text.lower().split())))
         starts.append(len(numbers))
-    return list(known.tokens), np.array(numbers, np.int64), np.array(starts, np.int64)
+    return list(known.tokens), numbers, starts
 
 
 class _TokenNumbers(dict[str, list[int]]):

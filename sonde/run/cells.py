@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonde.baselines.of_set import Baselines
 from sonde.probes import Features, Fit, Model, fit
 from sonde.probes.kind import kind_of
 from sonde.probes.saved import MAX_SAVED_BYTES, from_arrays, to_arrays
@@ -28,6 +28,9 @@ from sonde.run.scoring import (
 from sonde.run.unit import CENTRE_ROWS, Unit, clusters_of, features_of, statistics_of
 from sonde.stats.classification import log2_loss
 from sonde.stats.training import Retrained
+
+if TYPE_CHECKING:
+    from sonde.baselines.of_set import Baselines
 
 
 def probe_unit(

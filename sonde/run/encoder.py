@@ -7,18 +7,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from sonde import __version__
 from sonde.core.third_party import third_party_code
-from sonde.encoders import EncoderInfo, encoder_info, load
+from sonde.encoders import encoder_info, load
 from sonde.encoders.call import check_vectors
 from sonde.encoders.embed import embed
 from sonde.errors import DataError, UsageError
-from sonde.probes import Probe, parse
-from sonde.result import Cell
 from sonde.run.config import PreparedSet, RunConfig
 from sonde.run.diagnoses import write_diagnosis
+from sonde.run.encoder_cells import cells_left, cells_of, encoder_failure, key_of_plain, requested, vectors_identity
 from sonde.run.parts import Parts
-from sonde.run.resample import has_enough_resamples
 from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
 from sonde.run.unit import Plain, Table, Unit, Vectors
 
@@ -49,9 +46,9 @@ def probe_encoder(
         raise
     except BaseException as e:  # whatever goes wrong in one encoder, the others continue
         for s in (*sets, *extra):
-            config.fail(_encoder_failure(name, s.parts), e)
+            config.fail(encoder_failure(name, s.parts), e)
         return
-    identity = _identity(about, config.half)
+    identity = vectors_identity(about, config.half)
     if identity is None:  # it may have changed, so earlier results must not be mixed with new ones
         for key in [r.key for r in config.log.done.values() if r.cell.encoder == name and r.cell.identity is None]:
             config.log.forget(key)
@@ -67,12 +64,6 @@ def probe_encoder(
     known = _do(config, one, same, known)
     for some in others:
         _do(config, one, some, known)
-
-
-def plain_cells(config: RunConfig, name: str, s: PreparedSet) -> list[Cell]:
-    """The cells of an encoder without layers on a set."""
-    identity = _identity(encoder_info(load(name)), config.half)
-    return [cell for probe in config.probes for cell in _cells(config, name, s, identity, None, probe)]
 
 
 @dataclass(frozen=True)
@@ -102,7 +93,7 @@ def _groups(sets: Sequence[PreparedSet], extra: Sequence[PreparedSet]) -> Iterat
 
 def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: EmbeddingPool) -> EmbeddingPool:
     """Submit the unfinished cells of sets, encoding texts without vectors; return all vectors."""
-    left = [s for s in sets if any(_left(config, one.name, s, one.identity, one.layers))]
+    left = [s for s in sets if any(cells_left(config, one.name, s, one.identity, one.layers))]
     try:
         found = known
         if missing := known.missing([column for s in left for column in s.columns()]):
@@ -128,10 +119,10 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
         raise
     except BaseException as e:
         for s in left:
-            config.fail(_encoder_failure(one.name, s.parts), e)
+            config.fail(encoder_failure(one.name, s.parts), e)
         return known
     for s in sets:
-        config.log.forget(_encoder_failure(one.name, s.parts).key)
+        config.log.forget(encoder_failure(one.name, s.parts).key)
     config.pool.submit(units)
     if config.progress and units:
         config.progress("probe", config.pool.collected, config.pool.submitted)
@@ -182,93 +173,28 @@ def _encode_progress(config: RunConfig, stage: str, done: int, of: int | None) -
         config.progress(stage, done, of)
 
 
-def _encoder_failure(name: str, parts: Parts) -> Cell:
-    """The cell under which a failure of an encoder on a whole set, or on a variant of it, is recorded."""
-    return Cell(
-        task=parts.task, version=0, dataset=parts.name, data=parts.digest, encoder=name, variant=parts.variant
-    )  # fmt: skip
-
-
-def _identity(about: EncoderInfo, half: bool) -> str | None:
-    if about.identity is None:
-        return None
-    return str(about.identity.with_facts(kept="float16") if half else about.identity)
-
-
-def _cells(
-    config: RunConfig, name: str, s: PreparedSet, identity: str | None, layer: str | None, probe: str
-) -> list[Cell]:
-    parts = s.parts
-    if identity is not None and s.variant is not None and s.variant.given is not None:
-        identity = f"{identity} given {s.variant.given_identity}"
-    cell = Cell(
-        task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
-        identity=identity, layer=layer, probe=probe, limit=config.limit, device=config.device, sonde=__version__,
-        variant=parts.variant,
-    )  # fmt: skip
-    if s.plain is None:
-        return [replace(cell, seed=seed) for seed in config.seeds]
-    names = s.variant.names if s.variant is not None else (parts.variant,)
-    return [replace(cell, seed=config.seeds[0], variant=variant) for variant in names]
-
-
-def _requested(config: RunConfig, s: PreparedSet, layers: Sequence[str]) -> Iterator[tuple[str | None, str, Probe]]:
-    """The layers and probes requested for a set."""
-    probes = config.probes
-    if s.variant is not None and s.variant.measures:  # defined for the linear probe only
-        probes = dict([parse("linear")])
-    all_layers = s.variant is not None and s.variant.all_layers
-    for layer in (None,) if all_layers else layers or (None,):
-        yield from ((layer, probe, spec) for probe, spec in probes.items())
-
-
-def _left(config: RunConfig, name: str, s: PreparedSet, identity: str | None, layers: Sequence[str]) -> Iterator[Cell]:
-    """The unfinished cells of a set."""
-    if s.variant is not None and s.variant.all_layers and len(layers) < 2:
-        return
-    for layer, probe, _ in _requested(config, s, layers):
-        yield from (
-            cell for cell in _cells(config, name, s, identity, layer, probe)
-            if identity is None or not _done(config, s, cell)
-        )  # fmt: skip
-
-
-def _done(config: RunConfig, s: PreparedSet, cell: Cell) -> bool:
-    """Whether a cell has its result, with as many training rows and retrained probes as requested."""
-    found = config.log.done.get(cell.key)
-    if found is None or (s.variant is not None and s.variant.rows not in (None, found.n["tr"])):
-        return False
-    plain = s.plain is None and s.parts.protocol == "split"
-    return not plain or has_enough_resamples(found, config.resample)
-
-
 def _units(config: RunConfig, one: _Encoder, s: PreparedSet, known: EmbeddingPool) -> Iterator[Unit]:
     words, share = _words(one.encoder, s.parts), known.seconds(s.parts.columns())
-    left = set(_left(config, one.name, s, one.identity, known.layers))
+    left = set(cells_left(config, one.name, s, one.identity, known.layers))
     tables = {
         layer: Vectors([(table.layer(layer), place) for table, place in known.tables], words) for layer in known.layers
     }
     alone = None if tables else Vectors([(table.vectors, place) for table, place in known.tables], words)
     given = _given(config, one, s) if left else None
-    for layer, probe, spec in _requested(config, s, known.layers):
-        cells = [cell for cell in _cells(config, one.name, s, one.identity, layer, probe) if cell in left]
+    for layer, probe, spec in requested(config, s, known.layers):
+        cells = [cell for cell in cells_of(config, one.name, s, one.identity, layer, probe) if cell in left]
         if not cells:
             continue
         vectors = alone or tables[layer if layer is not None else known.layers[0]]
         plain = None
         if s.plain is not None:
-            key = _key_of_plain(cells[0], one.identity)
+            key = key_of_plain(cells[0], one.identity)
             plain = Plain(
                 s.plain, config.log.done.get(key), s.variant.others if s.variant else (), tables, given,
                 partial(config.log.model, key), one.shared, layer,
             )  # fmt: skip
         resample = config.resample if s.plain is None else 0
         yield Unit(s.parts, cells, spec.of_task(s.parts.task), vectors, s.baselines, share, resample, plain)
-
-
-def _key_of_plain(cell: Cell, identity: str | None) -> str:
-    """The key of the plain cell that a control or a measure refers to."""
-    return replace(cell, variant=None, identity=identity).key
 
 
 def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:

@@ -20,7 +20,8 @@ from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
 from sonde.result import Cell, Failure
 from sonde.run.config import PreparedSet, RunConfig
-from sonde.run.encoder import collect, collect_finished, plain_cells, probe_encoder
+from sonde.run.encoder import collect, collect_finished, probe_encoder
+from sonde.run.encoder_cells import plain_cells
 from sonde.run.folder import Run
 from sonde.run.kept import KeptResults
 from sonde.run.log import open_log

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonde.baselines import Baselines
+from sonde.baselines.of_set import Baselines
 from sonde.baselines.parts import Parts
 from sonde.baselines.words import SetWords, Vocabulary
 from sonde.data.dataset import Dataset

@@ -21,6 +21,7 @@ def test_a_result_is_computed_once_for_the_same_object():
 
 
 def test_what_was_made_while_the_collector_was_paused_is_old_afterwards():
+    gc.unfreeze()
     with gc_paused():
         assert not gc.isenabled()
         made = [[i] for i in range(5000)]

@@ -48,11 +48,11 @@ ARRAYS = {
 @pytest.mark.parametrize("compressed", [True, False])
 def test_arrays_are_read_as_numpy_reads_them(compressed):
     content = verify.to_npz(ARRAYS, compressed=compressed)
-    for found in (verify._arrays(content), verify._arrays(content, ["name", "columns"])):
+    for found in (verify.from_npz(content), verify.from_npz(content, ["name", "columns"])):
         for name, array in found.items():
             np.testing.assert_array_equal(array, ARRAYS[name], strict=True)
             assert array.flags.writeable
-    assert list(verify._arrays(content)) == list(ARRAYS)
+    assert list(verify.from_npz(content)) == list(ARRAYS)
 
 
 def test_predictions_are_read_once_for_all_comparisons(tmp_path, monkeypatch):

@@ -161,7 +161,7 @@ class Hash:
         """The same as a sparse array."""
         texts = as_texts(texts)
         if self.ngrams == 1:
-            return self._bags(*number_tokens(texts))
+            return self._bags(*_numbered(texts))
         return self._bags(*_number_words([list(self._grams(words)) for words in lowercase_tokens(texts)]))
 
     def words(self, words: Sequence[str], /) -> Array:
@@ -206,7 +206,7 @@ class Words:
     def __call__(self, texts: Sequence[str], /) -> Array:
         """Vectors (n, dim) for n texts; that of a text without words is zero."""
         texts = as_texts(texts)
-        words, numbers, starts = number_tokens(texts)
+        words, numbers, starts = _numbered(texts)
         means: Array = _one_hot_counts(numbers, starts, len(words)) @ self.words(words)
         means /= np.maximum(np.diff(starts), 1).astype(np.float32)[:, None]
         return means
@@ -215,6 +215,12 @@ class Words:
         """Vectors (n, dim) for n words."""
         words = as_texts(words)
         return self.drawn([word.lower() for word in words])
+
+
+def _numbered(texts: Sequence[str]) -> tuple[list[str], Array, Array]:
+    """The tokens of texts as ``number_tokens`` gives them, in numpy's arrays."""
+    tokens, numbers, starts = number_tokens(texts)
+    return tokens, np.array(numbers, np.int64), np.array(starts, np.int64)
 
 
 def _number_words(bags: Sequence[Sequence[str]]) -> tuple[list[str], Array, Array]:

@@ -1,0 +1,89 @@
+"""The cells of an encoder: which a run requests, and which are not finished."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sonde import __version__
+from sonde.encoders import EncoderInfo, encoder_info, load
+from sonde.probes import Probe, parse
+from sonde.result import Cell
+from sonde.run.config import PreparedSet, RunConfig
+from sonde.run.parts import Parts
+from sonde.run.resample import has_enough_resamples
+
+
+def plain_cells(config: RunConfig, name: str, s: PreparedSet) -> list[Cell]:
+    """The cells of an encoder without layers on a set."""
+    identity = vectors_identity(encoder_info(load(name)), config.half)
+    return [cell for probe in config.probes for cell in cells_of(config, name, s, identity, None, probe)]
+
+
+def encoder_failure(name: str, parts: Parts) -> Cell:
+    """The cell under which a failure of an encoder on a whole set, or on a variant of it, is recorded."""
+    return Cell(
+        task=parts.task, version=0, dataset=parts.name, data=parts.digest, encoder=name, variant=parts.variant
+    )  # fmt: skip
+
+
+def vectors_identity(about: EncoderInfo, half: bool) -> str | None:
+    """The identity of the vectors of an encoder, with how they are kept; None if it has none."""
+    if about.identity is None:
+        return None
+    return str(about.identity.with_facts(kept="float16") if half else about.identity)
+
+
+def cells_of(
+    config: RunConfig, name: str, s: PreparedSet, identity: str | None, layer: str | None, probe: str
+) -> list[Cell]:
+    """The cells of a layer and a probe on a set: one per seed, or one per name of a variant."""
+    parts = s.parts
+    if identity is not None and s.variant is not None and s.variant.given is not None:
+        identity = f"{identity} given {s.variant.given_identity}"
+    cell = Cell(
+        task=parts.task, version=parts.version, dataset=parts.name, data=parts.digest, encoder=name,
+        identity=identity, layer=layer, probe=probe, limit=config.limit, device=config.device, sonde=__version__,
+        variant=parts.variant,
+    )  # fmt: skip
+    if s.plain is None:
+        return [replace(cell, seed=seed) for seed in config.seeds]
+    names = s.variant.names if s.variant is not None else (parts.variant,)
+    return [replace(cell, seed=config.seeds[0], variant=variant) for variant in names]
+
+
+def requested(config: RunConfig, s: PreparedSet, layers: Sequence[str]) -> Iterator[tuple[str | None, str, Probe]]:
+    """The layers and probes requested for a set."""
+    probes = config.probes
+    if s.variant is not None and s.variant.measures:  # defined for the linear probe only
+        probes = dict([parse("linear")])
+    all_layers = s.variant is not None and s.variant.all_layers
+    for layer in (None,) if all_layers else layers or (None,):
+        yield from ((layer, probe, spec) for probe, spec in probes.items())
+
+
+def cells_left(
+    config: RunConfig, name: str, s: PreparedSet, identity: str | None, layers: Sequence[str]
+) -> Iterator[Cell]:
+    """The unfinished cells of a set."""
+    if s.variant is not None and s.variant.all_layers and len(layers) < 2:
+        return
+    for layer, probe, _ in requested(config, s, layers):
+        yield from (
+            cell for cell in cells_of(config, name, s, identity, layer, probe)
+            if identity is None or not _done(config, s, cell)
+        )  # fmt: skip
+
+
+def _done(config: RunConfig, s: PreparedSet, cell: Cell) -> bool:
+    """Whether a cell has its result, with as many training rows and retrained probes as requested."""
+    found = config.log.done.get(cell.key)
+    if found is None or (s.variant is not None and s.variant.rows not in (None, found.n["tr"])):
+        return False
+    plain = s.plain is None and s.parts.protocol == "split"
+    return not plain or has_enough_resamples(found, config.resample)
+
+
+def key_of_plain(cell: Cell, identity: str | None) -> str:
+    """The key of the plain cell that a control or a measure refers to."""
+    return replace(cell, variant=None, identity=identity).key
