@@ -64,6 +64,12 @@ class Tried:
     refined: bool = False
     """Whether it was brought to its optimum, as far as the limit of passes allows."""
 
+    def lean(self, *, point: bool) -> Tried:
+        """The same with a model in float32, and otherwise without large arrays, unless the point is still needed."""
+        model = Linear(self.model.weights.astype(np.float32), self.model.bias)
+        end = self.end.without_arrays()
+        return replace(self, model=model, end=end if point else replace(end, point=np.empty((0, 0))))
+
 
 @dataclass(frozen=True, eq=False)
 class Objective:
@@ -156,16 +162,17 @@ def follow(
         found = run(searches, in_line(data.values), hopeless)
         ends = [found[place] for place in range(len(wave))]
         if together == 1:  # outputs are many
-            tried = [replace(each, end=each.end.without_arrays()) for each in tried]
+            tried = [each.lean(point=place == len(tried) - 1) for place, each in enumerate(tried)]
         tried += map(Tried, wave, ends, *judged([end.point for end in ends]))
         if _worse(tried[-1].judged, [each.judged for each in tried[:-1]], by_accuracy):
             break
         point, value = ends[-1].point, ends[-1].value
     while not tried[best := select([each.judged for each in tried])].refined:
         rough = tried[best].end
-        known = rough.value if rough.value[1].size else data.values([rough.point])[0]
+        point = rough.point if rough.point.size else data.point_of(tried[best].model, counts)
+        known = rough.value if rough.value[1].size else data.values([point])[0]
         search = objective.search(
-            tried[best].l2, rough.point, known, tolerance=tolerance, limit=limit - rough.passes,
+            tried[best].l2, point, known, tolerance=tolerance, limit=limit - rough.passes,
             memory=rough.memory, scale=rough.scale,
         )  # fmt: skip
         end = run({0: search}, in_line(data.values))[0]
