@@ -22,7 +22,7 @@ RATE = 1e11
 """Multiplications and additions of float32 per second, in large matrix products on one thread; only ratios matter."""
 NARROW = 16
 """Columns with which a matrix product has half that rate."""
-FACTOR_RATE = 3.5e10
+FACTOR_RATE = 2e10
 """Dimensions³ per second of a Cholesky factor and its inverse."""
 FEW_OUTPUTS = 64
 """Outputs up to which an inverse is made of the factor: it costs twice as much, and saves more in the steps."""
