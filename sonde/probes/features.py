@@ -81,7 +81,9 @@ class Features:
 
         parts = [table[place[rows]] for table, place in zip(self.tables, self.places, strict=True)]
         found = parts[0] if len(parts) == 1 else hstack(parts)
-        return csr_array(found, dtype=np.float32)
+        rows_found = csr_array(found, dtype=np.float32)
+        rows_found.sum_duplicates()
+        return rows_found
 
     def chunks(self, size: int) -> Iterator[tuple[int, Floats]]:
         """(first row, rows) from top to bottom, ``size`` at a time."""

@@ -49,7 +49,7 @@ class Fit:
     dev: float
     """Accuracy on dev."""
     tried: Sequence[Mapping[str, Any]]
-    """Every point of the grid: its settings, accuracy and loss on dev, and passes over the training rows."""
+    """The points of the grid that were tried: settings, accuracy and loss on dev, and passes over the training rows."""
     candidates: Sequence[Model] = ()
     """The classifier of each of these points."""
 

@@ -141,6 +141,20 @@ def test_weaker_penalties_are_not_tried_once_dev_is_sure_that_they_fit_noise():
     assert len(fitted(LINEAR, *train, 2, few).tried) == len(LINEAR.l2)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_no_penalty_that_was_skipped_is_better_for_sure(seed):
+    x, y = draw(1000, 300, 3, seed=seed, noise=0.5)
+    train, dev = (Features.of(x[:500]), y[:500]), (Features.of(x[500:]), y[500:])
+    found = fitted(LINEAR, *train, 3, dev)
+    for l2 in LINEAR.l2:
+        alone = fitted(replace(LINEAR, l2=(l2,)), *train, 3, dev)
+        tried = [point for point in found.tried if point["l2"] == l2]
+        if tried:  # roughly at its optimum
+            assert tried[0]["accuracy"] == pytest.approx(alone.dev, abs=0.01)
+            assert tried[0]["loss"] == pytest.approx(alone.tried[0]["loss"], abs=0.02)
+        assert alone.dev <= found.dev + 0.01
+
+
 def test_the_chosen_penalty_is_at_its_optimum_and_has_the_best_score():
     x, y = draw(2000, 60, 3, noise=2.0)
     train, dev = (Features.of(x[:1000]), y[:1000]), (Features.of(x[1000:]), y[1000:])

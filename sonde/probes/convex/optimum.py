@@ -1,4 +1,4 @@
-"""Logistic regression brought to its optimum, for every L2 penalty of a grid.
+"""Logistic regression brought to its optimum, with the L2 penalty of a grid that dev chooses.
 
     mean cross-entropy + l2 / 2 * |W|²
 
@@ -10,11 +10,11 @@ training rows; a constant dimension keeps its scale. The rows themselves do not 
 weights.
 
 The search is L-BFGS, preconditioned by the correlations of the dimensions in a sample of rows. It reads float32 rows
-block by block and accumulates in float64. Dev chooses the highest accuracy, or with ``watch="loss"`` the lowest loss;
-ties in accuracy go to the lowest loss, then to the strongest penalty. The chosen penalty is brought to its optimum,
-where the search's model of the objective predicts a gain of less than ``TOLERANCE`` times the entropy of the classes,
-or as far as ``probe.passes`` reads of the rows allow; others only so far that dev can tell (``convex.path``).
-``Fit.tried`` has those that were tried, the strongest first, and says which have converged.
+block by block and accumulates in float64 (sparse rows: in float32). Dev chooses the highest accuracy, or with
+``watch="loss"`` the lowest loss; ties in accuracy go to the lowest loss, then to the strongest penalty. The chosen
+penalty is brought to its optimum, where the search's model of the objective predicts a gain of less than ``TOLERANCE``
+times the entropy of the classes, or as far as ``probe.passes`` reads of the rows allow; others only so far that dev can
+tell (``convex.path``). ``Fit.tried`` has those that were tried, the strongest first, and says which have converged.
 
 A class without training rows would have an unbounded bias. It gets no weights, and a bias with which all such classes
 together are as probable as half a training row, where the other logits are at their biases.
@@ -38,8 +38,8 @@ from sonde.probes.model import Fit
 from sonde.probes.probe import Probe
 
 TOLERANCE, MANY_TOLERANCE = 1e-8, 2e-7
-"""With the first, probabilities differ by at most about 1e-3 from those at an optimum found with far more effort. With
-the second, for more outputs than share a read, dev losses do, and accuracies by less than 0.1 points."""
+"""With the first, probabilities of the training rows differ by at most about 1e-3 from those at an optimum found with
+far more effort. The second is for more outputs than share a read."""
 
 
 def fit(
@@ -54,7 +54,7 @@ def fit(
     device: str | None = None,
     statistics: TrainingStatistics | None = None,
 ) -> list[Fit]:
-    """Find the optimum for every L2 of the probe; each seed gets the one that dev chooses.
+    """Follow the regularisation path of the probe; each seed gets the optimum that dev chooses.
 
     ``statistics`` are those of the training rows, if they are known.
     """

@@ -1,17 +1,17 @@
 """The regularisation path: from the strongest penalty of a grid to the weakest, each as far as dev needs it.
 
-A penalty starts from the optimum of a stronger one and is first brought roughly to its own. Where dev is sure that a
+A penalty, or several that share the reads of the rows, start near the optimum of a stronger one and are first brought
+roughly to their own. Where dev is sure that a
 weaker penalty is worse than a stronger one, because the probe has begun to fit noise, still weaker ones are not tried.
 Then the one that dev chooses is brought to its optimum, and so on until the one that it chooses is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from sonde.probes.convex.data import Data, Ints, curvature_of
 from sonde.probes.convex.engine import Doubles
@@ -23,12 +23,10 @@ from sonde.probes.features import Features
 ROUGH = 1e-5
 """The tolerance of the first search: dev accuracies are then within about 0.1 points of those at the optimum, and
 losses within about 0.001."""
-WAVE, MAX_COLUMNS = 3, 64
-"""Penalties that share each read of the rows, if they make at most this many columns, penalties times outputs; with
-more, products are no faster per column."""
-WATCHED = frozenset({4, 8, 16, 32, 64, 128})
-"""Passes after which dev is asked whether a search is still worth it; with more outputs, where passes take far longer,
-after each."""
+WAVE, MAX_COLUMNS, WAVE_ROWS = 3, 64, 16
+"""Penalties that share each read of the rows, if they make at most so many columns, penalties times outputs: with more,
+products are no faster per column. With fewer rows per dimension than the third, a weak penalty takes far more passes
+than a strong one, which is better done first."""
 SURE, SURE_ROWS = 3.0, 50
 """Standard errors of a difference on dev beyond which it is sure, and the rows it takes to tell."""
 
@@ -40,7 +38,7 @@ class Judged:
     correct: Doubles
     """(n,): 1 or 0."""
     losses: Doubles
-    """(n,): nan where the label is unknown."""
+    """Of the rows whose label is known."""
 
     @property
     def accuracy(self) -> float:
@@ -50,7 +48,7 @@ class Judged:
     @property
     def loss(self) -> float:
         """The mean over the rows whose label is known."""
-        return float(np.nanmean(self.losses)) if not np.isnan(self.losses).all() else float("nan")
+        return float(self.losses.mean()) if len(self.losses) else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +64,7 @@ class Tried:
 
     def lean(self, *, point: bool) -> Tried:
         """The same with a model in float32, and otherwise without large arrays, unless the point is still needed."""
-        model = Linear(self.model.weights.astype(np.float32), self.model.bias)
-        end = self.end.without_arrays()
+        model, end = Linear(**self.model.to_arrays()), self.end.without_arrays()
         return replace(self, model=model, end=end if point else replace(end, point=np.empty((0, 0))))
 
 
@@ -133,22 +130,13 @@ def follow(
         model = data.model_at(point, counts)
         return [Tried(max(penalties), end, model, judge([model])[0], True)], 0
     strong_first, value = sorted(penalties, reverse=True), data.values([point])[0]
-    together = WAVE if WAVE * outputs <= MAX_COLUMNS else 1
+    n, d = data.features.shape
+    together = WAVE if WAVE * outputs <= MAX_COLUMNS and n >= WAVE_ROWS * d else 1
     tried: list[Tried] = []
 
     def judged(points: Sequence[Doubles]) -> tuple[list[Linear], list[Judged]]:
         models = [data.model_at(point, counts) for point in points]
         return models, judge(models)
-
-    def hopeless(passes: int, points: Mapping[int, Doubles]) -> list[int]:
-        """Searches that have begun to fit noise, from time to time."""
-        if (together > 1 and passes not in WATCHED) or len(tried) + len(points) < 2:
-            return []
-        found = dict(zip(points, judged(list(points.values()))[1], strict=True))
-        others = [each.judged for each in tried]
-        return [
-            i for i, own in found.items() if _worse(own, [*others, *(found[j] for j in found if j < i)], by_accuracy)
-        ]
 
     for i in range(0, len(strong_first), together):
         wave = strong_first[i : i + together]
@@ -159,9 +147,9 @@ def follow(
             )
             for place, l2 in enumerate(wave)
         }  # fmt: skip
-        found = run(searches, in_line(data.values), hopeless)
+        found = run(searches, in_line(data.values))
         ends = [found[place] for place in range(len(wave))]
-        if together == 1:  # outputs are many
+        if outputs > MAX_COLUMNS:
             tried = [each.lean(point=place == len(tried) - 1) for place, each in enumerate(tried)]
         tried += map(Tried, wave, ends, *judged([end.point for end in ends]))
         if _worse(tried[-1].judged, [each.judged for each in tried[:-1]], by_accuracy):
@@ -193,8 +181,7 @@ def judged_on(dev: Features, labels: Ints, *, exact: bool) -> Callable[[Sequence
             found -= found.max(axis=1, keepdims=True)
             right = found[:, np.maximum(labels[part], 0), at[: found.shape[2]]]
             losses[:, part] = np.log(np.exp(found).sum(axis=1)) - right
-        losses[:, ~known] = np.nan
-        return [Judged(*each) for each in zip(correct, losses, strict=True)]
+        return [Judged(*each) for each in zip(correct, losses[:, known], strict=True)]
 
     return judge
 
@@ -222,6 +209,5 @@ def _worse(own: Judged, others: Sequence[Judged], by_accuracy: bool) -> bool:
 
 
 def _sure(differences: Doubles) -> bool:
-    known: npt.NDArray[np.float64] = differences[~np.isnan(differences)]
-    n = len(known)
-    return n >= SURE_ROWS and float(known.mean()) > SURE * float(known.std(ddof=1)) / n**0.5
+    n = len(differences)
+    return n >= SURE_ROWS and float(differences.mean()) > SURE * float(differences.std(ddof=1)) / n**0.5

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy import linalg
 
 from sonde.probes.convex.engine import Doubles, Floats
 from sonde.probes.convex.search import Solve, inverse, solver
@@ -85,16 +84,17 @@ class RowSample:
         mean, typical = float(curvature.mean()), float(np.median(penalty))
         sizes = ((mean + typical) / (curvature + typical)).astype(np.float32)[:, None]
         base = np.minimum(mean * max(self.shrinkage, 1e-3) + penalty, 1e30).astype(np.float32)
-        even = bool((base == base[0]).all())
-        inner: Floats = (self.products / base[0] if even else (self.rows / base) @ self.rows.T).astype(np.float32)
-        weight = mean * (1 - self.shrinkage) / len(self.rows)
-        inner[np.diag_indices_from(inner)] += np.float32(1 / max(weight, 1e-30))
-        inverse = _inverse(inner)
+        weight = np.full(len(self.rows), 1 / max(mean * (1 - self.shrinkage) / len(self.rows), 1e-30))
+        if (base == base[0]).all():
+            inner = inverse(self.products, 1 / float(base[0]), weight)
+        else:
+            products: Floats = (self.rows / base).astype(np.float32) @ self.rows.T
+            inner = inverse(products, 1.0, weight)
 
         def solve(rows: Floats) -> Floats:
             found = np.empty_like(rows)
             scaled = rows[:, :-1] / base
-            found[:, :-1] = scaled - (((scaled @ self.rows.T) @ inverse) @ self.rows) / base
+            found[:, :-1] = scaled - (((scaled @ self.rows.T) @ inner) @ self.rows) / base
             found[:, :-1] *= sizes
             found[:, -1] = rows[:, -1] / curvature
             if len(found) > 1:  # what all outputs share changes no probability
@@ -111,7 +111,8 @@ def sample_size(n: int, d: int, columns: int, penalties: int) -> int:
     """
     largest = MAX_SAMPLE_BYTES // (4 * d)
     sizes = [m for m in (MIN_SAMPLE << i for i in range(24)) if m < n and (m <= largest or d <= largest)]
-    return min([*sizes, n] if n <= largest or d <= largest else sizes, key=lambda m: _cost(n, d, columns, penalties, m))
+    fits = n <= largest or d <= largest or not sizes
+    return min([*sizes, n] if fits else sizes, key=lambda m: _cost(n, d, columns, penalties, m))
 
 
 def _cost(n: int, d: int, columns: int, penalties: int, m: int) -> float:
@@ -135,18 +136,3 @@ def _shrinkage(squares: float, trace: float, fourth: float, rows: int, d: int) -
     noise: float = (fourth - rows * squares) / rows**2
     share = noise / apart if apart > 0 else 1.0
     return min(1.0, max(0.0, share))
-
-
-def _inverse(matrix: Floats) -> Floats:
-    """Of a positive definite matrix, which is overwritten."""
-    ridge = np.float32(1e-6) * matrix.diagonal().mean()
-    while True:
-        try:
-            factor = linalg.cholesky(matrix.T, lower=True, check_finite=False)
-            break
-        except linalg.LinAlgError:  # rows that repeat each other
-            matrix[np.diag_indices_from(matrix)] += ridge
-            ridge *= 10
-    lower = linalg.lapack.spotri(factor, lower=1, overwrite_c=1)[0]
-    found: Floats = np.tril(lower) + np.tril(lower, -1).T
-    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Hashable, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -64,32 +64,18 @@ class End:
 Search = Generator[Doubles, Value, End]
 
 
-def run(
-    searches: Mapping[K, Search],
-    answer: Callable[[Mapping[K, Doubles]], Mapping[K, Value]],
-    hopeless: Callable[[int, Mapping[K, Doubles]], Collection[K]] | None = None,
-) -> dict[K, End]:
-    """Run searches to their ends, with one call of ``answer`` for the points of all that are still running.
-
-    After each call, ``hopeless`` is given the number of calls and these points, and returns the searches to give up.
-    """
+def run(searches: Mapping[K, Search], answer: Callable[[Mapping[K, Doubles]], Mapping[K, Value]]) -> dict[K, End]:
+    """Run searches to their ends, with one call of ``answer`` for the points of all that are still running."""
     ends: dict[K, End] = {}
     answers: dict[K, Value | None] = dict.fromkeys(searches)
-    requested: dict[K, Doubles] = {}
-    calls = 0
     while answers:
-        given_up = hopeless(calls, requested) if hopeless is not None and requested else ()
-        points, requested = requested, {}
+        requested: dict[K, Doubles] = {}
         for name, value in answers.items():
-            if name in given_up and value is not None:
-                ends[name] = End(points[name], value, calls, False)
-                continue
             try:
                 requested[name] = next(searches[name]) if value is None else searches[name].send(value)
             except StopIteration as end:
                 ends[name] = end.value
         answers = dict(answer(requested)) if requested else {}
-        calls += 1
     return ends
 
 
@@ -217,7 +203,7 @@ def inverse(correlations: Floats, curvature: float, penalty: Doubles) -> Floats:
 def _factor(correlations: Floats, curvature: float, penalty: Doubles) -> Floats:
     """The Cholesky factor of curvature * correlations + penalty, (d, d)."""
     ridge = 1e-6 * curvature
-    while True:
+    while np.isfinite(ridge):
         matrix = np.float32(curvature) * correlations
         matrix[np.diag_indices_from(matrix)] += np.minimum(penalty + ridge, 1e30).astype(np.float32)
         try:
@@ -227,3 +213,4 @@ def _factor(correlations: Floats, curvature: float, penalty: Doubles) -> Floats:
             ridge *= 10
         else:
             return found
+    raise linalg.LinAlgError("the matrix is not positive definite, whatever is added to its diagonal")
