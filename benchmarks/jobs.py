@@ -23,7 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-SHORT = "make audit encode --sentences 3000 --texts 40000 --rows 400 --rounds 1"
+SHORT = "make audit encode --sentences 3000 --texts 70000 --rows 400 --rounds 1"
 
 SUITE = "conneau2018"
 MAIN = """

@@ -42,7 +42,7 @@ def encode(
     no_store: bool
         Neither read nor write the store.
     store_limit: float
-        The largest size of the store in gigabytes; the oldest vectors are removed. Default: no limit.
+        The largest size of the store in gigabytes; the oldest contents are removed. Default: no limit.
     """
     from rich.table import Table
 

@@ -78,7 +78,7 @@ def run(
     no_store: bool
         Neither read nor write the store, which keeps vectors and the results of baselines.
     store_limit: float
-        The largest size of the store in gigabytes; the oldest vectors are removed. Default: no limit.
+        The largest size of the store in gigabytes; the oldest contents are removed. Default: no limit.
     text: tuple[str, ...]
         The column of a table with the sentence: a name, or a number from 1. Twice for pairs of sentences.
     label: str

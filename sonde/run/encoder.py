@@ -105,7 +105,7 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
                 batch_size=config.batch_size,
                 half=config.half,
                 jobs=config.pool.jobs,
-                sparse=True,
+                sparse=one.name.startswith("baseline:"),
                 progress=partial(_encode_progress, config),
             )
             found = known.plus(new)
@@ -174,7 +174,7 @@ def _encode_progress(config: RunConfig, stage: str, done: int, of: int | None) -
 
 
 def _units(config: RunConfig, one: _Encoder, s: PreparedSet, known: EmbeddingPool) -> Iterator[Unit]:
-    words, share = _words(one.encoder, s.parts), known.seconds(s.parts.columns())
+    words, share = _words(one.name, one.encoder, s.parts), known.seconds(s.parts.columns())
     left = set(cells_left(config, one.name, s, one.identity, known.layers))
     tables = {
         layer: Vectors([(table.layer(layer), place) for table, place in known.tables], words) for layer in known.layers
@@ -214,9 +214,10 @@ def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
     )
 
 
-def _words(encoder: Any, parts: Parts) -> list[Table]:
+def _words(name: str, encoder: Any, parts: Parts) -> list[Table]:
     """The encoder's own word vectors for the word inputs of a probe, if it has any."""
-    own, sparse = getattr(encoder, "words", None), getattr(encoder, "sparse_words", None)
+    own = getattr(encoder, "words", None)
+    sparse = getattr(encoder, "sparse_words", None) if name.startswith("baseline:") else None
     if not parts.train.inputs or not parts.words or not callable(own):
         return []
     inputs = (values for part in (parts.train, parts.dev, parts.test) for values in part.inputs.values())

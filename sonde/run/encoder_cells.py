@@ -12,6 +12,7 @@ from sonde.result import Cell
 from sonde.run.config import PreparedSet, RunConfig
 from sonde.run.parts import Parts
 from sonde.run.resample import has_enough_resamples
+from sonde.run.variant import ERASED_ROWS
 
 
 def plain_cells(config: RunConfig, name: str, s: PreparedSet) -> list[Cell]:
@@ -80,6 +81,10 @@ def _done(config: RunConfig, s: PreparedSet, cell: Cell) -> bool:
     found = config.log.done.get(cell.key)
     if found is None or (s.variant is not None and s.variant.rows not in (None, found.n["tr"])):
         return False
+    if s.variant is not None and s.variant.others:  # what is erased was learned from the rows of another set
+        rows = dict(zip(s.variant.names, (len(other.train) for other in s.variant.others), strict=True))
+        if found.scores.get(ERASED_ROWS) != rows.get(str(cell.variant)):
+            return False
     plain = s.plain is None and s.parts.protocol == "split"
     return not plain or has_enough_resamples(found, config.resample)
 

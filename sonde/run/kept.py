@@ -22,11 +22,12 @@ from sonde.core.files import write_atomically
 from sonde.encoders.store import RESULT_SUFFIX, RESULTS_FOLDER, Store, StoreWarning
 from sonde.errors import DataError
 from sonde.result import Cell, Result
+from sonde.run.folder import Arrays
 from sonde.run.log import Log
 from sonde.run.parts import Parts
 from sonde.run.record_line import from_line, to_line
 from sonde.run.scoring import versions
-from sonde.run.verify import from_npz, predictions_path, probe_path
+from sonde.run.verify import UNREADABLE, from_npz, predictions_path, probe_path
 
 KEPT_VERSION = 1
 """Raise it if a baseline has other results within one version of sonde."""
@@ -54,7 +55,7 @@ class KeptResults:
             versions=versions(), files={},
             seconds={**dict.fromkeys(old.seconds, 0.0), "fit": time.perf_counter() - started},
         )  # fmt: skip
-        log.add(result, from_npz(predictions), None if probe is None else from_npz(probe))
+        log.add(result, predictions, probe)
         return result
 
     def keep(self, log: Log, cell: Cell, parts: Parts) -> None:
@@ -83,7 +84,7 @@ def _path(store: Store, cell: Cell, parts: Parts) -> Path:
     return store.root / RESULTS_FOLDER / f"{digest(msgspec.json.encode(facts))}{RESULT_SUFFIX}"
 
 
-def _read(path: Path) -> tuple[Result, bytes, bytes | None] | None:
+def _read(path: Path) -> tuple[Result, Arrays, Arrays | None] | None:
     try:
         content = path.read_bytes()
         encoded = content[_DIGITS:]
@@ -93,14 +94,14 @@ def _read(path: Path) -> tuple[Result, bytes, bytes | None] | None:
         record = from_line(line)
         if record is None or not isinstance(record[0], Result):
             raise ValueError("it holds no result")
+        return record[0], from_npz(predictions), None if probe is None else from_npz(probe)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as e:
+    except UNREADABLE as e:
         _warn(path, f"cannot be used: {e}", "The baseline is computed again.")
         with suppress(OSError):
             path.unlink()
         return None
-    return record[0], predictions, probe
 
 
 def _warn(path: Path, what: str, then: str) -> None:

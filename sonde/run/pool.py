@@ -10,9 +10,11 @@ import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import count
 from typing import Any
+
+import numpy as np
 
 from sonde.core.threads import single_threaded
 from sonde.run.unit import Unit
@@ -49,7 +51,7 @@ class UnitPool:
         for unit in units:
             name = unit.cells[0].encoder
             self.unfinished[name] += 1
-            self._bytes.setdefault(name, {}).update((id(table), _size(table)) for table, _ in unit.vectors.tables)
+            self._bytes.setdefault(name, {}).update((_origin(table), _size(table)) for table, _ in unit.vectors.tables)
             self._waiting.put((-_cost(unit) if self.jobs > 1 else 0, next(self._number), unit))
         self.submitted += len(units)
         while self.jobs > 1 and len(self._threads) < self.jobs:
@@ -74,8 +76,9 @@ class UnitPool:
 
     def close(self) -> None:
         """Drop the units that were not begun, and end the threads."""
-        while not self._waiting.empty():
-            self._waiting.get()
+        with suppress(queue.Empty):
+            while True:  # threads take some of them meanwhile
+                self._waiting.get_nowait()
         for _ in self._threads:
             self._waiting.put((0, next(self._number), None))
         self._limits.close()
@@ -121,6 +124,13 @@ def _cost(unit: Unit) -> float:
     """Roughly how long a unit takes, in any unit: training rows × dimensions × outputs."""
     classes = len(unit.parts.labels)
     return float(len(unit.parts.train) * unit.vectors.tables[0][0].shape[1] * (classes if classes > 2 else 1))
+
+
+def _origin(table: Any) -> int:
+    """What tells an array apart from others in memory: views of one layer are made for every set."""
+    if isinstance(table, np.ndarray):
+        return int(table.__array_interface__["data"][0])
+    return id(table)
 
 
 def _size(table: Any) -> int:

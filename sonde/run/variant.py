@@ -12,6 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 GIVEN, ERASED = "given:", "erased:"
 """Prefixes of variants: measures conditional on another encoder, and scores after a property was erased."""
+ERASED_ROWS = "erased_rows"
+"""Among the scores of such a result: the training rows of the set whose property was erased."""
 
 
 def base_variant(variant: str) -> str:

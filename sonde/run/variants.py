@@ -67,9 +67,9 @@ class Variant:
     given: str | None = None
     """The encoder that it is conditional on."""
     given_identity: str = ""
+    """The identity of that encoder."""
     rows: int | None = None
     """The training rows that it uses, if it has a maximum."""
-    """The identity of that encoder."""
 
 
 def select_variants(controls: StringsOrPaths, measures: StringsOrPaths, rows: int | None = None) -> Variants:

@@ -120,7 +120,7 @@ def read_predictions(folder: Path, result: Result, names: Sequence[str] = ()) ->
         known = from_npz(content)
         missing = ", ".join(name for name in names if name not in known)
         raise UsageError(f"{path} has no array {missing}; expected one of {', '.join(known)}.") from e
-    except _UNREADABLE as e:
+    except UNREADABLE as e:
         raise RunError(f"{path} cannot be read: {e}. {REDO_CELL}") from e
     short = any(len(a) != result.n["te"] for name, a in arrays.items() if not name.startswith(AUXILIARY_PREFIX))
     if short or not arrays:
@@ -173,7 +173,7 @@ def read_model(folder: Path, result: Result) -> Model:
             f"There is no probe of {what} in {path.parent}. Runs save probes of sets with a train/test split, up to "
             f"{MAX_SAVED_BYTES >> 20} MB each; run again in a new folder."
         ) from None
-    except (*_UNREADABLE, DataError) as e:
+    except (*UNREADABLE, DataError) as e:
         raise RunError(f"{path} cannot be read: {str(e).rstrip('.')}. {REDO_CELL}") from e
     expected = (len(result.labels), result.dimension)
     if found.shape != expected:
@@ -184,7 +184,7 @@ def read_model(folder: Path, result: Result) -> Model:
     return found
 
 
-_UNREADABLE = (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError)
+UNREADABLE = (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError)
 """What numpy raises for damaged files."""
 
 

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
 from sonde.baselines import BASELINES
+from sonde.core.checksum import digest
 from sonde.data.sources import find_sets
 from sonde.encoders.store import RESULTS_FOLDER, Store, StoreWarning
 from sonde.run import Run, evaluate, kept, loop, read_sets
@@ -98,7 +100,7 @@ def test_without_a_store_nothing_is_kept(tmp_path, monkeypatch):
     assert not (tmp_path / "cache").exists()
 
 
-@pytest.mark.parametrize("damage", ["a byte", "the end", "everything", "another file"])
+@pytest.mark.parametrize("damage", ["a byte", "the end", "everything", "another file", "its arrays"])
 def test_a_damaged_file_is_reported_and_computed_again(tmp_path, store, damage):
     first = evaluate([], [dataset()], tmp_path / "one", store=store)
     paths = sorted((store.root / RESULTS_FOLDER).iterdir())
@@ -106,6 +108,10 @@ def test_a_damaged_file_is_reported_and_computed_again(tmp_path, store, damage):
     content = bytearray(whole[0])
     if damage == "a byte":
         content[len(content) // 2] ^= 1
+    elif damage == "its arrays":
+        line, _, probe = msgspec.msgpack.decode(whole[0][32:])
+        encoded = msgspec.msgpack.encode((line, b"no arrays", probe))
+        content = bytearray(digest(encoded).encode() + encoded)
     elif damage == "another file":
         content = bytearray(b"0" * 200)
     else:

@@ -1,5 +1,6 @@
 """Units in threads: the largest first, the next encoder meanwhile, and nothing lost."""
 
+import sys
 import threading
 
 import numpy as np
@@ -148,3 +149,23 @@ def test_an_interrupt_inside_a_unit_is_one_of_the_run(tmp_path, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             evaluate({"k": Knowing()}, [dataset()], tmp_path / str(jobs), jobs=jobs, **PLAIN)
         assert Run.load(tmp_path / str(jobs)).failures == ()
+
+
+def test_closing_while_threads_take_units_ends(monkeypatch):
+    monkeypatch.setattr(pool, "_attempt", lambda unit: [])
+    unit, before = _unit(30, 2, 2), sys.getswitchinterval()
+
+    def open_and_close():
+        for _ in range(40):
+            units = pool.UnitPool(2)
+            units.submit([unit] * 300)
+            units.close()
+
+    sys.setswitchinterval(1e-5)
+    try:
+        thread = threading.Thread(target=open_and_close, daemon=True)
+        thread.start()
+        thread.join(PATIENCE)
+    finally:
+        sys.setswitchinterval(before)
+    assert not thread.is_alive()

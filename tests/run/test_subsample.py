@@ -160,3 +160,20 @@ def test_a_measure_of_a_sample_is_repeated_on_the_same_rows(tmp_path):
 def test_a_number_of_rows_is_a_number_of_rows(tmp_path, rows):
     with pytest.raises(UsageError, match="number of rows for measures"):
         evaluate({"k": Knowing()}, dataset(), tmp_path / "run", measure_rows=rows)
+
+
+def test_what_was_erased_by_fewer_rows_of_another_set_is_computed_again(tmp_path):
+    sets = [dataset("own/small", n=(60, 40, 60)), dataset("own/large", n=(160, 40, 60), classes=3)]
+
+    def erased(folder, rows):
+        run = evaluate(
+            {"k": Knowing(3, noise=0.3)}, sets, tmp_path / folder, baselines=(), resample=0, measures=["erasure"],
+            measure_rows=rows,
+        )  # fmt: skip
+        found = {(r.cell.dataset, r.cell.variant): r for r in run.extras}
+        return {key: (r.score, dict(r.scores)) for key, r in found.items()}
+
+    first, again, alone = erased("one", 80), erased("one", 120), erased("two", 120)
+    assert again == alone
+    large = next(key for key in again if key[0] == "own/small" and "own/large" in key[1])
+    assert (first[large][1]["erased_rows"], again[large][1]["erased_rows"]) == (80, 120)

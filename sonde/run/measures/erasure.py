@@ -19,7 +19,7 @@ from sonde.run.measure import ERASED, MAX_MEASURE_ROWS, SUBSAMPLED, Finished, Me
 from sonde.run.parts import Parts, has_train_test_split
 from sonde.run.scoring import classification_result, saved_predictions
 from sonde.run.unit import Unit, features_of, shared
-from sonde.run.variant import VariantColumn, points
+from sonde.run.variant import ERASED_ROWS, VariantColumn, points
 from sonde.stats.classification import accuracy, log2_loss
 
 RANDOM_DRAWS = 3
@@ -65,6 +65,7 @@ def compute(unit: Unit) -> list[Finished]:
         result = classification_result(cell, parts, arrays["predicted"], parts.test.labels, {})
         more = {
             "log2_loss": log2_loss(log, parts.test.labels), "rank": eraser.rank,
+            ERASED_ROWS: len(by_variant[str(cell.variant)].train),
             "random": float(np.mean(by_rank[min(most, eraser.rank)])),
             "random_low": min(by_rank[min(most, eraser.rank)]),
         }  # fmt: skip
