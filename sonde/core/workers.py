@@ -58,6 +58,8 @@ def map_in_workers(
 
     # a worker that has grown is replaced by a new one, and its work is not lost
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
+    if not getattr(threading.excepthook, "of_pools", False):
+        threading.excepthook = _silent_about_pools(threading.excepthook)
     kind = "generator" if in_order else "generator_unordered"
     with _without_interrupts():
         results = Parallel(n_jobs=jobs, return_as=kind, **_guarded())(delayed(call)(*arguments) for arguments in calls)
@@ -68,13 +70,19 @@ def map_in_workers(
             "A worker process died before its work was done: it ran out of memory, or was killed. "
             "Try again with fewer workers, or with --jobs 1."
         ) from e
-    except BaseException:
-        # the pool is torn down while its own threads still use it, and what they print about that is of no use
-        before = threading.excepthook
-        threading.excepthook = lambda args: None if "Executor" in type(args.thread).__name__ else before(args)
-        raise
     finally:
         results.close()
+
+
+def _silent_about_pools(before: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """An excepthook for threads, without what those of a pool print when it is torn down while they use it."""
+
+    def hook(args: Any) -> None:
+        if "Executor" not in type(args.thread).__name__:
+            before(args)
+
+    hook.of_pools = True  # type: ignore[attr-defined]
+    return hook
 
 
 def _guarded() -> dict[str, Any]:
@@ -101,7 +109,7 @@ def _begin(parent: int, directory: str | None) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all processes, and the parent handles it
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _stopping())
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # one thread per worker, as for BLAS
     threading.Thread(target=_watch, args=(parent,), name="watch the parent", daemon=True).start()
 
@@ -126,7 +134,10 @@ def _watch(parent: int) -> None:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Ctrl-C is blocked while workers start: they inherit that, and print no traceback before they can ignore it."""
+    """What stops a command is blocked while workers start, so that no pool is torn down half built.
+
+    Workers inherit that, and print no traceback before they can ignore Ctrl-C.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -137,11 +148,16 @@ def _without_interrupts() -> Iterator[None]:
     with _quietly():
         for tracker in (resource_tracker, own_tracker):
             tracker.ensure_running()  # now: starting one unblocks signals again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _stopping())
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _stopping() -> set[signal.Signals]:
+    """The signals that stop a command, where the system has them."""
+    return {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 
 
 @contextmanager

@@ -88,7 +88,7 @@ def test_no_worker_of_make_outlives_its_parent(tmp_path, number, group, code):
     command = Command("make", "--builtin", "200000", "--jobs", "2", "-o", "probes", cwd=tmp_path)
     assert command.wait_for(lambda: len(workers(command)) == 2)
     met, said = command.end(number, group=group)
-    assert met == code
+    assert met == code, said
     assert "Traceback" not in said
     if number != signal.SIGKILL:  # which nothing can be said after
         assert any(line.endswith("what was already written is kept") for line in said.splitlines())
@@ -111,7 +111,7 @@ def test_a_run_that_is_ended_keeps_what_it_has(tmp_path, universal, number, code
     command = Command("run", "sentence_length", "-e", "py:slow.py:encode", "--jobs", "2", "-o", "run", cwd=tmp_path)
     assert command.wait_for((tmp_path / "started").exists)
     met, said = command.end(number, group=number == signal.SIGINT)
-    assert met == code
+    assert met == code, said
     assert "Traceback" not in said
     records = [json.loads(line) for line in (tmp_path / "run" / "results.jsonl").read_text().splitlines()]
     assert records  # the baselines that learn from words come first, and were done
