@@ -61,9 +61,12 @@ def map_in_workers(
     if not getattr(threading.excepthook, "of_pools", False):
         threading.excepthook = _silent_about_pools(threading.excepthook)
     kind = "generator" if in_order else "generator_unordered"
-    with _without_interrupts():
-        results = Parallel(n_jobs=jobs, return_as=kind, **_guarded())(delayed(call)(*arguments) for arguments in calls)
+    results: Any = None
     try:
+        with _without_interrupts():  # at whose end a signal that came meanwhile stops this
+            results = Parallel(n_jobs=jobs, return_as=kind, **_guarded())(
+                delayed(call)(*arguments) for arguments in calls
+            )
         yield from results
     except BrokenProcessPool as e:
         raise RunError(
@@ -71,7 +74,8 @@ def map_in_workers(
             "Try again with fewer workers, or with --jobs 1."
         ) from e
     finally:
-        results.close()
+        if results is not None:
+            results.close()
 
 
 def _silent_about_pools(before: Callable[[Any], Any]) -> Callable[[Any], Any]:
