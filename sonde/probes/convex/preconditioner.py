@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from sonde.probes.convex.engine import Doubles, Floats
-from sonde.probes.convex.search import Solve, inverse, solver
+from sonde.probes.convex.search import Solve, for_outputs, inverse, solver
 
 RATE = 1e11
 """Multiplications and additions of float32 per second, in large matrix products on one thread; only ratios matter."""
@@ -81,8 +81,7 @@ class RowSample:
 
     def solver(self, curvature: Doubles, penalty: Doubles) -> Solve:
         """Multiply by the approximate inverse Hessian, by the Woodbury identity."""
-        mean, typical = float(curvature.mean()), float(np.median(penalty))
-        sizes = ((mean + typical) / (curvature + typical)).astype(np.float32)[:, None]
+        mean = float(curvature.mean())
         base = np.minimum(mean * max(self.shrinkage, 1e-3) + penalty, 1e30).astype(np.float32)
         weight = np.full(len(self.rows), 1 / max(mean * (1 - self.shrinkage) / len(self.rows), 1e-30))
         if (base == base[0]).all():
@@ -91,17 +90,12 @@ class RowSample:
             products: Floats = (self.rows / base).astype(np.float32) @ self.rows.T
             inner = inverse(products, 1.0, weight)
 
-        def solve(rows: Floats) -> Floats:
-            found = np.empty_like(rows)
-            scaled = rows[:, :-1] / base
-            found[:, :-1] = scaled - (((scaled @ self.rows.T) @ inner) @ self.rows) / base
-            found[:, :-1] *= sizes
-            found[:, -1] = rows[:, -1] / curvature
-            if len(found) > 1:  # what all outputs share changes no probability
-                found -= found.mean(axis=0)
+        def multiply(rows: Floats) -> Floats:
+            scaled = rows / base
+            found: Floats = (scaled - (((scaled @ self.rows.T) @ inner) @ self.rows) / base).astype(np.float32)
             return found
 
-        return solve
+        return for_outputs(multiply, curvature, penalty)
 
 
 def sample_size(n: int, d: int, columns: int, penalties: int) -> int:

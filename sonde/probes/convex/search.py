@@ -168,22 +168,36 @@ def _two_loops(slope: Floats, solved: Floats, memory: Sequence[Pair], scale: flo
 def solver(correlations: Floats | None, curvature: Doubles, penalty: Doubles, known: Floats | None = None) -> Solve:
     """Multiply by the inverse of the approximate Hessian, for each output curvature * correlations + penalty (d,).
 
-    One factor serves all outputs: it is computed for their mean curvature, and its inverse is rescaled to each output's
-    own. Without correlations the dimensions are taken to be uncorrelated. ``known`` is a result of ``inverse``, for
-    about the mean curvature.
+    Without correlations the dimensions are taken to be uncorrelated. ``known`` is a result of ``inverse``, for about
+    the mean curvature.
+    """
+    mean = float(curvature.mean())
+    factor = None if correlations is None or known is not None else _factor(correlations, mean, penalty)
+
+    def multiply(rows: Floats) -> Floats:
+        found: Floats
+        if known is not None:
+            found = rows @ known
+        elif factor is None:
+            found = (rows / (mean + penalty)).astype(np.float32)
+        else:
+            found = linalg.cho_solve((factor, True), rows.T, check_finite=False).T
+        return found
+
+    return for_outputs(multiply, curvature, penalty)
+
+
+def for_outputs(multiply: Solve, curvature: Doubles, penalty: Doubles) -> Solve:
+    """One inverse for all outputs: computed for their mean curvature, and rescaled to each output's own.
+
+    ``multiply`` multiplies weights (outputs, d) by it; points (outputs, d + 1) have a bias as well.
     """
     mean, typical = float(curvature.mean()), float(np.median(penalty))
     sizes = ((mean + typical) / (curvature + typical)).astype(np.float32)[:, None]
-    factor = None if correlations is None or known is not None else _factor(correlations, mean, penalty)
 
     def solve(rows: Floats) -> Floats:
         found = np.empty_like(rows)
-        if known is not None:
-            found[:, :-1] = rows[:, :-1] @ known
-        elif factor is None:
-            found[:, :-1] = rows[:, :-1] / (mean + penalty)
-        else:
-            found[:, :-1] = linalg.cho_solve((factor, True), rows[:, :-1].T, check_finite=False).T
+        found[:, :-1] = multiply(rows[:, :-1])
         found[:, :-1] *= sizes
         found[:, -1] = rows[:, -1] / curvature
         if len(found) > 1:  # what all outputs share changes no probability
