@@ -12,9 +12,10 @@ from sonde.encoders import scheme_names
 from sonde.report.escape import plain
 from sonde.report.grid import BASELINE_NAMES
 from sonde.report.types import Reproduction
-from sonde.result import FLOAT16_FACT, Cell
+from sonde.result import FLOAT16_FACT, Cell, Result
 from sonde.run.control import CONTROLS
 from sonde.run.folder import Run
+from sonde.run.measure import MEASURES
 from sonde.run.variant import base_variant
 
 
@@ -56,7 +57,8 @@ def _commands(run: Run) -> Iterator[str]:
         probes = [name for name in run.info.get("probes", ()) if not cells or ("probe", name) in used]
         sources = [d["source"] for d in sets if d.get("source")]
         if encoders and sources:
-            more = _variants([r.cell for r in run.extras if r.cell.encoder in encoders])
+            extras = [r for r in run.extras if r.cell.encoder in encoders]
+            more = [*_variants([r.cell for r in extras]), *_measure_rows(run.results, extras)]
             yield from (shlex.join([*words, *more]) for words in _with(way, encoders, sources, probes, seeds))
     if own:
         yield f"# from Python, with your own encoders: {plain(', '.join(own))}"
@@ -87,6 +89,18 @@ def _variants(cells: Sequence[Cell]) -> list[str]:
     controls = [name for name in names if name in CONTROLS]
     measures = [name for name in names if name not in CONTROLS]
     return _option("--controls", ",".join(controls), "") + _option("--measures", ",".join(measures), "")
+
+
+def _measure_rows(results: Sequence[Result], extras: Sequence[Result]) -> list[str]:
+    """The option that requests as many training rows for measures as these have used, if it is not the usual number."""
+    all_rows = {r.cell.data: r.n["tr"] for r in results if r.cell.probe is not None}
+    found = set()
+    for r in extras:
+        name, rows = base_variant(str(r.cell.variant)), all_rows.get(r.cell.data)
+        most = MEASURES[name].max_rows if name in MEASURES else None
+        if most is not None and rows is not None and r.n["tr"] != min(rows, most):
+            found.add(r.n["tr"])
+    return _option("--measure-rows", max(found)) if found else []
 
 
 def _option(name: str, value: object, usual: object = None) -> list[str]:

@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sonde.data.sources import find_sets
 from sonde.errors import UsageError
+from sonde.report.reproduction import reproduction
 from sonde.run import Run, evaluate, measure
 from sonde.run.measure import MAX_MEASURE_ROWS, MEASURES
 from sonde.run.parts import Part, parts_of
@@ -177,3 +179,16 @@ def test_what_was_erased_by_fewer_rows_of_another_set_is_computed_again(tmp_path
     assert again == alone
     large = next(key for key in again if key[0] == "own/small" and "own/large" in key[1])
     assert (first[large][1]["erased_rows"], again[large][1]["erased_rows"]) == (80, 120)
+
+
+@pytest.mark.parametrize("rows", [40, 160, None])
+def test_the_command_of_a_run_from_python_asks_for_as_many_rows(tmp_path, monkeypatch, rows):
+    monkeypatch.chdir(tmp_path)
+    lines = (f"{split}\t{row.label}\t{row.text}\n" for split, row in dataset(n=(120, 40, 60)))
+    (tmp_path / "one.txt").write_text("".join(lines), "utf-8")
+    run = evaluate(
+        "baseline:words", find_sets(["one.txt"]), "run", baselines=(), resample=0, measures=["inlp"], measure_rows=rows
+    )
+    (command,) = reproduction(run, {}).commands
+    assert ("--measure-rows 40" in command) == (rows == 40)
+    assert ("--measure-rows" in command) == (rows == 40)  # 160 is more than there are, as the default is
