@@ -1,0 +1,1 @@
+"""Architectures of sentence encoders, one file per family."""

@@ -1,0 +1,44 @@
+"""Sentences of different lengths in one tensor: what is after the end of a sentence never reaches a result."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def padding_mask(lengths: Tensor, time: int) -> Tensor:
+    """(sentences, time): true after the end of a sentence."""
+    return torch.arange(time, device=lengths.device) >= lengths[:, None]
+
+
+def max_over_time(states: Tensor, lengths: Tensor) -> Tensor:
+    """The maximum (sentences, width) of states (sentences, time, width), dimension by dimension."""
+    mask = padding_mask(lengths, states.shape[1])
+    return states.masked_fill(mask[:, :, None], float("-inf")).amax(1)
+
+
+def mean_over_time(states: Tensor, lengths: Tensor) -> Tensor:
+    """The mean (sentences, width) of states (sentences, time, width)."""
+    mask = padding_mask(lengths, states.shape[1])
+    return states.masked_fill(mask[:, :, None], 0).sum(1) / lengths[:, None]
+
+
+def last_state(states: Tensor, lengths: Tensor) -> Tensor:
+    """The state (sentences, width) of the last word of each sentence."""
+    return states[torch.arange(len(states), device=states.device), lengths - 1]
+
+
+def reverse(states: Tensor, lengths: Tensor) -> Tensor:
+    """Each sentence backwards, padding still at the end; its own inverse."""
+    time = torch.arange(states.shape[1], device=states.device)
+    places = torch.where(time < lengths[:, None], lengths[:, None] - 1 - time, time)
+    return states.gather(1, places[:, :, None].expand_as(states))
+
+
+def selected_shares(states: Tensor, lengths: Tensor) -> Tensor:
+    """(sentences, time): the share of dimensions whose maximum over time is at a word; the first of equal ones counts."""
+    mask = padding_mask(lengths, states.shape[1])
+    places = states.masked_fill(mask[:, :, None], float("-inf")).argmax(1)
+    counts = torch.zeros(states.shape[:2], device=states.device)
+    counts.scatter_add_(1, places, torch.ones_like(places, dtype=counts.dtype))
+    return counts / states.shape[2]
