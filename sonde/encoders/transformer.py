@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonde.encoders import hub
 from sonde.encoders.identity import Spec
-from sonde.encoders.words import replace_surrogates
+from sonde.core.words import replace_surrogates
 from sonde.errors import UsageError
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from sonde.encoders.transformer import (
     resolve_max_length,
     spans,
 )
-from sonde.encoders.words import replace_surrogates
+from sonde.core.words import replace_surrogates
 from sonde.errors import EncoderError, UsageError
 
 if TYPE_CHECKING:

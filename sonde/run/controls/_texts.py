@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.encoders.draw import draw
-from sonde.encoders.words import split_punctuation
+from sonde.core.words import split_punctuation
 from sonde.errors import DataError
 from sonde.run.parts import Part, Parts
 
