@@ -40,7 +40,7 @@ class SentenceEncoder(nn.Module):
     """Word numbers and lengths in, one vector per sentence out, which does not depend on the batch."""
 
     def __init__(self, config: NetworkConfig, table: Tensor | None) -> None:
-        """Build with random weights; ``table`` (words + 1, width) has the vectors, of which number 0 is the unknown word."""
+        """Build with random weights; ``table`` (words + 1, width) has given vectors, first that of the unknown word."""
         super().__init__()
         self.inputs = WordInputs(config, table)
         self.body = ARCHITECTURES.get(config.architecture).build(config.projection or config.width, config.settings)
@@ -48,7 +48,7 @@ class SentenceEncoder(nn.Module):
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Encoded:
         """Encode a batch of numbers (sentences, time), padded at the end with zeros, and lengths (sentences,)."""
-        return self.body(self.inputs(ids), lengths)  # type: ignore[no-any-return]
+        return self.body(self.inputs(ids), lengths)
 
 
 def build_encoder(config: NetworkConfig, table: Tensor | None, seed: int) -> SentenceEncoder:

@@ -70,10 +70,12 @@ class TrainedFolder:
         """All of ``config.json``."""
         found = read_json(self.path / "config.json")
         if not isinstance(found, dict) or not isinstance(found.get("network"), dict):
-            raise DataError(f"{self.path / 'config.json'} is not of a trained encoder; expected a folder of `sonde train`.")
+            raise DataError(
+                f"{self.path / 'config.json'} is not of a trained encoder; expected a folder of `sonde train`."
+            )
         if found.get("format") != FORMAT:
             raise DataError(
-                f"{self.path} has format {found.get('format')!r}, expected {FORMAT}: it was written by another version of sonde."
+                f"{self.path} has format {found.get('format')!r}, expected {FORMAT}: another version of sonde wrote it."
             )
         return found
 
@@ -211,7 +213,9 @@ class TrainedFolder:
 def open_folder(path: Path) -> TrainedFolder:
     """The folder of a trained encoder; UsageError if it is none."""
     if not (path / "config.json").is_file():
-        raise UsageError(f"{path} has no trained encoder; expected a folder that `sonde train … -o {path}` has written.")
+        raise UsageError(
+            f"{path} has no trained encoder; expected a folder that `sonde train … -o {path}` has written."
+        )
     return TrainedFolder(path)
 
 

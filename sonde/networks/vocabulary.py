@@ -49,7 +49,7 @@ class Vocabulary:
         """The words of a text that ``ids`` numbers, as they are written there; unknown ones are included or not."""
         words = [token for word in text.split() for token in self.split(word)]
         if self.unknown == "drop":
-            words = [word for word in words if self._number(word)]
+            words = [word for word in words if self.number(word)]
         found = [*([BEGIN] if self._begin else []), *words, *([END] if self._end else [])]
         return found or [""]
 
@@ -64,7 +64,7 @@ class Vocabulary:
             for word in text.split():
                 tokens = self.split(word)
                 total += len(tokens)
-                known += sum(self._number(token) > 0 for token in tokens)
+                known += sum(self.number(token) > 0 for token in tokens)
         return 1 - known / total if total else 0.0
 
     @cached_property
@@ -80,7 +80,8 @@ class Vocabulary:
     def _end(self) -> list[int]:
         return [self.index[END]] if END in self.index else []
 
-    def _number(self, word: str) -> int:
+    def number(self, word: str) -> int:
+        """The number of a word, 0 for an unknown one."""
         get = self.index.get
         if self.case == "lower":
             return get(word.lower(), UNKNOWN)
@@ -90,5 +91,5 @@ class Vocabulary:
         return found
 
     def _numbers(self, tokens: Sequence[str]) -> list[int]:
-        numbers = [self._number(token) for token in tokens]
+        numbers = [self.number(token) for token in tokens]
         return [n for n in numbers if n] if self.unknown == "drop" else numbers

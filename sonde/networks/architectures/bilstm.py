@@ -36,7 +36,7 @@ class BiLSTM(nn.Module):
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Encoded:
         """Encode a batch."""
-        layers = []
+        layers: list[Tensor] = []
         states = inputs
         for ahead, back in zip(self.forwards, self.backwards, strict=True):
             if layers:

@@ -1,0 +1,114 @@
+"""Training from a request to a folder."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sonde.core.files import make_folder, write_atomically
+from sonde.errors import UsageError
+from sonde.networks.folder import FORMAT, TrainedFolder, read_json, write_json
+from sonde.training import OBJECTIVES
+from sonde.training.log import Report
+from sonde.training.plan import Plan
+from sonde.training.request import Request
+from sonde.training.withhold import read_withheld
+
+DATA = ".data"
+"""The folder of examples as numbers, while training goes on."""
+ALLOWED = ("epochs", "patience", "every")
+"""Options that may differ when training is resumed."""
+
+
+def train(request: Request, folder: Path, report: Callable[[Report], None] = lambda _: None) -> TrainedFolder:
+    """Train an encoder, or go on where an earlier call was interrupted.
+
+    Parameters
+    ----------
+    request : Request
+        What to train, from ``make_request``.
+    folder : Path
+        Where everything is written; a new folder, or one of the same request.
+    report : callable
+        Called with a Report as training goes on.
+
+    Returns
+    -------
+    TrainedFolder
+        The folder, which ``trained:FOLDER`` names as an encoder.
+    """
+    _check_same(request, folder)
+    make_folder(folder)
+    data = folder / DATA
+    try:
+        from sonde.training.loop import run_loop
+
+        plan = Plan(request, data, read_withheld(request.withhold))
+        prepared = OBJECTIVES.get(request.objective).prepare(plan)
+        inputs = prepared.inputs
+        write_json(folder / "vocabulary.json", list(inputs.vocabulary.words))
+        if inputs.config.frozen:
+            _write_vectors(folder / "vectors.npy", inputs.table)
+        for name, content in prepared.files.items():
+            write_atomically(folder / name, content)
+        write_json(folder / "config.json", _config(request, plan, prepared))
+        run_loop(folder, prepared, request.options, report)
+    finally:
+        shutil.rmtree(data, ignore_errors=True)
+    return TrainedFolder(folder)
+
+
+def _config(request: Request, plan: Plan, prepared: Any) -> dict[str, Any]:
+    from sonde import __version__
+
+    return {
+        "format": FORMAT,
+        "network": msgspec.to_builtins(prepared.inputs.config),
+        "request": msgspec.to_builtins(request),
+        "rows": {role: dict(counts) for role, counts in plan.counts.items()},
+        "facts": {**prepared.inputs.facts, **prepared.facts},
+        "selection": prepared.selection,
+        "maximise": prepared.maximise,
+        "sonde": __version__,
+    }
+
+
+def _write_vectors(file: Path, table: Any) -> None:
+    import io
+
+    import numpy as np
+
+    out = io.BytesIO()
+    np.save(out, table, allow_pickle=False)
+    write_atomically(file, out.getbuffer())
+
+
+def _check_same(request: Request, folder: Path) -> None:
+    """Refuse a folder that has something else."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not (folder / "config.json").is_file():
+        if folder.is_dir() and all(
+            place.name in (DATA, "vocabulary.json", "vectors.npy") for place in folder.iterdir()
+        ):
+            return  # it was interrupted while reading the data
+        raise UsageError(f"{folder} exists and is no folder of `sonde train`; choose another one.")
+    before, now = read_json(folder / "config.json").get("request", {}), msgspec.to_builtins(request)
+    for key in sorted({*before, *now} - {"options"}):
+        _refuse(folder, key, before.get(key), now.get(key))
+    for key in sorted({*before.get("options", {}), *now["options"]} - set(ALLOWED)):
+        _refuse(folder, key, before["options"].get(key), now["options"].get(key))
+
+
+def _refuse(folder: Path, key: str, before: object, now: object) -> None:
+    if before != now and list(before if isinstance(before, list | tuple) else [before]) != list(
+        now if isinstance(now, list | tuple) else [now]
+    ):
+        raise UsageError(
+            f"{folder} has an encoder with {key.replace('_', ' ')} {before!r}, and this is {now!r}: choose another folder, "
+            "or repeat the command with which it was begun."
+        )
