@@ -17,6 +17,7 @@ from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.errors import DataError, UsageError
 from sonde.networks.config import NetworkConfig
 from sonde.networks.vocabulary import BEGIN, END, Vocabulary
+from sonde.training import OBJECTIVES
 from sonde.training.examples import ExampleWriter
 from sonde.training.reading import Row, read_rows
 from sonde.training.request import Request
@@ -71,15 +72,15 @@ class Plan:
     def rows(self, role: str, fields: Sequence[str]) -> Iterator[Row]:
         """The rows of train or dev, without those withheld, those too long, and those with an empty field."""
         request = self.request
+        objective = OBJECTIVES.get(request.objective)
         if not request.train:
-            from sonde.training import OBJECTIVES
-
-            raise UsageError(f"Name training data: --train, with {OBJECTIVES.get(request.objective).data}.")
+            raise UsageError(f"Name training data: --train, with {objective.data}.")
+        splits = not request.dev and (objective.needs_dev or request.held_out > 0)
         texts = [i for i, name in enumerate(fields) if name != LABEL]
         counts = self.counts[role] = Counter()
         sources = request.dev if role == "dev" and request.dev else request.train
         for row in (row for source in sources for row in read_rows(source, fields, request.columns)):
-            if not request.dev and self._is_held_out(row, fields) != (role == "dev"):
+            if splits and self._is_held_out(row, fields) != (role == "dev"):
                 continue
             counts["read"] += 1
             if not all(value.strip() for value in row.values):
@@ -101,10 +102,13 @@ class Plan:
         """Files for the examples of this name."""
         return ExampleWriter(self.folder / name, sequences, numbers)
 
-    def inputs(self, texts: Callable[[], Iterable[str]], **extra: str | int | float | bool) -> Inputs:
+    def inputs(
+        self, texts: Callable[[], Iterable[str]], *, bag: bool = False, **extra: str | int | float | bool
+    ) -> Inputs:
         """The words of the encoder: those of the word vectors, or the most frequent ones of the training texts.
 
-        ``texts`` is called once, and gives all training texts.
+        ``texts`` is called once, and gives all training texts. For a ``bag`` of words that are learned, nothing marks
+        where sentences begin and end, and unknown words are left out, so that no vector is in all sentences.
         """
         request = self.request
         counts: Counter[str] = Counter()
@@ -122,8 +126,9 @@ class Plan:
             words, table, facts = self._given_vectors(tokens)
         else:
             most = sorted(tokens.items(), key=lambda item: (-item[1], item[0]))[: request.words]
-            words = [BEGIN, END, *(word for word, _ in most if word not in (BEGIN, END))]
-        vocabulary = Vocabulary(words, request.tokenise, request.case, "drop" if request.vectors else "keep")
+            marks = [] if bag else [BEGIN, END]
+            words = [*marks, *(word for word, _ in most if word not in (BEGIN, END))]
+        vocabulary = Vocabulary(words, request.tokenise, request.case, "drop" if request.vectors or bag else "keep")
         config = NetworkConfig(
             architecture=request.encoder,
             settings=dict(request.encoder_settings),
