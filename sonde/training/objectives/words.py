@@ -6,92 +6,16 @@ the hierarchical softmax, the state of gensim's random numbers, and the number o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 import numpy as np
 import torch
-from gensim.models import Word2Vec
-from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from sonde.core.settings import Setting
 from sonde.errors import DataError, UsageError
-from sonde.networks.encoder import SentenceEncoder
-from sonde.training.examples import Sequences
 from sonde.training.objective import Loss, Objective, Prepared
 from sonde.training.plan import Plan
 from sonde.training.streams import Stream
 
 FIELDS = ("text",)
-STATE = 624
-"""Numbers in the state of a Mersenne twister; its position follows them."""
-
-
-class SkipGram(Word2Vec):  # type: ignore[misc]  # gensim is not typed
-    """gensim's model, with a sum of losses that does not stop growing.
-
-    Its own is in single precision, in which the sum over a large corpus soon is too large to be changed by a summand.
-    """
-
-    loss = 0.0
-
-    @property
-    def running_training_loss(self) -> float:
-        """What gensim adds to, anew for each part of the data."""
-        return 0.0
-
-    @running_training_loss.setter
-    def running_training_loss(self, value: float) -> None:
-        self.loss += float(value)
-
-
-class WordVectors(nn.Module):
-    """An encoder whose word vectors are learned, and what gensim has to remember."""
-
-    weights: Tensor
-    random: Tensor
-    epochs: Tensor
-
-    def __init__(self, encoder: SentenceEncoder, learner: SkipGram) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.register_buffer("weights", torch.zeros(learner.syn1.shape))
-        """Of the hierarchical softmax (words, width)."""
-        self.register_buffer("random", torch.zeros(STATE + 1, dtype=torch.int64))
-        self.register_buffer("epochs", torch.zeros(1, dtype=torch.int64))
-        with torch.no_grad():
-            # the vector of a text without any known word
-            encoder.inputs.learned.weight[0] = 0
-        self.take(learner)
-
-    def take(self, learner: SkipGram) -> None:
-        """Copy everything from gensim."""
-        with torch.no_grad():
-            self.encoder.inputs.learned.weight[1:] = torch.from_numpy(learner.wv.vectors)
-            self.weights.copy_(torch.from_numpy(learner.syn1))
-            _, numbers, position, *_ = learner.random.get_state()
-            self.random.copy_(torch.from_numpy(np.append(numbers.astype(np.int64), position)))
-
-    def give(self, learner: SkipGram) -> None:
-        """Copy everything to gensim."""
-        learner.wv.vectors[:] = self.encoder.inputs.learned.weight[1:].detach().cpu().numpy()
-        learner.syn1[:] = self.weights.cpu().numpy()
-        *numbers, position = self.random.tolist()
-        learner.random.set_state(("MT19937", np.array(numbers, np.uint32), position))
-
-
-@dataclass(frozen=True, eq=False)
-class Texts:
-    """Sentences as gensim reads them: lists of words, as often as it likes."""
-
-    ids: Sequences
-    words: NDArray[np.object_]
-    """By number; the first one is none."""
-
-    def __iter__(self) -> Iterator[list[str]]:
-        for i in range(len(self.ids)):
-            yield self.words[self.ids[i]].tolist()
 
 
 def prepare(plan: Plan) -> Prepared:
@@ -101,6 +25,8 @@ def prepare(plan: Plan) -> Prepared:
         raise UsageError(f"words learns word vectors: leave --vectors {request.vectors} out.")
     if request.dev or request.held_out:
         raise UsageError("words has no score on dev data: leave --dev and --held-out out.")
+    if options.optimiser != "sgd":
+        raise UsageError(f"words is trained by gensim, with SGD: leave --optimiser {options.optimiser} out.")
     inputs = plan.inputs(lambda: (row.values[0] for row in plan.rows("train", FIELDS)), bag=True)
     encoder = inputs.encoder()
     if others := sum(weight.numel() for name, weight in encoder.named_parameters() if name != "inputs.learned.weight"):
@@ -116,6 +42,9 @@ def prepare(plan: Plan) -> Prepared:
     counts = np.bincount(ids.values, minlength=len(inputs.vocabulary) + 1)[1:]
     if len(counts) < 2:
         raise DataError(f"{', '.join(request.train)}: expected two different words at least.")
+    # gensim takes a second to import
+    from sonde.training.skipgram import SkipGram, Texts, WordVectors
+
     learner = SkipGram(
         sg=1, hs=1, negative=0, vector_size=request.width, window=int(settings["window"]), min_count=1,
         sample=float(settings["sample"]), alpha=options.lr, seed=options.seed, workers=int(settings["workers"]),
@@ -142,7 +71,7 @@ def prepare(plan: Plan) -> Prepared:
         )
         model.take(learner)
         model.epochs += 1
-        return Loss(torch.tensor(learner.loss), trained, read)
+        return Loss(torch.tensor(learner.loss, dtype=torch.float64), trained, read)
 
     stream = Stream("train", np.zeros(1, np.int64), lambda rows: rows)
     return Prepared(model, (stream,), dict, "", inputs, update=update)
