@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.core.hashing import mix
+from sonde.core.hashing import hash_64, mix
 from sonde.core.settings import Settings
 from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.errors import DataError, UsageError
@@ -26,9 +26,21 @@ if TYPE_CHECKING:
     from sonde.networks.encoder import SentenceEncoder
 
 LABEL = "label"
-"""The one field that is not text."""
+DOCUMENT = "document"
+"""If it is the first field, the rows of a document are held out together."""
+NO_TEXT = frozenset({LABEL, DOCUMENT, "tree"})
+"""Fields that are not text, which may be long and is not compared with withheld sentences."""
 MAX_UNKNOWN = 0.5
 """The largest share of the running words that may have no vector."""
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """How the rows of a source become those of an objective: before any is left out, so that neighbours are known."""
+
+    fields: tuple[str, ...]
+    """Of the rows that it makes."""
+    make: Callable[[Iterable[Row]], Iterator[Row]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,18 +81,18 @@ class Plan:
         """The settings of the objective."""
         return self.request.objective_settings
 
-    def rows(self, role: str, fields: Sequence[str]) -> Iterator[Row]:
+    def rows(self, role: str, fields: Sequence[str], arrangement: Arrangement | None = None) -> Iterator[Row]:
         """The rows of train or dev, without those withheld, those too long, and those with an empty field."""
         request = self.request
         objective = OBJECTIVES.get(request.objective)
         if not request.train:
             raise UsageError(f"Name training data: --train, with {objective.data}.")
         splits = not request.dev and (objective.needs_dev or request.held_out > 0)
-        texts = [i for i, name in enumerate(fields) if name != LABEL]
+        texts = [i for i, name in enumerate(arrangement.fields if arrangement else fields) if name not in NO_TEXT]
         counts = self.counts[role] = Counter()
         sources = request.dev if role == "dev" and request.dev else request.train
-        for row in (row for source in sources for row in read_rows(source, fields, request.columns)):
-            if splits and self._is_held_out(row, fields) != (role == "dev"):
+        for row in self._read(sources, fields, arrangement):
+            if splits and self._is_held_out(row, fields, arrangement) != (role == "dev"):
                 continue
             counts["read"] += 1
             if not all(value.strip() for value in row.values):
@@ -169,21 +181,27 @@ class Plan:
         facts = {"vectors": Path(self.request.vectors).name, "vectors digest": found.digest}
         return [found.words[i] for i in rows.tolist()], table, facts
 
-    def _is_held_out(self, row: Row, fields: Sequence[str]) -> bool:
-        return self._priority(row) <= self._threshold(fields)
+    def _read(self, sources: Sequence[str], fields: Sequence[str], arrangement: Arrangement | None) -> Iterator[Row]:
+        for source in sources:
+            rows = read_rows(source, fields, self.request.columns)
+            yield from arrangement.make(rows) if arrangement else rows
 
-    def _priority(self, row: Row) -> int:
+    def _is_held_out(self, row: Row, fields: Sequence[str], arrangement: Arrangement | None) -> bool:
+        return self._priority(row, fields) <= self._threshold(fields, arrangement)
+
+    def _priority(self, row: Row, fields: Sequence[str]) -> int:
         """The same for rows whose first texts differ little, so that these are held out together or not at all."""
-        return mix(near_duplicate_key(row.values[0]) ^ self.request.options.seed)
+        first = row.values[0]
+        return mix((hash_64 if fields[0] == DOCUMENT else near_duplicate_key)(first) ^ self.request.options.seed)
 
-    def _threshold(self, fields: Sequence[str]) -> int:
+    def _threshold(self, fields: Sequence[str], arrangement: Arrangement | None) -> int:
         """The largest priority of a row that is held out."""
         request = self.request
         if not request.held_out:
             raise UsageError("There is no dev data: name it with --dev, or hold out training rows with --held-out N.")
         if self._largest is None:
-            rows = (row for source in request.train for row in read_rows(source, fields, request.columns))
-            priorities = np.sort(np.fromiter(map(self._priority, rows), np.uint64))
+            rows = self._read(request.train, fields, arrangement)
+            priorities = np.sort(np.fromiter((self._priority(row, fields) for row in rows), np.uint64))
             if len(priorities) <= request.held_out:
                 have = f"there are {len(priorities):,} rows"
                 raise UsageError(f"--held-out {request.held_out:,} leaves nothing to train on: {have}.")
