@@ -23,6 +23,7 @@ SETTINGS = {
         0.0, "dropout on inputs, between layers and on outputs of the decoder", low=0, high=0.99
     ),
     "target_width": Setting(512, "dimensions of the embeddings of target tokens"),
+    "vector": Setting("every-step", "where the decoder is given the sentence vector", ("every-step", "start")),
     "attention": Setting(False, "whether the decoder also attends to the states of the encoder"),
 }
 
@@ -83,15 +84,19 @@ class Decoder(nn.Module):
     """An LSTM whose input at every step is the sentence vector with the embedding of the previous target token.
 
     Its first state is zero: the vector, or with attention the encoder's states, is all that it knows of the sentence.
+    With ``vector=start`` it is the other way round: the first state is the vector, and inputs are embeddings only.
     """
 
     def __init__(self, size: int, width: int, vocabulary: int, settings: Settings) -> None:
         """``size`` is that of sentence vectors, ``width`` that of the encoder's states if there is attention, or 0."""
         super().__init__()
-        units, layers = int(settings["decoder"]), int(settings["decoder_layers"])
-        dropout, embedded = float(settings["decoder_dropout"]), int(settings["target_width"])
+        units, layers = int(settings["decoder"]) or size, int(settings["decoder_layers"])
+        dropout, embedded = float(settings["decoder_dropout"]), int(settings["target_width"]) or size
+        self.starts = settings["vector"] == "start"
+        self.start = nn.Linear(size, units) if self.starts and units != size else nn.Identity()
         self.embedding = nn.Embedding(vocabulary, embedded)
-        self.lstm = nn.LSTM(embedded + size, units, layers, batch_first=True, dropout=dropout if layers > 1 else 0.0)
+        inputs = embedded if self.starts else embedded + size
+        self.lstm = nn.LSTM(inputs, units, layers, batch_first=True, dropout=dropout if layers > 1 else 0.0)
         self.attention = Attention(units, width) if width else None
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(units, vocabulary)
@@ -101,8 +106,12 @@ class Decoder(nn.Module):
 
         ``tokens`` (sentences, time) are the inputs of all steps, so that training needs no loop over time.
         """
-        vectors = memory.vectors[:, None].expand(-1, tokens.shape[1], -1)
-        inputs = torch.cat((self.dropout(self.embedding(tokens)), vectors), 2)
+        inputs = self.dropout(self.embedding(tokens))
+        if not self.starts:
+            inputs = torch.cat((inputs, memory.vectors[:, None].expand(-1, tokens.shape[1], -1)), 2)
+        elif state is None:
+            first = self.start(memory.vectors).expand(self.lstm.num_layers, -1, -1).contiguous()
+            state = first, torch.zeros_like(first)
         states, state = self.lstm(inputs, state)
         if self.attention is not None:
             states = self.attention(states, memory)

@@ -22,7 +22,7 @@ from sonde.training.objective import Prepared
 from sonde.training.plan import Arrangement, Plan
 from sonde.training.reading import Row
 from sonde.training.streams import Stream
-from sonde.training.targets import FILE, Targets, learn_bpe
+from sonde.training.targets import FILE, Targets, WordTargets, learn_bpe
 
 EVALUATION_BATCH = 128
 ENCODE = 2048
@@ -75,6 +75,8 @@ class Seq2Seq:
         texts, int(settings["codes"])
     )
     """The vocabulary of the targets."""
+    words: bool = False
+    """Whether targets are words of the encoder instead, and no vocabulary is learned."""
     scores: Callable[[Dev], Mapping[str, float]] | None = None
     """Scores of what is decoded; if None, nothing is."""
     facts: Callable[[Settings], Mapping[str, Any]] = lambda _: {}
@@ -88,7 +90,11 @@ def prepare(plan: Plan, kind: Seq2Seq) -> Prepared:
         return map(kind.pair, plan.rows(role, kind.fields, arrangement))
 
     inputs = plan.inputs(lambda: (source for source, _ in pairs("train")))
-    targets = kind.learn((target for _, target in pairs("train")), plan.settings)
+    targets = (
+        WordTargets.of(inputs.vocabulary)
+        if kind.words
+        else kind.learn((target for _, target in pairs("train")), plan.settings)
+    )
     ids, most = inputs.vocabulary.ids, int(plan.settings["max_target"])
 
     def read(role: str) -> Examples:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sonde.encoders.hub import import_optional
 from sonde.errors import DataError
+from sonde.networks.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -49,6 +50,29 @@ class Targets:
         return bytes(self.tokenizer.to_str(pretty=True).encode() + b"\n")
 
 
+@dataclass(frozen=True, eq=False)
+class WordTargets(Targets):
+    """The words of an encoder as targets: a text is what the encoder reads of it."""
+
+    vocabulary: Vocabulary
+    numbers: Sequence[int]
+    """Of targets, by the encoder's number of a word; -1 for the marks at the ends of sentences."""
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> WordTargets:
+        """The targets of a vocabulary."""
+        words = [word for word in vocabulary.words if word not in SPECIAL]
+        places = {word: number for number, word in enumerate((*SPECIAL, *words))}
+        # the first two mark the ends of sentences, which a decoder knows by its own tokens
+        places |= dict.fromkeys(SPECIAL[:2], -1)
+        return cls(_at_spaces(words), vocabulary, [UNKNOWN, *(places[word] for word in vocabulary.words)])
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The numbers of the words of each text, END last."""
+        found = [[self.numbers[number] for number in self.vocabulary.ids(text)] for text in texts]
+        return [[*(number for number in row if number >= 0), END] for row in found]
+
+
 def learn_bpe(texts: Iterable[str], codes: int) -> Targets:
     """Byte-pair encoding with at most this many merges; fewer if the texts have no more pairs to merge.
 
@@ -72,13 +96,17 @@ def learn_bpe(texts: Iterable[str], codes: int) -> Targets:
 
 def learn_tokens(texts: Iterable[str]) -> Targets:
     """All tokens of texts that are split at spaces, the most frequent first."""
-    tokenizers = import_optional("tokenizers")
     counts = Counter(token for text in texts for token in text.split())
-    tokens = sorted(set(counts) - set(SPECIAL), key=lambda token: (-counts[token], token))
+    return Targets(_at_spaces(sorted(set(counts) - set(SPECIAL), key=lambda token: (-counts[token], token))))
+
+
+def _at_spaces(tokens: Sequence[str]) -> Tokenizer:
+    """A tokenizer that splits at spaces and knows these tokens, which follow the special ones."""
+    tokenizers = import_optional("tokenizers")
     vocabulary = {token: number for number, token in enumerate((*SPECIAL, *tokens))}
-    found = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token=SPECIAL[UNKNOWN]))
+    found: Tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token=SPECIAL[UNKNOWN]))
     found.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    return Targets(found)
+    return found
 
 
 def read_targets(folder: Path) -> Targets:

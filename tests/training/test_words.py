@@ -5,14 +5,15 @@ import torch
 from sonde import load_encoder
 from sonde.errors import UsageError
 from sonde.networks.folder import TrainedFolder
-from tests.training._tiny import fit, prepare, request, sentences, write
+from sonde.training.train import train
+from tests.training.prepared import different, prepare, request, write
 
 gensim = pytest.importorskip("gensim")
 
 
 @pytest.fixture(scope="module")
 def texts():
-    return sentences(150)
+    return different(150)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def weights(folder: TrainedFolder, name: str) -> dict[str, torch.Tensor]:
 
 
 def test_vectors_are_gensims_own(texts, source, tmp_path):
-    folder = fit(tmp_path / "out", request("words", "bow-mean", source, options={"epochs": 3, "seed": 5}))
+    folder = train(request("words", "bow-mean", source, options={"epochs": 3, "seed": 5}), tmp_path / "out")
     vocabulary = folder.vocabulary
     lists = [vocabulary.tokens(text) for text in texts]
     counts = {word: sum(tokens.count(word) for tokens in lists) for word in vocabulary.words}
@@ -42,7 +43,7 @@ def test_vectors_are_gensims_own(texts, source, tmp_path):
 
 
 def test_resumed_is_uninterrupted(source, tmp_path, monkeypatch):
-    whole = fit(tmp_path / "whole", request("words", "bow-mean", source, options={"epochs": 4}))
+    whole = train(request("words", "bow-mean", source, options={"epochs": 4}), tmp_path / "whole")
     wanted = request("words", "bow-mean", source, options={"epochs": 4})
     from sonde.training import loop
 
@@ -56,8 +57,8 @@ def test_resumed_is_uninterrupted(source, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(loop, "_save", stop)
         with pytest.raises(KeyboardInterrupt):
-            fit(tmp_path / "parts", wanted)
-    parts = fit(tmp_path / "parts", wanted)
+            train(wanted, tmp_path / "parts")
+    parts = train(wanted, tmp_path / "parts")
     before, after = weights(whole, "epoch-004"), weights(parts, "epoch-004")
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)

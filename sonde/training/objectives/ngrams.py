@@ -65,14 +65,14 @@ class NgramModel(nn.Module):
         self.register_buffer("steps", torch.zeros(1, dtype=torch.int64))
 
     @property
-    def words(self) -> nn.Parameter:
+    def words(self) -> Tensor:
         """(words + 1, width)."""
         return self.encoder.inputs.learned.weight
 
     @property
-    def bigrams(self) -> nn.Parameter:
+    def bigrams(self) -> Tensor:
         """(buckets, width)."""
-        found: nn.Parameter = self.encoder.body.bigrams.weight
+        found: Tensor = self.encoder.body.bigrams.weight
         return found
 
     def lookup(self, ids: Tensor) -> Rows:

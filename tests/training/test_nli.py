@@ -1,0 +1,99 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from sonde.errors import CorpusError, DataError
+from sonde.networks.folder import TrainedFolder
+from sonde.training.plan import Plan
+from sonde.training.train import train
+from tests.training.prepared import different, prepare, request, write
+from tests.training.tiny import write_pairs
+
+PAIRS = [("a cat sleeps", "it sleeps", "entailment"), ("a dog runs", "it sits", "contradiction"), ("b", "c", "neutral")]
+SIZES = {"hidden": 16, "head": 32}
+
+
+@pytest.mark.parametrize("optimiser", ["adam", "sgd"])
+def test_fifty_pairs_are_learned_by_heart(tmp_path, optimiser):
+    pairs = write_pairs(tmp_path / "pairs.tsv", 50)
+    options = {"optimiser": optimiser, "batch": 10, "epochs": 60, "patience": 0, "shrink": 1.0}
+    options |= {"lr": 0.01} if optimiser == "adam" else {"decay": 1.0, "lr": 1.0}
+    wanted = request("nli", "bilstm-max", pairs, dev=(pairs,), settings=SIZES, options=options)
+    reports = []
+    train(wanted, tmp_path / "out", reports.append)
+    assert max(report.scores["accuracy"] for report in reports if report.scores) == 100
+
+
+def test_loss_at_the_start_and_mean_per_batch(tmp_path):
+    pairs = write_pairs(tmp_path / "pairs.tsv", 60)
+    prepared = prepare(tmp_path / "data", request("nli", "bilstm-max", pairs, dev=(pairs,), settings=SIZES))
+    (stream,) = prepared.streams
+    loss = prepared.model(stream.collate(np.arange(60)))
+    assert loss.total.item() / loss.units == pytest.approx(math.log(3), rel=0.02)
+    assert loss.units == 60
+    assert loss.words == int(stream.lengths.sum())
+
+
+def test_premise_and_hypothesis_have_their_places(tmp_path):
+    pairs = write_pairs(tmp_path / "pairs.tsv", 12)
+    prepared = prepare(tmp_path / "data", request("nli", "bilstm-max", pairs, dev=(pairs,), settings=SIZES))
+    model, (stream,) = prepared.model.eval(), prepared.streams
+    batch = stream.collate(np.arange(12))
+    with torch.no_grad():
+        u, v = (model.encoder(*side).vectors for side in batch.sides)
+        seen = torch.cat((u, v, (u - v).abs(), u * v), 1)
+        turned = torch.cat((v, u, (u - v).abs(), u * v), 1)
+        torch.testing.assert_close(model.logits(batch), model.head(seen))
+        torch.testing.assert_close(model.logits(batch._replace(sides=batch.sides[::-1])), model.head(turned))
+
+
+def test_pairs_without_a_label_are_left_out_and_counted(tmp_path):
+    pairs = write(tmp_path / "pairs.tsv", [*PAIRS, ("no one agreed", "about this", "-")])
+    wanted = request("nli", "bilstm-max", pairs, dev=(pairs,), settings=SIZES, options={"epochs": 1})
+    folder = train(wanted, tmp_path / "out")
+    for role in ("train", "dev"):
+        counts = folder.config["rows"][role]
+        assert (counts["read"], counts["used"], counts["without a label"]) == (4, 3, 1)
+    only = write(tmp_path / "only.tsv", [("no one agreed", "about this", "-")])
+    with pytest.raises(DataError, match="All 1 rows of dev are without a label"):
+        prepare(tmp_path / "data", request("nli", "bilstm-max", pairs, dev=(only,), settings=SIZES))
+
+
+def test_other_labels_are_refused_with_their_place(tmp_path):
+    pairs = write(tmp_path / "pairs.tsv", [*PAIRS, ("a", "b", "entails")])
+    with pytest.raises(CorpusError, match=r"pairs\.tsv:4: got the label 'entails'; expected one of entailment, "):
+        prepare(tmp_path / "data", request("nli", "bilstm-max", pairs, dev=(pairs,), settings=SIZES))
+
+
+def test_classifier_does_not_change_the_encoder(tmp_path):
+    """An encoder has the same initial weights whatever is on top of it, so that untrained twins are comparable."""
+    pairs = write_pairs(tmp_path / "pairs.tsv", 12)
+    found = [
+        prepare(
+            tmp_path / str(head),
+            request("nli", "bilstm-max", pairs, dev=(pairs,), settings={"hidden": 16, "head": head}),
+        ).model.encoder.state_dict()
+        for head in (8, 100)
+    ]
+    assert all(torch.equal(value, found[1][name]) for name, value in found[0].items())
+
+
+def test_held_out_pairs(tmp_path):
+    texts = different(40)
+    rows = [(text, other, "neutral") for text, other in zip(texts[:20], texts[20:], strict=True)]
+    plan = Plan(request("nli", "bilstm-max", write(tmp_path / "pairs.tsv", rows), held_out=5), tmp_path / "data")
+    fields = ("text1", "text2", "label")
+    dev = [row.values[0] for row in plan.rows("dev", fields)]
+    kept = [row.values[0] for row in plan.rows("train", fields)]
+    assert len(dev) == 5
+    assert sorted(dev + kept) == sorted(row[0] for row in rows)
+
+
+def test_folder_is_read_back(tmp_path):
+    pairs = write_pairs(tmp_path / "pairs.tsv", 12)
+    wanted = request("nli", "bilstm-max", pairs, dev=(pairs,), settings=SIZES, options={"epochs": 1})
+    folder = train(wanted, tmp_path / "out")
+    assert [c.name for c in TrainedFolder(folder.path).checkpoints()] == ["epoch-000", "epoch-001"]
+    assert folder.config["selection"] == "accuracy"
