@@ -1,7 +1,7 @@
 """Neural sentence encoders as torch modules, and the folder in which a trained one is kept.
 
-``architectures/`` has one file per family. What trains them is in ``sonde.training``; what loads them, the encoder scheme
-``trained:``. Importing this package does not import torch.
+``architectures/`` has one file per family. What trains them is in ``sonde.training``; what loads them, the encoder
+scheme ``trained:``. Importing this package does not import torch.
 """
 
 from __future__ import annotations

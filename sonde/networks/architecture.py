@@ -18,7 +18,7 @@ class Encoded(NamedTuple):
     vectors: Tensor
     """(sentences, size): one per sentence, the same whatever else is in the batch."""
     layers: tuple[Tensor, ...]
-    """The states (sentences, time, width) of each layer, lowest first; what is after the end of a sentence is undefined."""
+    """The states (sentences, time, width) of each layer, lowest first; undefined after the end of a sentence."""
 
 
 class Body(Protocol):
@@ -30,7 +30,7 @@ class Body(Protocol):
     """Whether the vector is the maximum over time of the states of the last layer, dimension by dimension."""
 
     def __call__(self, inputs: Tensor, lengths: Tensor, /) -> Encoded:
-        """Encode a batch: inputs (sentences, time, width), padded at the end with anything; lengths (sentences,), ≥ 1."""
+        """Encode a batch: inputs (sentences, time, width), padded at the end with any numbers; lengths (sentences,) ≥ 1."""
         ...
 
 
