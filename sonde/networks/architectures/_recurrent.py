@@ -11,7 +11,6 @@ from sonde.networks.sequences import last_state, reverse
 SETTINGS = {
     "hidden": Setting(512, "units per direction"),
     "layers": Setting(1, "recurrent layers"),
-    "project": Setting(0, "units of a linear layer below the first recurrent one, 0 for none", low=0),
     "dropout": Setting(0.0, "dropout between layers and on the output", low=0, high=0.99),
 }
 
@@ -29,18 +28,16 @@ class Recurrent(nn.Module):
 
     def __init__(self, cell: str, width: int, settings: Settings, *, ahead: bool = True, back: bool = True) -> None:
         super().__init__()
-        hidden, layers, project = (int(settings[name]) for name in ("hidden", "layers", "project"))
-        self.hidden, self.size = hidden, hidden * (ahead + back)
-        self.project = nn.Linear(width, project) if project else nn.Identity()
-        widths = [project or width, *[self.size] * (layers - 1)]
+        hidden, layers = int(settings["hidden"]), int(settings["layers"])
+        self.hidden, self.size, self.depth = hidden, hidden * (ahead + back), layers
+        widths = [width, *[self.size] * (layers - 1)]
         self.forwards = nn.ModuleList(CELLS[cell](w, hidden, batch_first=True) for w in widths if ahead)
         self.backwards = nn.ModuleList(CELLS[cell](w, hidden, batch_first=True) for w in widths if back)
-        self.depth = layers
         self.dropout = nn.Dropout(float(settings["dropout"]))
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
         """The states (sentences, time, size) of each layer; those of both directions side by side."""
-        states = self.project(inputs)
+        states = inputs
         layers: list[Tensor] = []
         for depth in range(self.depth):
             if layers:

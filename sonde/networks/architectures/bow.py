@@ -30,8 +30,8 @@ class Bag(nn.Module):
 class WeightedBag(nn.Module):
     """The mean of word vectors x, each times a learned weight sigmoid(w · x + b).
 
-    As in smooth inverse frequency (Arora et al. 2017), the weight is between 0 and 1 and depends on the word alone. There
-    it is a / (a + p), with the word's frequency p, which a network does not see.
+    As in smooth inverse frequency (Arora et al. 2017), the weight is between 0 and 1 and depends on the word alone.
+    There it is a / (a + p), with the word's frequency p, which a network does not see.
     """
 
     def __init__(self, width: int, settings: Settings) -> None:

@@ -35,7 +35,7 @@ class CNN(nn.Module):
         self.size, self.pools_max = project or maps, False
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Encoded:
-        """Encode a batch; the only layer is the input, since the maps of even widths are one longer than the sentence."""
+        """Encode a batch; the only layer is the input, since maps of even widths are one longer than the sentence."""
         words = zero_padding(inputs, lengths).transpose(1, 2)
         pooled = []
         for convolution in self.convolutions:

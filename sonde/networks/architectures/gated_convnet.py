@@ -30,6 +30,7 @@ class GatedConvolution(Convolution):
         super().__init__(hidden, 2 * hidden, kernel)
         # a gate halves its input: the factor 4 keeps the variance
         nn.init.normal_(self.convolution.weight, 0, math.sqrt(4 * (1 - dropout) / (kernel * hidden)))
+        assert self.convolution.bias is not None
         nn.init.zeros_(self.convolution.bias)
 
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:

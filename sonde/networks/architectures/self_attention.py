@@ -16,7 +16,7 @@ SETTINGS = {
     "layers": Setting(2, "recurrent layers"),
     "dropout": Setting(0.1, "dropout between layers and on the output", low=0, high=0.99),
     "heads": Setting(60, "attention heads"),
-    "attention": Setting(150, "units of the attention network"),
+    "mlp": Setting(150, "hidden units of the attention MLP"),
     "over": Setting(
         "heads", "what is pooled: the vectors of the heads, or the states weighted by attention", ("heads", "states")
     ),
@@ -35,7 +35,7 @@ class SelfAttention(nn.Module):
     def __init__(self, pool: str, width: int, settings: Settings) -> None:
         super().__init__()
         self.recurrent = _recurrent.Recurrent("lstm", width, settings)
-        units, heads = int(settings["attention"]), int(settings["heads"])
+        units, heads = int(settings["mlp"]), int(settings["heads"])
         self.inner = nn.Linear(self.recurrent.size, units, bias=False)
         self.outer = nn.Linear(units, heads, bias=False)
         self.dropout = nn.Dropout(float(settings["dropout"]))
