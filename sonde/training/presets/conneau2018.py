@@ -1,6 +1,6 @@
 """The three encoders of "What you can cram into a single vector".
 
-"2 layers", "512 hidden units", "about 4M parameters" and "input embedding 1024" of the BiLSTMs do not agree. The presets
+"2 layers", "512 hidden units", "about 4M parameters" and "input embedding 1024" of the BiLSTMs do not agree. Presets
 have 512 units per direction, and 256 if their names end in ``-4m``: so two layers have about 4M parameters.
 """
 
