@@ -46,7 +46,11 @@ class Setting:
         if isinstance(self.default, str):
             return " or ".join(self.choices) or "a text"
         kind = "an integer" if isinstance(self.default, int) else "a number"
-        return f"{kind} from {self.low:g} to {self.high:g}" if self.high != float("inf") else f"{kind}, {self.low:g} or more"
+        return (
+            f"{kind} from {self.low:g} to {self.high:g}"
+            if self.high != float("inf")
+            else f"{kind}, {self.low:g} or more"
+        )
 
     def _parse(self, value: Value) -> Value | None:
         if isinstance(self.default, bool):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sonde.core.words import replace_surrogates
 from sonde.encoders import hub
 from sonde.encoders.identity import Spec
-from sonde.encoders.words import replace_surrogates
 from sonde.errors import UsageError
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ class Body(Protocol):
     """Whether the vector is the maximum over time of the states of the last layer, dimension by dimension."""
 
     def __call__(self, inputs: Tensor, lengths: Tensor, /) -> Encoded:
-        """Encode a batch: inputs (sentences, time, width), padded at the end with any numbers; lengths (sentences,)."""
+        """Encode a batch: inputs (sentences, time, width), padded at the end; lengths (sentences,), 1 or more."""
         ...
 
 

@@ -46,7 +46,7 @@ def reverse(states: Tensor, lengths: Tensor) -> Tensor:
 
 
 def selected_shares(states: Tensor, lengths: Tensor) -> Tensor:
-    """(sentences, time): the share of dimensions whose maximum over time is at a word; the first of equals counts."""
+    """(sentences, time): the share of dimensions whose maximum over time is at a word; of equal ones the first."""
     mask = padding_mask(lengths, states.shape[1])
     places = states.masked_fill(mask[:, :, None], float("-inf")).argmax(1)
     counts = torch.zeros(states.shape[:2], device=states.device)

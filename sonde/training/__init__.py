@@ -1,14 +1,18 @@
-"""Training sentence encoders. Importing this package does not import torch.
+"""Training sentence encoders: objectives, presets, and one loop for all of them.
 
-``presets/`` has one file per paper; the architectures are in ``sonde.networks``.
+``objectives/`` has one file per objective, ``presets/`` one per paper; the architectures are in ``sonde.networks``.
+Importing this package does not import torch.
 """
 
 from __future__ import annotations
 
 from sonde.core.plugins import Kind
+from sonde.training.objective import Objective
 from sonde.training.preset import Preset
 
+OBJECTIVES: Kind[Objective] = Kind("objective", "sonde.training.objectives", Objective)
+"""What encoders are trained for."""
 PRESETS: Kind[Preset] = Kind("preset", "sonde.training.presets", Preset)
 """Encoders of papers, with their sizes and how they were trained."""
 
-__all__ = ["PRESETS", "Preset"]
+__all__ = ["OBJECTIVES", "PRESETS", "Objective", "Preset"]

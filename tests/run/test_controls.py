@@ -13,7 +13,7 @@ from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.data.dataset import Dataset
 from sonde.encoders import load
 from sonde.encoders.schemes import vec
-from sonde.encoders.words import split_punctuation as tokens
+from sonde.core.words import split_punctuation as tokens
 from sonde.encoders.wordvectors import WordVectors
 from sonde.errors import DataError, TooFewError
 from sonde.probes import Features, fit, parse

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from sonde.training import PRESETS
+from sonde.training import OBJECTIVES, PRESETS
 
 BY_PAPER = {
     # tables 3.6 of Conneau's thesis; section 3 of Conneau et al. 2018; table 2 of X-Probe; section 4 of Adi et al.
@@ -120,6 +120,31 @@ def test_training_is_what_the_papers_print():
     assert PRESETS["conneau2018/bilstm-max"].training["optimiser"] == "adam"
     assert PRESETS["conneau2018/bilstm-max"].objective["nli"]["head"] == 100
     assert PRESETS["xnli2018/x-bilstm-max"].objective["nli"] == {"head": 128, "nonlinear": True, "head_dropout": 0.1}
+
+
+@every_preset
+def test_settings_and_options_exist(name):
+    pytest.importorskip("torch")
+    from sonde.training.options import Options
+    from sonde.training.request import Request, make_request
+
+    preset = PRESETS[name]
+    assert set(preset.inputs) <= set(Request.__dataclass_fields__)
+    Options().with_values(dict(preset.training), name)
+    for objective in set(preset.objective) & set(OBJECTIVES):
+        request = make_request(objective, preset=name)
+        assert preset.settings.items() <= request.encoder_settings.items()
+        assert preset.objective[objective].items() <= request.objective_settings.items()
+        assert all(getattr(request.options, key) == value for key, value in preset.training.items())
+
+
+def test_no_objective_has_a_setting_of_an_architecture():
+    pytest.importorskip("torch")
+    from sonde.networks import ARCHITECTURES
+
+    for objective in OBJECTIVES:
+        for architecture in ARCHITECTURES:
+            assert not set(OBJECTIVES[objective].settings) & set(ARCHITECTURES[architecture].settings)
 
 
 @every_preset

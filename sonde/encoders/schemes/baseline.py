@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sonde.core.arguments import as_texts
+from sonde.core.words import lowercase_tokens, number_tokens, split_everywhere, split_punctuation
 from sonde.encoders.draw import gaussian_vectors, hash_texts, quantiles
 from sonde.encoders.identity import Identity, Spec
-from sonde.encoders.words import lowercase_tokens, number_tokens, split_everywhere, split_punctuation
 from sonde.errors import UsageError
 
 if TYPE_CHECKING:

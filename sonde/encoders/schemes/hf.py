@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sonde.core.arguments import as_texts
+from sonde.core.words import replace_surrogates
 from sonde.encoders import hub
 from sonde.encoders.encoder import short_repr
 from sonde.encoders.identity import Identity, Spec
@@ -34,7 +35,6 @@ from sonde.encoders.transformer import (
     resolve_max_length,
     spans,
 )
-from sonde.encoders.words import replace_surrogates
 from sonde.errors import EncoderError, UsageError
 
 if TYPE_CHECKING:

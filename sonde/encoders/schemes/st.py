@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonde.core.arguments import as_texts
+from sonde.core.words import replace_surrogates
 from sonde.encoders import hub
 from sonde.encoders.encoder import short_repr
 from sonde.encoders.identity import Identity, Spec
 from sonde.encoders.transformer import count_tokens, input_embeddings, resolve_max_length
-from sonde.encoders.words import replace_surrogates
 from sonde.errors import EncoderError, UsageError
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sonde.core.arguments import as_texts
+from sonde.core.words import replace_surrogates
 from sonde.encoders.encoder import short_repr
 from sonde.encoders.identity import Identity, Spec
-from sonde.encoders.words import replace_surrogates
 from sonde.encoders.wordvectors import sum_rows
 from sonde.errors import EncoderError, NotInstalled, UsageError
 

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.encoders.words import split_punctuation
+from sonde.core.words import split_punctuation
 
 
 def number_tokens(texts: Sequence[str], tokenise: str) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:

@@ -30,8 +30,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sonde.core.words import split_punctuation
 from sonde.encoders.draw import draw
-from sonde.encoders.words import split_punctuation
 from sonde.errors import DataError
 from sonde.run.parts import Part, Parts
 

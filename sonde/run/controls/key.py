@@ -35,8 +35,8 @@ from typing import Literal
 import numpy as np
 
 from sonde.core.hashing import hash_64
+from sonde.core.words import split_punctuation
 from sonde.corpus.near_duplicates import near_duplicate_key
-from sonde.encoders.words import split_punctuation
 from sonde.errors import TooFewError
 from sonde.run.control import Control
 from sonde.run.parts import Part, Parts, has_train_test_split

@@ -7,8 +7,8 @@ from functools import cache
 
 import numpy as np
 
+from sonde.core.words import split_punctuation
 from sonde.encoders.draw import draw
-from sonde.encoders.words import split_punctuation
 from sonde.errors import DataError
 from sonde.run.control import Control
 from sonde.run.controls._texts import changed, cut, sentences

@@ -21,7 +21,7 @@ presets = (
             encoder="lstm-reversed",
             settings={"hidden": size, "layers": 1, "dropout": 0.1},
             # the norm at which gradients were clipped is not printed
-            training={**ADAGRAD, "batch": 32, "clip": 5.0, "patience": 5},
+            training={**ADAGRAD, "batch": 32, "clip": 5.0, "patience": 5, "consecutive": True},
             objective={"reconstruct": {}},
             inputs={"width": size, "words": WORDS},
             paper=PAPER,

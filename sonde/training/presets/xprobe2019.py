@@ -27,7 +27,7 @@ presets = tuple(
         encoder=encoder,
         settings=settings,
         # when training stopped, and the size of the classifier, are not printed
-        training={**ADAM, "batch": 10, "patience": 5, "epochs": 20},
+        training={**ADAM, "batch": 10, "patience": 5, "consecutive": True, "epochs": 20},
         objective={"nli": {"head": 512}},
         paper=PAPER,
         size=1024,

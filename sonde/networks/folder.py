@@ -1,0 +1,234 @@
+"""The folder of a trained encoder: how it is written and read.
+
+    config.json              what was requested, and what the network is
+    vocabulary.json          its words
+    vectors.npy              frozen word vectors, if there are any; row 0 is the unknown word
+    epoch-003/model.safetensors, step-000500/model.safetensors
+                             the weights after an epoch, or a number of steps
+    best.json                which of them is best, by the score on dev
+    training.jsonl           loss, speed and scores along training
+    card.md                  the model card
+
+Checkpoints are complete or absent: each file is written under another name first, synced, and renamed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sonde.core.files import make_folder, write_atomically
+from sonde.errors import DataError, UsageError
+from sonde.networks.config import NetworkConfig
+from sonde.networks.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from sonde.networks.encoder import SentenceEncoder
+
+FORMAT = 1
+"""The number in ``config.json``; older versions of sonde refuse newer folders."""
+CHECKPOINT = re.compile(r"(epoch|step)-(\d+)")
+WEIGHTS = "model.safetensors"
+ENCODER = "encoder."
+"""What the names of the encoder's weights begin with; the others are those of heads and decoders."""
+
+
+@dataclass(frozen=True, order=True)
+class Checkpoint:
+    """The weights at one time of training."""
+
+    step: int
+    epoch: int
+    name: str
+
+    @property
+    def kind(self) -> str:
+        """``epoch`` or ``step``."""
+        return self.name.partition("-")[0]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedFolder:
+    """A folder with a network and its checkpoints."""
+
+    path: Path
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """All of ``config.json``."""
+        found = read_json(self.path / "config.json")
+        if not isinstance(found, dict) or not isinstance(found.get("network"), dict):
+            raise DataError(
+                f"{self.path / 'config.json'} is not of a trained encoder; expected a folder of `sonde train`."
+            )
+        if found.get("format") != FORMAT:
+            raise DataError(
+                f"{self.path} has format {found.get('format')!r}, expected {FORMAT}: another version of sonde wrote it."
+            )
+        return found
+
+    @cached_property
+    def network(self) -> NetworkConfig:
+        """What the network is."""
+        try:
+            return msgspec.convert(self.config["network"], NetworkConfig)
+        except msgspec.ValidationError as e:
+            raise DataError(f"{self.path / 'config.json'}: invalid network: {e}.") from None
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words it knows."""
+        net = self.network
+        words = read_json(self.path / "vocabulary.json")
+        if not isinstance(words, list) or len(words) != net.words:
+            raise DataError(f"{self.path / 'vocabulary.json'}: expected a list of {net.words:,} words.")
+        return Vocabulary(words, net.tokenise, net.case, net.unknown)
+
+    def vectors(self) -> NDArray[np.float32] | None:
+        """The frozen word vectors (words + 1, width), memory-mapped, or None if they are learned."""
+        if not self.network.frozen:
+            return None
+        file = self.path / "vectors.npy"
+        try:
+            # copy on write: torch wants arrays that could be written to
+            found = np.load(file, mmap_mode="c", allow_pickle=False)
+        except (OSError, ValueError) as e:
+            raise DataError(f"{file} cannot be read: {e}.") from None
+        if found.shape != (self.network.words + 1, self.network.width) or found.dtype != np.float32:
+            raise DataError(
+                f"{file} has shape {found.shape}, expected {(self.network.words + 1, self.network.width)} of float32."
+            )
+        return found  # type: ignore[no-any-return]
+
+    def checkpoints(self) -> list[Checkpoint]:
+        """All complete checkpoints, in the order of training."""
+        found = []
+        for place in self.path.iterdir() if self.path.is_dir() else ():
+            if CHECKPOINT.fullmatch(place.name) and (place / WEIGHTS).is_file():
+                about = self._about(place)
+                found.append(Checkpoint(int(about["step"]), int(about["epoch"]), place.name))
+        return sorted(found, key=lambda c: (c.step, c.epoch, c.name))
+
+    def best(self) -> Checkpoint:
+        """The checkpoint with the best score on dev, or the last one if none is marked."""
+        every = self.checkpoints()
+        if not every:
+            raise DataError(f"{self.path} has no checkpoint yet: train it with the same command again.")
+        file = self.path / "best.json"
+        name = read_json(file).get("checkpoint") if file.is_file() else None
+        return next((c for c in every if c.name == name), every[-1])
+
+    def find(self, kind: str, number: int) -> Checkpoint:
+        """The checkpoint after this epoch or step; UsageError with those that there are."""
+        every = [c for c in self.checkpoints() if c.kind == kind]
+        for checkpoint in every:
+            if (checkpoint.epoch if kind == "epoch" else checkpoint.step) == number:
+                return checkpoint
+        have = ", ".join(str(c.epoch if kind == "epoch" else c.step) for c in every) or "none"
+        raise UsageError(f"{self.path} has no checkpoint of {kind} {number}; it has {have}.")
+
+    def encoder(self, checkpoint: Checkpoint | None, seed: int | None = None) -> SentenceEncoder:
+        """The network with the weights of a checkpoint; or, with a seed and no checkpoint, random ones."""
+        import torch
+
+        from sonde.networks.encoder import build_encoder
+
+        vectors = self.vectors()
+        table = None if vectors is None else torch.from_numpy(vectors)
+        found = build_encoder(self.network, table, self.network.seed if seed is None else seed)
+        if checkpoint is not None:
+            weights = {
+                name.removeprefix(ENCODER): value
+                for name, value in self.weights(checkpoint).items()
+                if name.startswith(ENCODER)
+            }
+            try:
+                found.load_state_dict(weights)
+            except RuntimeError as e:
+                raise DataError(f"{self.path / checkpoint.name / WEIGHTS} is not of this network: {e}.") from None
+        return found.eval()
+
+    def weights(self, checkpoint: Checkpoint) -> dict[str, Tensor]:
+        """All weights of a checkpoint, with those of heads and decoders."""
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        file = self.path / checkpoint.name / WEIGHTS
+        try:
+            return load_file(file)
+        except (OSError, SafetensorError) as e:
+            raise DataError(f"{file} is damaged: {e}. Delete its folder; the other checkpoints can be used.") from None
+
+    def digest(self, checkpoint: Checkpoint | None) -> str:
+        """A hash of everything that can change a vector: network, words, vectors, weights."""
+        state = hashlib.blake2b(digest_size=16)
+        state.update(json.dumps(msgspec.to_builtins(self.network), sort_keys=True).encode())
+        files = ["vocabulary.json", *(["vectors.npy"] if self.network.frozen else [])]
+        for name in [*files, *([f"{checkpoint.name}/{WEIGHTS}"] if checkpoint else [])]:
+            try:
+                with (self.path / name).open("rb") as file:
+                    state.update(hashlib.file_digest(file, "blake2b").digest())
+            except OSError as e:
+                raise DataError(f"{self.path / name} cannot be read: {e.strerror}.") from None
+        return state.hexdigest()
+
+    def write_checkpoint(self, name: str, weights: Mapping[str, Tensor], epoch: int, step: int) -> Checkpoint:
+        """Write the weights at one time of training."""
+        from safetensors.torch import save
+
+        make_folder(self.path / name)
+        # clones: tied weights share memory, which the format refuses
+        content = save(
+            {key: value.detach().cpu().clone().contiguous() for key, value in weights.items()},
+            {"epoch": str(epoch), "step": str(step), "format": "pt"},
+        )
+        write_atomically(self.path / name / WEIGHTS, content)
+        return Checkpoint(step, epoch, name)
+
+    def _about(self, place: Path) -> dict[str, str]:
+        from safetensors import SafetensorError, safe_open
+
+        try:
+            with safe_open(place / WEIGHTS, "numpy") as file:
+                found = file.metadata() or {}
+            return {key: found[key] for key in ("epoch", "step")}
+        except (OSError, SafetensorError, KeyError) as e:
+            raise DataError(
+                f"{place / WEIGHTS} is damaged: {e}. Delete its folder; the other checkpoints can be used."
+            ) from None
+
+
+def open_folder(path: Path) -> TrainedFolder:
+    """The folder of a trained encoder; UsageError if it is none."""
+    if not (path / "config.json").is_file():
+        raise UsageError(
+            f"{path} has no trained encoder; expected a folder that `sonde train … -o {path}` has written."
+        )
+    return TrainedFolder(path)
+
+
+def read_json(file: Path) -> Any:
+    """The content of a JSON file; DataError if it is damaged."""
+    try:
+        return json.loads(file.read_bytes())
+    except OSError as e:
+        raise DataError(f"{file} cannot be read: {e.strerror}.") from None
+    except ValueError as e:
+        raise DataError(f"{file} is damaged: {e}.") from None
+
+
+def write_json(file: Path, content: object) -> None:
+    """Write a JSON file, complete or not at all."""
+    write_atomically(file, json.dumps(content, indent=1, ensure_ascii=False).encode(errors="surrogatepass") + b"\n")

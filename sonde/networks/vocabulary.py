@@ -1,0 +1,95 @@
+"""Words as numbers: how a network reads a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from sonde.core.words import split_punctuation
+
+UNKNOWN = 0
+"""The number of words that are not in the vocabulary; numbers of words begin with 1."""
+BEGIN, END = "<s>", "</s>"
+"""What stands before and after a sentence, if these words are in the vocabulary."""
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """The words that a network knows, and how texts are split into them."""
+
+    words: Sequence[str]
+    """The word with number i is ``words[i - 1]``."""
+    tokenise: Literal["simple", "space"] = "simple"
+    """``space``: at white space; ``simple``: punctuation is split off words as well."""
+    case: Literal["fallback", "lower", "as-is"] = "fallback"
+    """``fallback``: a word as it is, then in lower case, then capitalised."""
+    unknown: Literal["drop", "keep"] = "drop"
+    """Whether unknown words are left out, or kept as one word with the number 0."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_pieces", {})
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def ids(self, text: str) -> list[int]:
+        """The numbers of the words of a text; one 0 if it has none."""
+        pieces: dict[str, list[int]] = self._pieces  # type: ignore[attr-defined]
+        found = list(self._begin)
+        for word in text.split():
+            if (known := pieces.get(word)) is None:
+                known = pieces[word] = self._numbers(self.split(word))
+            found += known
+        found += self._end
+        return found or [UNKNOWN]
+
+    def tokens(self, text: str) -> list[str]:
+        """The words of a text that ``ids`` numbers, as they are written there; unknown ones are included or not."""
+        words = [token for word in text.split() for token in self.split(word)]
+        if self.unknown == "drop":
+            words = [word for word in words if self.number(word)]
+        found = [*([BEGIN] if self._begin else []), *words, *([END] if self._end else [])]
+        return found or [""]
+
+    def split(self, word: str) -> list[str]:
+        """The tokens of one word between spaces."""
+        return [word] if self.tokenise == "space" else split_punctuation(word)
+
+    def unknown_share(self, texts: Iterable[str]) -> float:
+        """The share of the running words of texts that are not in the vocabulary."""
+        known = total = 0
+        for text in texts:
+            for word in text.split():
+                tokens = self.split(word)
+                total += len(tokens)
+                known += sum(self.number(token) > 0 for token in tokens)
+        return 1 - known / total if total else 0.0
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Word → number."""
+        return {word: number for number, word in enumerate(self.words, 1)}
+
+    @cached_property
+    def _begin(self) -> list[int]:
+        return [self.index[BEGIN]] if BEGIN in self.index else []
+
+    @cached_property
+    def _end(self) -> list[int]:
+        return [self.index[END]] if END in self.index else []
+
+    def number(self, word: str) -> int:
+        """The number of a word, 0 for an unknown one."""
+        get = self.index.get
+        if self.case == "lower":
+            return get(word.lower(), UNKNOWN)
+        found = get(word, UNKNOWN)
+        if not found and self.case == "fallback":
+            found = get(word.lower(), 0) or get(word.capitalize(), UNKNOWN)
+        return found
+
+    def _numbers(self, tokens: Sequence[str]) -> list[int]:
+        numbers = [self.number(token) for token in tokens]
+        return [n for n in numbers if n] if self.unknown == "drop" else numbers

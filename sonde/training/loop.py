@@ -1,0 +1,223 @@
+"""The training loop: the only one, for every objective, on one processor or on several machines."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import DistributedDataParallelKwargs, broadcast_object_list
+from torch import nn
+
+from sonde.networks.folder import TrainedFolder, write_json
+from sonde.training import resume
+from sonde.training.log import Report, append_report, drop_after
+from sonde.training.objective import Prepared
+from sonde.training.options import Options
+from sonde.training.schedule import Schedule
+from sonde.training.step import Updater, make_optimiser
+from sonde.training.streams import epoch_steps
+
+REPORTS_PER_EPOCH = 20
+SAVE_SECONDS = 300.0
+"""The state is kept at least this often, so that a power cut costs five minutes."""
+
+
+@dataclass
+class Position:
+    """Where training is, and sums over the epoch that is going on."""
+
+    epoch: int = 1
+    done: int = 0
+    """Steps of the epoch that are done."""
+    step: int = 0
+    """Steps from the beginning."""
+    loss: float = 0.0
+    units: int = 0
+    words: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class _Training:
+    folder: TrainedFolder
+    prepared: Prepared
+    options: Options
+    schedule: Schedule
+    accelerator: Accelerator
+    optimiser: torch.optim.Optimizer | None
+    updater: Updater
+    report: Callable[[Report], None]
+    at: Position = field(default_factory=Position)
+    saved: float = field(default_factory=time.monotonic)
+    interrupted: bool = False
+
+    @property
+    def is_main(self) -> bool:
+        return bool(self.accelerator.is_main_process)
+
+    @property
+    def model(self) -> nn.Module:
+        return self.prepared.model
+
+
+def run_loop(
+    path: Path, prepared: Prepared, options: Options, report: Callable[[Report], None] = lambda _: None
+) -> None:
+    """Train until the schedule ends; go on where an earlier call was interrupted.
+
+    Random numbers are a function of seed, step and process, and so is the order of the data: what is learned does not
+    depend on interruptions.
+    """
+    accelerator = Accelerator(kwargs_handlers=[DistributedDataParallelKwargs(broadcast_buffers=False)])
+    training = _start(path, prepared, options, accelerator, report)
+    schedule = training.schedule
+    accelerator.wait_for_everyone()
+    with torch.random.fork_rng(), _deferred_interrupt(training):
+        while prepared.streams and not schedule.stopped and training.at.epoch <= options.epochs:
+            _epoch(training)
+    accelerator.wait_for_everyone()
+    accelerator.end_training()
+
+
+def _start(
+    path: Path, prepared: Prepared, options: Options, accelerator: Accelerator, report: Callable[[Report], None]
+) -> _Training:
+    """The state at the beginning, or where training was interrupted."""
+    optimiser = make_optimiser(prepared, options)
+    schedule = Schedule.start(options, prepared.maximise)
+    facts = resume.load_facts(path)
+    if facts is not None:
+        resume.load_state(path, prepared.model, optimiser)
+        schedule.restore(facts["schedule"])
+    model = accelerator.prepare(prepared.model) if prepared.streams else prepared.model
+    wrapped = None if optimiser is None else accelerator.prepare(optimiser)
+    updater = Updater(prepared, options, accelerator, model, wrapped)
+    training = _Training(
+        TrainedFolder(path), prepared, options, schedule, accelerator, optimiser, updater, report
+    )  # fmt: skip
+    if facts is not None:
+        training.at = Position(**facts["position"])
+    if training.is_main:
+        drop_after(path, training.at.step if facts is not None else -1)
+        if facts is None:
+            training.folder.write_checkpoint("epoch-000", prepared.model.state_dict(), 0, 0)
+    return training
+
+
+def _epoch(training: _Training) -> None:
+    """One epoch, or what is left of it; then its scores and a checkpoint."""
+    at, options, schedule = training.at, training.options, training.schedule
+    if not at.done:
+        schedule.begin_epoch(at.epoch)
+    steps = epoch_steps(training.prepared.streams, options.batch, options.seed, at.epoch)
+    every = max(1, len(steps) // REPORTS_PER_EPOCH)
+    training.model.train()
+    before = Position(**asdict(at))
+    for step in steps[at.done :]:
+        began = time.monotonic()
+        lr = schedule.step_lr(at.step + 1)
+        found = training.updater.step(step, lr, at.epoch, at.step + 1, training.folder)
+        at.done, at.step = at.done + 1, at.step + 1
+        at.loss, at.units, at.words = at.loss + float(found.total), at.units + found.units, at.words + found.words
+        at.seconds += time.monotonic() - began
+        if at.done % every == 0 and at.done < len(steps):
+            _tell(training, _since(before, at, len(steps), lr))
+            before = Position(**asdict(at))
+        if options.every and at.step % options.every == 0:
+            _checkpoint(training, f"step-{at.step:06d}")
+        if training.interrupted:
+            _save(training)
+            raise KeyboardInterrupt
+        if time.monotonic() - training.saved > SAVE_SECONDS:
+            _save(training)
+    _end_epoch(training, len(steps))
+    if training.interrupted:
+        raise KeyboardInterrupt
+
+
+def _end_epoch(training: _Training, steps: int) -> None:
+    """The scores on dev, a checkpoint, and the state from which the next epoch begins."""
+    at, schedule, selection = training.at, training.schedule, training.prepared.selection
+    lr = schedule.step_lr(at.step)
+    scores = _scores(training)
+    best = schedule.end_epoch(at.epoch, scores.get(selection))
+    name = f"epoch-{at.epoch:03d}"
+    _checkpoint(training, name)
+    if training.is_main and best:
+        write_json(training.folder.path / "best.json", {"checkpoint": name, selection: scores[selection]})
+    _tell(training, _since(Position(), at, steps, lr, scores, best, name))
+    training.at = Position(at.epoch + 1, 0, at.step)
+    _save(training)
+
+
+def _since(
+    before: Position, at: Position, of: int, lr: float, scores: Mapping[str, float] | None = None,
+    best: bool = False, checkpoint: str = "",
+) -> Report:  # fmt: skip
+    """What happened between two positions of an epoch."""
+    loss = (at.loss - before.loss) / max(1, at.units - before.units)
+    speed = (at.words - before.words) / max(1e-9, at.seconds - before.seconds)
+    return Report(at.epoch, at.step, at.done, of, loss, lr, speed, at.seconds, scores or {}, best, checkpoint)
+
+
+def _scores(training: _Training) -> dict[str, float]:
+    """The scores on dev, which the main process computes for all."""
+    found: list[Any] = [None]
+    if training.is_main:
+        training.model.eval()
+        with torch.no_grad():
+            found = [dict(training.prepared.evaluate())]
+        training.model.train()
+    if training.accelerator.num_processes > 1:
+        broadcast_object_list(found)
+    return found[0]  # type: ignore[no-any-return]
+
+
+def _checkpoint(training: _Training, name: str) -> None:
+    if training.is_main:
+        at = training.at
+        training.folder.write_checkpoint(name, training.model.state_dict(), at.epoch, at.step)
+
+
+def _save(training: _Training) -> None:
+    """Keep all that is needed to go on."""
+    training.saved = time.monotonic()
+    if training.is_main:
+        facts = {"position": asdict(training.at), "schedule": training.schedule.state()}
+        resume.save_state(training.folder.path, training.model, training.optimiser, facts)
+
+
+def _tell(training: _Training, report: Report) -> None:
+    if training.is_main:
+        append_report(training.folder.path, report)
+        training.report(report)
+
+
+@contextmanager
+def _deferred_interrupt(training: _Training) -> Iterator[None]:
+    """Let Ctrl-C end training after the step that is going on, so that no half of an update is kept.
+
+    A second one ends it at once; what was saved before is still there.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def note(number: int, frame: object) -> None:
+        training.interrupted = True
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,1 @@
+"""What encoders are trained for, one file per objective."""
