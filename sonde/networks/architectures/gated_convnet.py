@@ -42,8 +42,8 @@ class GatedConvNet(nn.Module):
     """A stack of gated convolutions over word vectors plus positions.
 
     Word vectors of another width go through a learned linear layer first. Residual connections, their scale and the
-    initial weights are those of Gehring et al. (2017), whom Conneau et al. (2018) cite for the network: without them,
-    eight gates would leave almost nothing of the input of an untrained network.
+    initial weights are those of Gehring et al. (2017): with torch's own, eight gates would leave almost nothing of the
+    input of an untrained network.
     """
 
     def __init__(self, width: int, settings: Settings) -> None:
