@@ -31,11 +31,17 @@ def test_features_of_a_pair_are_those_of_numpy():
         # ClassificationNet there
         ({"head_layers": 1}, ["Linear 40 512", "Linear 512 3"]),
         # an MLP with 100 hidden units (Conneau et al. 2018), 128 with dropout (XNLI)
-        ({"head": 100, "head_layers": 1, "nonlinear": True}, ["Dropout", "Linear 40 100", "Tanh", "Dropout", "Linear 100 3"]),
-        ({"head": 128, "head_layers": 1}, ["Linear 40 128", "Linear 128 3"]),
+        (
+            {"head": 100, "head_layers": 1, "nonlinear": True},
+            ["Dropout", "Linear 40 100", "Tanh", "Dropout", "Linear 100 3"],
+        ),
+        (
+            {"head": 128, "head_layers": 1, "nonlinear": True, "head_dropout": 0.1},
+            ["Dropout", "Linear 40 128", "Tanh", "Dropout", "Linear 128 3"],
+        ),
         ({"head_layers": 0}, ["Linear 40 3"]),
     ],
-)  # fmt: skip
+)
 def test_layers(given, layers):
     head = build_head(40, resolve_settings(head_settings(2), given, "a classifier"), 3)
 

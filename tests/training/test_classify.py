@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from sonde.errors import CorpusError, DataError
-from sonde.training.train import train
-from tests.training.prepared import different, prepare, request, write
+from tests.training.prepared import different, learn_by_heart, prepare, request, write
 
 SIZES = {"hidden": 16, "head": 32}
 
@@ -17,15 +16,9 @@ def labelled(path, classes, count=50):
 @pytest.mark.parametrize("classes", [2, 5])
 def test_fifty_sentences_are_learned_by_heart(tmp_path, classes):
     source = labelled(tmp_path / "texts.tsv", classes)
-    options = {"optimiser": "adam", "batch": 10, "epochs": 60, "patience": 0, "lr": 0.01}
-    reports = []
-    folder = train(
-        request("classify", "bilstm-max", source, dev=(source,), settings=SIZES, options=options),
-        tmp_path / "out",
-        reports.append,
-    )
-    assert max(report.scores["accuracy"] for report in reports if report.scores) == 100
-    assert folder.config["facts"]["classes"] == [f"class {i}" for i in range(classes)]
+    prepared = prepare(tmp_path / "data", request("classify", "bilstm-max", source, dev=(source,), settings=SIZES))
+    assert learn_by_heart(prepared, 60) == {"accuracy": 100}
+    assert prepared.facts["classes"] == [f"class {i}" for i in range(classes)]
 
 
 def test_loss_at_the_start(tmp_path):

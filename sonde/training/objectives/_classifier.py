@@ -125,13 +125,13 @@ def _read(
     plan: Plan, role: str, fields: Sequence[str], inputs: Inputs, number: Callable[[Row], int | None]
 ) -> Examples:
     ids = inputs.vocabulary.ids
-    out = plan.writer(role, fields[:-1], (LABEL,))
-    for row in plan.rows(role, fields):
-        if (label := number(row)) is not None:
-            out.add([ids(text) for text in row.values[:-1]], (label,))
-    counts = plan.counts[role]
-    if unlabelled := counts["used"] - out.count:
-        counts["used"], counts["without a label"] = out.count, unlabelled
-    if not out.count:
-        raise DataError(f"All {unlabelled:,} rows of {role} are without a label.")
-    return out.finish()
+    with plan.writer(role, fields[:-1], (LABEL,)) as out:
+        for row in plan.rows(role, fields):
+            if (label := number(row)) is not None:
+                out.add([ids(text) for text in row.values[:-1]], (label,))
+        counts = plan.counts[role]
+        if unlabelled := counts["used"] - out.count:
+            counts["used"], counts["without a label"] = out.count, unlabelled
+        if not out.count:
+            raise DataError(f"All {unlabelled:,} rows of {role} are without a label.")
+        return out.finish()

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from sonde.core.settings import Setting, Settings
-from sonde.errors import UsageError
+from sonde.errors import DataError, UsageError
 from sonde.networks.architectures.ngrams import BagOfNgrams, hash_bigrams
 from sonde.networks.encoder import SentenceEncoder
 from sonde.networks.sequences import padding_mask
@@ -135,14 +135,16 @@ def prepare(plan: Plan) -> Prepared:
         )
 
     def read(role: str) -> Examples:
-        out = plan.writer(role, FIELDS)
-        for row in plan.rows(role, FIELDS):
-            # a word alone cannot be predicted
-            if len(ids := inputs.vocabulary.ids(row.values[0])) > 1:
-                out.add((ids,))
-        counts = plan.counts[role]
-        counts["fewer than two known words"], counts["used"] = counts["used"] - out.count, out.count
-        return out.finish()
+        with plan.writer(role, FIELDS) as out:
+            for row in plan.rows(role, FIELDS):
+                # a word alone cannot be predicted
+                if len(ids := inputs.vocabulary.ids(row.values[0])) > 1:
+                    out.add((ids,))
+            counts = plan.counts[role]
+            counts["fewer than two known words"], counts["used"] = counts["used"] - out.count, out.count
+            if not out.count:
+                raise DataError(f"No text of {role} has two known words or more.")
+            return out.finish()
 
     train = read("train")
     dev = read("dev") if request.dev or request.held_out else None

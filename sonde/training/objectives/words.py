@@ -34,11 +34,11 @@ def prepare(plan: Plan) -> Prepared:
             f"words learns word vectors, and {request.encoder} has {others:,} other weights, which would stay random. "
             "Expected a bag of words, such as --encoder bow-mean, without --projection."
         )
-    out = plan.writer("train", FIELDS)
-    for row in plan.rows("train", FIELDS):
-        if known := [number for number in inputs.vocabulary.ids(row.values[0]) if number]:
-            out.add((known,))
-    ids = out.finish().sequences["text"]
+    with plan.writer("train", FIELDS) as out:
+        for row in plan.rows("train", FIELDS):
+            if known := [number for number in inputs.vocabulary.ids(row.values[0]) if number]:
+                out.add((known,))
+        ids = out.finish().sequences["text"]
     counts = np.bincount(ids.values, minlength=len(inputs.vocabulary) + 1)[1:]
     if len(counts) < 2:
         raise DataError(f"{', '.join(request.train)}: expected two different words at least.")
