@@ -19,6 +19,7 @@ class BagOfNgrams(nn.Module):
     def __init__(self, width: int, settings: Settings) -> None:
         super().__init__()
         self.bigrams = nn.Embedding(int(settings["buckets"]), width)
+        self.dropout = nn.Dropout(float(settings["dropout"]))
         self.size, self.pools_max = width, False
 
     def forward(self, inputs: Tensor, lengths: Tensor, ids: Tensor | None = None) -> Encoded:
@@ -27,7 +28,7 @@ class BagOfNgrams(nn.Module):
         words = inputs.masked_fill(padding_mask(lengths, ids.shape[1])[:, :, None], 0).sum(1)
         vectors = self.bigrams(hash_bigrams(ids, self.bigrams.num_embeddings))
         vectors = vectors.masked_fill(padding_mask(lengths - 1, vectors.shape[1])[:, :, None], 0).sum(1)
-        return Encoded((words + vectors) / (2 * lengths - 1)[:, None], (inputs,))
+        return Encoded(self.dropout((words + vectors) / (2 * lengths - 1)[:, None]), (inputs,))
 
 
 def hash_bigrams(ids: Tensor, buckets: int) -> Tensor:
@@ -39,7 +40,10 @@ architecture = Architecture(
     "ngrams",
     "mean of the vectors of words and bigrams",
     BagOfNgrams,
-    {"buckets": Setting(200_000, "vectors that bigrams share; sent2vec has 2,000,000")},
+    {
+        "buckets": Setting(200_000, "vectors that bigrams share; sent2vec has 2,000,000"),
+        "dropout": Setting(0.0, "dropout on the output", low=0, high=0.99),
+    },
     reads_ids=True,
     order=5,
 )
