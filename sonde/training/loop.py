@@ -182,7 +182,7 @@ def _step(training: _Training, step: Step) -> Loss:
         everywhere = int(accelerator.reduce(torch.tensor(float(count), device=accelerator.device)).item())
     # processes average their gradients, of sums here; what is wanted is the gradient of the mean over all examples
     accelerator.backward(total * (processes / max(1, everywhere)))
-    _check_finite(training, step, float(total))
+    _check_finite(training, step, float(total.detach()))
     if options.clip:
         _clip(training, lr)
     training.optimiser.step()
