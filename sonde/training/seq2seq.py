@@ -42,7 +42,7 @@ DECODED = {
 """Those with scores on what is decoded."""
 
 OPTIMISERS: Mapping[str, Mapping[str, Any]] = {
-    "adam": {"lr": 1e-3, "patience": 5},
+    "adam": {"lr": 1e-3},
     "sgd": {"lr": 0.1, "momentum": 0.9, "shrink": 5.0, "min_lr": 1e-5},
 }
 """For all objectives with a decoder: Adam for recurrent networks, SGD with momentum for convolutions."""
@@ -107,11 +107,12 @@ def prepare(plan: Plan, kind: Seq2Seq) -> Prepared:
                     long += 1
                 else:
                     out.add((ids(source), target))
+        found = out.finish()
         counts = plan.counts[role]
         counts["target too long"], counts["used"] = long, counts["used"] - long
         if not counts["used"]:
             raise DataError(f"All {long:,} targets of {role} have more than {most} tokens: set max_target.")
-        return out.finish()
+        return found
 
     train, dev = read("train"), read("dev")
     lengths = np.stack((train.sequences["target"].lengths, train.sequences["source"].lengths))

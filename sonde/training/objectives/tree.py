@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from sonde.corpus.brackets import parse_tree
@@ -70,7 +71,7 @@ objective = Objective(
     "the constituency tree of a sentence",
     "bracketed trees, as in the Penn Treebank",
     partial(prepare, kind=KIND),
-    {**SETTINGS, **DECODED},
+    {**SETTINGS, **DECODED, "max_target": replace(SETTINGS["max_target"], default=500)},  # some four for each word
     OPTIMISERS,
     order=32,
 )
