@@ -92,7 +92,7 @@ class Decoder(nn.Module):
         super().__init__()
         units, layers = int(settings["decoder"]) or size, int(settings["decoder_layers"])
         dropout, embedded = float(settings["decoder_dropout"]), int(settings["target_width"]) or size
-        self.starts = settings["vector"] == "start"
+        self.starts = settings.get("vector") == "start"
         self.start = nn.Linear(size, units) if self.starts and units != size else nn.Identity()
         self.embedding = nn.Embedding(vocabulary, embedded)
         inputs = embedded if self.starts else embedded + size
