@@ -3,10 +3,13 @@ import math
 import numpy as np
 import pytest
 import torch
+from accelerate import Accelerator
 
 from sonde.errors import CorpusError, DataError
 from sonde.networks.folder import TrainedFolder
 from sonde.training.plan import Plan
+from sonde.training.step import Updater, make_optimiser
+from sonde.training.streams import Step
 from sonde.training.train import train
 from tests.training.prepared import different, learn_by_heart, prepare, request, write
 from tests.training.tiny import write_pairs
@@ -29,6 +32,43 @@ def test_loss_at_the_start_and_mean_per_batch(tmp_path):
     assert loss.total.item() / loss.units == pytest.approx(math.log(3), rel=0.02)
     assert loss.units == 60
     assert loss.words == int(stream.lengths.sum())
+
+
+@pytest.mark.parametrize("clip", [5.0, 0.01])
+def test_a_step_is_infersents(tmp_path, clip):
+    """Against the lines of trainepoch in train_nli.py of facebookresearch/InferSent at commit ec6b065."""
+    pairs = write_pairs(tmp_path / "pairs.tsv", 20)
+    wanted = request("nli", "bilstm-max", pairs, dev=(pairs,), settings=SIZES, options={"clip": clip})
+    prepared, theirs = (prepare(tmp_path / name, wanted) for name in ("ours", "theirs"))
+    assert (wanted.options.optimiser, wanted.options.lr, wanted.options.clip_lr) == ("sgd", 0.1, True)
+    rows = np.arange(13)
+    batch = theirs.streams[0].collate(rows)
+    optimizer = torch.optim.SGD(theirs.model.parameters(), lr=0.1)
+    loss = torch.nn.CrossEntropyLoss(reduction="sum")(theirs.model.logits(batch), batch.labels)
+    optimizer.zero_grad()
+    loss.backward()
+    total_norm = 0
+    for p in theirs.model.parameters():
+        if p.requires_grad:
+            p.grad.data.div_(len(rows))
+            total_norm += (p.grad.data.norm() ** 2).item()
+    total_norm = np.sqrt(total_norm)
+    shrink_factor = clip / total_norm if total_norm > clip else 1
+    assert (shrink_factor < 1) == (clip < 1)
+    optimizer.param_groups[0]["lr"] *= shrink_factor
+    optimizer.step()
+
+    accelerator = Accelerator()
+    raw = make_optimiser(prepared, wanted.options)
+    updater = Updater(
+        prepared, wanted.options, accelerator, accelerator.prepare(prepared.model), accelerator.prepare(raw)
+    )
+    found = updater.step(Step(prepared.streams[0], rows), 0.1, 1, 1, TrainedFolder(tmp_path))
+    assert found.total.item() == pytest.approx(loss.item())
+    before = prepare(tmp_path / "before", wanted).model.state_dict()
+    for name, value in theirs.model.state_dict().items():
+        torch.testing.assert_close(prepared.model.state_dict()[name], value, rtol=0, atol=1e-7)
+        assert not torch.equal(value, before[name])
 
 
 def test_premise_and_hypothesis_have_their_places(tmp_path):
