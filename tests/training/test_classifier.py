@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
-import torch
 
-from sonde.core.settings import resolve_settings
-from sonde.training.objectives._classifier import build_head, features, head_settings
+torch = pytest.importorskip("torch")
+
+from sonde.core.settings import resolve_settings  # noqa: E402
+from sonde.training.objectives._classifier import build_head, features, head_settings  # noqa: E402
 
 
 def test_features_of_a_pair_are_those_of_numpy():

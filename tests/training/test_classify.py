@@ -3,6 +3,9 @@ import math
 import numpy as np
 import pytest
 
+pytest.importorskip("torch")
+pytest.importorskip("accelerate")
+
 from sonde.errors import CorpusError, DataError
 from tests.training.prepared import different, learn_by_heart, prepare, request, write
 

@@ -3,15 +3,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import torch
 
-from sonde import load_encoder
-from sonde.errors import DataError, UsageError
-from sonde.networks.architectures.ngrams import PRIME
-from sonde.training.objectives.ngrams import NgramModel, Rows, contexts, sampling_loss
-from sonde.training.train import train
-from tests.training.prepared import different, prepare, request, write
-from tests.training.tiny import same_weights
+torch = pytest.importorskip("torch")
+pytest.importorskip("accelerate")
+
+from sonde import load_encoder  # noqa: E402
+from sonde.errors import DataError, UsageError  # noqa: E402
+from sonde.networks.architectures.ngrams import PRIME  # noqa: E402
+from sonde.training.objectives.ngrams import NgramModel, Rows, contexts, sampling_loss  # noqa: E402
+from sonde.training.train import train  # noqa: E402
+from tests.training.prepared import different, prepare, request, write  # noqa: E402
+from tests.training.tiny import same_weights  # noqa: E402
 
 SIZES = {"buckets": 50}
 

@@ -2,17 +2,18 @@ import math
 
 import numpy as np
 import pytest
-import torch
-from accelerate import Accelerator
 
-from sonde.errors import CorpusError, DataError
-from sonde.networks.folder import TrainedFolder
-from sonde.training.plan import Plan
-from sonde.training.step import Updater, make_optimiser
-from sonde.training.streams import Step
-from sonde.training.train import train
-from tests.training.prepared import different, learn_by_heart, prepare, request, write
-from tests.training.tiny import write_pairs
+torch = pytest.importorskip("torch")
+accelerate = pytest.importorskip("accelerate")
+
+from sonde.errors import CorpusError, DataError  # noqa: E402
+from sonde.networks.folder import TrainedFolder  # noqa: E402
+from sonde.training.plan import Plan  # noqa: E402
+from sonde.training.step import Updater, make_optimiser  # noqa: E402
+from sonde.training.streams import Step  # noqa: E402
+from sonde.training.train import train  # noqa: E402
+from tests.training.prepared import different, learn_by_heart, prepare, request, write  # noqa: E402
+from tests.training.tiny import write_pairs  # noqa: E402
 
 PAIRS = [("a cat sleeps", "it sleeps", "entailment"), ("a dog runs", "it sits", "contradiction"), ("b", "c", "neutral")]
 SIZES = {"hidden": 16, "head": 32}
@@ -58,7 +59,7 @@ def test_a_step_is_infersents(tmp_path, clip):
     optimizer.param_groups[0]["lr"] *= shrink_factor
     optimizer.step()
 
-    accelerator = Accelerator()
+    accelerator = accelerate.Accelerator()
     raw = make_optimiser(prepared, wanted.options)
     updater = Updater(
         prepared, wanted.options, accelerator, accelerator.prepare(prepared.model), accelerator.prepare(raw)

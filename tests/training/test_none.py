@@ -1,6 +1,9 @@
 import numpy as np
 import pytest
 
+pytest.importorskip("torch")
+pytest.importorskip("accelerate")
+
 from sonde import load_encoder
 from sonde.errors import UsageError
 from sonde.training.train import train

@@ -2,16 +2,20 @@ import math
 
 import numpy as np
 import pytest
-import torch
 
-from sonde.core.settings import resolve_settings
-from sonde.networks.vocabulary import Vocabulary
-from sonde.training import OBJECTIVES
-from sonde.training.decoder import Decoder, Memory
-from sonde.training.generate import generate
-from sonde.training.targets import END, UNKNOWN, WordTargets, read_targets
-from sonde.training.train import train
-from tests.training.prepared import different, learn_by_heart, prepare, request, write
+torch = pytest.importorskip("torch")
+pytest.importorskip("accelerate")
+pytest.importorskip("sacrebleu")
+pytest.importorskip("tokenizers")
+
+from sonde.core.settings import resolve_settings  # noqa: E402
+from sonde.networks.vocabulary import Vocabulary  # noqa: E402
+from sonde.training import OBJECTIVES  # noqa: E402
+from sonde.training.decoder import Decoder, Memory  # noqa: E402
+from sonde.training.generate import generate  # noqa: E402
+from sonde.training.targets import END, UNKNOWN, WordTargets, read_targets  # noqa: E402
+from sonde.training.train import train  # noqa: E402
+from tests.training.prepared import different, learn_by_heart, prepare, request, write  # noqa: E402
 
 SIZES = {"hidden": 24, "dropout": 0, "decoder_dropout": 0}
 

@@ -1,14 +1,15 @@
 import numpy as np
 import pytest
-import torch
 
-from sonde import load_encoder
-from sonde.errors import UsageError
-from sonde.networks.folder import TrainedFolder
-from sonde.training.train import train
-from tests.training.prepared import different, prepare, request, write
-
+torch = pytest.importorskip("torch")
+pytest.importorskip("accelerate")
 gensim = pytest.importorskip("gensim")
+
+from sonde import load_encoder  # noqa: E402
+from sonde.errors import UsageError  # noqa: E402
+from sonde.networks.folder import TrainedFolder  # noqa: E402
+from sonde.training.train import train  # noqa: E402
+from tests.training.prepared import different, prepare, request, write  # noqa: E402
 
 
 @pytest.fixture(scope="module")
