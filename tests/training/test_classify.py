@@ -20,7 +20,7 @@ def labelled(path, classes, count=50):
 def test_fifty_sentences_are_learned_by_heart(tmp_path, classes):
     source = labelled(tmp_path / "texts.tsv", classes)
     prepared = prepare(tmp_path / "data", request("classify", "bilstm-max", source, dev=(source,), settings=SIZES))
-    assert learn_by_heart(prepared, 60) == {"accuracy": 100}
+    assert learn_by_heart(prepared, 30) == {"accuracy": 100}
     assert prepared.facts["classes"] == [f"class {i}" for i in range(classes)]
 
 

@@ -22,7 +22,7 @@ SIZES = {"hidden": 16, "head": 32}
 def test_fifty_pairs_are_learned_by_heart(tmp_path):
     pairs = write_pairs(tmp_path / "pairs.tsv", 50)
     prepared = prepare(tmp_path / "data", request("nli", "bilstm-max", pairs, dev=(pairs,), settings=SIZES))
-    assert learn_by_heart(prepared, 40) == {"accuracy": 100}
+    assert learn_by_heart(prepared, 25) == {"accuracy": 100}
 
 
 def test_loss_at_the_start_and_mean_per_batch(tmp_path):

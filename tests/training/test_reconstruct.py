@@ -22,7 +22,7 @@ SIZES = {"hidden": 24, "dropout": 0, "decoder_dropout": 0}
 
 @pytest.fixture(scope="module")
 def texts():
-    return different(12)
+    return different(8)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_sentences_are_learned_by_heart(source, tmp_path):
     assert loss.total.item() / loss.units == pytest.approx(
         math.log(len(prepared.model.decoder.embedding.weight)), rel=0.05
     )
-    scores = learn_by_heart(prepared, 150)
+    scores = learn_by_heart(prepared, 100)
     assert scores["BLEU"] > 99
     assert scores["perplexity"] < 1.5
 
