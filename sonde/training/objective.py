@@ -70,4 +70,6 @@ class Objective:
     """Options of training that differ from the general defaults (lr, batch, …), by optimiser; the first is used."""
     trains: bool = True
     """Whether it needs data at all."""
+    dev: bool = True
+    """Whether it needs dev data."""
     order: int = 0
