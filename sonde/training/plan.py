@@ -88,11 +88,11 @@ class Plan:
             self._decided[fields] = self._decide(fields)
         found = self._decided[fields]
         held_out = role == DEV and self.request.held_out > 0
-        if role == DEV and not held_out and not found.sources.dev:
-            raise _no_dev()
-        parts, fates = (
-            (found.sources.dev, found.dev) if role == DEV and not held_out else (found.sources.train, found.train)
-        )
+        parts, fates = found.sources.train, found.train
+        if role == DEV and not held_out:
+            parts, fates = found.sources.dev, found.dev
+            if not parts:
+                raise _no_dev()
         keep = HELD_OUT if held_out else USED
         counts = self.counts[role] = _count(fates, keep)
         if role == DEV and found.copies:
@@ -137,8 +137,8 @@ class Plan:
         fates, copies = decide_and_count_copies(train, rules, rows)
         if copies > MANY_COPIES * dev.count(USED):
             warnings.warn(
-                f"{copies:,} of {dev.count(USED):,} dev rows are near-duplicates of training rows, so that dev scores may "
-                "be too high. Leave them out of one side, or hold out training rows with --held-out N.",
+                f"{copies:,} of {dev.count(USED):,} dev rows are near-duplicates of training rows, so that dev scores "
+                "may be too high. Leave them out of one side, or hold out training rows with --held-out N.",
                 SondeWarning,
                 stacklevel=3,
             )

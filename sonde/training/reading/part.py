@@ -26,8 +26,8 @@ class Part(NamedTuple):
     """Files that are read together, and how."""
 
     kind: str
-    """``tsv``, ``csv``, ``json``, ``parquet``, ``conllu``, ``brackets``, ``lines``, ``aligned``, ``senteval`` (a probing
-    set), ``set`` (a transfer set)."""
+    """``tsv``, ``csv``, ``json``, ``parquet``, ``conllu``, ``brackets``, ``lines``, ``aligned``, ``senteval`` (probing
+    set), ``set`` (transfer set)."""
     paths: tuple[str, ...]
     """One, or one for each field; for a ``set``, its folder."""
     split: str = ""

@@ -40,9 +40,11 @@ def read_lines(path: str, fields: Sequence[str]) -> Iterator[Row]:
     with_document = DOCUMENT in fields
     for number, line in enumerate(open_text(path), 1):
         if text := line.strip():
-            inside = True
-            values = tuple([text if field == TEXT else f"{name}-{document}" for field in fields])
-            yield Row(values if with_document else (text,), path, number)
+            if with_document:
+                inside = True
+                yield Row(tuple([text if field == TEXT else f"{name}-{document}" for field in fields]), path, number)
+            else:
+                yield Row((text,), path, number)
         elif inside:
             document, inside = document + 1, False
 
