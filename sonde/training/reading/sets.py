@@ -31,10 +31,9 @@ def read_transfer_set(name: str, folder: str, fields: Sequence[str], split: str)
     layout = LAYOUTS[name]
     names = {"text1": 1, "text2": 2, LABEL: 0} if layout.inputs else {TEXT: 1, LABEL: 0}
     places = [_place(f"{folder} ({name})", field, names) for field in fields]
-    for found, path, row in scan(name, Path(folder)):
-        if found == split or not split:
-            values = (row.label, row.text, *(value for _, value in row.extra))
-            yield Row(tuple([values[place] for place in places]), path, int(row.source))
+    for _, path, row in scan(name, Path(folder), split=split):
+        values = (row.label, row.text, *(value for _, value in row.extra))
+        yield Row(tuple([values[place] for place in places]), path, int(row.source))
 
 
 def _place(what: str, field: str, known: dict[str, int]) -> int:

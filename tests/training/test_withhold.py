@@ -1,0 +1,88 @@
+"""Sentences of probing sets are left out of training: their texts, and what these were made from."""
+
+import random
+
+import pytest
+
+from sonde.corpus.near_duplicates import folded
+from sonde.data.origins import origins
+from sonde.errors import SondeWarning
+from sonde.training.plan import Plan
+from sonde.training.request import Request
+from sonde.training.withhold import read_withheld
+
+CHANGING = ("bigram_shift", "odd_man_out", "coordination_inversion")
+
+
+@pytest.fixture(scope="module")
+def probes(conneau, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("probes")
+    for name in (*CHANGING, "sentence_length"):
+        conneau[name].save(folder / conneau[name].name)
+    return folder
+
+
+def plan(tmp_path, source, withheld, **more):
+    return Plan(Request("nli", "bilstm-max", (str(source),), held_out=10, **more), tmp_path / "data", withheld)
+
+
+def test_the_count_is_that_of_a_loop(builtin, conneau, probes, tmp_path):
+    texts = [s.text for s in builtin]
+    random.Random(5).shuffle(texts)
+    texts = [text.upper() if i % 7 == 0 else text.replace(",", " ;") for i, text in enumerate(texts)]
+    source = tmp_path / "train.txt"
+    source.write_text("".join(f"{text}\n" for text in texts))
+    forbidden = set()
+    for name in (*CHANGING, "sentence_length"):
+        for row, original in origins(conneau[name]):
+            forbidden |= {folded(row.text), folded(" ".join(row.tokens)), folded(original)}
+    expected = sum(folded(text) in forbidden for text in texts)
+    used = {row.source for name in (*CHANGING, "sentence_length") for _, row in conneau[name]}
+    assert expected >= len(used) > 1000  # the original of every row, changed or not
+    made = plan(tmp_path, source, read_withheld([str(probes)]))
+    kept = [row.values[0] for row in made.rows("train", ("text",))]
+    held = [row.values[0] for row in made.rows("dev", ("text",))]
+    assert made.counts["train"]["withheld"] == expected
+    assert sorted(kept + held) == sorted(text for text in texts if folded(text) not in forbidden)
+
+
+def test_any_text_of_a_row_withholds_it(tmp_path):
+    probe = tmp_path / "tense.txt"
+    probe.write_text("tr\tPAST\tShe didn't go .\nva\tPAST\tIt ended .\nte\tPRES\tHe waits .\n")
+    withheld = read_withheld([str(probe)])
+    source = tmp_path / "a.tsv"
+    rows = [("He waits", "So ."), ("So .", "HE WAITS!"), ("She waits", "So"), ("It ended 1", "x"), ("a", "it ended")]
+    source.write_text("".join(f"{a}\t{b}\n" for a, b in [*rows, *((f"s {x}", "t") for x in "abcdefghijklmnop")]))
+    made = plan(tmp_path, source, withheld)
+    left = {row.values for role in ("train", "dev") for row in made.rows(role, ("source", "target"))}
+    assert set(rows) - left == {rows[0], rows[1], rows[4]}
+    assert made.counts["train"]["withheld"] == 3
+    trees = tmp_path / "a.trees"
+    more = "".join(f"(S (NP (NN dog{x})) (VP (VB runs)))\n" for x in "abcdefghijklmnop")
+    trees.write_text(f"(ROOT (S (NP (PRP She)) (VP (VBD did) (RB n't) (VB go)) (. .)))\n{more}")
+    made = plan(tmp_path, trees, withheld)
+    list(made.rows("train", ("tree",)))
+    assert made.counts["train"]["withheld"] == 1
+
+
+def test_dev_rows_are_not_withheld(tmp_path):
+    probe = tmp_path / "tense.txt"
+    probe.write_text("tr\tPAST\tShe left .\nte\tPRES\tHe waits .\n")
+    (tmp_path / "train.txt").write_text("He waits\nOther\n")
+    (tmp_path / "dev.txt").write_text("She left\n")
+    request = Request("nli", "bilstm-max", (str(tmp_path / "train.txt"),), (str(tmp_path / "dev.txt"),))
+    made = Plan(request, tmp_path / "data", read_withheld([str(probe)]))
+    assert [row.values for row in made.rows("train", ("text",))] == [("Other",)]
+    assert [row.values for row in made.rows("dev", ("text",))] == [("She left",)]
+
+
+def test_sets_without_originals_are_named(tmp_path):
+    probe = tmp_path / "bigram_shift.txt"
+    probe.write_text("tr\tI\tone three two\nva\tO\ta b\nte\tI\tfour six five\n")
+    with pytest.warns(SondeWarning, match="2 rows are changed sentences whose originals are not recorded"):
+        withheld = read_withheld([str(probe)])
+    assert len(withheld) == 3
+
+
+def test_nothing_is_withheld_without_sets():
+    assert read_withheld([]) == frozenset()
