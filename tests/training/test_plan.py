@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -101,7 +102,7 @@ def test_a_row_left_out_ends_its_document(plan, tmp_path):
     text = ["one", "two", "far too long a sentence", "three", "four", "", "five"]
     made = plan(lines(tmp_path / "a.txt", text), lines(tmp_path / "d.txt", ["x"]), max_length=3)
     rows = [row.values for row in made.rows("train", ("document", "text"))]
-    pairs = [(a[1], b[1]) for a, b in zip(rows, rows[1:], strict=False) if a[0] == b[0]]
+    pairs = [(a[1], b[1]) for a, b in pairwise(rows) if a[0] == b[0]]
     assert pairs == [("one", "two"), ("three", "four")]
     # and documents of the same name in two files are two
     one, two = (lines(tmp_path / f"{name}.tsv", ["document\ttext", f"d1\t{name}"]) for name in ("e", "f"))

@@ -4,9 +4,12 @@ import random
 
 import pytest
 
+from sonde.corpus import Corpus
 from sonde.corpus.near_duplicates import folded
 from sonde.data.origins import origins
 from sonde.errors import SondeWarning
+from sonde.make import make_sets
+from sonde.make.request import select_tasks
 from sonde.training.plan import Plan
 from sonde.training.request import Request
 from sonde.training.withhold import read_withheld
@@ -15,10 +18,21 @@ CHANGING = ("bigram_shift", "odd_man_out", "coordination_inversion")
 
 
 @pytest.fixture(scope="module")
-def probes(conneau, tmp_path_factory):
+def corpus():
+    return list(Corpus.synthetic(1500))
+
+
+@pytest.fixture(scope="module")
+def sets(corpus):
+    asked = select_tasks((), (*CHANGING, "sentence_length"), sizes="120/20/20", settings="min_class=5")
+    return {made.task: made for made in make_sets(Corpus.of(corpus, language="en"), asked)}
+
+
+@pytest.fixture(scope="module")
+def probes(sets, tmp_path_factory):
     folder = tmp_path_factory.mktemp("probes")
-    for name in (*CHANGING, "sentence_length"):
-        conneau[name].save(folder / conneau[name].name)
+    for made in sets.values():
+        made.save(folder / made.name)
     return folder
 
 
@@ -26,19 +40,20 @@ def plan(tmp_path, source, withheld, **more):
     return Plan(Request("nli", "bilstm-max", (str(source),), held_out=10, **more), tmp_path / "data", withheld)
 
 
-def test_the_count_is_that_of_a_loop(builtin, conneau, probes, tmp_path):
-    texts = [s.text for s in builtin]
+def test_the_count_is_that_of_a_loop(corpus, sets, probes, tmp_path):
+    assert set(sets) == {*CHANGING, "sentence_length"}
+    texts = [s.text for s in corpus]
     random.Random(5).shuffle(texts)
     texts = [text.upper() if i % 7 == 0 else text.replace(",", " ;") for i, text in enumerate(texts)]
     source = tmp_path / "train.txt"
     source.write_text("".join(f"{text}\n" for text in texts))
     forbidden = set()
-    for name in (*CHANGING, "sentence_length"):
-        for row, original in origins(conneau[name]):
+    for made in sets.values():
+        for row, original in origins(made):
             forbidden |= {folded(row.text), folded(" ".join(row.tokens)), folded(original)}
     expected = sum(folded(text) in forbidden for text in texts)
-    used = {row.source for name in (*CHANGING, "sentence_length") for _, row in conneau[name]}
-    assert expected >= len(used) > 1000  # the original of every row, changed or not
+    used = {row.source for made in sets.values() for _, row in made}
+    assert len(texts) > expected >= len(used) > 300  # the original of every row, changed or not
     made = plan(tmp_path, source, read_withheld([str(probes)]))
     kept = [row.values[0] for row in made.rows("train", ("text",))]
     held = [row.values[0] for row in made.rows("dev", ("text",))]
