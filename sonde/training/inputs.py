@@ -138,4 +138,4 @@ def _given_vectors(request: Request, tokens: Counter[str]) -> tuple[list[str], N
         words += made[: request.words]
         vectors.append(found.subword(made[: request.words]))
     facts = {"vectors": path.name, "vectors digest": found.digest}
-    return words, np.concatenate(vectors), facts
+    return words, np.concatenate(vectors, dtype=np.float32), facts

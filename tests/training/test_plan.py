@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from sonde.encoders.wordvectors import WordVectors
 from sonde.errors import DataError, SondeError, SondeWarning, UsageError
 from sonde.training.inputs import count_tokens
 from sonde.training.plan import Plan
@@ -18,6 +19,7 @@ from sonde.training.request import Request
 
 NLI = ("text1", "text2", "label")
 REQUEST = Request("nli", "bilstm-max", width=8)
+DEFAULT = Request.width
 
 
 @pytest.fixture
@@ -192,7 +194,7 @@ def vectors(path, table):
 def test_given_vectors(plan, tmp_path):
     file = vectors(tmp_path / "v.txt", {"dog": [1, 2], "the": [3, 4], "cat": [5, 6], "Anna": [7, 8]})
     texts = ["The dog dog", "ANNA anna", "bird ."]
-    inputs = plan(vectors=file, words=1, width=300).inputs(lambda: iter(texts))
+    inputs = plan(vectors=file, words=1, width=DEFAULT).inputs(lambda: iter(texts))
     assert inputs.vocabulary.words == ["dog", "the", "Anna"]  # the first, and those of the texts
     np.testing.assert_array_equal(inputs.table, [[0, 0], [1, 2], [3, 4], [7, 8]])
     assert inputs.vocabulary.ids("The cat saw anna") == [2, 3]
@@ -205,6 +207,15 @@ def test_given_vectors(plan, tmp_path):
         plan(vectors=file, width=2).inputs(lambda: iter(["le chien the ."]))
     with pytest.raises(SondeError, match=r"nowhere\.txt"):
         plan(vectors=str(tmp_path / "nowhere.txt")).inputs(lambda: iter(texts))
+
+
+def test_vectors_made_of_subwords(plan, monkeypatch):
+    found = WordVectors(["dog"], np.ones((1, 2), np.float32), "digest", 1, lambda words: np.full((len(words), 2), 5.0))
+    monkeypatch.setattr("sonde.encoders.wordvectors.read_vectors", lambda *_: found)
+    inputs = plan(vectors="any.bin", words=2, width=DEFAULT).inputs(lambda: iter(["dog bird bird", "ant cat cat cat"]))
+    assert inputs.vocabulary.words == ["dog", "cat", "bird"]  # at most two that the file lacks, the most frequent
+    np.testing.assert_array_equal(inputs.table, [[0, 0], [1, 1], [5, 5], [5, 5]])
+    assert inputs.table.dtype == np.float32
 
 
 def test_each_process_writes_its_own_examples(plan, tmp_path, monkeypatch):
