@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.core.hashing import mix
+from sonde.core.hashing import hash_64, mix
 from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.errors import DataError, UsageError
 from sonde.training.reading.part import DOCUMENT, TREE, Row, text_places
@@ -21,8 +21,6 @@ from sonde.training.reading.part import DOCUMENT, TREE, Row, text_places
 USED, EMPTY, TOO_LONG, WITHHELD, HELD_OUT = range(5)
 REASONS = {EMPTY: "empty", TOO_LONG: "too long", WITHHELD: "withheld"}
 """Why rows are left out, as counts and messages name it."""
-
-Read = Callable[[], Iterator[Row]]
 
 
 @dataclass(frozen=True)
@@ -69,10 +67,12 @@ def decide_and_hold_out(rows: Iterable[Row], rules: Rules, n: int, seed: int) ->
     copies, the sentences of a document.
     """
     keys = array("Q")
-    tree = rules.fields[0] == TREE
+    first = rules.fields[0]
+    # documents may be numbered, and digits do not count in near-duplicates
+    key = hash_64 if first == DOCUMENT else near_duplicate_key
 
     def note(row: Row) -> None:
-        keys.append(mix(near_duplicate_key(row.texts[0] if tree and row.texts else row.values[0]) ^ mix(seed)))
+        keys.append(mix(key(row.texts[0] if first == TREE and row.texts else row.values[0]) ^ mix(seed)))
 
     fates = decide(rows, rules, note)
     _hold_out(np.frombuffer(fates, np.uint8), np.frombuffer(keys, np.uint64), n)
@@ -95,22 +95,13 @@ def decide_and_count_copies(rows: Iterable[Row], rules: Rules, dev: Iterable[Row
     return fates, total - left.total()
 
 
-def choose(rows: Iterator[Row], fates: bytearray, keep: int, fields: Sequence[str]) -> Iterator[Row]:
-    """The rows of this fate. Where documents are read, one that is left out ends its document: another goes on."""
-    place = fields.index(DOCUMENT) if DOCUMENT in fields else None
-    document, number, n, row = ("", ""), 0, 0, None
+def choose(rows: Iterator[Row], fates: bytearray, keep: int) -> Iterator[Row]:
+    """The rows of this fate."""
+    n, row = 0, None
     for fate, row in zip(fates, rows, strict=False):
         n += 1
-        if fate != keep:
-            document = ("", "")
-        elif place is None:
+        if fate == keep:
             yield row
-        else:
-            values = list(row.values)
-            if document != (row.path, values[place]):
-                document, number = (row.path, values[place]), number + 1
-            values[place] = f"{values[place]}#{number}"
-            yield row._replace(values=tuple(values))
     if n != len(fates) or next(rows, None) is not None:
         raise DataError(f"{row.path if row else 'The data'} changed while it was read. Run the same command again.")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sonde.core.settings import Value
 from sonde.errors import DataError, UsageError
 from sonde.networks.config import NetworkConfig
 from sonde.networks.vocabulary import BEGIN, END, Vocabulary
@@ -49,8 +50,12 @@ class Inputs:
         return build_encoder(self.config, table, self.config.seed)
 
 
-def make_inputs(request: Request, texts: Iterable[str], extra: Mapping[str, str | int | float | bool]) -> Inputs:
-    """The inputs of a request; ``texts`` are all training texts, which are read once and not kept."""
+def make_inputs(request: Request, texts: Iterable[str], extra: Mapping[str, Value], bag: bool = False) -> Inputs:
+    """The inputs of a request; ``texts`` are all training texts, which are read once and not kept.
+
+    For a ``bag`` of words that are learned, nothing marks where sentences begin and end, and unknown words are left
+    out, so that no vector is in all sentences.
+    """
     tokens, total = count_tokens(texts, request)
     facts: dict[str, Any] = {}
     table: NDArray[np.float32] | None = None
@@ -58,13 +63,13 @@ def make_inputs(request: Request, texts: Iterable[str], extra: Mapping[str, str 
         words, table, facts = _given_vectors(request, tokens)
     else:
         most = sorted(tokens.items(), key=lambda item: (-item[1], item[0]))[: request.words]
-        words = [BEGIN, END, *(word for word, _ in most if word not in (BEGIN, END))]
-    vocabulary = Vocabulary(words, request.tokenise, request.case, "drop" if request.vectors else "keep")
+        words = [*(() if bag else (BEGIN, END)), *(word for word, _ in most if word not in (BEGIN, END))]
+    vocabulary = Vocabulary(words, request.tokenise, request.case, "drop" if request.vectors or bag else "keep")
     known = sum(n for token, n in tokens.items() if vocabulary.number(token))
     unknown = 1 - known / total if total else 0.0
     if request.vectors and unknown > MAX_UNKNOWN:
         raise DataError(
-            f"{request.vectors} has no vector for {100 * unknown:.0f} % of the running words of the training texts. "
+            f"{request.vectors} has no vector for {100 * unknown:.0f} % of the running words of the training data. "
             "Is it of this language, and cased like the texts? --case lower looks all words up in lower case."
         )
     config = NetworkConfig(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sonde.core.settings import Settings
+from sonde.core.settings import Settings, Value
 from sonde.errors import DataError, SondeWarning, UsageError
 from sonde.training.examples import ExampleWriter
 from sonde.training.fates import (
@@ -26,18 +26,42 @@ from sonde.training.fates import (
 from sonde.training.inputs import Inputs, make_inputs
 from sonde.training.processes import process_rank
 from sonde.training.reading import DEV, TRAIN, Part, Row, read_part
+from sonde.training.reading.part import LABEL
 from sonde.training.request import Request
 from sonde.training.sources import Sources, find_sources
 
-__all__ = ["Inputs", "Plan"]
+__all__ = ["LABEL", "Arrangement", "Inputs", "Plan"]
 
 MANY_COPIES = 0.01
 """The share of dev rows that may be copies of training rows without a warning."""
 
 
 @dataclass(frozen=True)
+class Arrangement:
+    """How the rows of a source become those of an objective: before any is left out, so that neighbours are known."""
+
+    fields: tuple[str, ...]
+    """Of the rows that it makes."""
+    make: Callable[[Iterable[Row]], Iterator[Row]]
+    """Called with the rows of each file."""
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What rows are read, and what is made of them."""
+
+    fields: tuple[str, ...]
+    arrangement: Arrangement | None
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """The fields of the rows that are made."""
+        return self.arrangement.fields if self.arrangement else self.fields
+
+
+@dataclass(frozen=True)
 class _Decided:
-    """What becomes of the rows with some fields."""
+    """What becomes of rows."""
 
     sources: Sources
     train: bytearray
@@ -58,7 +82,7 @@ class Plan:
     """Sentences of probing sets, by their near-duplicate keys."""
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     """Rows by role (train, dev) and what became of them: read, used, withheld, too long, …"""
-    _decided: dict[tuple[str, ...], _Decided] = field(default_factory=dict)
+    _decided: dict[tuple[tuple[str, ...], ...], _Decided] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         request = self.request
@@ -77,16 +101,16 @@ class Plan:
         """The settings of the objective."""
         return self.request.objective_settings
 
-    def rows(self, role: str, fields: Sequence[str]) -> Iterator[Row]:
+    def rows(self, role: str, fields: Sequence[str], arrangement: Arrangement | None = None) -> Iterator[Row]:
         """The rows of train or dev, without those withheld, those too long, and those with an empty field.
 
-        Withheld are training rows only. Where documents are read, a row that is left out ends its document, and another
-        one goes on after it, so that rows of the same document follow each other in the text.
+        Withheld are training rows only.
         """
-        fields = tuple(fields)
-        if fields not in self._decided:
-            self._decided[fields] = self._decide(fields)
-        found = self._decided[fields]
+        form = _Form(tuple(fields), arrangement)
+        key = (form.fields, form.made)
+        if key not in self._decided:
+            self._decided[key] = self._decide(form)
+        found = self._decided[key]
         held_out = role == DEV and self.request.held_out > 0
         parts, fates = found.sources.train, found.train
         if role == DEV and not held_out:
@@ -101,7 +125,7 @@ class Plan:
             left = ", ".join(f"{n:,} {why}" for why, n in counts.items() if n)
             purpose = "train on" if role == TRAIN else "score"
             raise DataError(f"{', '.join(map(str, parts))}: nothing is left to {purpose} ({left}).")
-        return choose(self._read(parts, fields), fates, keep, fields)
+        return choose(self._read(parts, form), fates, keep)
 
     def writer(self, name: str, sequences: Sequence[str], numbers: Sequence[str] = ()) -> ExampleWriter:
         """Files for the examples of this name; each process has its own, since all of them read the data.
@@ -110,30 +134,32 @@ class Plan:
         """
         return ExampleWriter(self.folder / str(process_rank()) / name, sequences, numbers)
 
-    def inputs(self, texts: Callable[[], Iterable[str]], **extra: str | int | float | bool) -> Inputs:
+    def inputs(self, texts: Callable[[], Iterable[str]], *, bag: bool = False, **extra: Value) -> Inputs:
         """The words of the encoder: those of the word vectors, or the most frequent ones of the training texts.
 
-        ``texts`` is called once, and gives all training texts.
+        ``texts`` is called once, and gives all training texts. A ``bag`` of words has no marks of begin and end.
         """
-        return make_inputs(self.request, texts(), extra)
+        return make_inputs(self.request, texts(), extra, bag)
 
-    def _read(self, parts: Iterable[Part], fields: Sequence[str]) -> Iterator[Row]:
-        return (row for part in parts for row in read_part(part, fields, self.request.columns))
+    def _read(self, parts: Iterable[Part], form: _Form) -> Iterator[Row]:
+        for part in parts:
+            rows = read_part(part, form.fields, self.request.columns)
+            yield from form.arrangement.make(rows) if form.arrangement else rows
 
-    def _decide(self, fields: tuple[str, ...]) -> _Decided:
+    def _decide(self, form: _Form) -> _Decided:
         """Read everything once."""
         request = self.request
-        sources = find_sources(request, fields)
-        rules = Rules(fields, request.max_length, self.withheld)
-        train = self._read(sources.train, fields)
+        sources = find_sources(request, form.fields)
+        rules = Rules(form.made, request.max_length, self.withheld)
+        train = self._read(sources.train, form)
         if request.held_out:
             fates = decide_and_hold_out(train, rules, request.held_out, request.options.seed)
             return _Decided(sources, fates, bytearray())
         if not sources.dev:
             self._require_dev()
             return _Decided(sources, decide(train, rules), bytearray())
-        dev = decide(self._read(sources.dev, fields), Rules(fields, request.max_length))
-        rows = choose(self._read(sources.dev, fields), dev, USED, fields)
+        dev = decide(self._read(sources.dev, form), Rules(form.made, request.max_length))
+        rows = choose(self._read(sources.dev, form), dev, USED)
         fates, copies = decide_and_count_copies(train, rules, rows)
         if copies > MANY_COPIES * dev.count(USED):
             warnings.warn(
@@ -149,7 +175,7 @@ class Plan:
         from sonde.training import OBJECTIVES
 
         objective = OBJECTIVES.get(self.request.objective)
-        if objective.trains and objective.dev:
+        if objective.trains and objective.needs_dev:
             raise _no_dev()
 
 

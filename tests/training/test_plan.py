@@ -14,7 +14,7 @@ import pytest
 from sonde.encoders.wordvectors import WordVectors
 from sonde.errors import DataError, SondeError, SondeWarning, UsageError
 from sonde.training.inputs import count_tokens
-from sonde.training.plan import Plan
+from sonde.training.plan import Arrangement, Plan
 from sonde.training.request import Request
 
 NLI = ("text1", "text2", "label")
@@ -100,16 +100,30 @@ def test_nothing_left(plan, tmp_path):
         plan(source, held_out=2, max_length=1).rows("train", ("text",))
 
 
-def test_a_row_left_out_ends_its_document(plan, tmp_path):
+def pairs_of(rows):
+    """Each sentence with the next one of its document."""
+    for a, b in pairwise(rows):
+        if a.values[0] == b.values[0]:
+            yield b._replace(values=(a.values[0], a.values[1], b.values[1]))
+
+
+def test_rows_are_arranged_file_by_file_before_any_is_left_out(plan, tmp_path):
     text = ["one", "two", "far too long a sentence", "three", "four", "", "five"]
-    made = plan(lines(tmp_path / "a.txt", text), lines(tmp_path / "d.txt", ["x"]), max_length=3)
-    rows = [row.values for row in made.rows("train", ("document", "text"))]
-    pairs = [(a[1], b[1]) for a, b in pairwise(rows) if a[0] == b[0]]
-    assert pairs == [("one", "two"), ("three", "four")]
-    # and documents of the same name in two files are two
-    one, two = (lines(tmp_path / f"{name}.tsv", ["document\ttext", f"d1\t{name}"]) for name in ("e", "f"))
-    rows = list(plan([one, two], lines(tmp_path / "g.tsv", ["d\tx"])).rows("train", ("document", "text")))
-    assert rows[0].values[0] != rows[1].values[0]
+    first = lines(tmp_path / "a.tsv", ["document\ttext", *(f"d\t{one}" for one in text)])
+    second = lines(tmp_path / "b.tsv", ["document\ttext", "d\tsix", "d\tseven"])
+    made = plan([first, second], lines(tmp_path / "d.txt", ["x", "y"]), max_length=3)
+    arrangement = Arrangement(("document", "text", "next"), pairs_of)
+    rows = [row.values[1:] for row in made.rows("train", ("document", "text"), arrangement)]
+    assert rows == [("one", "two"), ("three", "four"), ("six", "seven")]
+    assert made.counts["train"] == {"read": 7, "used": 3, "too long": 2, "empty": 2}
+
+
+def test_whole_documents_are_held_out(plan, tmp_path):
+    text = [line for i in range(30) for line in (*(f"{i}: {word}" for word in words(10, i)), "")]
+    made = plan(lines(tmp_path / "a.txt", text), held_out=95)
+    train, dev = ([row.values for row in made.rows(role, ("document", "text"))] for role in ("train", "dev"))
+    assert (len(train), len(dev)) == (200, 100)
+    assert {row[0] for row in train}.isdisjoint(row[0] for row in dev)
 
 
 def test_dev_rows_that_are_also_in_train_are_counted(plan, tmp_path):
@@ -171,6 +185,8 @@ def test_the_most_frequent_words_are_kept(plan):
     assert (inputs.config.words, inputs.config.width, inputs.config.frozen) == (6, 8, False)
     lower = plan(words=4, case="lower").inputs(lambda: iter(texts))
     assert lower.vocabulary.words[2:] == ["a", "cat", "the", "!"]
+    bag = plan(words=2).inputs(lambda: iter(texts), bag=True)
+    assert (bag.vocabulary.words, bag.config.unknown) == (["a", "cat"], "drop")
     assert plan().inputs(lambda: iter(["", *[" "] * 9000, "late"])).vocabulary.words[2:] == ["late"]
 
 

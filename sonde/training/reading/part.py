@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 LABEL, DOCUMENT, TREE, TEXT = "label", "document", "tree", "text"
-NOT_TEXT = (LABEL, DOCUMENT)
-"""The fields that are not text."""
+NOT_TEXT = (LABEL, DOCUMENT, TREE)
+"""The fields that are not text; the words of a tree are in the texts of its row."""
 
 
 class Row(NamedTuple):
@@ -40,5 +40,5 @@ class Part(NamedTuple):
 
 
 def text_places(fields: Sequence[str]) -> tuple[int, ...]:
-    """Which of the fields are sentences, or trees of sentences."""
+    """Which of the fields are sentences."""
     return tuple(place for place, name in enumerate(fields) if name not in NOT_TEXT)
