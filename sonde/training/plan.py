@@ -161,7 +161,7 @@ class Plan:
         dev = decide(self._read(sources.dev, form), Rules(form.made, request.max_length))
         rows = choose(self._read(sources.dev, form), dev, USED)
         fates, copies = decide_and_count_copies(train, rules, rows)
-        if copies > MANY_COPIES * dev.count(USED):
+        if copies > MANY_COPIES * dev.count(USED) and not sources.same:
             warnings.warn(
                 f"{copies:,} of {dev.count(USED):,} dev rows are near-duplicates of training rows, so that dev scores "
                 "may be too high. Leave them out of one side, or hold out training rows with --held-out N.",

@@ -19,9 +19,17 @@ class Sources:
     dev: tuple[Part, ...]
     """None if training rows are held out, or if there is no dev data."""
 
+    @property
+    def same(self) -> bool:
+        """Whether dev is what is trained on."""
+        return set(map(_resolved, self.train)) == set(map(_resolved, self.dev))
+
 
 def find_sources(request: Request, fields: Sequence[str]) -> Sources:
-    """What a request names; dev is also what is named so in a training folder, unless rows are held out."""
+    """What a request names; dev is also what is named so in a training folder, unless rows are held out.
+
+    The same file may be for both, to see whether an encoder can learn it by heart; rows that are in both are counted.
+    """
     columns = request.columns
     if not request.train:
         from sonde.training import OBJECTIVES
@@ -36,7 +44,6 @@ def find_sources(request: Request, fields: Sequence[str]) -> Sources:
         _check_distinct(dev, "twice in --dev")
     else:
         dev = [part for source in request.train for part in find_parts_named_dev(source, fields, columns)]
-    _check_distinct([*train, *dev], "in --train and in --dev")
     return Sources(tuple(train), tuple(dev))
 
 
@@ -44,7 +51,10 @@ def _check_distinct(parts: Iterable[Part], where: str) -> None:
     """Refuse files that are named again, whichever way."""
     known: set[Part] = set()
     for part in parts:
-        same = part._replace(paths=tuple(str(Path(path).resolve()) for path in part.paths))
-        if same in known:
+        if _resolved(part) in known:
             raise UsageError(f"{part} is named {where}; name it once.")
-        known.add(same)
+        known.add(_resolved(part))
+
+
+def _resolved(part: Part) -> Part:
+    return part._replace(paths=tuple(str(Path(path).resolve()) for path in part.paths))
