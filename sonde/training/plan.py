@@ -32,8 +32,8 @@ from sonde.training.sources import Sources, find_sources
 
 __all__ = ["LABEL", "Arrangement", "Inputs", "Plan"]
 
-MANY_COPIES = 0.01
-"""The share of dev rows that may be copies of training rows without a warning."""
+MANY_COPIES, MANY_COPIES_SHARE = 50, 0.01
+"""How many dev rows, and what share of them, may be copies of training rows without a warning."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class Plan:
         dev = decide(self._read(sources.dev, form), Rules(form.made, request.max_length))
         rows = choose(self._read(sources.dev, form), dev, USED)
         fates, copies = decide_and_count_copies(train, rules, rows)
-        if copies > MANY_COPIES * dev.count(USED) and not sources.same:
+        if copies > max(MANY_COPIES, MANY_COPIES_SHARE * dev.count(USED)) and not sources.same:
             warnings.warn(
                 f"{copies:,} of {dev.count(USED):,} dev rows are near-duplicates of training rows, so that dev scores "
                 "may be too high. Leave them out of one side, or hold out training rows with --held-out N.",

@@ -130,10 +130,12 @@ def test_dev_rows_that_are_also_in_train_are_counted(plan, tmp_path):
     train = lines(tmp_path / "a.tsv", ["A dog.\tIt runs.\tneutral", "a cat\tit sits\tneutral", "A dog.\tIt runs\tx"])
     dev = lines(tmp_path / "d.tsv", ["a DOG\tit runs!\tneutral", "a cat\tit runs\tneutral", "a dog\tit runs\tneutral"])
     made = plan(train, dev)
-    with pytest.warns(SondeWarning, match="2 of 3 dev rows are near-duplicates of training rows"):
-        assert len(list(made.rows("train", NLI))) == 3  # they stay
+    assert len(list(made.rows("train", NLI))) == 3  # they stay
     assert len(list(made.rows("dev", NLI))) == 3
     assert made.counts["dev"] == {"read": 3, "used": 3, "also in train": 2}
+    train, dev = lines(tmp_path / "a.txt", words(80)), lines(tmp_path / "d.txt", [*words(60), *words(40, 1)])
+    with pytest.warns(SondeWarning, match="60 of 100 dev rows are near-duplicates of training rows"):
+        plan(train, dev).rows("train", ("text",))
 
 
 def test_sources_are_named_once(plan, tmp_path, monkeypatch):

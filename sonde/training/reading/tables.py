@@ -90,7 +90,7 @@ def _places(
     if columns:
         header = header or any(not column.isdecimal() or column in names for column in columns)
         return [column_place(path, names if header else (), len(names), FLAG, column) for column in columns], header
-    if header or (len(fields) > 1 and any(_name_of(field, names) for field in fields)):
+    if header or sum(_name_of(field, names) is not None for field in fields) > 1:  # one name may be a sentence
         return [names.index(name) for name in _recognised(path, names, fields)], True
     if len(names) < len(fields):
         got = f"{len(names)} column{'s' * (len(names) != 1)}"
@@ -125,5 +125,5 @@ def _with_words(path: str, rows: Iterator[tuple[int, tuple[str, ...]]], place: i
         try:
             words = " ".join([word for _, word in parse_tree(cells[place]).leaves()])
         except DataError as error:
-            raise CorpusError(path, number, f"{cells[place][:40]!r} ({error})", "a tree in brackets") from None
+            raise CorpusError(path, number, f"no tree ({error})", "a bracketed tree") from None
         yield Row(cells, path, number, (words,))
