@@ -24,7 +24,6 @@ from sonde.training.fates import (
     decide_and_hold_out,
 )
 from sonde.training.inputs import Inputs, make_inputs
-from sonde.training.processes import process_rank
 from sonde.training.reading import DEV, TRAIN, Part, Row, read_part
 from sonde.training.reading.part import LABEL
 from sonde.training.request import Request
@@ -77,7 +76,7 @@ class Plan:
 
     request: Request
     folder: Path
-    """Where examples are written to; it is deleted when training has ended."""
+    """Where examples are written to; it is deleted when training has ended. Each process has its own."""
     withheld: frozenset[int] = frozenset()
     """Sentences of probing sets, by their near-duplicate keys."""
     counts: dict[str, Counter[str]] = field(default_factory=dict)
@@ -128,11 +127,8 @@ class Plan:
         return choose(self._read(parts, form), fates, keep)
 
     def writer(self, name: str, sequences: Sequence[str], numbers: Sequence[str] = ()) -> ExampleWriter:
-        """Files for the examples of this name; each process has its own, since all of them read the data.
-
-        So no process waits for another, and machines need no common disk.
-        """
-        return ExampleWriter(self.folder / str(process_rank()) / name, sequences, numbers)
+        """Files for the examples of this name."""
+        return ExampleWriter(self.folder / name, sequences, numbers)
 
     def inputs(self, texts: Callable[[], Iterable[str]], *, bag: bool = False, **extra: Value) -> Inputs:
         """The words of the encoder: those of the word vectors, or the most frequent ones of the training texts.

@@ -175,7 +175,7 @@ def test_a_full_disk_loses_nothing(whole, tmp_path, monkeypatch):
 
 
 def test_damaged_states_are_named(whole, tmp_path):
-    out, asked = whole
+    _, asked = whole
     with pytest.raises(Crash):
         train(asked, tmp_path / "out", crash_at(5))
     file = tmp_path / "out/resume.safetensors"

@@ -43,7 +43,7 @@ def test_same_seed_same_vectors_and_those_of_the_random_twin(texts, source, tmp_
 def test_word_vectors_are_enough(tmp_path):
     file = tmp_path / "words.vec"
     file.write_text("3 4\n" + "".join(f"{word} {n} {n + 1} 0 1\n" for n, word in enumerate(("the", "cat", "sleeps"))))
-    folder = train(request("none", "bilstm-max", settings=SIZES, vectors=str(file)), tmp_path / "out")
+    folder = train(request("none", "bilstm-max", settings=SIZES, vectors=str(file), width=4), tmp_path / "out")
     assert list(folder.vocabulary.words) == ["the", "cat", "sleeps"]
     assert folder.config["rows"] == {}
     assert vectors(folder, ["the cat sleeps", "the cat"]).shape == (2, 16)

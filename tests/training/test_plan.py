@@ -237,17 +237,6 @@ def test_vectors_made_of_subwords(plan, monkeypatch):
     assert inputs.table.dtype == np.float32
 
 
-def test_each_process_writes_its_own_examples(plan, tmp_path, monkeypatch):
-    made = plan()
-    for rank in ("0", "1"):
-        monkeypatch.setenv("RANK", rank)
-        out = made.writer("train", ("text",))
-        out.add(([int(rank), 7],))
-        monkeypatch.setenv("RANK", "1")
-        assert out.finish().sequences["text"].values.tolist() == [int(rank), 7]
-    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["0", "1"]
-
-
 def test_planning_needs_no_torch():
     code = "import sys, sonde.training.plan, sonde.training.train; print('torch' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
