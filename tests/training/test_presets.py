@@ -14,6 +14,7 @@ BY_PAPER = {
     "conneau2018": ["bilstm-last", "bilstm-max", "bilstm-last-4m", "bilstm-max-4m", "gated-convnet"],
     "xprobe2019": ["rnn-max", "rnn-last", "attention-max", "attention-last", "cnn-max", "cnn-mean"],
     "adi2017": [f"{kind}-{size}" for kind in ("ed", "cbow") for size in (100, 300, 500, 750, 1000)],
+    "krasnowska2019": ["sent2vec"],
     "xnli2018": ["x-cbow", "x-bilstm-last", "x-bilstm-max"],
     "xlm2019": ["12-layers", "6-layers"],
 }

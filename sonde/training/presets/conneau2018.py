@@ -6,6 +6,7 @@ have 512 units per direction, and 256 if their names end in ``-4m``: so two laye
 
 from __future__ import annotations
 
+from sonde.core.settings import Value
 from sonde.training.preset import Preset
 from sonde.training.presets._training import ADAM, MOMENTUM
 
@@ -13,14 +14,18 @@ PAPER = (
     "Conneau, Kruszewski, Lample, Barrault and Baroni (2018), What you can cram into a single $&!#* vector: Probing "
     "sentence embeddings for linguistic properties"
 )
-OBJECTIVES = {
-    "nli": {"head": 100, "head_layers": 1, "nonlinear": True},
-    "translate": {},
-    "autoencode": {},
-    "tree": {},
-    "next": {},
-}
-"""The classifier of NLI is an MLP with 100 hidden units."""
+CODES = 40_000
+"""Merges of the byte-pair encoding of targets."""
+
+
+def _objectives(embedding: int) -> dict[str, dict[str, Value]]:
+    """The classifier of NLI is an MLP with 100 hidden units; target tokens have the tuned "input embedding size"."""
+    decoder: dict[str, Value] = {"decoder": 512, "decoder_layers": 2, "target_width": embedding}
+    return {
+        "nli": {"head": 100, "head_layers": 1, "nonlinear": True},
+        **{name: {**decoder, "codes": CODES} for name in ("translate", "autoencode", "next")},
+        "tree": decoder,
+    }
 
 
 def _bilstm(pool: str, *, small: bool) -> Preset:
@@ -32,7 +37,7 @@ def _bilstm(pool: str, *, small: bool) -> Preset:
         encoder=f"bilstm-{pool}",
         settings={"hidden": units, "layers": 2},
         training=ADAM,
-        objective=OBJECTIVES,
+        objective=_objectives(1024),
         inputs={"projection": 1024} if small else {},
         paper=PAPER,
         parameters=4_000_000,
@@ -48,7 +53,7 @@ presets = (
         encoder="gated-convnet",
         settings={"hidden": 512, "layers": 8, "kernel": 3},
         training=MOMENTUM,
-        objective=OBJECTIVES,
+        objective=_objectives(512),
         paper=PAPER,
         parameters=12_000_000,
         order=34,
