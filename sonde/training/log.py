@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -25,23 +26,30 @@ class Report:
     """Steps of this epoch that are done."""
     of: int
     """Steps of this epoch."""
-    loss: float
-    """The mean since the last report, per sentence or target token."""
-    lr: float
-    words_per_second: float
+    loss: float = math.nan
+    """The mean since the last report, per sentence or target token; none in the report that has the scores."""
+    lr: float = 0.0
+    words: int = 0
+    """Words read since the last report, by this process."""
+    seconds: float = 0.0
+    """Since the last report."""
     scores: Mapping[str, float] = field(default_factory=dict)
     """On dev; only after an epoch."""
     best: bool = False
     checkpoint: str = ""
     """The checkpoint that was written."""
 
+    @property
+    def words_per_second(self) -> float:
+        """Since the last report."""
+        return self.words / self.seconds if self.seconds else 0.0
+
 
 def append_report(folder: Path, report: Report) -> None:
     """Add a line."""
-    line = json.dumps({key: value for key, value in asdict(report).items() if value not in ({}, "", False)})
     try:
         with (folder / FILE).open("a") as file:
-            file.write(line + "\n")
+            file.write(_line(report))
             file.flush()
             os.fsync(file.fileno())
     except OSError as e:
@@ -57,13 +65,23 @@ def read_reports(folder: Path) -> Iterator[Report]:
         return
     for line in file.read_bytes().splitlines():
         try:
-            yield Report(**json.loads(line))
-        except (ValueError, TypeError):  # cut off when training was killed
+            found = json.loads(line)
+            found.pop("words_per_second", None)
+            yield Report(**found)
+        except (ValueError, TypeError, AttributeError):  # cut off when training was killed
             continue
 
 
 def drop_after(folder: Path, step: int) -> None:
     """Leave out what was reported after a step, from which training goes on."""
     kept = [report for report in read_reports(folder) if report.step <= step]
-    lines = [json.dumps({k: v for k, v in asdict(r).items() if v not in ({}, "", False)}) for r in kept]
-    write_atomically(folder / FILE, "".join(line + "\n" for line in lines).encode())
+    write_atomically(folder / FILE, "".join(map(_line, kept)).encode())
+
+
+def _line(report: Report) -> str:
+    """A line of JSON, without what is as by default; JSON has no NaN."""
+    default = asdict(Report(-1, -1, -1, -1))
+    facts = {key: value for key, value in asdict(report).items() if value != default[key]}
+    if not math.isfinite(report.loss):
+        facts.pop("loss", None)
+    return json.dumps({**facts, "words_per_second": round(report.words_per_second)} if report.words else facts) + "\n"

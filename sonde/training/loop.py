@@ -127,11 +127,8 @@ def _epoch(training: _Training) -> None:
         at.done, at.step = at.done + 1, at.step + 1
         total, count, words = total + float(found.total), count + found.units, words + found.words
         if at.done % every == 0 or at.done == len(steps):
-            speed = words / max(1e-9, time.monotonic() - began)
-            _tell(
-                training,
-                Report(at.epoch, at.step, at.done, len(steps), total / max(1, count), schedule.step_lr(at.step), speed),
-            )
+            loss, lr, seconds = total / max(1, count), schedule.step_lr(at.step), time.monotonic() - began
+            _tell(training, Report(at.epoch, at.step, at.done, len(steps), loss, lr, int(words), seconds))
             total = count = words = 0.0
             began = time.monotonic()
         if options.every and at.step % options.every == 0:
@@ -151,7 +148,10 @@ def _epoch(training: _Training) -> None:
         if best:
             write_json(training.folder.path / "best.json", {"checkpoint": name, training.prepared.selection: chosen})
         lr = schedule.step_lr(at.step)
-        _tell(training, Report(epoch, at.step, len(steps), len(steps), math.nan, lr, 0.0, scores, best, name))
+        _tell(
+            training,
+            Report(epoch, at.step, len(steps), len(steps), lr=lr, scores=scores, best=best, checkpoint=name),
+        )
     training.at = _Position(epoch + 1, 0, at.step)
     _save(training)
     if training.interrupted:
@@ -182,7 +182,7 @@ def _step(training: _Training, step: Step) -> Loss:
         everywhere = int(accelerator.reduce(torch.tensor(float(count), device=accelerator.device)).item())
     # processes average their gradients, of sums here; what is wanted is the gradient of the mean over all examples
     accelerator.backward(total * (processes / max(1, everywhere)))
-    _check_finite(training, step, float(total))
+    _check_finite(training, step, float(total.detach()))
     if options.clip:
         _clip(training, lr)
     training.optimiser.step()
