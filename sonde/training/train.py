@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,8 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
         write_card(TrainedFolder(folder))
     finally:
         shutil.rmtree(data, ignore_errors=True)
+        with suppress(OSError):  # it is not empty
+            folder.rmdir()
     return TrainedFolder(folder)
 
 
