@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -25,8 +24,8 @@ def is_main_process() -> bool:
 class TrainingDisplay:
     """Where training is, on standard error: one transient line on a terminal, otherwise a line per finished epoch."""
 
-    def __init__(self, folder: Path, epochs: int) -> None:
-        self._folder, self._epochs = folder, epochs
+    def __init__(self, epochs: int) -> None:
+        self._epochs = epochs
         self._stack = ExitStack()
         self._bar: Any = None
         self._task: Any = None
@@ -65,10 +64,9 @@ class TrainingDisplay:
             self._score = scores_text(one.scores)
         if self._bar is None:
             if one.checkpoint:
-                _print_epoch(self._folder, one, self._epochs)
+                _print_epoch(one, self._epochs)
             return
-        facts = [f"loss {one.loss:.4f}" if one.words else "", self._score]
-        facts += [f"{one.words_per_second:,.0f} words/s" if one.words else ""]
+        facts = [f"loss {one.loss:.4f}", self._score, f"{one.words_per_second:,.0f} words/s"]
         self._bar.update(
             self._task,
             description=f"epoch {one.epoch}/{self._epochs}",
@@ -95,15 +93,12 @@ class TrainingDisplay:
             self._ends = now + steps * (now - began) / (one.step - step)
 
 
-def _print_epoch(folder: Path, one: Report, epochs: int) -> None:
-    """A plain line on an epoch; its loss and speed are those of all its reports."""
+def _print_epoch(one: Report, epochs: int) -> None:
+    """A plain line on an epoch."""
     from sonde.console import err
-    from sonde.training.history import group_reports
-    from sonde.training.log import read_reports
 
-    epoch = list(group_reports(report for report in read_reports(folder) if report.epoch == one.epoch))[-1]
-    parts = [f"epoch {epoch.number}/{epochs}", f"loss {epoch.loss:.4f}", scores_text(epoch.scores)]
-    parts += [f"{epoch.words_per_second:,.0f} words/s", f"{epoch.seconds:,.1f} s", "best so far" * one.best]
+    parts = [f"epoch {one.epoch}/{epochs}", f"loss {one.loss:.4f}", scores_text(one.scores)]
+    parts += [f"{one.words_per_second:,.0f} words/s", f"{one.seconds:,.1f} s", "best so far" * one.best]
     err().print("  ".join(filter(None, parts)), markup=False, soft_wrap=True)
 
 

@@ -137,8 +137,8 @@ def train(
     from sonde.cli._training import TrainingDisplay, is_main_process, print_parts, print_summary
     from sonde.console import err
     from sonde.errors import UsageError
+    from sonde.training.describe import is_finished
     from sonde.training.request import make_request
-    from sonde.training.train import is_finished
     from sonde.training.train import train as run
 
     if list_:
@@ -168,7 +168,7 @@ def train(
     )  # fmt: skip
     before = is_finished(request, out)
     try:
-        with TrainingDisplay(out, request.options.epochs) as display:
+        with TrainingDisplay(request.options.epochs) as display:
             folder: TrainedFolder = run(request, out, display.report)
     except KeyboardInterrupt:
         if is_main_process():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,12 +25,12 @@ class Epoch:
     steps: int
     """Steps from the beginning to its end."""
     loss: float
-    """The mean of its reports, each counted by its steps; not a number if there are none."""
+    """The mean, per sentence or target token; of an unfinished epoch, of its reports by their steps."""
     lr: float
     """The learning rate at its end."""
     words: int
     seconds: float
-    """Spent on training, without reading data and scoring."""
+    """Of its steps, without scoring."""
     scores: Mapping[str, float] = field(default_factory=dict)
     """On dev."""
     checkpoint: str = ""
@@ -122,30 +121,27 @@ def _state(file: Path) -> dict[str, Any]:
 
 
 def group_reports(reports: Iterable[Report], best: str = "") -> Iterable[Epoch]:
-    """The epochs that reports are of; ``best`` is the name of the best checkpoint."""
+    """The epochs that reports are of; ``best`` is the name of the best checkpoint.
+
+    The report at the end of an epoch is about all of it; the others are about what came after the one before.
+    """
     epochs: dict[int, list[Report]] = {}
     for report in reports:
         epochs.setdefault(report.epoch, []).append(report)
     for number, group in epochs.items():
-        done, total, count = 0, 0.0, 0
-        for report in group:
-            if math.isfinite(report.loss):
-                total += report.loss * (report.steps - done)
-                count += report.steps - done
-                done = report.steps
-        ends = [report for report in group if report.checkpoint]
-        end = ends[-1] if ends else group[-1]
+        *_, last = group
+        if last.checkpoint:
+            loss, words = last.loss, last.words_per_second * last.seconds
+        else:
+            loss = words = 0.0
+            for before, one in zip([None, *group], group, strict=False):
+                done, seconds = (before.steps, before.seconds) if before else (0, 0.0)
+                loss += one.loss * (one.steps - done) / last.steps
+                words += one.words_per_second * (one.seconds - seconds)
         yield Epoch(
-            number,
-            end.step,
-            total / count if count else math.nan,
-            group[-1].lr,
-            sum(report.words for report in group),
-            sum(report.seconds for report in group),
-            dict(end.scores),
-            end.checkpoint,
-            bool(best) and end.checkpoint == best,
-        )
+            number, last.step, loss, last.lr, round(words), last.seconds, dict(last.scores), last.checkpoint,
+            bool(best) and last.checkpoint == best,
+        )  # fmt: skip
 
 
 def score_text(value: Any) -> str:

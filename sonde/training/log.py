@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -26,23 +25,17 @@ class Report:
     """Steps of this epoch that are done."""
     of: int
     """Steps of this epoch."""
-    loss: float = math.nan
-    """The mean since the last report, per sentence or target token; none in the report that has the scores."""
-    lr: float = 0.0
-    words: int = 0
-    """Words read since the last report, by this process."""
+    loss: float
+    """The mean since the last report, per sentence or target token."""
+    lr: float
+    words_per_second: float
     seconds: float = 0.0
-    """Since the last report."""
+    """Of the epoch so far, without scoring."""
     scores: Mapping[str, float] = field(default_factory=dict)
     """On dev; only after an epoch."""
     best: bool = False
     checkpoint: str = ""
     """The checkpoint that was written."""
-
-    @property
-    def words_per_second(self) -> float:
-        """Since the last report."""
-        return self.words / self.seconds if self.seconds else 0.0
 
 
 def append_report(folder: Path, report: Report) -> None:
@@ -65,10 +58,8 @@ def read_reports(folder: Path) -> Iterator[Report]:
         return
     for line in file.read_bytes().splitlines():
         try:
-            found = json.loads(line)
-            found.pop("words_per_second", None)
-            yield Report(**found)
-        except (ValueError, TypeError, AttributeError):  # cut off when training was killed
+            yield Report(**json.loads(line))
+        except (ValueError, TypeError):  # cut off when training was killed
             continue
 
 
@@ -79,9 +70,9 @@ def drop_after(folder: Path, step: int) -> None:
 
 
 def _line(report: Report) -> str:
-    """A line of JSON, without what is as by default; JSON has no NaN."""
-    default = asdict(Report(-1, -1, -1, -1))
-    facts = {key: value for key, value in asdict(report).items() if value != default[key]}
-    if not math.isfinite(report.loss):
-        facts.pop("loss", None)
-    return json.dumps({**facts, "words_per_second": round(report.words_per_second)} if report.words else facts) + "\n"
+    """A line of JSON, without the scores, mark and checkpoint that there are not; a loss of 0 is one."""
+    facts = asdict(report)
+    return (
+        json.dumps({key: value for key, value in facts.items() if value or not isinstance(value, dict | bool | str)})
+        + "\n"
+    )
