@@ -11,10 +11,10 @@ from typing import Any
 from sonde.errors import UsageError
 from sonde.networks.folder import TrainedFolder, read_json
 from sonde.training import PRESETS
+from sonde.training.digests import describe_sources
 from sonde.training.history import why_finished
 from sonde.training.objective import Prepared
 from sonde.training.request import Request
-from sonde.training.sources import describe_sources
 
 ROLES = ("train", "dev", "withhold")
 """What files are read for."""

@@ -75,9 +75,9 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
         run_loop(folder, prepared, request.options, report_and_write)
     finally:
         shutil.rmtree(data, ignore_errors=True)
-        with suppress(OSError):  # not empty: other processes still read, or there is something to keep
-            (folder / DATA).rmdir()
-            folder.rmdir()
+        for empty in (folder / DATA, folder):
+            with suppress(OSError):  # not empty: other processes still read, or there is something to keep
+                empty.rmdir()
     if state.is_main_process:
         shutil.rmtree(folder / DATA, ignore_errors=True)
         write_card(TrainedFolder(folder))
