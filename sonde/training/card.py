@@ -25,6 +25,8 @@ PARAMETERS = {
 """Where parameters are; the first two are trained."""
 IN_WORDS = ("vectors", "vectors digest", "unknown words")
 """Facts that the line on words has."""
+LISTED = 20
+"""Values of a list that are shown."""
 REQUEST = {
     "held_out": "rows held out as dev",
     "columns": "columns",
@@ -207,7 +209,9 @@ def _value(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.4g}"
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value[:LISTED])) + f", … ({len(value):,} in all)" * (len(value) > LISTED)
+    return str(value)
 
 
 def _tag(objective: str) -> str:

@@ -73,6 +73,7 @@ def make_request(
         encoder = found.encoder
         known_by_preset = {**found.settings, **found.objective.get(objective, {})}
         training = dict(found.training)
+        more = {**found.inputs, **more}
     if not encoder:
         raise UsageError(f"Name an encoder: --encoder with one of {', '.join(ARCHITECTURES)}, or --preset.")
     network = ARCHITECTURES.get(encoder)
