@@ -191,8 +191,12 @@ def _rows(counts: Mapping[str, int]) -> str:
 
 
 def _best(history: History) -> str:
-    if history.best is None:
+    if history.best is None and history.selection:
         return history.best_checkpoint or "none yet"
+    if history.best is None:
+        return (
+            f"epoch {history.finished[-1].number}, the last one" if history.finished else "the network as initialised"
+        )
     score = history.best.scores.get(history.selection)
     shown = "" if score is None else f", {history.selection} {score_text(score)} on dev"
     return f"epoch {history.best.number}{shown}"

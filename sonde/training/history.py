@@ -146,4 +146,4 @@ def group_reports(reports: Iterable[Report], best: str = "") -> Iterable[Epoch]:
 
 def score_text(value: Any) -> str:
     """A score with one decimal, a small one with more."""
-    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
+    return f"{value:.1f}" if abs(value) >= 10 or not value else f"{value:.3g}"
