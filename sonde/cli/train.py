@@ -164,7 +164,7 @@ def train(
     request = make_request(
         objective, encoder, preset=preset, settings=_parse_settings(set_), options=_given(options), train=train,
         dev=dev, columns=tuple(filter(None, columns.split(","))), vectors=vectors, fine_tune=fine_tune,
-        withhold=withhold, **_given(inputs),
+        withhold=withhold, **inputs,
     )  # fmt: skip
     before = is_finished(request, out)
     try:
