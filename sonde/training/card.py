@@ -204,7 +204,8 @@ def _best(history: History) -> str:
 
 def _training(history: History) -> str:
     done, state = len(history.finished), f"ended: {history.stopped}" if history.stopped else "not ended"
-    words = f"{history.words:,} words in {history.seconds:,.0f} seconds"
+    seconds = f"{history.seconds:.1f}" if history.seconds < 10 else f"{history.seconds:,.0f}"
+    words = f"{history.words:,} words in {seconds} seconds"
     return f"{done} epoch{'s' * (done != 1)}, {words}; {state}" if history.epochs else state
 
 

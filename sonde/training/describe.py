@@ -40,9 +40,11 @@ def count_parameters(prepared: Prepared) -> dict[str, int]:
     inside = {id(p) for p in model.encoder.parameters()}
     every = list(model.parameters())
     trained = [p for p in every if p.requires_grad or prepared.update is not None]
-    fixed = sum(p.numel() for p in every) - sum(p.numel() for p in trained) + sum(b.numel() for b in model.buffers())
-    encoder = sum(p.numel() for p in trained if id(p) in inside)
-    return {"encoder": encoder, "others": sum(p.numel() for p in trained) - encoder, "fixed": fixed}
+    encoder, total = (sum(p.numel() for p in some) for some in ([p for p in trained if id(p) in inside], trained))
+    inputs = prepared.inputs
+    given = 0 if inputs.table is None or not inputs.config.frozen else inputs.table.size
+    fixed = sum(p.numel() for p in every) - total + given
+    return {"encoder": encoder, "others": total - encoder, "fixed": fixed}
 
 
 def describe_data(request: Request) -> dict[str, list[dict[str, Any]]]:
