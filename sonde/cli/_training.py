@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 import time
@@ -14,11 +13,6 @@ if TYPE_CHECKING:
     from sonde.core.settings import Setting
     from sonde.networks.folder import TrainedFolder
     from sonde.training.log import Report
-
-
-def is_main_process() -> bool:
-    """Whether this is the one of several processes that prints; launchers number them."""
-    return os.environ.get("RANK", "0") == "0"
 
 
 class TrainingDisplay:
@@ -34,6 +28,8 @@ class TrainingDisplay:
         self._score = ""
 
     def __enter__(self) -> Self:
+        from sonde.training.launch import is_main_process
+
         if is_main_process() and sys.stderr.isatty():
             from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 

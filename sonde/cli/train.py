@@ -57,7 +57,8 @@ def train(
 ) -> int:
     """Train a sentence encoder, on a CPU or GPU. Run again, the same command resumes where it stopped.
 
-    `accelerate launch -m sonde train …` does the same with several processes, GPUs or machines.
+    `accelerate launch -m sonde train …` does the same with several GPUs or machines, and `torchrun -m sonde train …` with
+    several processes on a CPU.
 
     Parameters
     ----------
@@ -134,10 +135,11 @@ def train(
     from sonde.training.installed import require_training
 
     require_training()
-    from sonde.cli._training import TrainingDisplay, is_main_process, print_parts, print_summary
+    from sonde.cli._training import TrainingDisplay, print_parts, print_summary
     from sonde.console import err
     from sonde.errors import UsageError
     from sonde.training.describe import is_finished
+    from sonde.training.launch import is_main_process
     from sonde.training.request import make_request
     from sonde.training.train import train as run
 

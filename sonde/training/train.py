@@ -18,6 +18,7 @@ from sonde.networks.folder import FORMAT, TrainedFolder, read_json, write_json
 from sonde.training import OBJECTIVES
 from sonde.training.card import write_card
 from sonde.training.describe import check_data_unchanged, describe_data, describe_model, is_finished
+from sonde.training.launch import join_processes
 from sonde.training.log import Report
 from sonde.training.objective import Prepared
 from sonde.training.plan import Plan
@@ -62,7 +63,7 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
             write_card(TrainedFolder(folder))
         report(one)
 
-    state = PartialState()
+    state = PartialState(cpu=join_processes())
     state.wait_for_everyone()
     make_folder(folder)
     data = folder / DATA / str(state.process_index)

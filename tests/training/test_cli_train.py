@@ -16,6 +16,7 @@ from sonde.cli._training import TrainingDisplay
 from sonde.cli.train import train as verb
 from sonde.networks import ARCHITECTURES
 from sonde.training import OBJECTIVES
+from sonde.training.launch import join_processes
 from sonde.training.log import Report, read_reports
 from sonde.training.options import Options
 from sonde.training.request import Request
@@ -219,6 +220,18 @@ def test_only_the_main_process_of_several_prints(monkeypatch, place, done):
     monkeypatch.setenv("RANK", "1")
     again = train(place, "--epochs", 2, "-o", "out")
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+
+
+def test_processes_on_a_cpu_work_together(monkeypatch):
+    monkeypatch.delenv("ACCELERATE_USE_CPU", raising=False)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert not join_processes()
+    assert "ACCELERATE_USE_CPU" not in os.environ
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("ACCELERATE_USE_CPU", "")  # put back at the end
+    monkeypatch.delenv("ACCELERATE_USE_CPU")
+    assert join_processes()
+    assert os.environ["ACCELERATE_USE_CPU"] == "true"
 
 
 def test_show_has_the_facts_and_the_curve_in_every_format(place, done):
