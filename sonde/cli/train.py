@@ -57,8 +57,7 @@ def train(
 ) -> int:
     """Train a sentence encoder, on a CPU or GPU. Run again, the same command resumes where it stopped.
 
-    `accelerate launch -m sonde train …` does the same with several GPUs or machines, and `torchrun -m sonde train …` with
-    several processes on a CPU.
+    With several GPUs: `accelerate launch -m sonde train …`; with several CPU processes: `torchrun -m sonde train …`.
 
     Parameters
     ----------
