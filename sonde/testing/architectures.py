@@ -13,7 +13,7 @@ from sonde.training.installed import require_training
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from sonde.networks.architecture import Architecture, Body
+    from sonde.networks.architecture import Architecture, Body, Encoded
 
 WIDTH = 6
 LENGTHS = (5, 1, 9, 3, 9, 2)
@@ -53,12 +53,18 @@ def examine_architecture(architecture: Architecture, settings: Mapping[str, Valu
     generator = torch.Generator().manual_seed(1)
     lengths = torch.tensor(LENGTHS)
     inputs = torch.randn(len(LENGTHS), max(LENGTHS), WIDTH, generator=generator)
+    ids = torch.randint(1, 50, inputs.shape[:2], generator=generator)
     for row, length in enumerate(LENGTHS):
         inputs[row, length:] = 0
+        ids[row, length:] = 0
+
+    def encode(body: Body, inputs: Tensor, lengths: Tensor, ids: Tensor) -> Encoded:
+        return body(inputs, lengths, *([ids] if architecture.reads_ids else []))
+
     rule = "it gives one vector of finite numbers per sentence, of the size that it names"
     try:
         body = build()
-        encoded = body(inputs, lengths)
+        encoded = encode(body, inputs, lengths, ids)
         wrong = _shape(encoded.vectors, (len(LENGTHS), body.size))
     except Exception as e:  # whatever third-party code raises
         yield Verdict(rule, False, f"got {describe_error(e)}{error_location(e)}")
@@ -69,19 +75,25 @@ def examine_architecture(architecture: Architecture, settings: Mapping[str, Valu
     vectors = encoded.vectors.detach()
 
     def alone() -> str:
-        parts = [body(inputs[i : i + 1, :n], lengths[i : i + 1]).vectors for i, n in enumerate(LENGTHS)]
+        rows = [slice(i, i + 1) for i in range(len(LENGTHS))]
+        parts = [
+            encode(body, inputs[row, :n], lengths[row], ids[row, :n]).vectors
+            for row, n in zip(rows, LENGTHS, strict=True)
+        ]
         return _difference(vectors, torch.cat(parts).detach())
 
     def reordered() -> str:
         order = torch.arange(len(LENGTHS)).flip(0)
-        return _difference(vectors, body(inputs[order], lengths[order]).vectors.detach()[order])
+        found = encode(body, inputs[order], lengths[order], ids[order]).vectors
+        return _difference(vectors, found.detach()[order])
 
     def padded() -> str:
-        more = torch.full((len(LENGTHS), 4, WIDTH), 9.0)
-        noise = torch.cat((inputs, more), 1)
+        noise = torch.cat((inputs, inputs.new_zeros(len(LENGTHS), 4, WIDTH)), 1)
+        others = torch.cat((ids, ids.new_zeros(len(LENGTHS), 4)), 1)
         for row, length in enumerate(LENGTHS):
             noise[row, length:] = 9.0
-        return _difference(vectors, body(noise, lengths).vectors.detach())
+            others[row, length:] = 9
+        return _difference(vectors, encode(body, noise, lengths, others).vectors.detach())
 
     def layers() -> str:
         time = (len(LENGTHS), max(LENGTHS))
@@ -92,12 +104,12 @@ def examine_architecture(architecture: Architecture, settings: Mapping[str, Valu
         return "" if len(torch.unique(vectors, dim=0)) == len(LENGTHS) else "two different sentences have one vector"
 
     def same() -> str:
-        return _difference(vectors, build()(inputs, lengths).vectors.detach())
+        return _difference(vectors, encode(build(), inputs, lengths, ids).vectors.detach())
 
     def learns() -> str:
         if not any(p.requires_grad for p in body.parameters()):  # type: ignore[attr-defined]
             return ""
-        body(inputs, lengths).vectors.square().sum().backward()  # type: ignore[no-untyped-call]
+        encode(body, inputs, lengths, ids).vectors.square().sum().backward()  # type: ignore[no-untyped-call]
         names = [name for name, p in body.named_parameters() if p.requires_grad and p.grad is None]  # type: ignore[attr-defined]
         return f"no gradient reaches {', '.join(names)}" if names else ""
 
