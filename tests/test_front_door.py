@@ -34,6 +34,7 @@ def place(tmp_path_factory):
     run = evaluate({"knowing": Knowing()}, [dataset()], folder / "run")
     (folder / "signature").write_text(next(r.signature for r in run if r.cell.encoder == "baseline:hash"))
     (folder / "file").write_text("x")
+    (folder / "pairs.tsv").write_text("".join(f"the {n} cats sleep\tcats sleep\tneutral\n" for n in range(9)))
     (folder / "folder").mkdir()
     for ending in ("html", "json", "csv", "md", "tex", "pdf", "svg", "py", "conllu"):
         (folder / f"dir.{ending}").mkdir()
@@ -74,6 +75,7 @@ FOLDERS = [
     ("senteval", "install"),
     ("data", "get", "MR", "--yes", "--offline", "-o"),
     ("data", "convert-coco", "file", "file", "file", "-o"),
+    ("train", "nli", "-e", "bow-mean", "--train", "own.txt", "--held-out", "9", "-o"),
 ]
 """Commands that write into a folder, which comes last."""
 
@@ -110,7 +112,12 @@ SOURCES = [
     ("run", "own.txt", "--controls"), ("run", "own.txt", "--measures"), ("show",), ("compare",), ("report",),
     ("figure", "-k", "heatmap", "-o", "x.pdf"), ("figure", "run", "-k", "heatmap", "-o", "x.pdf", "-e"),
     ("serve", "--port", "0"), ("repeat",), ("repeat", "SIGNATURE", "--run"), ("repeat", "SIGNATURE", "-d"),
-    ("check",), ("check", "passive"), ("ls",),
+    ("check",), ("check", "passive"), ("ls",), ("train", "-e", "bow-mean", "-o", "new"),
+    ("train", "nli", "-o", "new", "-e"), ("train", "nli", "-o", "new", "--preset"),
+    ("train", "nli", "-e", "bow-mean", "-o", "new", "--held-out", "9", "--train"),
+    ("train", "nli", "-e", "bow-mean", "-o", "new", "--train", "pairs.tsv", "--dev"),
+    ("train", "nli", "-e", "bow-mean", "-o", "new", "--train", "pairs.tsv", "--held-out", "2", "--vectors"),
+    ("train", "nli", "-e", "bow-mean", "-o", "new", "--train", "pairs.tsv", "--held-out", "2", "--withhold"),
 ]  # fmt: skip
 """Commands that read what comes last, or take it for a name."""
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from sonde.core.settings import Setting
 
 order = 160
 
@@ -63,6 +66,43 @@ def _probes() -> Iterator[Row]:
         yield name, probe.kind, preset.summary, differences(probe).replace("&", " ")
 
 
+def _architectures() -> Iterator[Row]:
+    from sonde.networks import ARCHITECTURES
+    from sonde.training.installed import require_training
+
+    require_training()
+    yield "architecture", "description", "settings"
+    for name, part in ARCHITECTURES.parts().items():
+        yield name, part.summary, _defaults(part.settings)
+
+
+def _objectives() -> Iterator[Row]:
+    from sonde.training import OBJECTIVES
+    from sonde.training.installed import require_training
+
+    require_training()
+    yield "objective", "description", "data", "settings"
+    for name, part in OBJECTIVES.parts().items():
+        yield name, part.summary, part.data, _defaults(part.settings)
+
+
+def _presets() -> Iterator[Row]:
+    from sonde.training import PRESETS
+
+    yield "preset", "description", "settings"
+    for name, part in PRESETS.parts().items():
+        yield name, part.summary, " ".join(f"{key}={value_text(value)}" for key, value in part.settings.items())
+
+
+def _defaults(settings: Mapping[str, Setting]) -> str:
+    return " ".join(f"{name}={value_text(setting.default)}" for name, setting in settings.items())
+
+
+def value_text(value: object) -> str:
+    """The value of a setting as users type it."""
+    return ("no", "yes")[value] if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def _store() -> Iterator[Row]:
     from sonde.encoders.store import Store, default_root
 
@@ -89,6 +129,9 @@ LISTS: dict[str, Callable[[], Iterator[Row]]] = {
     "suites": _suites,
     "encoders": _encoders,
     "probes": _probes,
+    "architectures": _architectures,
+    "objectives": _objectives,
+    "presets": _presets,
     "controls": partial(_parts, "sonde.run.control:CONTROLS"),
     "measures": partial(_parts, "sonde.run.measure:MEASURES"),
     "charts": partial(_parts, "sonde.report.charts:CHARTS"),
@@ -110,20 +153,31 @@ def ls(what: Annotated[str, Parameter(help=HELP)], /) -> int:
 
     Parts that installed packages offer as entry points are among them.
     """
-    from rich.table import Table
-    from rich.text import Text
-
-    from sonde.console import out
     from sonde.core.suggest import did_you_mean
     from sonde.errors import UsageError
 
     if what not in LISTS:
         raise UsageError(f"There is no list {what!r}.{did_you_mean(what, LISTS)} Expected one of {', '.join(LISTS)}.")
+    print_list(what)
+    return 0
+
+
+def print_list(what: str) -> None:
+    """Print one of the lists."""
+    print_table(LISTS[what]())
+
+
+def print_table(texts: Iterator[Row]) -> None:
+    """Print a table; the first row is its header."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from sonde.console import out
+
     table = Table(box=None, pad_edge=False, header_style="bold")
-    header, *rows = LISTS[what]()
+    header, *rows = texts
     for column in header:
         table.add_column(column, justify="right" if column in NUMBERS else "left")
     for row in rows:
         table.add_row(*map(Text, row))
     out().print(table)
-    return 0

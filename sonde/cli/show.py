@@ -1,4 +1,4 @@
-"""`sonde show`: the results of a run, or probing sets."""
+"""`sonde show`: the results of a run, probing sets, or a trained encoder."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ def show(
     task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
     seed: int = 0,
 ) -> int:
-    """Show the results of a run; or probing sets: their sizes, or sample rows.
+    """Show the results of a run; probing sets: their sizes, or sample rows; or a trained encoder: its scores by epoch.
 
     Parameters
     ----------
     path: Path
-        A folder that `sonde run` or `sonde make` wrote.
+        A folder that `sonde run`, `sonde make` or `sonde train` wrote.
     format: str
-        For a run: table, md (Markdown), tex (LaTeX, with booktabs), csv (one line per result) or json. Default: table.
+        For a run or an encoder: table, md (Markdown), tex (LaTeX, with booktabs), csv (one line per result or epoch) or
+        json. Default: table.
     metric: str
         For a run: accuracy, macro_f1, log2_loss (bits, with calibrated values) or log2_loss_calibrated.
         Default: accuracy.
@@ -64,6 +65,13 @@ def show(
         if signatures and (format != "table" or metric != "accuracy"):
             raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
         _show_run(path, format, metric, signatures, published)
+        return 0
+    if all((path / name).is_file() for name in ("config.json", "training.jsonl")):
+        if examples or baselines or published or task or seed or signatures or metric != "accuracy":
+            raise UsageError(f"{path} is a trained encoder: the only option for it is --format.")
+        from sonde.cli._trained import show_trained
+
+        show_trained(path, format)
         return 0
     if format != "table" or metric != "accuracy" or signatures:
         raise UsageError(f"--format, --metric and --signatures are for runs; {path} has no run.json. Leave them out.")

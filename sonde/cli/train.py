@@ -3,89 +3,196 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 if TYPE_CHECKING:
-    from sonde.training.log import Report
+    from sonde.networks.folder import TrainedFolder
 
-order = 80
+order = 65
+
+DATA = Group("Data", sort_key=1)
+WORDS = Group("Words and their vectors", sort_key=2)
+TRAINING = Group("Training (defaults: as the preset, or else the objective, says)", sort_key=3)
 
 
 def train(
     objective: str = "",
+    /,
     *,
     encoder: Annotated[str, Parameter(("--encoder", "-e"))] = "",
     preset: str = "",
-    set: Annotated[tuple[str, ...], Parameter(("--set",))] = (),
-    train: Annotated[tuple[str, ...], Parameter(("--train",))] = (),
-    dev: tuple[str, ...] = (),
-    held_out: int = 0,
-    columns: str = "",
-    vectors: str = "",
-    fine_tune: bool = False,
-    words: int = 200_000,
-    width: int = 300,
-    projection: int = 0,
-    tokenise: Literal["simple", "space"] = "simple",
-    case: Literal["fallback", "lower", "as-is"] = "fallback",
-    max_length: int = 200,
-    withhold: tuple[str, ...] = (),
-    optimiser: str | None = None,
-    lr: float | None = None,
-    batch: int | None = None,
-    epochs: int | None = None,
-    clip: float | None = None,
-    patience: int | None = None,
-    every: int | None = None,
-    seed: int | None = None,
+    set_: Annotated[tuple[str, ...], Parameter("--set")] = (),
     out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
+    list_: Annotated[bool, Parameter("--list")] = False,
+    train: Annotated[tuple[str, ...], Parameter(group=DATA, consume_multiple=True)] = (),
+    dev: Annotated[tuple[str, ...], Parameter(group=DATA, consume_multiple=True)] = (),
+    held_out: Annotated[int | None, Parameter(group=DATA)] = None,
+    columns: Annotated[str, Parameter(group=DATA)] = "",
+    max_length: Annotated[int | None, Parameter(group=DATA)] = None,
+    withhold: Annotated[tuple[str, ...], Parameter(group=DATA, consume_multiple=True)] = (),
+    vectors: Annotated[str, Parameter(group=WORDS)] = "",
+    fine_tune: Annotated[bool, Parameter(group=WORDS)] = False,
+    words: Annotated[int | None, Parameter(group=WORDS)] = None,
+    width: Annotated[int | None, Parameter(group=WORDS)] = None,
+    projection: Annotated[int | None, Parameter(group=WORDS)] = None,
+    tokenise: Annotated[Literal["simple", "space"] | None, Parameter(group=WORDS)] = None,
+    case: Annotated[Literal["fallback", "lower", "as-is"] | None, Parameter(group=WORDS)] = None,
+    optimiser: Annotated[str | None, Parameter(group=TRAINING)] = None,
+    lr: Annotated[float | None, Parameter(group=TRAINING)] = None,
+    momentum: Annotated[float | None, Parameter(group=TRAINING)] = None,
+    batch: Annotated[int | None, Parameter(group=TRAINING)] = None,
+    clip: Annotated[float | None, Parameter(group=TRAINING)] = None,
+    clip_lr: Annotated[bool | None, Parameter(group=TRAINING, negative="--no-clip-lr")] = None,
+    epochs: Annotated[int | None, Parameter(group=TRAINING)] = None,
+    decay: Annotated[float | None, Parameter(group=TRAINING)] = None,
+    shrink: Annotated[float | None, Parameter(group=TRAINING)] = None,
+    min_lr: Annotated[float | None, Parameter(group=TRAINING)] = None,
+    patience: Annotated[int | None, Parameter(group=TRAINING)] = None,
+    consecutive: Annotated[bool | None, Parameter(group=TRAINING, negative="--no-consecutive")] = None,
+    warmup: Annotated[int | None, Parameter(group=TRAINING)] = None,
+    every: Annotated[int | None, Parameter(group=TRAINING)] = None,
+    seed: Annotated[int | None, Parameter(group=TRAINING)] = None,
 ) -> int:
-    """Train a sentence encoder.
+    """Train a sentence encoder, on a CPU or GPU. Run again, the same command resumes where it stopped.
+
+    With several GPUs: `accelerate launch -m sonde train …`; with several CPU processes: `torchrun -m sonde train …`.
 
     Parameters
     ----------
     objective: str
-        What it is trained for.
+        What the encoder is trained for, as `sonde train --list` says: nli, translate, …
+    encoder: str
+        The architecture, as `sonde train --list` says: bilstm-max, …
+    preset: str
+        An encoder of a paper, such as conneau2018/bilstm-max: architecture, sizes, and how it was trained.
+    set_: tuple[str, ...]
+        A setting of the encoder or the objective, such as --set hidden=512. May be repeated.
+    out: Path
+        The folder to write to, or to resume in; then the encoder is trained:FOLDER.
+    list_: bool
+        List architectures, objectives and presets, and train nothing; with OBJECTIVE or --encoder, its settings.
+    train: tuple[str, ...]
+        Files or folders to train on. May be repeated.
+    dev: tuple[str, ...]
+        Files or folders to choose the best checkpoint on. May be repeated.
+    held_out: int
+        Without --dev: hold out this many training rows.
+    columns: str
+        The columns of a table, comma-separated, in the order that the objective names; by name, or number from 1.
+    max_length: int
+        Leave out examples with longer texts, in words. Default: 200.
+    withhold: tuple[str, ...]
+        Probing sets: their sentences are left out of training. May be repeated.
+    vectors: str
+        A file of word vectors, in any format that vec: reads. Default: they are learned.
+    fine_tune: bool
+        Change the given word vectors during training.
+    words: int
+        The most frequent words to know. Default: 200000.
+    width: int
+        Dimensions of learned word vectors. Default: 300.
+    projection: int
+        Project word vectors to this many dimensions. Default: 0, no projection.
+    tokenise: str
+        simple splits punctuation off words; space splits at white space only. Default: simple.
+    case: str
+        How words are looked up: as-is, lower, or fallback: as they are, then in lower case, then capitalised. Default:
+        fallback.
+    optimiser: str
+        sgd, adam, adagrad, adadelta or rmsprop.
+    lr: float
+        The learning rate.
+    momentum: float
+        The momentum of sgd.
+    batch: int
+        Examples per step, over all processes.
+    clip: float
+        The largest norm of a gradient; 0 means no limit.
+    clip_lr: bool
+        Clip by scaling the learning rate of the step, and not the gradient.
+    epochs: int
+        The number of epochs, at most.
+    decay: float
+        Multiply the learning rate by this after each epoch.
+    shrink: float
+        Divide the learning rate by this after an epoch that is not better on dev.
+    min_lr: float
+        Stop when the learning rate falls below this.
+    patience: int
+        Stop after this many epochs that are not better on dev; 0 means never.
+    consecutive: bool
+        Whether these epochs have to follow each other.
+    warmup: int
+        Steps in which the learning rate rises; after them it falls with the inverse square root of the step.
+    every: int
+        Also write a checkpoint every so many steps; 0 means only after epochs.
+    seed: int
+        All random choices derive from it.
     """
+    from sonde.training.installed import require_training
+
+    require_training()
+    from sonde.cli._training import TrainingDisplay, print_parts, print_summary
     from sonde.console import err
-    from sonde.console import out as console
     from sonde.errors import UsageError
+    from sonde.training.describe import is_finished
+    from sonde.training.launch import is_main_process
     from sonde.training.request import make_request
     from sonde.training.train import train as run
 
+    if list_:
+        print_parts(objective, encoder)
+        return 0
+    if not objective:
+        raise UsageError("Name an objective, such as nli: `sonde train --list` lists them, with the data they need.")
     if out is None:
         raise UsageError("Name the folder to write to: -o FOLDER.")
-    pairs = {}
-    for one in set:
-        key, equals, value = one.partition("=")
-        if not equals:
-            raise UsageError(f"--set {one}: expected KEY=VALUE.")
-        pairs[key] = value
     options = {
-        key: value
-        for key, value in (
-            ("optimiser", optimiser),
-            ("lr", lr),
-            ("batch", batch),
-            ("epochs", epochs),
-            ("clip", clip),
-            ("patience", patience),
-            ("every", every),
-            ("seed", seed),
-        )
-        if value is not None
-    }
+        "optimiser": optimiser, "lr": lr, "momentum": momentum, "batch": batch, "clip": clip, "clip_lr": clip_lr,
+        "epochs": epochs, "decay": decay, "shrink": shrink, "min_lr": min_lr, "patience": patience,
+        "consecutive": consecutive, "warmup": warmup, "every": every, "seed": seed,
+    }  # fmt: skip
+    inputs = {
+        "held_out": held_out, "max_length": max_length, "words": words, "width": width, "projection": projection,
+        "tokenise": tokenise, "case": case,
+    }  # fmt: skip
+    for name, value in inputs.items():
+        if isinstance(value, int) and value < (name in ("max_length", "words", "width")):
+            low = int(name in ("max_length", "words", "width"))
+            raise UsageError(f"--{name.replace('_', '-')} {value}: expected an integer, {low} or more.")
     request = make_request(
-        objective, encoder, preset=preset, settings=pairs, options=options, train=train, dev=dev, held_out=held_out,
-        columns=tuple(filter(None, columns.split(","))), vectors=vectors, fine_tune=fine_tune, words=words, width=width,
-        projection=projection, tokenise=tokenise, case=case, max_length=max_length, withhold=withhold,
+        objective, encoder, preset=preset, settings=_parse_settings(set_), options=_given(options), train=train,
+        dev=dev, columns=tuple(filter(None, columns.split(","))), vectors=vectors, fine_tune=fine_tune,
+        withhold=withhold, **inputs,
     )  # fmt: skip
-
-    def report(one: Report) -> None:
-        err().print(one)
-
-    folder = run(request, out, report)
-    console().print(f"trained:{folder.path}")
+    before = is_finished(request, out)
+    try:
+        with TrainingDisplay(request.options.epochs) as display:
+            folder: TrainedFolder = run(request, out, display.report)
+    except KeyboardInterrupt:
+        if is_main_process():
+            err().print(f"Repeat the command to go on with the training in {out}/.", markup=False, soft_wrap=True)
+        raise
+    if is_main_process():
+        print_summary(folder, before)
     return 0
+
+
+def _parse_settings(pairs: tuple[str, ...]) -> dict[str, str]:
+    from sonde.errors import UsageError
+
+    found: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key or not value:
+            raise UsageError(f"--set {pair}: expected KEY=VALUE, such as hidden=512.")
+        if found.setdefault(key, value) != value:
+            raise UsageError(f"--set {key}={found[key]} and --set {pair} contradict each other: leave one of them out.")
+    return found
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    """Those that were given."""
+    return {name: value for name, value in values.items() if value is not None}

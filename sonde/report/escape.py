@@ -8,6 +8,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from sonde.console import printable
+from sonde.core.markdown import in_markdown, plain
+
+__all__ = ["csv_text", "in_csv", "in_latex", "in_markdown", "plain"]
 
 _LATEX = {
     "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#", "%": "\\%", "_": "\\_",
@@ -20,16 +23,6 @@ _LATEX = {
 _FORMULA = tuple("=+-@\t\r＝＋－＠")
 """What a formula in a spreadsheet begins with; some programs also accept the full-width forms."""
 _NUMBER = re.compile(r"[+-]?(\d[\d,]*\.?\d*|\.\d+)([eE][+-]?\d+)?")
-
-
-def plain(text: str) -> str:
-    """One line of text without control characters."""
-    return printable(" ".join(text.split()))
-
-
-def in_markdown(text: str) -> str:
-    """Text escaped for Markdown, inside a table and elsewhere."""
-    return "".join(f"&#{ord(c)};" if c in "\\`*_[]<>|&~$@#" else c for c in plain(text))
 
 
 def in_latex(text: str) -> str:

@@ -1,7 +1,16 @@
-"""Conformance checks that anyone can run on their own tasks and encoders; ``sonde check`` prints them."""
+"""Conformance checks that anyone can run on their own parts; ``sonde check`` prints those of tasks and encoders."""
 
+from sonde.testing.architectures import check_architecture, examine_architecture
 from sonde.testing.encoders import check_encoder, examine_encoder
 from sonde.testing.tasks import check_task, examine_task
 from sonde.testing.verdict import Verdict
 
-__all__ = ["Verdict", "check_encoder", "check_task", "examine_encoder", "examine_task"]
+__all__ = [
+    "Verdict",
+    "check_architecture",
+    "check_encoder",
+    "check_task",
+    "examine_architecture",
+    "examine_encoder",
+    "examine_task",
+]

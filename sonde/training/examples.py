@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +75,7 @@ class ExampleWriter:
         make_folder(folder)
         self._folder, self._sequences, self._numbers = folder, tuple(sequences), tuple(numbers)
         self._stack = ExitStack()
+        finalize(self, self._stack.close)  # reading may fail before the end
         self._files: dict[str, BinaryIO] = {}
         self._held: dict[str, array[int]] = {}
         self._position = dict.fromkeys(self._sequences, 0)

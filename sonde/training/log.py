@@ -40,10 +40,9 @@ class Report:
 
 def append_report(folder: Path, report: Report) -> None:
     """Add a line."""
-    line = json.dumps({key: value for key, value in asdict(report).items() if value not in ({}, "", False)})
     try:
         with (folder / FILE).open("a") as file:
-            file.write(line + "\n")
+            file.write(_line(report))
             file.flush()
             os.fsync(file.fileno())
     except OSError as e:
@@ -67,5 +66,13 @@ def read_reports(folder: Path) -> Iterator[Report]:
 def drop_after(folder: Path, step: int) -> None:
     """Leave out what was reported after a step, from which training goes on."""
     kept = [report for report in read_reports(folder) if report.step <= step]
-    lines = [json.dumps({k: v for k, v in asdict(r).items() if v not in ({}, "", False)}) for r in kept]
-    write_atomically(folder / FILE, "".join(line + "\n" for line in lines).encode())
+    write_atomically(folder / FILE, "".join(map(_line, kept)).encode())
+
+
+def _line(report: Report) -> str:
+    """A line of JSON, without the scores, mark and checkpoint that there are not; a loss of 0 is one."""
+    facts = asdict(report)
+    return (
+        json.dumps({key: value for key, value in facts.items() if value or not isinstance(value, dict | bool | str)})
+        + "\n"
+    )

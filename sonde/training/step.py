@@ -69,7 +69,9 @@ class Updater:
             total, units = total * 0, 0
         everywhere = Loss(total.detach(), units, found.words)
         if processes > 1:
-            sums = torch.tensor([float(total), units, found.words], dtype=torch.float64, device=accelerator.device)
+            sums = torch.tensor(
+                [float(total.detach()), units, found.words], dtype=torch.float64, device=accelerator.device
+            )
             sums = accelerator.reduce(sums)
             everywhere = Loss(sums[0], int(sums[1]), int(sums[2]))
         _check_finite(float(everywhere.total), step, epoch, number, folder)

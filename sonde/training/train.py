@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from sonde.core.files import make_folder, write_atomically
 from sonde.errors import UsageError
 from sonde.networks.folder import FORMAT, TrainedFolder, read_json, write_json
 from sonde.training import OBJECTIVES
+from sonde.training.card import write_card
+from sonde.training.describe import check_data_unchanged, describe_data, describe_model, is_finished
+from sonde.training.launch import join_processes
 from sonde.training.log import Report
 from sonde.training.objective import Prepared
 from sonde.training.plan import Plan
@@ -49,7 +53,17 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
     from sonde.training.loop import run_loop
 
     _check_same(request, folder)
-    state = PartialState()
+    if is_finished(request, folder):
+        return TrainedFolder(folder)
+    files = describe_data(request)
+    check_data_unchanged(files, folder)
+
+    def report_and_write(one: Report) -> None:
+        if one.checkpoint:
+            write_card(TrainedFolder(folder))
+        report(one)
+
+    state = PartialState(cpu=join_processes())
     state.wait_for_everyone()
     make_folder(folder)
     data = folder / DATA / str(state.process_index)
@@ -57,17 +71,21 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
         plan = Plan(request, data, read_withheld(request.withhold))
         prepared = OBJECTIVES.get(request.objective).prepare(plan)
         if state.is_main_process:
-            _write_files(folder, request, plan, prepared)
+            _write_files(folder, request, plan, prepared, files)
         state.wait_for_everyone()
-        run_loop(folder, prepared, request.options, report)
+        run_loop(folder, prepared, request.options, report_and_write)
     finally:
         shutil.rmtree(data, ignore_errors=True)
+        for empty in (folder / DATA, folder):
+            with suppress(OSError):  # not empty: other processes still read, or there is something to keep
+                empty.rmdir()
     if state.is_main_process:
         shutil.rmtree(folder / DATA, ignore_errors=True)
+        write_card(TrainedFolder(folder))
     return TrainedFolder(folder)
 
 
-def _write_files(folder: Path, request: Request, plan: Plan, prepared: Prepared) -> None:
+def _write_files(folder: Path, request: Request, plan: Plan, prepared: Prepared, files: dict[str, Any]) -> None:
     """Everything but the weights; the configuration last, since it makes a folder that of an encoder."""
     from sonde import __version__
 
@@ -87,9 +105,12 @@ def _write_files(folder: Path, request: Request, plan: Plan, prepared: Prepared)
         "facts": {**inputs.facts, **prepared.facts},
         "selection": prepared.selection,
         "maximise": prepared.maximise,
+        "data": files,
+        **describe_model(request, prepared),
         "sonde": __version__,
     }
     write_json(folder / "config.json", config)
+    write_card(TrainedFolder(folder))
 
 
 def _check_same(request: Request, folder: Path) -> None:

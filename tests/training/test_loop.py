@@ -191,7 +191,8 @@ def test_two_processes_learn_what_one_does(whole, tmp_path):
         "-m", "sonde", "train", "nli", "-e", "bilstm-max", "--train", pairs, "--dev", dev, "--set", "hidden=8",
         "--set", "head=16", "--width", "12", "--optimiser", "adam", "--batch", "16", "--epochs", "2",
     ]  # fmt: skip
-    launch = ["-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2", "--num_cpu_threads_per_process", "1"]
+    # accelerate's launcher would start one process only where there is no GPU
+    launch = ["-m", "torch.distributed.run", "--nproc-per-node", "2"]
     for name, more in (("one", []), ("two", launch)):
         found = subprocess.run(
             [sys.executable, *more, *words, "-o", str(tmp_path / name)], capture_output=True, text=True

@@ -1,0 +1,128 @@
+"""What `sonde show` prints of a trained encoder: what it is, and its scores by epoch."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sonde.networks.folder import TrainedFolder
+    from sonde.training.history import History
+
+
+def show_trained(path: Path, format: str) -> None:
+    """Print a trained encoder in a format of `sonde show`; needs no torch."""
+    from sonde.networks.folder import open_folder
+    from sonde.training.history import read_history
+
+    folder = open_folder(path)
+    history = read_history(folder)
+    if format == "table":
+        _print(folder, history)
+    else:
+        sys.stdout.write({"md": _markdown, "tex": _latex, "csv": _csv, "json": _json}[format](folder, history))
+
+
+def _print(folder: TrainedFolder, history: History) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from sonde.console import out, printable
+    from sonde.training.card import curve, main_facts
+
+    console = out()
+    facts = Table(box=None, pad_edge=False, show_header=False)
+    for name, text in main_facts(folder, history).items():
+        facts.add_row(Text(name, style="bold"), Text(printable(text)))
+    console.print(facts)
+    header, *rows = curve(history)
+    if not rows:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, name in enumerate(header):
+        table.add_column(Text(printable(name)), justify="right" if place else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print()
+    console.print(table)
+
+
+def _markdown(folder: TrainedFolder, history: History) -> str:
+    from sonde.core.markdown import in_markdown, markdown_table
+    from sonde.training.card import curve, main_facts
+
+    facts = ((name, in_markdown(text)) for name, text in main_facts(folder, history).items())
+    header, *rows = curve(history)
+    lines = [*markdown_table(("", ""), facts, left=2), ""]
+    lines += markdown_table([in_markdown(name) for name in header], rows) if rows else ()
+    return "\n".join(lines) + "\n"
+
+
+def _latex(folder: TrainedFolder, history: History) -> str:
+    from sonde.report.escape import in_latex
+    from sonde.training.card import curve, main_facts
+
+    header, *rows = ([in_latex(cell) for cell in row] for row in curve(history))
+    first, *others = (f"{' & '.join(row)} \\\\" for row in (header, *rows))
+    lines = ["% \\usepackage{booktabs}"]
+    lines += [f"% {name}: {' '.join(text.split())}" for name, text in main_facts(folder, history).items()]
+    lines += [f"\\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", "\\toprule", first, "\\midrule", *others]
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"]) + "\n"
+
+
+def _csv(folder: TrainedFolder, history: History) -> str:
+    from sonde.report.escape import csv_text
+
+    rows = list(_epochs(history))
+    names = history.score_names
+    flat = [{**row, **{f"dev_{name}": row["scores"].get(name) for name in names}} for row in rows]
+    for row in flat:
+        del row["scores"]
+    return csv_text([list(flat[0]), *(list(row.values()) for row in flat)]) if flat else ""
+
+
+def _json(folder: TrainedFolder, history: History) -> str:
+    config = folder.config
+    content = {
+        **{key: config[key] for key in KEPT if key in config},
+        "best": history.best_checkpoint or None,
+        "ended": history.stopped or None,
+        "epochs": list(_epochs(history)),
+    }
+    return json.dumps(content, indent=2) + "\n"
+
+
+KEPT = (
+    "network",
+    "request",
+    "rows",
+    "data",
+    "facts",
+    "selection",
+    "maximise",
+    "size",
+    "parameters",
+    "sonde",
+    "software",
+)
+"""What of ``config.json`` is printed as JSON."""
+
+
+def _epochs(history: History) -> Iterator[dict[str, Any]]:
+    """A row per epoch, with numbers as they are; what is not a number is left empty."""
+    for epoch in history.epochs:
+        yield {
+            "epoch": epoch.number,
+            "step": epoch.steps,
+            "loss": epoch.loss if math.isfinite(epoch.loss) else None,
+            "lr": epoch.lr,
+            "words": epoch.words,
+            "seconds": epoch.seconds,
+            "checkpoint": epoch.checkpoint or None,
+            "best": epoch.best,
+            "scores": {name: value if math.isfinite(value) else None for name, value in epoch.scores.items()},
+        }

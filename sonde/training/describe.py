@@ -1,0 +1,69 @@
+"""What ``config.json`` says about a training beyond its request: sizes, files with digests, and software."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sonde.errors import UsageError
+from sonde.networks.folder import TrainedFolder, read_json
+from sonde.training import PRESETS
+from sonde.training.digests import describe_sources
+from sonde.training.history import why_finished
+from sonde.training.objective import Prepared
+from sonde.training.request import Request
+
+ROLES = ("train", "dev", "withhold")
+"""What files are read for."""
+SOFTWARE = ("torch", "accelerate", "safetensors", "numpy")
+"""Packages whose versions are recorded."""
+
+
+def describe_model(request: Request, prepared: Prepared) -> dict[str, Any]:
+    """Sizes of the model, the paper of the preset, and versions."""
+    model: Any = prepared.model
+    return {
+        "trains": bool(prepared.streams),
+        "size": int(model.encoder.size),
+        "parameters": count_parameters(prepared),
+        "paper": PRESETS.get(request.preset).paper if request.preset else "",
+        "software": {"python": platform.python_version(), **{name: version(name) for name in SOFTWARE}},
+    }
+
+
+def count_parameters(prepared: Prepared) -> dict[str, int]:
+    """How many are trained, in the encoder and in the rest, and how many are fixed, as given word vectors are."""
+    model: Any = prepared.model
+    inside = {id(p) for p in model.encoder.parameters()}
+    every = list(model.parameters())
+    trained = [p for p in every if p.requires_grad or prepared.update is not None]
+    encoder, total = (sum(p.numel() for p in some) for some in ([p for p in trained if id(p) in inside], trained))
+    inputs = prepared.inputs
+    given = 0 if inputs.table is None or not inputs.config.frozen else inputs.table.size
+    fixed = sum(p.numel() for p in every) - total + given
+    return {"encoder": encoder, "others": total - encoder, "fixed": fixed}
+
+
+def describe_data(request: Request) -> dict[str, list[dict[str, Any]]]:
+    """The files that are read, by what they are read for."""
+    return {role: describe_sources(getattr(request, role)) for role in ROLES}
+
+
+def check_data_unchanged(data: Mapping[str, Any], folder: Path) -> None:
+    """Refuse to go on with files that are not those with which training began."""
+    before = read_json(folder / "config.json").get("data", {}) if (folder / "config.json").is_file() else {}
+    for role, files in before.items():
+        now = data.get(role, [])
+        if changed := [one["name"] for one in (*files, *now) if one not in files or one not in now]:
+            raise UsageError(
+                f"{changed[0]} ({role}) is not what it was when the training in {folder} began: restore it, or choose "
+                "another folder."
+            )
+
+
+def is_finished(request: Request, folder: Path) -> bool:
+    """Whether a folder has a training that has ended, and that this request would not prolong."""
+    return (folder / "config.json").is_file() and bool(why_finished(TrainedFolder(folder), request.options.epochs))
