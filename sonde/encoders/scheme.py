@@ -7,9 +7,8 @@ point of the group ``sonde.encoders`` names the scheme, and the module or its ``
     [project.entry-points."sonde.encoders"]
     mine = "my_package.my_scheme"
 
-A name may stand for several encoders, such as all checkpoints of one: a module with ``expand``, a function from a Spec to
-a list of names, says which. Options that choose weights, and have no meaning for random ones, are in
-``REPLACED_BY_RANDOM``.
+A name may stand for several encoders, such as all checkpoints of one: ``expand``, a function from a Spec to a list of
+names, says which. ``REPLACED_BY_RANDOM`` has the options that choose weights, and mean nothing for random ones.
 
 Built-in schemes that run code named by the spec say ``RUNS_CODE = True``, and those that send texts to a server say
 ``SENDS_TEXTS = True``. A scheme of another package may do either, so it is always treated as if it did both.

@@ -100,7 +100,7 @@ class Trained:
                     found[i] = vectors[0].mean(0).cpu().numpy()
         return found
 
-    def states(self, torch: Any, ids: Any, lengths: Any, layers: Sequence[int]) -> list[Any]:
+    def states(self, ids: Any, lengths: Any, layers: Sequence[int]) -> list[Any]:
         """The states (sentences, time, width) of layers; nothing but the inputs is computed for layer 0 alone."""
         inputs = self.network.inputs(ids)
         above = self.network.body(inputs, lengths).layers if any(layers) else ()
@@ -113,7 +113,7 @@ class Trained:
         if not self.layer_indices:
             return self.network(ids, lengths).vectors[None]
         pool = {"mean": mean_over_time, "max": max_over_time, "last": last_state}[self.pool]
-        states = self.states(torch, ids, lengths, self.layer_indices)
+        states = self.states(ids, lengths, self.layer_indices)
         return torch.stack([pool(each, lengths) for each in states])
 
     def _batches(self, torch: Any, rows: Sequence[list[int]]) -> Iterator[tuple[list[int], Any, Any]]:
@@ -151,7 +151,7 @@ class MaxPooled(Trained):
         with torch.inference_mode():
             layer = self.layer_indices or (-1,)
             for places, ids, lengths in self._batches(torch, [self.vocabulary.ids(text) for text in texts]):
-                (states,) = self.states(torch, ids, lengths, layer)
+                (states,) = self.states(ids, lengths, layer)
                 for i, shares in zip(places, selected_shares(states, lengths).tolist(), strict=True):
                     found[i] = list(zip(tokens[i], shares[: len(tokens[i])], strict=True))
         return found

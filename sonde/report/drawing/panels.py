@@ -49,7 +49,8 @@ def grid(
         panels.append(
             {
                 "title": {"text": wrap_title(style, title, width), "limit": width + gap},
-                "width": width,
+                # views above each other have widths of their own
+                **({} if "vconcat" in view else {"width": width}),
                 **view,
                 "transform": [own, *view.get("transform", ())],
             }
