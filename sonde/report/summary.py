@@ -189,7 +189,9 @@ def _layer_table(
 def _training(run: Run, grid: Grid) -> tuple[TrainingScore | None, ...]:
     known = read_training_scores(run)
     found = (known.get((column.encoder, column.identity)) for column in grid.columns)
-    return tuple(s and TrainingScore(metric=s.metric, value=s.value, maximise=s.maximise) for s in found)
+    return tuple(
+        None if s is None else TrainingScore(metric=s.metric, value=s.value, maximise=s.maximise) for s in found
+    )
 
 
 def _missing(run: Run, grid: Grid) -> list[str]:

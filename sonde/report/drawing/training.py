@@ -9,14 +9,13 @@ from sonde.report.drawing.figure_style import FigureStyle, Row, Spec, number_axi
 from sonde.report.drawing.lines import (
     Axes,
     lay_out,
-    legend_columns,
     lines_panel,
     panel_height,
     panels_of_lines,
     x_encoding,
 )
 from sonde.report.drawing.options import METRIC_TITLES, Lines
-from sonde.report.drawing.panels import Panel
+from sonde.report.drawing.panels import Panel, legend_columns
 
 THIN = 5.5
 """The height of a panel above another, in font sizes."""
@@ -58,10 +57,10 @@ def curves_with_training(
             # the first panel of scores has the title of their axis, wherever it is
             here = panel._replace(first=panel.first or panel.number == len(metrics))
             return lines_panel(style, drawn, names, axes, here)
-        here = replace(axes, x=axes.x if panel.last else "")
+        own = replace(axes, x=axes.x if panel.last else "")
         return {
             "height": panel_height(style, panel),
-            **_view(style, names, here, _axis_title(metrics[panel.number]), _ends(drawn)),
+            **_view(style, names, own, _axis_title(metrics[panel.number]), _ends(drawn)),
         }
 
     titles = [*(f"training: {metric}" for metric in metrics), *layout.titles]
