@@ -1,6 +1,7 @@
 """Folders of tiny trained encoders, written without training."""
 
 import json
+from contextlib import contextmanager
 
 import msgspec
 import numpy as np
@@ -12,6 +13,17 @@ WORDS = (
     "the of and a to in was it for on with as he be at by had boats clouds gardens rivers towers river very high dog "
     "chased two cats she never drinks cold milk rain after window . <s> </s>"
 ).split()
+
+
+@contextmanager
+def one_thread():
+    """Networks this small are slower with several threads, and much slower on a busy machine."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def write_folder(path, epochs=3, *, hidden=8, width=6, metric="accuracy", frozen=True, steps=(), **more):

@@ -45,8 +45,10 @@ OPTIONS = {
 REPLACED_BY_RANDOM = ("epoch", "step")
 """Options that choose weights: an untrained copy has none of them."""
 POOLINGS = ("mean", "max", "last")
-BATCH_WORDS = 8192
-"""Words, with padding, that are encoded together."""
+BATCH_WORDS = 2048
+"""Words, with padding, that are encoded together: more of them leave the cache of a processor."""
+MIN_BATCH, MAX_PADDED = 32, 4 / 3
+"""After this many sentences, a batch ends at one that is longer than the first by this factor."""
 
 FloatArray = NDArray[np.float32]
 
@@ -122,7 +124,10 @@ class Trained:
         at = 0
         while at < len(order):
             end = at + 1
-            while end < len(order) and (end + 1 - at) * len(rows[order[end]]) <= BATCH_WORDS:
+            longest = MAX_PADDED * len(rows[order[at]])
+            while end < len(order) and (end + 1 - at) * (length := len(rows[order[end]])) <= BATCH_WORDS:
+                if length > longest and end - at >= MIN_BATCH:
+                    break
                 end += 1
             places = order[at:end]
             sizes = [len(rows[i]) for i in places]
