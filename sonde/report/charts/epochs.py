@@ -34,8 +34,7 @@ def _training_rows(summary: Summary, rows: Sequence[Row]) -> list[Row]:
             points.setdefault(
                 (row["encoder_name"], row["x"]),
                 {
-                    "set": None, "set_name": f"training: {metric}", **same, "metric": metric, "training": True,
-                    **dict.fromkeys(CURVE_FIELDS), "points": score.value,
+                    "set": None, "set_name": f"training: {metric}", **same, "metric": metric, **dict.fromkeys(CURVE_FIELDS), "points": score.value,
                     "text": f"{row['encoder_name']}, epoch {row['x']:g}, training: {metric} {score.value:.4g}",
                 },
             )  # fmt: skip
@@ -44,7 +43,7 @@ def _training_rows(summary: Summary, rows: Sequence[Row]) -> list[Row]:
 
 def spec(rows: Sequence[Row], options: Options) -> Spec:
     """Epochs or steps from left to right."""
-    training, scores = ([row for row in rows if bool(row.get("training")) is which] for which in (True, False))
+    training, scores = ([row for row in rows if (row["set"] is None) is which] for which in (True, False))
     epochs = sorted({row["x"] for row in scores})
     axes = Axes(x="epoch or step", ticks=epochs if len(epochs) <= MAX_TICKS else None)
     if training:
@@ -54,7 +53,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
 
 def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
     """What the scores of training are."""
-    metrics = dict.fromkeys(row["metric"] for row in rows if row.get("training"))
+    metrics = dict.fromkeys(row["metric"] for row in rows if row["set"] is None)
     worse = {score.metric for score in summary.training if score is not None and not score.maximise}
     if metrics:
         named = [f"{metric} (less is better)" if metric in worse else metric for metric in metrics]

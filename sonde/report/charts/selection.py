@@ -12,7 +12,6 @@ from sonde.report.drawing.figure_style import (
     Row,
     Spec,
     figure_style,
-    name_axis,
     number_axis,
     points,
     tooltip,
@@ -23,8 +22,6 @@ from sonde.report.escape import plain
 from sonde.report.names import short_names
 from sonde.report.types import Summary
 
-PLACE_DIGITS = 4
-"""Digits, and a space, that make words of a sentence different from each other; they are not drawn."""
 LABEL_ROOM = 1.25
 """How much longer the axis is than the longest bar, for the number at its end."""
 
@@ -49,7 +46,6 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                     {
                         "sentence": i, "sentence_text": sentences[i], "column": j, "encoder_name": short, "place": k,
                         "word": plain(word), "share": share, "points": points(share),
-                        "label": f"{k:0{PLACE_DIGITS}d} {plain(word)}", "shown": f"{100 * share:.0f}",
                         "text": f"{short}: {plain(word)} {100 * share:.1f} %",
                     }
                 )  # fmt: skip
@@ -62,12 +58,13 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     panels = list(dict.fromkeys((row["sentence"], row["encoder_name"]) for row in rows))
     encoders = len({row["encoder_name"] for row in rows})
     drawn = [row | {"panel": panels.index((row["sentence"], row["encoder_name"]))} for row in rows]
+    room = style.label_width(row["word"] for row in rows)
     most = LABEL_ROOM * max(row["points"] for row in rows)
 
     def draw(panel: Panel) -> Spec:
         own = [row for row in drawn if row["panel"] == panel.number]
-        words = name_axis(style, [row["word"] for row in own], labelExpr=f"slice(datum.label, {PLACE_DIGITS + 1})")
-        y = {"field": "label", "type": "nominal", "scale": {"domain": [row["label"] for row in own]}, "axis": words}
+        # by place, since a word may occur twice: words are marks, not the labels of an axis
+        y = {"field": "place", "type": "ordinal", "scale": {"domain": [row["place"] for row in own]}, "axis": None}
         x = {
             "field": "points",
             "type": "quantitative",
@@ -81,12 +78,15 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
                 {"mark": {"type": "bar", "color": SERIES_COLOURS[0]}},
                 {
                     "mark": {"type": "text", "align": "left", "dx": style.font / 4},
-                    "encoding": {"text": {"field": "shown", "type": "nominal"}},
+                    "encoding": {"text": {"field": "points", "type": "quantitative", "format": ".0f"}},
+                },
+                {
+                    "mark": {"type": "text", "align": "right", "dx": -style.font / 2, "limit": room},
+                    "encoding": {"x": {"value": 0}, "text": {"field": "word", "type": "nominal"}},
                 },
             ],
         }
 
-    room = style.label_width(row["word"] for row in rows)
     return grid(
         style,
         drawn,
@@ -108,7 +108,7 @@ chart = Chart(
     "--sentence 'The old house has three windows.'; one of them is missing.",
     rows=rows,
     spec=spec,
-    fields=("sentence", "sentence_text", "column", "encoder_name", "place", "word", "share"),
+    fields=("sentence", "sentence_text", "column", "encoder_name", "place", "word", "share", "points"),
     options={"sentence": "`--sentence`: a text; may be repeated. `--encoder` names what to load, and there is no run"},
     caption="Per word, the share of dimensions whose maximum over the sentence it gives.",
     needs_run=False,
