@@ -56,7 +56,7 @@ class Setting:
         if isinstance(self.default, bool):
             known = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
             return known.get(str(value).lower())
-        if isinstance(value, bool):
+        if isinstance(value, bool) or (isinstance(self.default, int) and isinstance(value, float)):
             return None
         return type(self.default)(value)
 

@@ -11,6 +11,11 @@ def padding_mask(lengths: Tensor, time: int) -> Tensor:
     return torch.arange(time, device=lengths.device) >= lengths[:, None]
 
 
+def zero_padding(states: Tensor, lengths: Tensor) -> Tensor:
+    """States (sentences, time, width) with zeros after the end of each sentence."""
+    return states.masked_fill(padding_mask(lengths, states.shape[1])[:, :, None], 0)
+
+
 def max_over_time(states: Tensor, lengths: Tensor) -> Tensor:
     """The maximum (sentences, width) of states (sentences, time, width), dimension by dimension."""
     mask = padding_mask(lengths, states.shape[1])
@@ -19,8 +24,13 @@ def max_over_time(states: Tensor, lengths: Tensor) -> Tensor:
 
 def mean_over_time(states: Tensor, lengths: Tensor) -> Tensor:
     """The mean (sentences, width) of states (sentences, time, width)."""
-    mask = padding_mask(lengths, states.shape[1])
-    return states.masked_fill(mask[:, :, None], 0).sum(1) / lengths[:, None]
+    return zero_padding(states, lengths).sum(1) / lengths[:, None]
+
+
+def softmax_over_time(scores: Tensor, lengths: Tensor) -> Tensor:
+    """Weights (sentences, time, heads) from scores of that shape: they sum to 1 over the words of a sentence."""
+    mask = padding_mask(lengths, scores.shape[1])
+    return scores.masked_fill(mask[:, :, None], float("-inf")).softmax(1)
 
 
 def last_state(states: Tensor, lengths: Tensor) -> Tensor:

@@ -29,6 +29,8 @@ class Report:
     """The mean since the last report, per sentence or target token."""
     lr: float
     words_per_second: float
+    seconds: float = 0.0
+    """Of the epoch so far, without scoring."""
     scores: Mapping[str, float] = field(default_factory=dict)
     """On dev; only after an epoch."""
     best: bool = False

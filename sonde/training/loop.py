@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from accelerate import Accelerator
 from accelerate.utils import DistributedDataParallelKwargs, broadcast_object_list
+from torch import nn
 
-from sonde.errors import DataError
 from sonde.networks.folder import TrainedFolder, write_json
 from sonde.training import resume
 from sonde.training.log import Report, append_report, drop_after
-from sonde.training.objective import Loss, Prepared
+from sonde.training.objective import Prepared
 from sonde.training.options import Options
 from sonde.training.schedule import Schedule
-from sonde.training.streams import Step, epoch_steps
-
-if TYPE_CHECKING:
-    from torch import nn
+from sonde.training.step import Updater, make_optimiser
+from sonde.training.streams import epoch_steps
 
 REPORTS_PER_EPOCH = 20
 SAVE_SECONDS = 300.0
@@ -34,15 +31,18 @@ SAVE_SECONDS = 300.0
 
 
 @dataclass
-class _Position:
-    """Where training is."""
+class Position:
+    """Where training is, and sums over the epoch that is going on."""
 
-    epoch: int = 0
-    """The epoch that is going on, from 1; 0 before the first."""
+    epoch: int = 1
     done: int = 0
-    """Steps of it that are done."""
+    """Steps of the epoch that are done."""
     step: int = 0
     """Steps from the beginning."""
+    loss: float = 0.0
+    units: int = 0
+    words: int = 0
+    seconds: float = 0.0
 
 
 @dataclass
@@ -52,11 +52,10 @@ class _Training:
     options: Options
     schedule: Schedule
     accelerator: Accelerator
-    model: nn.Module
-    """As accelerate has prepared it; called with a batch."""
-    optimiser: Any
+    optimiser: torch.optim.Optimizer | None
+    updater: Updater
     report: Callable[[Report], None]
-    at: _Position = field(default_factory=_Position)
+    at: Position = field(default_factory=Position)
     saved: float = field(default_factory=time.monotonic)
     interrupted: bool = False
 
@@ -64,76 +63,74 @@ class _Training:
     def is_main(self) -> bool:
         return bool(self.accelerator.is_main_process)
 
+    @property
+    def model(self) -> nn.Module:
+        return self.prepared.model
+
 
 def run_loop(
     path: Path, prepared: Prepared, options: Options, report: Callable[[Report], None] = lambda _: None
 ) -> None:
-    """Train until the schedule ends; go on where an earlier call was interrupted."""
+    """Train until the schedule ends; go on where an earlier call was interrupted.
+
+    Random numbers are a function of seed, step and process, and so is the order of the data: what is learned does not
+    depend on interruptions.
+    """
     accelerator = Accelerator(kwargs_handlers=[DistributedDataParallelKwargs(broadcast_buffers=False)])
-    torch.manual_seed(options.seed)
-    raw = make_optimiser(prepared, options)
-    model, optimiser = (
-        accelerator.prepare(prepared.model, raw) if raw is not None else (accelerator.prepare(prepared.model), None)
-    )
-    schedule = Schedule.start(options, prepared.maximise)
-    training = _Training(TrainedFolder(path), prepared, options, schedule, accelerator, model, optimiser, report)
-    if (facts := resume.load_facts(path)) is not None:
-        resume.load_state(path, prepared.model, raw)
-        training.at = _Position(**facts["position"])
-        schedule.restore(facts["schedule"])
-        if training.is_main:
-            drop_after(path, training.at.step)
-    elif training.is_main:
-        drop_after(path, -1)
-        _checkpoint(training, "epoch-000")
+    training = _start(path, prepared, options, accelerator, report)
+    schedule = training.schedule
     accelerator.wait_for_everyone()
-    with _deferred_interrupt(training):
+    with torch.random.fork_rng(), _deferred_interrupt(training):
         while prepared.streams and not schedule.stopped and training.at.epoch <= options.epochs:
             _epoch(training)
     accelerator.wait_for_everyone()
+    accelerator.end_training()
 
 
-def make_optimiser(prepared: Prepared, options: Options) -> torch.optim.Optimizer | None:
-    """The optimiser of all weights that are trained; None if there are none."""
-    weights = [p for p in prepared.model.parameters() if p.requires_grad]
-    if not weights or not prepared.streams or prepared.update is not None:
-        return None
-    match options.optimiser:
-        case "sgd":
-            return torch.optim.SGD(weights, options.lr, momentum=options.momentum)
-        case "adagrad":
-            return torch.optim.Adagrad(weights, options.lr)
-        case "adadelta":
-            return torch.optim.Adadelta(weights, options.lr)
-        case "rmsprop":
-            return torch.optim.RMSprop(weights, options.lr)
-        case _:
-            return torch.optim.Adam(weights, options.lr)
+def _start(
+    path: Path, prepared: Prepared, options: Options, accelerator: Accelerator, report: Callable[[Report], None]
+) -> _Training:
+    """The state at the beginning, or where training was interrupted."""
+    optimiser = make_optimiser(prepared, options)
+    schedule = Schedule.start(options, prepared.maximise)
+    facts = resume.load_facts(path)
+    if facts is not None:
+        resume.load_state(path, prepared.model, optimiser)
+        schedule.restore(facts["schedule"])
+    model = accelerator.prepare(prepared.model) if prepared.streams else prepared.model
+    wrapped = None if optimiser is None else accelerator.prepare(optimiser)
+    updater = Updater(prepared, options, accelerator, model, wrapped)
+    training = _Training(
+        TrainedFolder(path), prepared, options, schedule, accelerator, optimiser, updater, report
+    )  # fmt: skip
+    if facts is not None:
+        training.at = Position(**facts["position"])
+    if training.is_main:
+        drop_after(path, training.at.step if facts is not None else -1)
+        if facts is None:
+            training.folder.write_checkpoint("epoch-000", prepared.model.state_dict(), 0, 0)
+    return training
 
 
 def _epoch(training: _Training) -> None:
     """One epoch, or what is left of it; then its scores and a checkpoint."""
     at, options, schedule = training.at, training.options, training.schedule
     if not at.done:
-        at.epoch = max(at.epoch, 1)
         schedule.begin_epoch(at.epoch)
     steps = epoch_steps(training.prepared.streams, options.batch, options.seed, at.epoch)
     every = max(1, len(steps) // REPORTS_PER_EPOCH)
-    total = count = words = 0.0
-    began = time.monotonic()
-    training.prepared.model.train()
+    training.model.train()
+    before = Position(**asdict(at))
     for step in steps[at.done :]:
-        found = _step(training, step)
+        began = time.monotonic()
+        lr = schedule.step_lr(at.step + 1)
+        found = training.updater.step(step, lr, at.epoch, at.step + 1, training.folder)
         at.done, at.step = at.done + 1, at.step + 1
-        total, count, words = total + float(found.total), count + found.units, words + found.words
-        if at.done % every == 0 or at.done == len(steps):
-            speed = words / max(1e-9, time.monotonic() - began)
-            _tell(
-                training,
-                Report(at.epoch, at.step, at.done, len(steps), total / max(1, count), schedule.step_lr(at.step), speed),
-            )
-            total = count = words = 0.0
-            began = time.monotonic()
+        at.loss, at.units, at.words = at.loss + float(found.total), at.units + found.units, at.words + found.words
+        at.seconds += time.monotonic() - began
+        if at.done % every == 0 and at.done < len(steps):
+            _tell(training, _since(before, at, len(steps), lr))
+            before = Position(**asdict(at))
         if options.every and at.step % options.every == 0:
             _checkpoint(training, f"step-{at.step:06d}")
         if training.interrupted:
@@ -141,87 +138,44 @@ def _epoch(training: _Training) -> None:
             raise KeyboardInterrupt
         if time.monotonic() - training.saved > SAVE_SECONDS:
             _save(training)
-    scores = _scores(training)
-    chosen = scores.get(training.prepared.selection)
-    epoch = at.epoch
-    best = schedule.end_epoch(epoch, chosen)
-    name = f"epoch-{epoch:03d}"
-    _checkpoint(training, name)
-    if training.is_main:
-        if best:
-            write_json(training.folder.path / "best.json", {"checkpoint": name, training.prepared.selection: chosen})
-        lr = schedule.step_lr(at.step)
-        _tell(training, Report(epoch, at.step, len(steps), len(steps), math.nan, lr, 0.0, scores, best, name))
-    training.at = _Position(epoch + 1, 0, at.step)
-    _save(training)
+    _end_epoch(training, len(steps))
     if training.interrupted:
         raise KeyboardInterrupt
 
 
-def _step(training: _Training, step: Step) -> Loss:
-    """One batch: forward, backward, clip, update."""
-    accelerator, options = training.accelerator, training.options
-    processes = accelerator.num_processes
-    rows = step.share(accelerator.process_index, processes)
-    lr = training.schedule.step_lr(training.at.step + 1)
-    batch = _to_device(step.stream.collate(rows if len(rows) else step.rows[:1]), accelerator.device)
-    if training.prepared.update is not None:
-        found = training.prepared.update(batch, lr)
-        _check_finite(training, step, float(found.total))
-        return found
-    for group in training.optimiser.param_groups:
-        group["lr"] = lr
-    training.optimiser.zero_grad()
-    with accelerator.autocast():
-        found = training.model(batch)
-    total, count = found.total, found.units
-    if not len(rows):  # fewer examples than processes: this one computes, and does not count
-        total, count = total * 0, 0
-    everywhere = count
-    if processes > 1:
-        everywhere = int(accelerator.reduce(torch.tensor(float(count), device=accelerator.device)).item())
-    # processes average their gradients, of sums here; what is wanted is the gradient of the mean over all examples
-    accelerator.backward(total * (processes / max(1, everywhere)))
-    _check_finite(training, step, float(total))
-    if options.clip:
-        _clip(training, lr)
-    training.optimiser.step()
-    return Loss(total.detach(), count, found.words)
+def _end_epoch(training: _Training, steps: int) -> None:
+    """The scores on dev, a checkpoint, and the state from which the next epoch begins."""
+    at, schedule, selection = training.at, training.schedule, training.prepared.selection
+    lr = schedule.step_lr(at.step)
+    scores = _scores(training)
+    best = schedule.end_epoch(at.epoch, scores.get(selection))
+    name = f"epoch-{at.epoch:03d}"
+    _checkpoint(training, name)
+    if training.is_main and best:
+        write_json(training.folder.path / "best.json", {"checkpoint": name, selection: scores[selection]})
+    _tell(training, _since(Position(), at, steps, lr, scores, best, name))
+    training.at = Position(at.epoch + 1, 0, at.step)
+    _save(training)
 
 
-def _clip(training: _Training, lr: float) -> None:
-    """Limit the norm of the gradient, or scale the learning rate of this step as much."""
-    options = training.options
-    weights = [p for p in training.prepared.model.parameters() if p.grad is not None]
-    if not options.clip_lr:
-        training.accelerator.clip_grad_norm_(weights, options.clip)
-        return
-    norm = float(torch.nn.utils.get_total_norm([p.grad for p in weights if p.grad is not None]))
-    if norm > options.clip:
-        for group in training.optimiser.param_groups:
-            group["lr"] = lr * options.clip / norm
-
-
-def _check_finite(training: _Training, step: Step, loss: float) -> None:
-    if not math.isfinite(loss):
-        at, path = training.at, training.folder.path
-        last = [c.name for c in training.folder.checkpoints()][-1:]
-        raise DataError(
-            f"The loss is {loss} in step {at.done + 1} of epoch {at.epoch}, with examples "
-            f"{', '.join(map(str, step.rows[:5]))}, … of {step.stream.name}. The last good checkpoint is "
-            f"{path / (last or ['none'])[0]}; try a lower --lr or --clip."
-        )
+def _since(
+    before: Position, at: Position, of: int, lr: float, scores: Mapping[str, float] | None = None,
+    best: bool = False, checkpoint: str = "",
+) -> Report:  # fmt: skip
+    """What happened between two positions of an epoch."""
+    loss = (at.loss - before.loss) / max(1, at.units - before.units)
+    speed = (at.words - before.words) / max(1e-9, at.seconds - before.seconds)
+    return Report(at.epoch, at.step, at.done, of, loss, lr, speed, at.seconds, scores or {}, best, checkpoint)
 
 
 def _scores(training: _Training) -> dict[str, float]:
     """The scores on dev, which the main process computes for all."""
     found: list[Any] = [None]
     if training.is_main:
-        model = training.prepared.model
-        model.eval()
+        training.model.eval()
         with torch.no_grad():
             found = [dict(training.prepared.evaluate())]
-        model.train()
+        training.model.train()
     if training.accelerator.num_processes > 1:
         broadcast_object_list(found)
     return found[0]  # type: ignore[no-any-return]
@@ -230,34 +184,21 @@ def _scores(training: _Training) -> dict[str, float]:
 def _checkpoint(training: _Training, name: str) -> None:
     if training.is_main:
         at = training.at
-        training.folder.write_checkpoint(name, training.prepared.model.state_dict(), at.epoch, at.step)
+        training.folder.write_checkpoint(name, training.model.state_dict(), at.epoch, at.step)
 
 
 def _save(training: _Training) -> None:
     """Keep all that is needed to go on."""
     training.saved = time.monotonic()
     if training.is_main:
-        raw = getattr(training.optimiser, "optimizer", training.optimiser)
-        facts = {"position": vars(training.at), "schedule": training.schedule.state()}
-        resume.save_state(training.folder.path, training.prepared.model, raw, facts)
+        facts = {"position": asdict(training.at), "schedule": training.schedule.state()}
+        resume.save_state(training.folder.path, training.model, training.optimiser, facts)
 
 
 def _tell(training: _Training, report: Report) -> None:
     if training.is_main:
         append_report(training.folder.path, report)
         training.report(report)
-
-
-def _to_device(batch: Any, device: torch.device) -> Any:
-    """A batch of tensors, in tuples or dictionaries, on the device."""
-    if isinstance(batch, torch.Tensor):
-        return batch.to(device)
-    if isinstance(batch, dict):
-        return {key: _to_device(value, device) for key, value in batch.items()}
-    if isinstance(batch, tuple | list):
-        moved = [_to_device(value, device) for value in batch]
-        return type(batch)(*moved) if hasattr(batch, "_fields") else type(batch)(moved)
-    return batch
 
 
 @contextmanager

@@ -140,7 +140,7 @@ class Plan:
         unknown = sum(n for token, n in tokens.items() if not vocabulary.number(token)) / max(1, tokens.total())
         if request.vectors and unknown > MAX_UNKNOWN:
             raise DataError(
-                f"{request.vectors} has no vector for {100 * unknown:.0f} % of the running words of the training texts. "
+                f"{request.vectors} has no vector for {100 * unknown:.0f} % of the running words of the training data. "
                 "Is it of this language, and cased like the texts? --case lower looks all words up in lower case."
             )
         return Inputs(vocabulary, config, table, {**facts, "unknown words": unknown})

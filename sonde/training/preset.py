@@ -16,12 +16,26 @@ class Preset:
     name: str
     """What users type: ``conneau2018/bilstm-max``."""
     summary: str
+    """One line."""
     encoder: str
     """The name of an architecture."""
     settings: Mapping[str, Value] = field(default_factory=dict)
-    """Its sizes."""
+    """Its sizes, complete where the paper prints them."""
     training: Mapping[str, Any] = field(default_factory=dict)
     """Options of training by name."""
     objective: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
-    """Settings of objectives, by their names."""
+    """What the paper trains this encoder for: names of objectives, with settings that are not their defaults."""
+    inputs: Mapping[str, Value] = field(default_factory=dict)
+    """Options of word vectors by name: ``width`` of learned ones, ``projection``."""
+    paper: str = ""
+    """Authors, year and title."""
+    size: int | None = None
+    """Dimensions of a sentence vector, if the paper prints them."""
+    parameters: int | None = None
+    """How many the paper prints, rounded, without word vectors; sizes that it prints may not agree with them."""
     order: int = 0
+
+    @property
+    def width(self) -> int:
+        """Dimensions of what the network reads: of word vectors, or of their projection."""
+        return int(self.inputs.get("projection", self.inputs.get("width", 300)))

@@ -59,7 +59,8 @@ def make_request(
 ) -> Request:
     """A request with all defaults: those of the preset come before those of the objective, what is given before both.
 
-    ``settings`` are those of the encoder and of the objective together: no name is used by both.
+    ``settings`` are those of the encoder and of the objective together: no name is used by both. ``more`` are the other
+    fields of a request; None stands for the default.
     """
     chosen = OBJECTIVES.get(objective)
     given = dict(settings or {})
@@ -73,6 +74,7 @@ def make_request(
         encoder = found.encoder
         known_by_preset = {**found.settings, **found.objective.get(objective, {})}
         training = dict(found.training)
+        more = {**found.inputs, **{key: value for key, value in more.items() if value is not None}}
     if not encoder:
         raise UsageError(f"Name an encoder: --encoder with one of {', '.join(ARCHITECTURES)}, or --preset.")
     network = ARCHITECTURES.get(encoder)
@@ -92,5 +94,5 @@ def make_request(
         encoder_settings={name: resolved[name] for name in network.settings},
         objective_settings={name: resolved[name] for name in chosen.settings},
         options=Options().with_values({**training, **options}, f"{objective} {preset}".strip()),
-        **more,
+        **{key: value for key, value in more.items() if value is not None},
     )

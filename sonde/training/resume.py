@@ -1,7 +1,7 @@
 """The complete state of an unfinished training in one file, so that it goes on as if it had never stopped.
 
-Weights, the optimiser's state, random number generators, the place in the data, and the schedule. The order of the data
-is a function of seed and epoch, so its place is a number.
+Weights, the optimiser's state, the place in the data, and the schedule. The order of the data and all random numbers
+are functions of the seed and that place.
 """
 
 from __future__ import annotations
@@ -24,9 +24,6 @@ FILE = "resume.safetensors"
 def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer | None, facts: dict[str, Any]) -> None:
     """Write everything; ``facts`` are the numbers and texts."""
     tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in model.state_dict().items()}
-    tensors["random.cpu"] = torch.get_rng_state()
-    if torch.cuda.is_available():
-        tensors |= {f"random.cuda.{i}": state for i, state in enumerate(torch.cuda.get_rng_state_all())}
     plain: dict[str, dict[str, Any]] = {}
     if optimiser is not None:
         for number, state in optimiser.state_dict()["state"].items():
@@ -56,18 +53,12 @@ def load_facts(folder: Path) -> dict[str, Any] | None:
 
 
 def load_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer | None) -> None:
-    """Restore weights, optimiser and random number generators."""
+    """Restore weights and optimiser."""
     file = folder / FILE
     facts = load_facts(folder) or {}
     with safe_open(file, "pt") as opened:
         tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - it is no dictionary
     model.load_state_dict({n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")})
-    torch.set_rng_state(tensors["random.cpu"])
-    if torch.cuda.is_available() and "random.cuda.0" in tensors:
-        count = torch.cuda.device_count()
-        torch.cuda.set_rng_state_all(
-            [tensors[f"random.cuda.{i}"] for i in range(count) if f"random.cuda.{i}" in tensors]
-        )
     if optimiser is None:
         return
     state: dict[int, dict[str, Any]] = {int(n): dict(values) for n, values in facts["optimiser"].items()}

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from sonde.core.files import make_folder, write_atomically
 from sonde.errors import UsageError
 from sonde.networks.folder import FORMAT, TrainedFolder, read_json, write_json
 from sonde.training import OBJECTIVES
 from sonde.training.log import Report
+from sonde.training.objective import Prepared
 from sonde.training.plan import Plan
 from sonde.training.request import Request
 from sonde.training.withhold import read_withheld
 
 DATA = ".data"
 """The folder of examples as numbers, while training goes on."""
-ALLOWED = ("epochs", "patience", "every")
+MAY_CHANGE = ("epochs", "patience", "every")
 """Options that may differ when training is resumed."""
 
 
@@ -41,74 +44,80 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
     TrainedFolder
         The folder, which ``trained:FOLDER`` names as an encoder.
     """
-    _check_same(request, folder)
-    make_folder(folder)
-    data = folder / DATA
-    try:
-        from sonde.training.loop import run_loop
+    from accelerate import PartialState
 
+    from sonde.training.loop import run_loop
+
+    _check_same(request, folder)
+    state = PartialState()
+    state.wait_for_everyone()
+    make_folder(folder)
+    data = folder / DATA / str(state.process_index)
+    try:
         plan = Plan(request, data, read_withheld(request.withhold))
         prepared = OBJECTIVES.get(request.objective).prepare(plan)
-        inputs = prepared.inputs
-        write_json(folder / "vocabulary.json", list(inputs.vocabulary.words))
-        if inputs.config.frozen:
-            _write_vectors(folder / "vectors.npy", inputs.table)
-        for name, content in prepared.files.items():
-            write_atomically(folder / name, content)
-        write_json(folder / "config.json", _config(request, plan, prepared))
+        if state.is_main_process:
+            _write_files(folder, request, plan, prepared)
+        state.wait_for_everyone()
         run_loop(folder, prepared, request.options, report)
     finally:
         shutil.rmtree(data, ignore_errors=True)
+    if state.is_main_process:
+        shutil.rmtree(folder / DATA, ignore_errors=True)
     return TrainedFolder(folder)
 
 
-def _config(request: Request, plan: Plan, prepared: Any) -> dict[str, Any]:
+def _write_files(folder: Path, request: Request, plan: Plan, prepared: Prepared) -> None:
+    """Everything but the weights; the configuration last, since it makes a folder that of an encoder."""
     from sonde import __version__
 
-    return {
+    inputs = prepared.inputs
+    write_json(folder / "vocabulary.json", list(inputs.vocabulary.words))
+    if inputs.config.frozen:
+        out = io.BytesIO()
+        np.save(out, inputs.table, allow_pickle=False)  # type: ignore[arg-type]
+        write_atomically(folder / "vectors.npy", out.getbuffer())
+    for name, content in prepared.files.items():
+        write_atomically(folder / name, content)
+    config = {
         "format": FORMAT,
-        "network": msgspec.to_builtins(prepared.inputs.config),
+        "network": msgspec.to_builtins(inputs.config),
         "request": msgspec.to_builtins(request),
         "rows": {role: dict(counts) for role, counts in plan.counts.items()},
-        "facts": {**prepared.inputs.facts, **prepared.facts},
+        "facts": {**inputs.facts, **prepared.facts},
         "selection": prepared.selection,
         "maximise": prepared.maximise,
         "sonde": __version__,
     }
-
-
-def _write_vectors(file: Path, table: Any) -> None:
-    import io
-
-    import numpy as np
-
-    out = io.BytesIO()
-    np.save(out, table, allow_pickle=False)
-    write_atomically(file, out.getbuffer())
+    write_json(folder / "config.json", config)
 
 
 def _check_same(request: Request, folder: Path) -> None:
-    """Refuse a folder that has something else."""
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+    """Refuse a folder with something else in it."""
+    if not folder.exists():
         return
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is a file; name a folder.")
     if not (folder / "config.json").is_file():
-        if folder.is_dir() and all(
-            place.name in (DATA, "vocabulary.json", "vectors.npy") for place in folder.iterdir()
-        ):
-            return  # it was interrupted while reading the data
-        raise UsageError(f"{folder} exists and is no folder of `sonde train`; choose another one.")
-    before, now = read_json(folder / "config.json").get("request", {}), msgspec.to_builtins(request)
-    for key in sorted({*before, *now} - {"options"}):
-        _refuse(folder, key, before.get(key), now.get(key))
-    for key in sorted({*before.get("options", {}), *now["options"]} - set(ALLOWED)):
-        _refuse(folder, key, before["options"].get(key), now["options"].get(key))
+        unfinished = (DATA, "vocabulary.json", "vectors.npy", "tokenizer.json")  # it was interrupted while reading
+        if foreign := sorted(place.name for place in folder.iterdir() if place.name not in unfinished):
+            raise UsageError(f"{folder} has {foreign[0]}, and is no folder of `sonde train`; choose another one.")
+        return
+    before, now = _flat(read_json(folder / "config.json").get("request", {})), _flat(_plain(request))
+    for key in sorted({*before, *now} - set(MAY_CHANGE)):
+        if before.get(key) != now.get(key):
+            raise UsageError(
+                f"{folder} has an encoder with {key.replace('_', ' ')} {before.get(key)!r}, and this is "
+                f"{now.get(key)!r}: choose another folder, or repeat the command with which it was begun."
+            )
 
 
-def _refuse(folder: Path, key: str, before: object, now: object) -> None:
-    if before != now and list(before if isinstance(before, list | tuple) else [before]) != list(
-        now if isinstance(now, list | tuple) else [now]
-    ):
-        raise UsageError(
-            f"{folder} has an encoder with {key.replace('_', ' ')} {before!r}, and this is {now!r}: choose another folder, "
-            "or repeat the command with which it was begun."
-        )
+def _flat(request: dict[str, Any]) -> dict[str, Any]:
+    """A request with its options among its other values."""
+    return {**{key: value for key, value in request.items() if key != "options"}, **request.get("options", {})}
+
+
+def _plain(request: Request) -> dict[str, Any]:
+    """A request as it is read from JSON."""
+    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(request))
+    return found

@@ -1,1 +1,1 @@
-"""Encoders of papers, one file per paper."""
+"""Encoders of papers, one file per paper; none of them imports torch."""

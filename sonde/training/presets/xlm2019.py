@@ -1,0 +1,24 @@
+"""The Transformers of XLM: 12 layers for XNLI, 6 for translation, over learned words of the width of the layers."""
+
+from __future__ import annotations
+
+from sonde.training.preset import Preset
+from sonde.training.presets._training import ADAM
+
+PAPER = "Lample and Conneau (2019), Cross-lingual Language Model Pretraining"
+
+presets = tuple(
+    Preset(
+        name=f"xlm2019/{layers}-layers",
+        summary=f"Transformer of XLM with {layers} layers, as for {use}",
+        encoder="transformer",
+        settings={"hidden": 1024, "layers": layers, "heads": 8, "pool": "first", "dropout": 0.1},
+        # printed: "linear warm-up" and rates from 1e-4 to 5e-4, but not the number of steps
+        training={**ADAM, "lr": 1e-4, "warmup": 4000},
+        inputs={"width": 1024},
+        paper=PAPER,
+        size=1024,
+        order=100 + place,
+    )
+    for place, (layers, use) in enumerate(((12, "XNLI"), (6, "translation")))
+)

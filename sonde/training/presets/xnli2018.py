@@ -1,0 +1,32 @@
+"""The English encoders of XNLI, which those of other languages copy: X-CBOW and X-BiLSTM."""
+
+from __future__ import annotations
+
+from sonde.core.settings import Value
+from sonde.training.preset import Preset
+from sonde.training.presets._training import ADAM
+
+PAPER = (
+    "Conneau, Rinott, Lample, Williams, Bowman, Schwenk and Stoyanov (2018), XNLI: Evaluating Cross-lingual Sentence "
+    "Representations"
+)
+ENCODERS: tuple[tuple[str, str, dict[str, Value]], ...] = (
+    ("x-cbow", "bow-mean", {}),
+    ("x-bilstm-last", "bilstm-last", {"hidden": 512, "layers": 1}),
+    ("x-bilstm-max", "bilstm-max", {"hidden": 512, "layers": 1}),
+)
+"""Name in the paper, architecture, settings. "512 hidden units" are taken as per direction, of one layer."""
+
+presets = tuple(
+    Preset(
+        name=f"xnli2018/{name}",
+        summary=f"{encoder} of XNLI",
+        encoder=encoder,
+        settings=settings,
+        training=ADAM,
+        objective={"nli": {"head": 128, "nonlinear": True, "head_dropout": 0.1}},
+        paper=PAPER,
+        order=90 + place,
+    )
+    for place, (name, encoder, settings) in enumerate(ENCODERS)
+)
