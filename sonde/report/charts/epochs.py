@@ -34,7 +34,8 @@ def _training_rows(summary: Summary, rows: Sequence[Row]) -> list[Row]:
             points.setdefault(
                 (row["encoder_name"], row["x"]),
                 {
-                    "set": None, "set_name": f"training: {metric}", **same, "metric": metric, **dict.fromkeys(CURVE_FIELDS), "points": score.value,
+                    "set": None, "set_name": f"training: {metric}", **same, "metric": metric,
+                    **dict.fromkeys(CURVE_FIELDS), "points": score.value,
                     "text": f"{row['encoder_name']}, epoch {row['x']:g}, training: {metric} {score.value:.4g}",
                 },
             )  # fmt: skip
