@@ -18,6 +18,13 @@ from tests.serve.runs import sentence_length, word_content
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
+
+def architecture_names():
+    from sonde.networks import ARCHITECTURES
+
+    return list(ARCHITECTURES)
+
+
 TEXTS = ["the river was very high after the rain .", "she never drinks cold milk", "boats", "", "zzz", "a dog " * 90]
 
 
@@ -258,3 +265,19 @@ def test_sizes_and_lengths_are_probed(folder, tmp_path):
     """Known answer: the mean of states knows the length of a sentence better than chance."""
     run = evaluate([f"trained:{folder.path}"], [sentence_length()], tmp_path / "run", baselines=[], resample=0)
     assert run.results[0].score > 0.45
+
+
+@pytest.mark.parametrize("architecture", architecture_names())
+def test_every_architecture_is_an_encoder(architecture, tmp_path):
+    from tests.networks.tiny import small_settings
+
+    settings = small_settings(architecture)
+    folder = write_folder(tmp_path / "any", 1, architecture=architecture, settings=settings)
+    with one_thread():
+        encoder = load(f"trained:{folder.path}")
+        check_encoder(encoder)
+        above = load(f"trained:{folder.path}?layer=*&pool=max")
+        assert above(TEXTS).shape[-2:] == (len(TEXTS), above.width)
+        assert hasattr(encoder, "selection") is encoder.network.body.pools_max
+        if encoder.network.body.pools_max:
+            assert all(sum(share for _, share in words) == pytest.approx(1) for words in encoder.selection(TEXTS))

@@ -32,7 +32,7 @@ def write_folder(path, epochs=3, *, hidden=8, width=6, metric="accuracy", frozen
 
     config = NetworkConfig(
         architecture=more.pop("architecture", "bilstm-max"),
-        settings={"hidden": hidden, "layers": 1, "dropout": 0.0, **more.pop("settings", {})},
+        settings={"hidden": hidden, "layers": 1, "dropout": 0.0} | more.pop("settings", {}),
         words=len(WORDS), width=width, frozen=frozen, **more,
     )  # fmt: skip
     path.mkdir(parents=True)
