@@ -65,10 +65,13 @@ def test_where_a_line_is_a_set_the_training_score_is_above_the_panel_of_its_enco
     assert [view["height"] for view in one["vconcat"]] == sorted(view["height"] for view in one["vconcat"])
     assert "width" not in one
     assert len({view["width"] for view in one["vconcat"]}) == 1
-    assert one["vconcat"][0]["layer"][0]["encoding"]["y"]["axis"]["title"] == "BLEU"
+    assert one["vconcat"][0]["layer"][0]["encoding"]["y"]["axis"]["title"] == ["training:", "BLEU"]
     assert "vconcat" not in two  # which has no training score
     alone = chart("epochs", along_training(["accuracy"]))[1]
-    assert alone["concat"][0]["vconcat"][0]["layer"][0]["encoding"]["y"]["axis"]["title"] == "accuracy (%)"
+    assert alone["concat"][0]["vconcat"][0]["layer"][0]["encoding"]["y"]["axis"]["title"] == [
+        "training:",
+        "accuracy (%)",
+    ]
 
 
 def test_the_caption_says_what_the_training_score_is(tmp_path):

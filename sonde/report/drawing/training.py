@@ -79,7 +79,7 @@ def _stacked(
     views = [
         {
             "height": THIN * style.font,
-            **_view(style, (), replace(axes, x=""), _axis_title(metric), ends),
+            **_view(style, (), replace(axes, x=""), ["training:", _axis_title(metric)], ends),
         }
         for metric in metrics
     ]
@@ -93,7 +93,7 @@ def _view(
     style: FigureStyle,
     names: Sequence[str],
     axes: Axes,
-    title: str,
+    title: str | list[str],
     ends: tuple[int, int],
 ) -> Spec:
     """Lines of training scores, on an axis of their own, since they may be anything; without names, one grey line.
@@ -108,7 +108,12 @@ def _view(
     x = x_encoding(style, axes)
     x = {**x, "scale": {**x["scale"], "domain": list(ends)}}
     scale = {"zero": False, "nice": True}
-    y = {"field": "points", "type": "quantitative", "scale": scale, "axis": number_axis(title, tickCount=3)}
+    y = {
+        "field": "points",
+        "type": "quantitative",
+        "scale": scale,
+        "axis": {**number_axis("", tickCount=3), "title": title},
+    }
     return {
         "encoding": {"x": x},
         "layer": [
