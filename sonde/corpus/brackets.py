@@ -104,7 +104,7 @@ def write_brackets(sentences: Iterable[Sentence], out: TextIO) -> None:
         if s.tree is None:
             raise DataError(f"sentence {s.id!r} has no tree; leave it out or join trees to the corpus first")
         doc = "" if s.doc is None else re.sub(r"\s+", " ", s.doc) + "\t"
-        out.write(f"{doc}{s.tree.bracketed(_escaped)}\n")
+        out.write(f"{doc}{s.tree.bracketed(escape)}\n")
 
 
 def _units(path: str, on_error: OnError | None) -> Iterator[tuple[int, str | None, bytes, CorpusError | None]]:
@@ -261,7 +261,7 @@ def _plain(word: str) -> str:
     return word.replace("\\/", "/").replace("\\*", "*") if "\\" in word else word
 
 
-def _escaped(word: str) -> str:
+def escape(word: str) -> str:
     """The word as it is written in a bracketed tree."""
     return re.sub(r"\s+", "\u00a0", word).replace("(", "-LRB-").replace(")", "-RRB-")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sonde.data.dataset import Dataset
+from sonde.data.expected import expectations_for
 from sonde.task import Example
 from sonde.tasks import load, names
 
@@ -18,3 +19,13 @@ def origins(dataset: Dataset) -> Iterator[tuple[Example, str | None]]:
     task = load(dataset.task) if dataset.task in names() else None
     for _, row in dataset:
         yield row, row.text if task is None or task.original is None else task.original(row)
+
+
+def sentences_of(dataset: Dataset) -> Iterator[str]:
+    """All sentences in the rows of a set: as text, as tokens, before they were changed, and in extra columns."""
+    extra = expectations_for(dataset).inputs
+    for row, source in origins(dataset):
+        yield row.text
+        yield " ".join(row.tokens)
+        yield source or row.text
+        yield from (value for name, value in row.extra if name in extra)

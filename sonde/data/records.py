@@ -45,16 +45,20 @@ class Columns:
         return [*(("--text", name) for name in self.text), *((flag, name) for flag, name in rest if name is not None)]
 
 
+Requested = Sequence[tuple[str, str]]
+"""Columns, each with the option that names it."""
+
+
 def records(path: str, columns: Columns) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield the line number and the cells of the requested columns."""
     suffix = without_compression_suffix(path).suffix.lower()
     match "json" if suffix == ".json" else TABLE_SUFFIXES.get(suffix):  # JSON lines often have that suffix
         case "json":
-            return _json(path, columns)
+            return json_records(path, columns.requested)
         case "parquet":
-            return _parquet(path, columns)
+            return parquet_records(path, columns.requested)
         case "csv":
-            return _picked(path, _csv(path), columns)
+            return _picked(path, csv_lines(path), columns)
     return _picked(path, tsv_lines(path, "tab-separated columns"), columns)
 
 
@@ -63,7 +67,7 @@ def _picked(
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     for start, first in records:
         names = [cell.strip() for cell in first] if columns.header else []
-        pick = itemgetter(*(_place(path, names, len(first), flag, name) for flag, name in columns.requested))
+        pick = itemgetter(*(column_place(path, names, len(first), flag, name) for flag, name in columns.requested))
         if not columns.header:
             yield start, pick(first)
         for number, cells in records:
@@ -72,7 +76,7 @@ def _picked(
             yield number, pick(cells)
 
 
-def _place(path: str, names: Sequence[str], width: int, flag: str, name: str) -> int:
+def column_place(path: str, names: Sequence[str], width: int, flag: str, name: str) -> int:
     """The position of a column, by its name or else by its number."""
     if names.count(name) == 1:
         return names.index(name)
@@ -81,17 +85,20 @@ def _place(path: str, names: Sequence[str], width: int, flag: str, name: str) ->
     if name.isdecimal() and len(name) < 6 and 1 <= int(name) <= width:
         return int(name) - 1
     if names:
-        raise _unknown(path, names, flag, name)
+        raise unknown_column(path, names, flag, name)
     raise UsageError(f"{path} has no column {flag} {name}: without a header a column is a number from 1 to {width}.")
 
 
-def _unknown(path: str, names: Sequence[str], flag: str, name: str) -> UsageError:
+def unknown_column(path: str, names: Sequence[str], flag: str, name: str) -> UsageError:
+    """The error for a column that a file does not have; ``flag`` is the option that names it."""
     shown = ", ".join(repr(n if len(n) <= 30 else f"{n[:30]}…") for n in names[:_SHOWN_COLUMNS]) or "none"
     near = difflib.get_close_matches(name, names, n=1)
     if near:
         hint = f" Did you mean {near[0]!r}?"
     elif len(names) == 1 and "\t" in names[0]:
         hint = " Its columns are tab-separated: rename it to .tsv."
+    elif flag == "--columns":
+        hint = " Name the columns with --columns, by name, or by number if its first line is not a header."
     else:
         hint = " If its first line is not a header, use --no-header and give column numbers."
     return UsageError(
@@ -113,7 +120,8 @@ def tsv_lines(path: str, expected: str) -> Iterator[tuple[int, list[str]]]:
             yield number, line.split("\t")
 
 
-def _csv(path: str) -> Iterator[tuple[int, list[str]]]:
+def csv_lines(path: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the first line and the cells of every record that is not empty."""
     reader = csv.reader(_lines(path, "comma-separated columns"), strict=True)
     first = 1  # a quoted cell may go over several lines
     try:
@@ -126,9 +134,9 @@ def _csv(path: str) -> Iterator[tuple[int, list[str]]]:
         raise CorpusError(path, first, f"malformed CSV ({error})", expected) from None
 
 
-def _json(path: str, columns: Columns) -> Iterator[tuple[int, tuple[str, ...]]]:
+def json_records(path: str, requested: Requested) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the line number and these values of every object of a file of JSON lines."""
     decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode  # raw, so that a number stays as it is written
-    requested = columns.requested
     for number, line in enumerate(open_text(path), 1):
         if line.isspace():
             continue
@@ -136,7 +144,7 @@ def _json(path: str, columns: Columns) -> Iterator[tuple[int, tuple[str, ...]]]:
             record = decode(line)
             for flag, name in requested:
                 if name not in record:
-                    raise _unknown(f"{path}:{number}", list(record), flag, name)
+                    raise unknown_column(f"{path}:{number}", list(record), flag, name)
             cells = tuple(_from_json(record[name]) for _, name in requested)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise CorpusError(path, number, f"{line[:20]!r} ({error})", "one JSON object per line") from None
@@ -152,7 +160,31 @@ def _from_json(value: msgspec.Raw) -> str:
     return "" if written == b"null" else written.decode()
 
 
-def _parquet(path: str, columns: Columns) -> Iterator[tuple[int, tuple[str, ...]]]:
+def parquet_columns(path: str) -> list[str]:
+    """The names of the columns of a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(_unpacked(path)) as file:
+            return list(file.schema_arrow.names)
+    except (pa.ArrowException, OSError, EOFError, ValueError, lzma.LZMAError) as error:
+        raise DataError(f"{path} cannot be read as Parquet: {str(error).partition(chr(10))[0]}.") from None
+
+
+def json_keys(path: str) -> list[str]:
+    """The keys of the first object of a file of JSON lines; none if it is empty."""
+    for number, line in enumerate(open_text(path), 1):
+        if not line.isspace():
+            try:
+                return list(msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
+            except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+                raise CorpusError(path, number, f"{line[:20]!r} ({error})", "one JSON object per line") from None
+    return []
+
+
+def parquet_records(path: str, requested: Requested) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the number and these cells of every row of a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -160,15 +192,15 @@ def _parquet(path: str, columns: Columns) -> Iterator[tuple[int, tuple[str, ...]
     try:
         with pq.ParquetFile(_unpacked(path)) as file:
             names, kinds = file.schema_arrow.names, file.schema_arrow.types
-            places = [_place(path, names, len(names), flag, name) for flag, name in columns.requested]
+            places = [column_place(path, names, len(names), flag, name) for flag, name in requested]
             for place in places:
                 if not _is_plain(pa, kinds[place]):
                     raise DataError(
                         f"{path}: the column {names[place]!r} holds {kinds[place]}, not strings or numbers."
                     )
-            requested = list(dict.fromkeys(names[place] for place in places))
-            for batch in file.iter_batches(1 << 13, columns=requested):
-                read = {name: [_from_arrow(v) for v in batch.column(name).to_pylist()] for name in requested}
+            needed = list(dict.fromkeys(names[place] for place in places))
+            for batch in file.iter_batches(1 << 13, columns=needed):
+                read = {name: [_from_arrow(v) for v in batch.column(name).to_pylist()] for name in needed}
                 for cells in zip(*(read[names[place]] for place in places), strict=True):
                     number += 1
                     yield number, cells

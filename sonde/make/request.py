@@ -6,7 +6,7 @@ import difflib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -15,9 +15,7 @@ import msgspec
 
 from sonde.core.arguments import StringsOrPaths, as_strings
 from sonde.core.files import open_text
-from sonde.data.dataset import Dataset
-from sonde.data.expected import expectations_for
-from sonde.data.origins import origins
+from sonde.data.origins import sentences_of
 from sonde.data.sources import find_sets
 from sonde.errors import SondeError, UsageError
 from sonde.make.exclusion import ExcludedSentences
@@ -183,17 +181,7 @@ def read_excluded(path: Path | str) -> ExcludedSentences:
         sources = []  # a plain list of sentences, or an error below
     if not sources:
         return ExcludedSentences.of(line for line in open_text(path) if line.strip())
-    return ExcludedSentences.of(text for source in sources for text in _sentences(source.load()))
-
-
-def _sentences(dataset: Dataset) -> Iterator[str]:
-    """All sentences in the rows of a set: as text, as tokens, before they were changed, and in extra columns."""
-    extra = expectations_for(dataset).inputs
-    for row, source in origins(dataset):
-        yield row.text
-        yield " ".join(row.tokens)
-        yield source or row.text
-        yield from (value for name, value in row.extra if name in extra)
+    return ExcludedSentences.of(text for source in sources for text in sentences_of(source.load()))
 
 
 def _setting(text: str) -> tuple[str | None, str, Any]:

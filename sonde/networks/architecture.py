@@ -46,3 +46,5 @@ class Architecture:
     """From the width of the word vectors and the settings to a torch module with random weights."""
     settings: Mapping[str, Setting] = field(default_factory=dict)
     order: int = 0
+    reads_ids: bool = False
+    """Whether the body is called with the numbers of the words (sentences, time) as well, after the lengths."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -43,12 +43,15 @@ class SentenceEncoder(nn.Module):
         """Build with random weights; ``table`` (words + 1, width) has given vectors, first that of the unknown word."""
         super().__init__()
         self.inputs = WordInputs(config, table)
-        self.body = ARCHITECTURES.get(config.architecture).build(config.projection or config.width, config.settings)
+        architecture = ARCHITECTURES.get(config.architecture)
+        self.body: Any = architecture.build(config.projection or config.width, config.settings)
+        self.reads_ids = architecture.reads_ids
         self.size = self.body.size
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Encoded:
         """Encode a batch of numbers (sentences, time), padded at the end with zeros, and lengths (sentences,)."""
-        return self.body(self.inputs(ids), lengths)
+        found: Encoded = self.body(self.inputs(ids), lengths, *([ids] if self.reads_ids else []))
+        return found
 
 
 def build_encoder(config: NetworkConfig, table: Tensor | None, seed: int) -> SentenceEncoder:

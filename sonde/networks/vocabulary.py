@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Literal
 
 from sonde.core.words import split_punctuation
@@ -13,6 +14,17 @@ UNKNOWN = 0
 """The number of words that are not in the vocabulary; numbers of words begin with 1."""
 BEGIN, END = "<s>", "</s>"
 """What stands before and after a sentence, if these words are in the vocabulary."""
+
+
+class _Pieces(dict[str, list[int]]):
+    """The numbers of the tokens of each word between spaces; each word is split once."""
+
+    def __init__(self, number: Callable[[str], list[int]]) -> None:
+        self._number = number
+
+    def __missing__(self, word: str) -> list[int]:
+        found = self[word] = self._number(word)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,20 +41,15 @@ class Vocabulary:
     """Whether unknown words are left out, or kept as one word with the number 0."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_pieces", {})
+        object.__setattr__(self, "_pieces", _Pieces(lambda word: self._numbers(self.split(word))))
 
     def __len__(self) -> int:
         return len(self.words)
 
     def ids(self, text: str) -> list[int]:
         """The numbers of the words of a text; one 0 if it has none."""
-        pieces: dict[str, list[int]] = self._pieces  # type: ignore[attr-defined]
-        found = list(self._begin)
-        for word in text.split():
-            if (known := pieces.get(word)) is None:
-                known = pieces[word] = self._numbers(self.split(word))
-            found += known
-        found += self._end
+        pieces: _Pieces = self._pieces  # type: ignore[attr-defined]
+        found = [*self._begin, *chain.from_iterable(map(pieces.__getitem__, text.split())), *self._end]
         return found or [UNKNOWN]
 
     def tokens(self, text: str) -> list[str]:

@@ -68,7 +68,7 @@ class Examples:
 
 
 class ExampleWriter:
-    """Writes examples to files of a folder, a few at a time."""
+    """Writes examples to files of a folder, a few at a time; a with statement closes them after errors, too."""
 
     def __init__(self, folder: Path, sequences: Sequence[str], numbers: Sequence[str] = ()) -> None:
         make_folder(folder)
@@ -82,6 +82,12 @@ class ExampleWriter:
             self._files[name] = self._stack.enter_context((folder / name).open("wb"))
             self._held[name] = array("q" if name.endswith(".ends") else "i")
         self.count = 0
+
+    def __enter__(self) -> ExampleWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
 
     def add(self, sequences: Sequence[Sequence[int]], numbers: Sequence[int] = ()) -> None:
         """Add one example."""

@@ -70,4 +70,6 @@ class Objective:
     """Options of training that differ from the general defaults (lr, batch, …), by optimiser; the first is used."""
     trains: bool = True
     """Whether it needs data at all."""
+    needs_dev: bool = True
+    """Whether it needs dev data, or training rows held out, to choose a checkpoint."""
     order: int = 0

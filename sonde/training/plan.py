@@ -1,53 +1,74 @@
-"""What an objective works with: the request, the rows of its sources without those withheld, and word inputs."""
+"""What an objective works with: the request, the rows of its sources without those left out, and word inputs."""
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sonde.core.hashing import mix
-from sonde.core.settings import Settings
-from sonde.corpus.near_duplicates import near_duplicate_key
-from sonde.errors import DataError, UsageError
-from sonde.networks.config import NetworkConfig
-from sonde.networks.vocabulary import BEGIN, END, Vocabulary
+from sonde.core.settings import Settings, Value
+from sonde.errors import DataError, SondeWarning, UsageError
 from sonde.training.examples import ExampleWriter
-from sonde.training.reading import Row, read_rows
+from sonde.training.fates import (
+    HELD_OUT,
+    REASONS,
+    USED,
+    Rules,
+    choose,
+    decide,
+    decide_and_count_copies,
+    decide_and_hold_out,
+)
+from sonde.training.inputs import Inputs, make_inputs
+from sonde.training.processes import process_rank
+from sonde.training.reading import DEV, TRAIN, Part, Row, read_part
+from sonde.training.reading.part import LABEL
 from sonde.training.request import Request
+from sonde.training.sources import Sources, find_sources
 
-if TYPE_CHECKING:
-    from sonde.networks.encoder import SentenceEncoder
+__all__ = ["LABEL", "Arrangement", "Inputs", "Plan"]
 
-LABEL = "label"
-"""The one field that is not text."""
-MAX_UNKNOWN = 0.5
-"""The largest share of the running words that may have no vector."""
+MANY_COPIES, MANY_COPIES_SHARE = 50, 0.01
+"""How many dev rows, and what share of them, may be copies of training rows without a warning."""
 
 
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """The words of an encoder and their vectors."""
+@dataclass(frozen=True)
+class Arrangement:
+    """How the rows of a source become those of an objective: before any is left out, so that neighbours are known."""
 
-    vocabulary: Vocabulary
-    config: NetworkConfig
-    table: NDArray[np.float32] | None
-    """Given vectors (words + 1, width), or None."""
-    facts: Mapping[str, Any]
+    fields: tuple[str, ...]
+    """Of the rows that it makes."""
+    make: Callable[[Iterable[Row]], Iterator[Row]]
+    """Called with the rows of each file."""
 
-    def encoder(self) -> SentenceEncoder:
-        """The network, with random weights."""
-        import torch
 
-        from sonde.networks.encoder import build_encoder
+@dataclass(frozen=True)
+class _Form:
+    """What rows are read, and what is made of them."""
 
-        table = None if self.table is None else torch.from_numpy(self.table)
-        return build_encoder(self.config, table, self.config.seed)
+    fields: tuple[str, ...]
+    arrangement: Arrangement | None
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """The fields of the rows that are made."""
+        return self.arrangement.fields if self.arrangement else self.fields
+
+
+@dataclass(frozen=True)
+class _Decided:
+    """What becomes of rows."""
+
+    sources: Sources
+    train: bytearray
+    """A byte for each row; those that are held out are among them."""
+    dev: bytearray
+    copies: int = 0
+    """Dev rows that are near-duplicates of training rows."""
 
 
 @dataclass(eq=False)
@@ -61,126 +82,111 @@ class Plan:
     """Sentences of probing sets, by their near-duplicate keys."""
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     """Rows by role (train, dev) and what became of them: read, used, withheld, too long, …"""
-    _largest: int | None = None
+    _decided: dict[tuple[tuple[str, ...], ...], _Decided] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        request = self.request
+        for name, least in (("max_length", 1), ("words", 1), ("width", 1), ("projection", 0), ("held_out", 0)):
+            if getattr(request, name) < least:
+                flag = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{flag} {getattr(request, name)}: expected a number from {least} on.")
+        if request.held_out and request.dev:
+            raise UsageError(
+                f"--held-out {request.held_out} is for training without --dev, and --dev is {', '.join(request.dev)}: "
+                "leave one of them out."
+            )
 
     @property
     def settings(self) -> Settings:
         """The settings of the objective."""
         return self.request.objective_settings
 
-    def rows(self, role: str, fields: Sequence[str]) -> Iterator[Row]:
-        """The rows of train or dev, without those withheld, those too long, and those with an empty field."""
-        request = self.request
-        if not request.train:
-            from sonde.training import OBJECTIVES
+    def rows(self, role: str, fields: Sequence[str], arrangement: Arrangement | None = None) -> Iterator[Row]:
+        """The rows of train or dev, without those withheld, those too long, and those with an empty field.
 
-            raise UsageError(f"Name training data: --train, with {OBJECTIVES.get(request.objective).data}.")
-        texts = [i for i, name in enumerate(fields) if name != LABEL]
-        counts = self.counts[role] = Counter()
-        sources = request.dev if role == "dev" and request.dev else request.train
-        for row in (row for source in sources for row in read_rows(source, fields, request.columns)):
-            if not request.dev and self._is_held_out(row, fields) != (role == "dev"):
-                continue
-            counts["read"] += 1
-            if not all(value.strip() for value in row.values):
-                counts["empty"] += 1
-            elif any(len(row.values[i].split()) > request.max_length for i in texts):
-                counts["too long"] += 1
-            elif role == "train" and any(near_duplicate_key(row.values[i]) in self.withheld for i in texts):
-                counts["withheld"] += 1
-            else:
-                counts["used"] += 1
-                yield row
+        Withheld are training rows only.
+        """
+        form = _Form(tuple(fields), arrangement)
+        key = (form.fields, form.made)
+        if key not in self._decided:
+            self._decided[key] = self._decide(form)
+        found = self._decided[key]
+        held_out = role == DEV and self.request.held_out > 0
+        parts, fates = found.sources.train, found.train
+        if role == DEV and not held_out:
+            parts, fates = found.sources.dev, found.dev
+            if not parts:
+                raise _no_dev()
+        keep = HELD_OUT if held_out else USED
+        counts = self.counts[role] = _count(fates, keep)
+        if role == DEV and found.copies:
+            counts["also in train"] = found.copies
         if not counts["used"]:
-            left = ", ".join(f"{n:,} {why}" for why, n in counts.items() if n) or "no rows"
-            raise DataError(
-                f"{', '.join(sources)}: nothing is left to {'train on' if role == 'train' else 'score'} ({left})."
-            )
+            left = ", ".join(f"{n:,} {why}" for why, n in counts.items() if n)
+            purpose = "train on" if role == TRAIN else "score"
+            raise DataError(f"{', '.join(map(str, parts))}: nothing is left to {purpose} ({left}).")
+        return choose(self._read(parts, form), fates, keep)
 
     def writer(self, name: str, sequences: Sequence[str], numbers: Sequence[str] = ()) -> ExampleWriter:
-        """Files for the examples of this name."""
-        return ExampleWriter(self.folder / name, sequences, numbers)
+        """Files for the examples of this name; each process has its own, since all of them read the data.
 
-    def inputs(self, texts: Callable[[], Iterable[str]], **extra: str | int | float | bool) -> Inputs:
+        So no process waits for another, and machines need no common disk.
+        """
+        return ExampleWriter(self.folder / str(process_rank()) / name, sequences, numbers)
+
+    def inputs(self, texts: Callable[[], Iterable[str]], *, bag: bool = False, **extra: Value) -> Inputs:
         """The words of the encoder: those of the word vectors, or the most frequent ones of the training texts.
 
-        ``texts`` is called once, and gives all training texts.
+        ``texts`` is called once, and gives all training texts. A ``bag`` of words has no marks of begin and end.
         """
+        return make_inputs(self.request, texts(), extra, bag)
+
+    def _read(self, parts: Iterable[Part], form: _Form) -> Iterator[Row]:
+        for part in parts:
+            rows = read_part(part, form.fields, self.request.columns)
+            yield from form.arrangement.make(rows) if form.arrangement else rows
+
+    def _decide(self, form: _Form) -> _Decided:
+        """Read everything once."""
         request = self.request
-        counts: Counter[str] = Counter()
-        splitter = Vocabulary((), request.tokenise)
-        for text in texts():
-            for word in text.split():
-                counts[word] += 1
-        tokens: Counter[str] = Counter()
-        for word, n in counts.items():
-            for token in splitter.split(word):
-                tokens[token.lower() if request.case == "lower" else token] += n
-        table: NDArray[np.float32] | None = None
-        facts: dict[str, Any] = {}
-        if request.vectors:
-            words, table, facts = self._given_vectors(tokens)
-        else:
-            most = sorted(tokens.items(), key=lambda item: (-item[1], item[0]))[: request.words]
-            words = [BEGIN, END, *(word for word, _ in most if word not in (BEGIN, END))]
-        vocabulary = Vocabulary(words, request.tokenise, request.case, "drop" if request.vectors else "keep")
-        config = NetworkConfig(
-            architecture=request.encoder,
-            settings=dict(request.encoder_settings),
-            words=len(words),
-            width=request.width if table is None else table.shape[1],
-            projection=request.projection,
-            frozen=table is not None and not request.fine_tune,
-            tokenise=request.tokenise,
-            case=request.case,
-            unknown=vocabulary.unknown,
-            seed=request.options.seed,
-            extra=extra,
-        )
-        unknown = sum(n for token, n in tokens.items() if not vocabulary.number(token)) / max(1, tokens.total())
-        if request.vectors and unknown > MAX_UNKNOWN:
-            raise DataError(
-                f"{request.vectors} has no vector for {100 * unknown:.0f} % of the running words of the training data. "
-                "Is it of this language, and cased like the texts? --case lower looks all words up in lower case."
+        sources = find_sources(request, form.fields)
+        rules = Rules(form.made, request.max_length, self.withheld)
+        train = self._read(sources.train, form)
+        if request.held_out:
+            fates = decide_and_hold_out(train, rules, request.held_out, request.options.seed)
+            return _Decided(sources, fates, bytearray())
+        if not sources.dev:
+            self._require_dev()
+            return _Decided(sources, decide(train, rules), bytearray())
+        dev = decide(self._read(sources.dev, form), Rules(form.made, request.max_length))
+        rows = choose(self._read(sources.dev, form), dev, USED)
+        fates, copies = decide_and_count_copies(train, rules, rows)
+        if copies > max(MANY_COPIES, MANY_COPIES_SHARE * dev.count(USED)) and not sources.same:
+            warnings.warn(
+                f"{copies:,} of {dev.count(USED):,} dev rows are near-duplicates of training rows, so that dev scores "
+                "may be too high. Leave them out of one side, or hold out training rows with --held-out N.",
+                SondeWarning,
+                stacklevel=3,
             )
-        return Inputs(vocabulary, config, table, {**facts, "unknown words": unknown})
+        return _Decided(sources, fates, dev, copies)
 
-    def _given_vectors(self, tokens: Counter[str]) -> tuple[list[str], NDArray[np.float32], dict[str, Any]]:
-        """The most frequent words of a file of vectors, and those of the training texts."""
-        from sonde.core.cache import cache_folder
-        from sonde.encoders.wordvectors import read_vectors
+    def _require_dev(self) -> None:
+        """Refuse to go on without dev data, before anything is read, unless the objective needs none."""
+        from sonde.training import OBJECTIVES
 
-        found = read_vectors(Path(self.request.vectors).expanduser(), cache_folder() / "vectors")
-        keep = np.zeros(len(found.words), bool)
-        keep[: self.request.words] = True
-        index = found.index
-        for token in (BEGIN, END, *tokens):
-            for form in (token, token.lower(), token.capitalize()):
-                if (row := index.get(form)) is not None:
-                    keep[row] = True
-        rows = np.flatnonzero(keep)
-        table = np.zeros((len(rows) + 1, found.dim), np.float32)
-        table[1:] = found.matrix[rows]
-        facts = {"vectors": Path(self.request.vectors).name, "vectors digest": found.digest}
-        return [found.words[i] for i in rows.tolist()], table, facts
+        objective = OBJECTIVES.get(self.request.objective)
+        if objective.trains and objective.needs_dev:
+            raise _no_dev()
 
-    def _is_held_out(self, row: Row, fields: Sequence[str]) -> bool:
-        return self._priority(row) <= self._threshold(fields)
 
-    def _priority(self, row: Row) -> int:
-        """The same for rows whose first texts differ little, so that these are held out together or not at all."""
-        return mix(near_duplicate_key(row.values[0]) ^ self.request.options.seed)
+def _no_dev() -> UsageError:
+    return UsageError("There is no dev data: name it with --dev, or hold out training rows with --held-out N.")
 
-    def _threshold(self, fields: Sequence[str]) -> int:
-        """The largest priority of a row that is held out."""
-        request = self.request
-        if not request.held_out:
-            raise UsageError("There is no dev data: name it with --dev, or hold out training rows with --held-out N.")
-        if self._largest is None:
-            rows = (row for source in request.train for row in read_rows(source, fields, request.columns))
-            priorities = np.sort(np.fromiter(map(self._priority, rows), np.uint64))
-            if len(priorities) <= request.held_out:
-                have = f"there are {len(priorities):,} rows"
-                raise UsageError(f"--held-out {request.held_out:,} leaves nothing to train on: {have}.")
-            self._largest = int(priorities[request.held_out - 1])
-        return self._largest
+
+def _count(fates: bytearray, keep: int) -> Counter[str]:
+    """Rows by what became of them; those that were left out are counted with the rows to train on."""
+    found = np.bincount(np.frombuffer(fates, np.uint8), minlength=HELD_OUT + 1).tolist()
+    if keep == HELD_OUT:
+        return Counter(read=found[HELD_OUT], used=found[HELD_OUT])
+    left_out = {reason: found[fate] for fate, reason in REASONS.items() if found[fate]}
+    return Counter(read=len(fates) - found[HELD_OUT], **left_out, used=found[USED])

@@ -56,7 +56,8 @@ class Schedule:
             self.lr /= options.shrink
             if options.patience and self.without_gain >= options.patience:
                 self.stopped = f"{self.without_gain} epochs without gain"
-        if self.lr < options.min_lr:
+        # as in InferSent, an epoch that is better does not end training, however low its learning rate
+        if not better and self.lr < options.min_lr:
             self.stopped = f"the learning rate fell below {options.min_lr:g}"
         return better
 

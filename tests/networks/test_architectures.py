@@ -8,7 +8,7 @@ from sonde.core.settings import resolve_settings  # noqa: E402
 from sonde.errors import UsageError  # noqa: E402
 from sonde.networks import ARCHITECTURES  # noqa: E402
 from sonde.networks.sequences import max_over_time  # noqa: E402
-from tests.networks.tiny import VARIANTS, WIDTH, batch, build, label, small_settings  # noqa: E402
+from tests.networks.tiny import VARIANTS, batch, build, label, make, small_settings  # noqa: E402
 
 LENGTHS = [3, 1, 7, 2, 5, 7, 1]
 
@@ -17,9 +17,9 @@ every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=label)
 
 def test_exactly_these_architectures_are_built_in():
     assert list(ARCHITECTURES) == [
-        "bow-mean", "bow-max", "bow-sum", "bow-weighted", "lstm", "gru", "lstm-reversed", "bigru-last", "bilstm-last",
-        "bilstm-mean", "bilstm-max", "inner-attention", "self-attention-max", "self-attention-last", "hconvnet",
-        "gated-convnet", "cnn-max", "cnn-mean", "transformer",
+        "bow-mean", "bow-max", "bow-sum", "bow-weighted", "ngrams", "lstm", "gru", "lstm-reversed", "bigru-last",
+        "bilstm-last", "bilstm-mean", "bilstm-max", "inner-attention", "self-attention-max", "self-attention-last",
+        "hconvnet", "gated-convnet", "cnn-max", "cnn-mean", "transformer",
     ]  # fmt: skip
 
 
@@ -90,7 +90,7 @@ OTHER = {"hidden": "12", "layers": "3", "heads": "2", "dropout": "0.5", "kernels
 def behaviour(name, settings):
     """Sizes, and what comes out in training."""
     torch.manual_seed(0)
-    network = ARCHITECTURES[name].build(WIDTH, settings)
+    network = make(name, settings)
     torch.manual_seed(1)
     shapes = {key: tuple(value.shape) for key, value in network.state_dict().items()}
     return shapes, network(*batch(LENGTHS)).vectors.tolist()

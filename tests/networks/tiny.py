@@ -6,7 +6,17 @@ from sonde.core.settings import resolve_settings
 from sonde.networks import ARCHITECTURES
 
 WIDTH = 5
-SMALL = {"hidden": 6, "layers": 2, "heads": 3, "mlp": 4, "positions": 4, "channels": 3, "project": 7, "feedforward": 9}
+SMALL = {
+    "hidden": 6,
+    "layers": 2,
+    "heads": 3,
+    "mlp": 4,
+    "positions": 4,
+    "channels": 3,
+    "project": 7,
+    "feedforward": 9,
+    "buckets": 11,
+}
 """Sizes; sentences of these tests are longer than the table of positions."""
 
 VARIANTS = [
@@ -36,11 +46,28 @@ def small_settings(name, changed=()):
     return resolve_settings(known, {**sizes, **dict(changed)}, name)
 
 
+class _WithIds(torch.nn.Module):
+    """A body that reads the numbers of words, which follow from their vectors here."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.body, self.size, self.pools_max = body, body.size, body.pools_max
+
+    def forward(self, inputs, lengths):
+        return self.body(inputs, lengths, (100 * inputs[:, :, 0].detach()).long().remainder(13))
+
+
+def make(name, settings, width=WIDTH):
+    """A network that is called with vectors and lengths."""
+    body = ARCHITECTURES[name].build(width, settings)
+    return _WithIds(body) if ARCHITECTURES[name].reads_ids else body
+
+
 def build(variant, seed=0, width=WIDTH):
     """A small network of a variant: a name and settings."""
     name, changed = variant
     torch.manual_seed(seed)
-    return ARCHITECTURES[name].build(width, small_settings(name, changed))
+    return make(name, small_settings(name, changed), width)
 
 
 def batch(lengths, time=None, *, filling=0.0, width=WIDTH, seed=1):

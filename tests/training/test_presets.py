@@ -118,8 +118,9 @@ def test_training_is_what_the_papers_print():
     assert adi.width == 750
     assert PRESETS["conneau2018/gated-convnet"].training["momentum"] > 0
     assert PRESETS["conneau2018/bilstm-max"].training["optimiser"] == "adam"
-    assert PRESETS["conneau2018/bilstm-max"].objective["nli"]["head"] == 100
-    assert PRESETS["xnli2018/x-bilstm-max"].objective["nli"] == {"head": 128, "nonlinear": True, "head_dropout": 0.1}
+    one_layer = {"head_layers": 1, "nonlinear": True}
+    assert PRESETS["conneau2018/bilstm-max"].objective["nli"] == {"head": 100, **one_layer}
+    assert PRESETS["xnli2018/x-bilstm-max"].objective["nli"] == {"head": 128, **one_layer, "head_dropout": 0.1}
 
 
 @every_preset

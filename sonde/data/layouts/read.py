@@ -42,8 +42,12 @@ def scan(
     language: str | None = None,
     train: str | None = None,
     broken: OnBrokenLine | None = None,
+    split: str = "",
 ) -> Iterator[tuple[str, str, Example]]:
-    """Yield split, file and row, in file order. The first broken line is an error, unless ``broken`` is given."""
+    """Yield split, file and row, in file order, of one split or of all whose files are known beforehand.
+
+    The first broken line is an error, unless ``broken`` is given.
+    """
     if name not in LAYOUTS:
         raise UsageError(f"There is no transfer set {name!r}; expected one of {', '.join(LAYOUTS)}.")
     layout, known, complain = LAYOUTS[name], Interned(), broken or _raise
@@ -55,7 +59,7 @@ def scan(
             for row in scan_captions(path, known):
                 yield part.split, path, row
     else:
-        for part in layout.parts:
+        for part in layout.parts if not split else [part for part in layout.parts if part.split == split]:
             yield from _part(name, layout, part, folder, known, complain)
 
 

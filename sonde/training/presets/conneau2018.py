@@ -13,7 +13,13 @@ PAPER = (
     "Conneau, Kruszewski, Lample, Barrault and Baroni (2018), What you can cram into a single $&!#* vector: Probing "
     "sentence embeddings for linguistic properties"
 )
-OBJECTIVES = {"nli": {"head": 100, "nonlinear": True}, "translate": {}, "autoencode": {}, "tree": {}, "next": {}}
+OBJECTIVES = {
+    "nli": {"head": 100, "head_layers": 1, "nonlinear": True},
+    "translate": {},
+    "autoencode": {},
+    "tree": {},
+    "next": {},
+}
 """The classifier of NLI is an MLP with 100 hidden units."""
 
 

@@ -24,7 +24,7 @@ presets = tuple(
         encoder=encoder,
         settings=settings,
         training=ADAM,
-        objective={"nli": {"head": 128, "nonlinear": True, "head_dropout": 0.1}},
+        objective={"nli": {"head": 128, "head_layers": 1, "nonlinear": True, "head_dropout": 0.1}},
         paper=PAPER,
         order=90 + place,
     )

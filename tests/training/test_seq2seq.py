@@ -1,0 +1,204 @@
+"""Objectives with a decoder, from files to generated texts."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sacrebleu
+import torch
+
+from sonde.errors import DataError, UsageError
+from sonde.networks.folder import TrainedFolder, open_folder, read_json
+from sonde.training import OBJECTIVES
+from sonde.training.generate import generate, load_generator
+from sonde.training.plan import Plan
+from sonde.training.request import make_request
+from sonde.training.seq2seq import decode_sample
+from sonde.training.targets import FILE, learn_bpe, read_targets
+from sonde.training.train import train
+
+WORDS = "the a one cat dog bird sees eats likes big small red".split()
+SMALL = {"hidden": 32, "decoder": 64, "decoder_layers": 1, "target_width": 16}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # matrices are small: several threads wait for each other
+    yield
+    torch.set_num_threads(threads)
+
+
+def _sentences(count: int, seed: int = 0) -> list[str]:
+    source = random.Random(seed)
+    found: dict[str, None] = {}
+    while len(found) < count:
+        found[" ".join(source.choices(WORDS, k=source.randint(2, 6)))] = None
+    return list(found)
+
+
+PAIRS = [(text, " ".join(word[::-1].capitalize() for word in reversed(text.split())) + ".") for text in _sentences(30)]
+"""A text, and its words backwards in two ways."""
+
+
+def _write(file: Path, rows: list[Any], times: int = 1) -> str:
+    lines = ["\t".join([row] if isinstance(row, str) else row) for row in rows]
+    file.write_text("".join(f"{line}\n" for line in lines * times))
+    return str(file)
+
+
+def _plan(path: Path, objective: str, rows: list[Any], *, withheld: frozenset[int] = frozenset(), **more: Any) -> Plan:
+    settings = {**SMALL, **more.pop("settings", {})}
+    request = make_request(
+        objective, "bilstm-max", settings=settings, train=(_write(path / "train.tsv", rows),), width=16, **more
+    )
+    return Plan(request, path / "data", withheld)
+
+
+def _prepare(plan: Plan) -> Any:
+    return OBJECTIVES.get(plan.request.objective).prepare(plan)
+
+
+def _evaluate(prepared: Any) -> dict[str, float]:
+    prepared.model.eval()
+    with torch.no_grad():
+        return dict(prepared.evaluate())
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> TrainedFolder:
+    path = tmp_path_factory.mktemp("translate")
+    request = make_request(
+        "translate",
+        "bilstm-max",
+        settings={**SMALL, "codes": 40},
+        options={"epochs": 7, "batch": 15, "lr": 0.02},
+        train=(_write(path / "train.tsv", PAIRS, 25),),
+        dev=(_write(path / "dev.tsv", PAIRS),),
+        width=16,
+    )
+    return train(request, path / "model")
+
+
+def test_few_pairs_are_learned_by_heart(trained: TrainedFolder) -> None:
+    sources, targets = zip(*PAIRS, strict=True)
+    assert generate(trained.path, sources) == list(targets)
+    assert generate(trained.path, sources, beam=3) == list(targets)
+    assert read_json(trained.path / "best.json")["BLEU"] == pytest.approx(100)
+
+
+def test_generating_does_not_depend_on_the_other_texts(trained: TrainedFolder) -> None:
+    texts = [text for text, _ in PAIRS[:8]] + ["", "unknown words", "the cat " * 20]
+    generator = load_generator(trained)
+    for beam in (1, 2):
+        assert generator(texts, beam) == [generator([text], beam)[0] for text in texts]
+    assert generator([]) == []
+
+
+def test_the_folder_says_what_the_decoder_is(trained: TrainedFolder) -> None:
+    facts = trained.config["facts"]
+    assert facts["target vocabulary"] == 3 + 256 + 40
+    assert facts["BLEU signature"].startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp")
+    assert facts["decoding"] == "greedy"
+    assert (trained.config["selection"], trained.config["maximise"]) == ("BLEU", True)
+
+
+def test_only_folders_with_a_decoder_generate(trained: TrainedFolder, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(
+        '{"format": 1, "network": {}, "request": {"objective": "nli", "objective_settings": {"head": 5}}}'
+    )
+    with pytest.raises(UsageError, match="trained with nli, which generates no texts"):
+        load_generator(open_folder(tmp_path))
+    with pytest.raises(UsageError, match=r"beam=0: expected 1 or more"):
+        generate(trained.path, ["the cat"], beam=0)
+
+
+def test_bleu_on_dev_is_that_of_the_generated_texts(trained: TrainedFolder, tmp_path: Path) -> None:
+    generator = load_generator(trained, trained.find("epoch", 2))  # neither 0 nor 100
+    prepared = _prepare(_plan(tmp_path, "translate", PAIRS, dev=(str(tmp_path / "train.tsv"),), settings={"codes": 40}))
+    assert prepared.files["tokenizer.json"] == (trained.path / "tokenizer.json").read_bytes()
+    prepared.model.load_state_dict(generator.model.state_dict())
+    sources, targets = zip(*PAIRS, strict=True)
+    expected = sacrebleu.corpus_bleu(generator(sources), [list(targets)]).score
+    assert 1 < expected < 99
+    assert _evaluate(prepared)["BLEU"] == pytest.approx(expected)
+
+
+def test_perplexity_is_that_of_all_target_tokens(tmp_path: Path) -> None:
+    prepared = _prepare(_plan(tmp_path, "translate", PAIRS, dev=(str(tmp_path / "train.tsv"),), settings={"codes": 40}))
+    loss = prepared.model(prepared.streams[0].collate(np.arange(len(PAIRS))))
+    assert _evaluate(prepared)["perplexity"] == pytest.approx(math.exp(loss.total.item() / loss.units), rel=1e-4)
+
+
+def test_attention_learns_faster_than_a_vector(tmp_path: Path) -> None:
+    found = {}
+    for attention in ("no", "yes"):
+        settings = {"codes": 40, "attention": attention, "hidden": 16, "decoder": 32}
+        plan = _plan(tmp_path, "translate", PAIRS, dev=(str(tmp_path / "train.tsv"),), settings=settings)
+        prepared = _prepare(plan)
+        optimiser = torch.optim.Adam(prepared.model.parameters(), 0.02)
+        batch = prepared.streams[0].collate(np.arange(len(PAIRS)))
+        for _ in range(40):
+            optimiser.zero_grad()
+            loss = prepared.model(batch)
+            (loss.total / loss.units).backward()
+            optimiser.step()
+        found[attention] = loss.total.item() / loss.units
+    assert found["yes"] < found["no"] < 2.5
+
+
+def test_a_sample_of_dev_is_decoded_and_stays_the_same(tmp_path: Path) -> None:
+    settings = {"codes": 5, "decoded": 7}
+    plan = _plan(tmp_path, "autoencode", _sentences(40), held_out=20, settings=settings)
+    prepared = _prepare(plan)
+    assert plan.counts["dev"]["used"] == 20
+    targets = learn_bpe(_sentences(40), 5)
+    out = plan.writer("some", ("source", "target"))
+    for number, target in enumerate(targets.encode(_sentences(20))):
+        out.add(([number % 5 + 1], target))
+    examples = out.finish()
+    full = {**plan.settings, "decoded": 100}
+    with torch.no_grad():
+        one, again = (decode_sample(prepared.model, examples, targets, 9, plan.settings, 3) for _ in range(2))
+        every = decode_sample(prepared.model, examples, targets, 9, full, 3)
+        other = decode_sample(prepared.model, examples, targets, 9, plan.settings, 4)
+    assert one.references == again.references
+    assert one.outputs == again.outputs
+    assert len(one.references) == 7
+    assert other.references != one.references
+    assert targets.decode(every.references) == _sentences(20)
+    assert all(row in every.references for row in one.references)
+    assert max(map(len, every.outputs)) <= 9
+
+
+def test_auto_encoders_have_the_text_as_target(tmp_path: Path) -> None:
+    texts = _sentences(9)
+    prepared = _prepare(
+        _plan(tmp_path, "autoencode", texts, dev=(str(tmp_path / "train.tsv"),), settings={"codes": 40})
+    )
+    batch = prepared.streams[0].collate(np.arange(9))
+    (tmp_path / FILE).write_bytes(prepared.files[FILE])
+    assert read_targets(tmp_path).decode(batch.target.tolist()) == texts
+    assert [prepared.inputs.vocabulary.ids(text) for text in texts] == [
+        row[:n] for row, n in zip(batch.source.tolist(), batch.source_lengths.tolist(), strict=True)
+    ]
+
+
+def test_targets_that_are_too_long_are_left_out(tmp_path: Path) -> None:
+    rows = [("the cat", "short"), ("the dog", "word " * 30), ("a dog", "short")]
+
+    def plan(most: int) -> Plan:
+        settings = {"codes": 0, "max_target": most}
+        return _plan(tmp_path, "translate", rows, dev=(str(tmp_path / "train.tsv"),), settings=settings)
+
+    some = plan(20)
+    assert _prepare(some).streams[0].size == 2
+    assert some.counts["train"] == {"read": 3, "used": 2, "target too long": 1}
+    with pytest.raises(DataError, match="All 3 targets of train have more than 2 tokens: set max_target"):
+        _prepare(plan(2))

@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("accelerate")
+gensim = pytest.importorskip("gensim")
+
+from sonde import load_encoder  # noqa: E402
+from sonde.errors import UsageError  # noqa: E402
+from sonde.networks.folder import TrainedFolder  # noqa: E402
+from sonde.training.train import train  # noqa: E402
+from tests.training.prepared import different, prepare, request, write  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return different(150)
+
+
+@pytest.fixture(scope="module")
+def source(texts, tmp_path_factory):
+    return write(tmp_path_factory.mktemp("words") / "texts.tsv", [(text,) for text in texts])
+
+
+def weights(folder: TrainedFolder, name: str) -> dict[str, torch.Tensor]:
+    return folder.weights(next(c for c in folder.checkpoints() if c.name == name))
+
+
+def test_vectors_are_gensims_own(texts, source, tmp_path):
+    folder = train(request("words", "bow-mean", source, options={"epochs": 3, "seed": 5}), tmp_path / "out")
+    vocabulary = folder.vocabulary
+    lists = [vocabulary.tokens(text) for text in texts]
+    counts = {word: sum(tokens.count(word) for tokens in lists) for word in vocabulary.words}
+    theirs = gensim.models.Word2Vec(
+        sg=1, hs=1, negative=0, vector_size=12, window=5, min_count=1, seed=5, workers=1, epochs=3, sorted_vocab=0
+    )
+    theirs.build_vocab_from_freq(counts)
+    theirs.train(lists, total_examples=len(lists), epochs=3)
+    found = weights(folder, "epoch-003")["encoder.inputs.learned.weight"].numpy()
+    np.testing.assert_allclose(found[1:], theirs.wv.vectors, rtol=0, atol=1e-7)
+    assert np.all(found[0] == 0)
+    vector = load_encoder(f"trained:{folder.path}")([texts[0]])[0]
+    np.testing.assert_allclose(vector, np.mean([theirs.wv[word] for word in lists[0]], 0), atol=1e-6)
+
+
+def test_resumed_is_uninterrupted(source, tmp_path, monkeypatch):
+    whole = train(request("words", "bow-mean", source, options={"epochs": 4}), tmp_path / "whole")
+    wanted = request("words", "bow-mean", source, options={"epochs": 4})
+    from sonde.training import loop
+
+    end = loop._save
+
+    def stop(training):
+        end(training)
+        if training.at.epoch == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "_save", stop)
+        with pytest.raises(KeyboardInterrupt):
+            train(wanted, tmp_path / "parts")
+    parts = train(wanted, tmp_path / "parts")
+    before, after = weights(whole, "epoch-004"), weights(parts, "epoch-004")
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert not torch.equal(
+        before["encoder.inputs.learned.weight"], weights(whole, "epoch-003")["encoder.inputs.learned.weight"]
+    )
+
+
+def test_loss_falls_and_is_summed_in_double_precision(source, tmp_path):
+    prepared = prepare(tmp_path, request("words", "bow-mean", source, options={"epochs": 30, "lr": 0.1}))
+    losses = []
+    for _ in range(10):
+        found = prepared.update(None, 0.1)
+        losses.append(float(found.total) / found.units)
+    assert losses[-1] < losses[0]
+
+
+def test_nothing_marks_the_ends_of_a_bag(source, tmp_path):
+    inputs = prepare(tmp_path, request("words", "bow-mean", source)).inputs
+    assert not {"<s>", "</s>"} & set(inputs.vocabulary.words)
+    assert inputs.vocabulary.ids("qwertz") == [0]
+    assert inputs.vocabulary.ids("the qwertz") == inputs.vocabulary.ids("the")
+
+
+@pytest.mark.parametrize(
+    ("encoder", "more", "message"),
+    [
+        ("bilstm-max", {}, r"bilstm-max has [\d,]+ other weights"),
+        ("bow-mean", {"projection": 4}, "without --projection"),
+        ("bow-mean", {"vectors": "some.vec"}, "leave --vectors some.vec out"),
+        ("bow-mean", {"options": {"optimiser": "adam"}}, "leave --optimiser adam out"),
+        ("bow-mean", {"held_out": 3}, "leave --dev and --held-out out"),
+    ],
+)
+def test_what_it_cannot_train(source, tmp_path, encoder, more, message):
+    with pytest.raises(UsageError, match=message):
+        prepare(tmp_path, request("words", encoder, source, **more))
