@@ -44,8 +44,7 @@ def direct(folder, name, text):
     network = folder.encoder(next(c for c in folder.checkpoints() if c.name == name))
     ids = torch.tensor([folder.vocabulary.ids(text)])
     with torch.inference_mode():
-        inputs = network.inputs(ids)
-        found = network.body(inputs, torch.tensor([ids.shape[1]]))
+        inputs, found = network.inputs(ids), network(ids, torch.tensor([ids.shape[1]]))
     return [inputs[0].numpy(), *(layer[0].numpy() for layer in found.layers)], found.vectors[0].numpy()
 
 

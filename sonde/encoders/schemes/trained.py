@@ -104,8 +104,8 @@ class Trained:
 
     def states(self, ids: Any, lengths: Any, layers: Sequence[int]) -> list[Any]:
         """The states (sentences, time, width) of layers; nothing but the inputs is computed for layer 0 alone."""
-        inputs = self.network.inputs(ids)
-        above = self.network.body(inputs, lengths).layers if any(layers) else ()
+        inputs = self.network.inputs(ids) if 0 in layers else None
+        above = self.network(ids, lengths).layers if any(layers) else ()
         return [(inputs, *above)[i] for i in layers]
 
     def _pooled(self, torch: Any, ids: Any, lengths: Any) -> Any:
@@ -244,8 +244,7 @@ def _layers(spec: Spec, network: Any, device: Any) -> tuple[tuple[int, ...], int
     torch = import_torch()
     with torch.inference_mode():
         one = torch.ones(1, 1, dtype=torch.long, device=device)
-        inputs = network.inputs(one)
-        widths = [each.shape[-1] for each in (inputs, *network.body(inputs, one[0]).layers)]
+        widths = [each.shape[-1] for each in (network.inputs(one), *network(one, one[0]).layers)]
     if (text := given.get("layer", "-1")) == "*":
         return tuple(i for i, width in enumerate(widths) if width == widths[-1]), widths[-1]
     layers = parse_layers(spec, text, len(widths))
