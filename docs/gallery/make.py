@@ -1,7 +1,8 @@
 """Makes the figures of docs/figure.md: `python docs/gallery/make.py FOLDER`, with the extra `test` installed.
 
 Most are of sets made from the built-in corpus, whose sentences are synthetic. Three show published results,
-from ``sonde.published``, and redraw figures of these papers.
+from ``sonde.published``, and redraw figures of these papers. That of selection is made only if a second argument names
+the folder of a trained encoder.
 """
 
 import sys
@@ -45,6 +46,13 @@ def main(out: Path) -> None:
     five = printed("xprobe2019", ["en", "fr", "es", "de", "ru"], SUITES["xprobe2019"], ("4",))
     five = replace(five, languages=languages(five))
     write(five, "profiles", out / "ratios.svg", columns=2, mode="relative", relative_to="en")
+
+
+def selected(out: Path, folder: str) -> None:
+    """Which words give the maxima, trained and untrained."""
+    names = [f"trained:{folder}", f"trained:{folder}?random=1"]
+    sentence = "A man in a red shirt is not riding a horse."
+    write(None, "selection", out / "selection.svg", encoders=names, sentences=[sentence])
 
 
 def made(scratch: Path, out: Path) -> None:
@@ -134,3 +142,5 @@ def _cell(row: Row | None) -> Cell | None:
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]))
+    if len(sys.argv) > 2:
+        selected(Path(sys.argv[1]), sys.argv[2])

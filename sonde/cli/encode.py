@@ -51,7 +51,7 @@ def encode(
     from sonde.console import err, print_symptoms, progress_bar
     from sonde.console import out as console
     from sonde.core.arguments import resolve_jobs
-    from sonde.encoders import load
+    from sonde.encoders import expand_names, load
     from sonde.encoders.diagnosis import diagnose
     from sonde.encoders.embed import embed, texts_of_set
     from sonde.encoders.schemes.npy import write_vectors
@@ -76,7 +76,8 @@ def encode(
     for column in ("encoder", "texts", "encoded", "layers", "dimension", "texts/s"):
         table.add_column(column, justify="left" if column == "encoder" else "right")
     failed: list[str] = []
-    for name in encoder:
+    names = expand_names(encoder)
+    for name in names:
         try:
             loaded = load(name)
             if getattr(loaded, "needs_fit", False):
@@ -95,7 +96,7 @@ def encode(
         table.add_row(name, f"{len(texts):,}", f"{found.encoded:,}", *shape, rate)
         if out is not None:
             write_vectors(out / re.sub(r"[^\w.-]+", "-", name).strip("-"), texts, found.vectors)
-    if len(failed) == len(encoder):
+    if len(failed) == len(names):
         return 1
     console().print(table)
     return 2 if failed or unread else 0

@@ -21,9 +21,7 @@ def _kinds() -> str:
 
 
 def figure(
-    run: Path,
-    /,
-    *more: Path,
+    *runs: Path,
     kind: Annotated[str, Parameter(("--kind", "-k"), help=_kinds())],
     out: Annotated[tuple[Path, ...], Parameter(("--out", "-o"))],
     set: tuple[str, ...] = (),
@@ -34,15 +32,14 @@ def figure(
     columns: Literal[1, 2] = 1,
     adjust: Literal["holm", "bonferroni", "bh", "none"] | None = None,
     published: bool = False,
+    sentence: tuple[str, ...] = (),
 ) -> int:
-    """Write a figure of a run for a paper, and print what its caption should say.
+    """Write a figure of a run, or of encoders, for a paper, and print what its caption should say.
 
     Parameters
     ----------
-    run: Path
-        A folder that `sonde run` wrote.
-    more: Path
-        Further runs, to be drawn together with the first.
+    runs: Path
+        A folder that `sonde run` wrote; or several, to be drawn together.
     kind: str
         The chart.
     out: tuple[Path, ...]
@@ -51,7 +48,7 @@ def figure(
     set: tuple[str, ...]
         Only the sets whose name contains this; may be repeated.
     encoder: tuple[str, ...]
-        Only the encoders whose name contains this; may be repeated.
+        Only the encoders whose name contains this; for selection, the encoders to load; may be repeated.
     mode: str
         For heat maps: absolute, above (the best baseline) or relative. For profiles: absolute or relative. Default:
         absolute.
@@ -68,27 +65,32 @@ def figure(
     published: bool
         For intervals: also show published results on other sets of the same tasks. Default: only those on exactly
         these sets.
+    sentence: tuple[str, ...]
+        For selection: a sentence; may be repeated.
     """
     from sonde.cli._warnings import printed_warnings
     from sonde.console import err
     from sonde.report.charts import CHARTS
-    from sonde.report.figure import check_figure_suffix, check_options, write
+    from sonde.report.figure import check_figure_suffix, check_options, check_run, write
     from sonde.report.full_summary import full_summary
     from sonde.report.published_results import check_published
     from sonde.run import Run, join
 
     for path in out:
         check_figure_suffix(path)
-    check_options(CHARTS.get(kind), adjust=adjust, published=published)
-    with printed_warnings():
-        runs = [Run.load(folder) for folder in (run, *more)]
-    summary = full_summary(join(runs), adjust=adjust or "holm", published=published)
-    check_published(summary, published)
+    check_options(CHARTS.get(kind), adjust=adjust, published=published, sentence=sentence or None)
+    check_run(CHARTS.get(kind), bool(runs))
+    summary = None
+    if runs:
+        with printed_warnings():
+            found = [Run.load(folder) for folder in runs]
+        summary = full_summary(join(found), adjust=adjust or "holm", published=published)
+        check_published(summary, published)
     caption = ""
     for path in out:
         caption = write(
             summary, kind, path, columns=columns, sets=set, encoders=encoder, mode=mode, relative_to=relative_to,
-            lines=lines,
+            lines=lines, sentences=sentence,
         )  # fmt: skip
         sys.stdout.write(f"{path}\n")
     if caption:

@@ -9,11 +9,12 @@ and that is all it takes to add a scheme; other packages offer theirs as entry p
 
 from __future__ import annotations
 
-from sonde.encoders.encoder import Encoder, EncoderInfo, encoder_info
+from sonde.encoders.encoder import Encoder, EncoderInfo, TrainingScore, encoder_info
 from sonde.encoders.identity import Identity, Spec
 from sonde.encoders.scheme import (
     Scheme,
     describe_scheme,
+    expand_names,
     load,
     load_scheme,
     refuse_untrusted,
@@ -27,8 +28,10 @@ __all__ = [
     "Identity",
     "Scheme",
     "Spec",
+    "TrainingScore",
     "describe_scheme",
     "encoder_info",
+    "expand_names",
     "load",
     "load_scheme",
     "refuse_untrusted",

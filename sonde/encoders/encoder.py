@@ -35,6 +35,11 @@ class Encoder(Protocol):
         From words to vectors (n, d), for an encoder that has input embeddings of its own.
     caveat : str
         A sentence about what in its identity cannot be verified; it is shown with the results.
+    training_score : TrainingScore
+        How well it does what it was trained for, which is shown with curves along training.
+    selection : callable
+        From texts to lists of (word, share), for an encoder that takes the maximum over words, dimension by dimension:
+        the share of dimensions whose maximum a word gives.
 
     Examples
     --------
@@ -52,6 +57,18 @@ class Encoder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class TrainingScore:
+    """How well an encoder does what it was trained for, on held-out data."""
+
+    metric: str
+    """What papers call it: accuracy, BLEU, perplexity."""
+    value: float
+    """As it is usually printed: accuracy and BLEU from 0 to 100."""
+    maximise: bool = True
+    """Whether more is better."""
+
+
+@dataclass(frozen=True, slots=True)
 class EncoderInfo:
     """What an encoder says about itself. Attributes of an unexpected type mean something else, and are ignored."""
 
@@ -62,13 +79,14 @@ class EncoderInfo:
     cacheable: bool
     parallel: bool
     caveat: str | None
+    training_score: TrainingScore | None = None
 
 
 def encoder_info(encoder: object) -> EncoderInfo:
     """The attributes of an encoder that have the type they should have."""
     identity, layers = getattr(encoder, "identity", None), getattr(encoder, "layers", None)
     size, cost = getattr(encoder, "batch_size", None), getattr(encoder, "cost", None)
-    caveat = getattr(encoder, "caveat", None)
+    caveat, score = getattr(encoder, "caveat", None), getattr(encoder, "training_score", None)
     named = isinstance(layers, list | tuple) and all(isinstance(name, str) for name in layers)
     return EncoderInfo(
         identity if isinstance(identity, Identity) else None,
@@ -78,6 +96,7 @@ def encoder_info(encoder: object) -> EncoderInfo:
         getattr(encoder, "cacheable", True) is not False,
         getattr(encoder, "parallel", False) is True,
         caveat if isinstance(caveat, str) else None,
+        score if isinstance(score, TrainingScore) else None,
     )
 
 

@@ -30,14 +30,13 @@ _UNREAD = re.compile(
 _UNREAD_FOLDERS = re.compile(r"\..*|checkpoint.*|onnx|openvino|original|runs|__pycache__")
 
 
-def import_optional(package: str) -> Any:
-    """Import an optional package."""
+def import_optional(package: str, needed_by: str = "hf: and st: need", extra: str = "transformers") -> Any:
+    """Import an optional package, of an extra of sonde."""
     try:
         return importlib.import_module(package)
     except ImportError as why:
         raise NotInstalled(
-            f"hf: and st: need {package}, which cannot be imported ({summarise_error(why)}): "
-            "pip install 'sonde[transformers]'"
+            f"{needed_by} {package}, which cannot be imported ({summarise_error(why)}): pip install 'sonde[{extra}]'"
         ) from why
 
 

@@ -7,6 +7,9 @@ point of the group ``sonde.encoders`` names the scheme, and the module or its ``
     [project.entry-points."sonde.encoders"]
     mine = "my_package.my_scheme"
 
+A name may stand for several encoders, such as all checkpoints of one: ``expand``, a function from a Spec to a list of
+names, says which. ``REPLACED_BY_RANDOM`` has the options that choose weights, and mean nothing for random ones.
+
 Built-in schemes that run code named by the spec say ``RUNS_CODE = True``, and those that send texts to a server say
 ``SENDS_TEXTS = True``. A scheme of another package may do either, so it is always treated as if it did both.
 """
@@ -17,7 +20,7 @@ import difflib
 import importlib
 import sys
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint
@@ -45,6 +48,10 @@ class Scheme:
     """The options after the question mark, if the scheme lists them."""
     package: str
     """The package that it comes with; empty for a built-in one."""
+    expand: Callable[[Spec], Sequence[str]] | None = None
+    """The names that a name stands for, for a scheme whose names may stand for several encoders."""
+    replaced_by_random: tuple[str, ...] = ()
+    """The options that an untrained copy does not have."""
 
 
 def scheme_names() -> list[str]:
@@ -125,6 +132,29 @@ def load(text: str) -> Encoder:
     return encoder
 
 
+def expand_names(texts: Iterable[str]) -> list[str]:
+    """The names of encoders, with those that stand for several replaced by what they stand for; each once.
+
+    A name that cannot be expanded stays as it is: loading it says what is wrong.
+    """
+    return list(dict.fromkeys(name for text in texts for name in _expand(text)))
+
+
+def _expand(text: str) -> Sequence[str]:
+    try:
+        spec = Spec.parse(text)
+        expand = load_scheme(spec.scheme).expand
+        if expand is None or not spec.options:
+            return [text]
+        with third_party_code:
+            found = [str(name) for name in expand(spec)]
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # perhaps another package's
+        return [text]
+    return found if found and found != [str(spec)] else [text]
+
+
 def sends_texts(text: str) -> bool:
     """Whether an encoder may send texts to a server: one of another package may, for all we know."""
     scheme = text.partition(":")[0]
@@ -199,7 +229,16 @@ def _scheme(name: str, module: ModuleType | None, load: Callable[[Spec], Encoder
     doc = (getattr(module, "__doc__", None) or getattr(load, "__doc__", None) or "").strip()
     options = getattr(module, "OPTIONS", ())
     known = tuple(map(str, options)) if isinstance(options, Collection) and not isinstance(options, str) else ()
-    return Scheme(name, load, doc.partition("\n")[0], known, package)
+    expand = getattr(module, "expand", None)
+    return Scheme(
+        name,
+        load,
+        doc.partition("\n")[0],
+        known,
+        package,
+        expand if callable(expand) else None,
+        tuple(map(str, getattr(module, "REPLACED_BY_RANDOM", ()))),
+    )
 
 
 def _package(entry: EntryPoint) -> str:

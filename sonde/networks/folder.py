@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -92,7 +93,7 @@ class TrainedFolder:
         """The words it knows."""
         net = self.network
         words = read_json(self.path / "vocabulary.json")
-        if not isinstance(words, list) or len(words) != net.words:
+        if not isinstance(words, list) or len(words) != net.words or not all(isinstance(w, str) for w in words):
             raise DataError(f"{self.path / 'vocabulary.json'}: expected a list of {net.words:,} words.")
         return Vocabulary(words, net.tokenise, net.case, net.unknown)
 
@@ -118,7 +119,7 @@ class TrainedFolder:
         for place in self.path.iterdir() if self.path.is_dir() else ():
             if CHECKPOINT.fullmatch(place.name) and (place / WEIGHTS).is_file():
                 about = self._about(place)
-                found.append(Checkpoint(int(about["step"]), int(about["epoch"]), place.name))
+                found.append(Checkpoint(about["step"], about["epoch"], place.name))
         return sorted(found, key=lambda c: (c.step, c.epoch, c.name))
 
     def best(self) -> Checkpoint:
@@ -127,7 +128,8 @@ class TrainedFolder:
         if not every:
             raise DataError(f"{self.path} has no checkpoint yet: train it with the same command again.")
         file = self.path / "best.json"
-        name = read_json(file).get("checkpoint") if file.is_file() else None
+        marked = read_json(file) if file.is_file() else {}
+        name = marked.get("checkpoint") if isinstance(marked, dict) else None
         return next((c for c in every if c.name == name), every[-1])
 
     def find(self, kind: str, number: int) -> Checkpoint:
@@ -140,14 +142,20 @@ class TrainedFolder:
         raise UsageError(f"{self.path} has no checkpoint of {kind} {number}; it has {have}.")
 
     def encoder(self, checkpoint: Checkpoint | None, seed: int | None = None) -> SentenceEncoder:
-        """The network with the weights of a checkpoint; or, with a seed and no checkpoint, random ones."""
+        """The network with the weights of a checkpoint; or, with a seed and no checkpoint, random ones.
+
+        Word vectors that were given are not random, even if training changed them.
+        """
         import torch
 
         from sonde.networks.encoder import build_encoder
 
         vectors = self.vectors()
         table = None if vectors is None else torch.from_numpy(vectors)
-        found = build_encoder(self.network, table, self.network.seed if seed is None else seed)
+        try:
+            found = build_encoder(self.network, table, self.network.seed if seed is None else seed)
+        except (KeyError, TypeError, ValueError, RuntimeError) as e:
+            raise DataError(f"{self.path / 'config.json'}: the network cannot be built: {e!r}.") from None
         if checkpoint is not None:
             weights = {
                 name.removeprefix(ENCODER): value
@@ -157,8 +165,22 @@ class TrainedFolder:
             try:
                 found.load_state_dict(weights)
             except RuntimeError as e:
-                raise DataError(f"{self.path / checkpoint.name / WEIGHTS} is not of this network: {e}.") from None
+                why = " ".join(str(e).split())
+                raise DataError(f"{self.path / checkpoint.name / WEIGHTS} is not of this network: {why}") from None
+        elif (start := self._given_words()) is not None:
+            words = self.weights(start).get(f"{ENCODER}inputs.learned.weight")
+            if words is None or words.shape != found.inputs.learned.weight.shape:
+                raise DataError(f"{self.path / start.name / WEIGHTS} is not of this network: it has no word vectors.")
+            with torch.no_grad():
+                found.inputs.learned.weight.copy_(words)
         return found.eval()
+
+    def _given_words(self) -> Checkpoint | None:
+        """The checkpoint with the word vectors before training, if they were given and then trained."""
+        request = self.config.get("request")
+        if self.network.frozen or not isinstance(request, dict) or not request.get("vectors"):
+            return None
+        return next((c for c in self.checkpoints() if c.kind == "epoch" and c.epoch == 0), None)
 
     def weights(self, checkpoint: Checkpoint) -> dict[str, Tensor]:
         """All weights of a checkpoint, with those of heads and decoders."""
@@ -176,13 +198,35 @@ class TrainedFolder:
         state = hashlib.blake2b(digest_size=16)
         state.update(json.dumps(msgspec.to_builtins(self.network), sort_keys=True).encode())
         files = ["vocabulary.json", *(["vectors.npy"] if self.network.frozen else [])]
-        for name in [*files, *([f"{checkpoint.name}/{WEIGHTS}"] if checkpoint else [])]:
+        read = checkpoint or self._given_words()
+        for name in [*files, *([f"{read.name}/{WEIGHTS}"] if read else [])]:
             try:
                 with (self.path / name).open("rb") as file:
                     state.update(hashlib.file_digest(file, "blake2b").digest())
             except OSError as e:
                 raise DataError(f"{self.path / name} cannot be read: {e.strerror}.") from None
         return state.hexdigest()
+
+    def scores(self, checkpoint: Checkpoint) -> dict[str, float]:
+        """The scores on dev at a checkpoint, from ``training.jsonl``; none if they were not computed then."""
+        file = self.path / "training.jsonl"
+        try:
+            lines = file.read_bytes().splitlines() if file.is_file() else []
+        except OSError as e:
+            raise DataError(f"{file} cannot be read: {e.strerror}.") from None
+        for line in reversed(lines):
+            try:
+                found = json.loads(line)
+            except ValueError:  # cut off when training was killed
+                continue
+            if isinstance(found, dict) and found.get("checkpoint") == checkpoint.name:
+                scores = found.get("scores")
+                return {
+                    key: float(value)
+                    for key, value in (scores.items() if isinstance(scores, dict) else ())
+                    if isinstance(value, int | float) and math.isfinite(value)
+                }
+        return {}
 
     def write_checkpoint(self, name: str, weights: Mapping[str, Tensor], epoch: int, step: int) -> Checkpoint:
         """Write the weights at one time of training."""
@@ -197,14 +241,14 @@ class TrainedFolder:
         write_atomically(self.path / name / WEIGHTS, content)
         return Checkpoint(step, epoch, name)
 
-    def _about(self, place: Path) -> dict[str, str]:
+    def _about(self, place: Path) -> dict[str, int]:
         from safetensors import SafetensorError, safe_open
 
         try:
             with safe_open(place / WEIGHTS, "numpy") as file:
                 found = file.metadata() or {}
-            return {key: found[key] for key in ("epoch", "step")}
-        except (OSError, SafetensorError, KeyError) as e:
+            return {key: int(found[key]) for key in ("epoch", "step")}
+        except (OSError, SafetensorError, KeyError, ValueError) as e:
             raise DataError(
                 f"{place / WEIGHTS} is damaged: {e}. Delete its folder; the other checkpoints can be used."
             ) from None

@@ -1,6 +1,7 @@
 """Accuracy against the size of the vectors, and against the length of training: which columns make a curve.
 
-    dimension  encoders whose names differ only in their size, such as static: and static:?dim=64
+    dimension  encoders whose names differ only in their size, such as static: and static:?dim=64, or in a number to
+               which their sizes are proportional: trained:nli-512 and trained:nli-1024 of 1,024 and 2,048 dimensions
     epoch      encoders whose names differ in a number after the word epoch, checkpoint or step
 
 The series of a point is the encoder's name without that number.
@@ -9,7 +10,8 @@ The series of a point is the encoder's name without that number.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 
 from sonde.report.types import Cell, Column, CurvePoint, Curves, SetSummary, Summary
 from sonde.run.unit import PAIRS
@@ -18,6 +20,7 @@ from sonde.transfer.pairs import compare
 SIZE_OPTIONS = ("dim", "dimensions")
 """What the schemes of encoders call the size of their vectors."""
 WILDCARD = "*"
+_NUMBER = re.compile(r"\d{1,9}")
 _TIME = re.compile(r"(?<![a-z])((?:epoch|checkpoint|step)s?[-_=. ]*)(\d+)", re.IGNORECASE)
 
 SeriesPositions = dict[int, tuple[str, int]]
@@ -56,6 +59,22 @@ def _by_size(summary: Summary) -> SeriesPositions:
         size = next((size for s in summary.sets if (size := _size(s, s.cells[i]))), None)
         if size:
             found[i] = (_without_size(column.encoder, size), size)
+    return found | _proportional({i: (summary.columns[i].encoder, size) for i, (_, size) in found.items()})
+
+
+def _proportional(sized: Mapping[int, tuple[str, int]]) -> SeriesPositions:
+    """Columns whose names differ in one number, such as the units of a layer, to which their sizes are proportional."""
+    groups: dict[tuple[str, Fraction], dict[int, int]] = {}
+    for i, (encoder, size) in sized.items():
+        name, mark, query = encoder.partition("?")
+        for match in _NUMBER.finditer(name):
+            if number := int(match[0]):
+                series = f"{name[: match.start()]}{WILDCARD}{name[match.end() :]}{mark}{query}"
+                groups.setdefault((series, Fraction(size, number)), {})[i] = size
+    found: SeriesPositions = {}
+    for (series, _), group in groups.items():
+        if len(set(group.values())) > 1:
+            found |= {i: (series, size) for i, size in group.items()}
     return found
 
 

@@ -17,7 +17,7 @@ from sonde.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS, Row, Spec
 from sonde.report.drawing.options import Lines, Mode
 from sonde.report.escape import csv_text as as_csv
 from sonde.report.names import set_names, short_names
-from sonde.report.types import Summary
+from sonde.report.types import Seconds, Summary
 from sonde.report.verdict import MARK_NOTE
 
 FIGURE_SUFFIXES = (".pdf", ".svg", ".png", ".json", ".csv")
@@ -26,8 +26,15 @@ PPI = 300
 """Pixels per inch of a PNG, as printers require."""
 
 
+NO_RUN = Summary(
+    folder="", metric="accuracy", columns=(), baselines=(), sets=(), transfer=(), layers=(), interpretations={},
+    diagnoses=(), failures=(), notes=(), versions={}, seconds=Seconds(encode=0, fit=0, score=0),
+)  # fmt: skip
+"""What there is to draw without a run."""
+
+
 def write(
-    summary: Summary,
+    summary: Summary | None,
     kind: str,
     path: Path | str,
     *,
@@ -37,13 +44,14 @@ def write(
     mode: Mode = "absolute",
     relative_to: str | None = None,
     lines: Lines | None = None,
+    sentences: StringsOrPaths = (),
 ) -> str:
     """Write a figure of a run, in the format that the file's suffix names, and return a caption for it.
 
     Parameters
     ----------
     summary
-        What ``full_summary`` makes of a run.
+        What ``full_summary`` makes of a run; None for a chart that needs none.
     kind
         The name of a chart.
     path
@@ -52,8 +60,8 @@ def write(
         As wide as one column of a two-column paper, or as both.
     sets, encoders
         Names, or parts of names, which select everything that they are a part of; none: all.
-    mode, relative_to, lines
-        As in `sonde figure`; a chart refuses those that have no effect on it.
+    mode, relative_to, lines, sentences
+        As in `sonde figure`; a chart refuses those that have no effect on it. One that needs no run loads the encoders.
     """
     path = Path(path)
     check_figure_suffix(path)
@@ -63,18 +71,25 @@ def write(
         mode=None if mode == "absolute" else mode,
         relative_to=relative_to,
         lines=lines,
+        sentence=as_strings(sentences, "a sentence") or None,
     )
+    check_run(found, summary is not None)
     if relative_to is not None and mode != "relative":
         raise UsageError(f"--relative-to {relative_to} has no effect without --mode relative.")
     width = TWO_COLUMNS if columns == 2 else ONE_COLUMN
-    options = Options(
-        sets=_found("set", as_strings(sets, "a set"), _names_of_sets(summary)),
-        columns=_found("encoder", as_strings(encoders, "an encoder"), _names_of_columns(summary)),
-        mode=mode,
-        relative_to=None if relative_to is None else _reference(summary, relative_to),
-        lines=lines,
-        width=width,
-    )
+    names = as_strings(encoders, "an encoder")
+    if summary is None:
+        summary = NO_RUN
+        options = Options(encoders=tuple(names), sentences=tuple(as_strings(sentences, "a sentence")), width=width)
+    else:
+        options = Options(
+            sets=_found("set", as_strings(sets, "a set"), _names_of_sets(summary)),
+            columns=_found("encoder", names, _names_of_columns(summary)),
+            mode=mode,
+            relative_to=None if relative_to is None else _reference(summary, relative_to),
+            lines=lines,
+            width=width,
+        )
     try:
         rows, spec = chart(kind, summary, options)
     except SondeError:
@@ -95,6 +110,14 @@ def check_options(found: Chart, **given: object) -> None:
             raise UsageError(
                 f"--{option.replace('_', '-')} has no effect on --kind {found.name}; it is for {', '.join(kinds)}."
             )
+
+
+def check_run(found: Chart, given: bool) -> None:
+    """Refuse a chart of a run without one, and a run for a chart of something else."""
+    if found.needs_run and not given:
+        raise UsageError(f"--kind {found.name} draws a run: name the folder of one.")
+    if given and not found.needs_run:
+        raise UsageError(f"--kind {found.name} is not about a run: leave it out, and name encoders with --encoder.")
 
 
 def check_figure_suffix(path: Path) -> None:

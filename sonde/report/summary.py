@@ -22,12 +22,14 @@ from sonde.report.types import (
     SetSummary,
     Summary,
     Symptom,
+    TrainingScore,
 )
 from sonde.report.variant_results import interpret_variants, variant_results
 from sonde.report.verdict import Scored, compare_with_baseline, verdict_of
 from sonde.result import Failure, Result
 from sonde.run.diagnoses import read_diagnoses
 from sonde.run.folder import Run
+from sonde.run.training_scores import read_training_scores
 
 
 def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) -> Summary:
@@ -55,6 +57,7 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
         baselines=label_columns(grid.baselines),
         sets=tuple(sets),
         transfer=tuple(aggregate(_chosen(grid, column)) for column in grid.columns),
+        training=_training(run, grid),
         layers=tuple(table for table in tables if table is not None),
         interpretations=interpret_variants(run),
         diagnoses=tuple(
@@ -181,6 +184,14 @@ def _layer_table(
 
 
 # The run
+
+
+def _training(run: Run, grid: Grid) -> tuple[TrainingScore | None, ...]:
+    known = read_training_scores(run)
+    found = (known.get((column.encoder, column.identity)) for column in grid.columns)
+    return tuple(
+        None if s is None else TrainingScore(metric=s.metric, value=s.value, maximise=s.maximise) for s in found
+    )
 
 
 def _missing(run: Run, grid: Grid) -> list[str]:

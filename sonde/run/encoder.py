@@ -17,6 +17,7 @@ from sonde.run.diagnoses import write_diagnosis
 from sonde.run.encoder_cells import cells_left, cells_of, encoder_failure, key_of_plain, requested, vectors_identity
 from sonde.run.parts import Parts
 from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
+from sonde.run.training_scores import write_training_score
 from sonde.run.unit import Plain, Table, Unit, Vectors
 
 MAX_UNFINISHED_BYTES = 2**29
@@ -52,6 +53,8 @@ def probe_encoder(
     if identity is None:  # it may have changed, so earlier results must not be mixed with new ones
         for key in [r.key for r in config.log.done.values() if r.cell.encoder == name and r.cell.identity is None]:
             config.log.forget(key)
+    if other is None:
+        write_training_score(config.log, name, identity, about.training_score)
     one = _Encoder(name, encoder, identity, about.layers)
     known = _do(config, one, sets, EmbeddingPool())
     if not extra:

@@ -15,6 +15,7 @@ from sonde.core.arguments import Integers, StringsOrPaths, as_list, as_strings, 
 from sonde.core.progress import Progress
 from sonde.data.dataset import Dataset
 from sonde.data.sources import Source
+from sonde.encoders import expand_names
 from sonde.encoders.store import Store
 from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
@@ -224,7 +225,8 @@ def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:
         raise UsageError(f"Expected encoders, texts such as static: or functions, got {encoders!r:.80}.")
     for each in [encoders] if isinstance(encoders, str) or callable(encoders) else encoders:
         if isinstance(each, str):
-            found.setdefault(each, None)
+            for name in expand_names([each]):
+                found.setdefault(name, None)
             continue
         if not callable(each):
             raise UsageError(f"Expected an encoder, a string such as static: or a function, got {each!r:.80}.")

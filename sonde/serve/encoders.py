@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
 from sonde.core.arguments import StringsOrPaths, as_strings
+from sonde.core.third_party import third_party_code
 from sonde.encoders import Spec, encoder_info, load, refuse_untrusted, scheme_names
 from sonde.encoders.embed import Embeddings, embed
 from sonde.errors import EncoderError, SondeError, UsageError, describe_error
@@ -24,15 +26,34 @@ class Encoders:
 
     def vectors(self, name: str, identity: str | None, sentences: Sequence[str]) -> Embeddings:
         """The vectors of texts, from the same encoder as in the run: (n, d), or (layers, n, d)."""
+        with self._loaded_encoder(name) as encoder:
+            half = identity is not None and FLOAT16_FACT in identity
+            _check(name, encoder, identity, half=half)
+            return embed(encoder, sentences, half=half)
+
+    def selection(self, name: str, sentences: Sequence[str]) -> list[list[tuple[str, float]]] | None:
+        """Per sentence, its words and the share of dimensions whose maximum each gives; None if it cannot be said."""
+        with self._loaded_encoder(name) as encoder:
+            select = getattr(encoder, "selection", None)
+            if not callable(select):
+                return None
+            try:
+                with third_party_code:
+                    return [[(str(word), float(share)) for word, share in words] for words in select(sentences)]
+            except (SondeError, KeyboardInterrupt):
+                raise
+            except BaseException as e:
+                raise EncoderError(f"selection() of {name} failed: {describe_error(e)}") from e
+
+    @contextmanager
+    def _loaded_encoder(self, name: str) -> Iterator[Any]:
+        """An encoder, loaded if need be, for one thread."""
         with self._lock:
             lock = self._locks.setdefault(name, Lock())
         with lock:
             if name not in self._loaded:
                 self._loaded[name] = self._load(name)
-            encoder = self._loaded[name]
-            half = identity is not None and FLOAT16_FACT in identity
-            _check(name, encoder, identity, half=half)
-            return embed(encoder, sentences, half=half)
+            yield self._loaded[name]
 
     def _load(self, name: str) -> Any:
         try:

@@ -21,6 +21,7 @@ from sonde.run.folder import Run
 from sonde.serve.choices import Choice, ProbeCatalogue
 from sonde.serve.encoders import Encoders
 from sonde.serve.gold import GoldRule, length_bins
+from sonde.serve.selection import find_selections
 
 MAX_SENTENCES, MAX_SENTENCE_LENGTH = 20, 2000
 """Sentences in one request, and characters in a sentence: more than a person types."""
@@ -50,7 +51,10 @@ class Predictor:
         """Held while probes are loaded and applied: two requests would change each other's number of threads."""
 
     def predict(self, run: Run, catalogue: ProbeCatalogue, request: Request) -> dict[str, Any]:
-        """The answer to a request: ``encoders``, ``sentences``, ``cosines``, ``problems`` and ``excluded``."""
+        """The answer to a request: ``encoders``, ``sentences``, ``cosines``, ``problems`` and ``excluded``.
+
+        A sentence has ``selection``: for encoders that take the maximum over words, what each word gives.
+        """
         sentences = check_sentences(request)
         selected = catalogue.selected(request.encoders, request.layers)
         if not selected:
@@ -63,6 +67,7 @@ class Predictor:
                 for place in catalogue.sets
                 if (key := self._key(run, place, selected))
             ]
+        selections = find_selections(self.encoders, selected, vectors, sentences, problems)
         tokens = [tokenise(text)[0] for text in sentences]
         return {
             "encoders": [{"name": choice.name, "short": choice.short, "layer": choice.layer} for choice in selected],
@@ -72,6 +77,7 @@ class Predictor:
                     "tokens": len(tokens[i]),
                     "sets": [_row(about, key, tokens[i], [None if found is None else found[i] for found in readings])
                              for about, key, readings in tables],
+                    "selection": [{**about, "words": words[i]} for about, words in selections],
                 }
                 for i, text in enumerate(sentences)
             ],

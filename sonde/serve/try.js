@@ -148,11 +148,11 @@
   function show(found) {
     const made = found.problems.map((problem) => make("p", "try-problem", make("b", "", name(problem.encoder)), `: ${problem.error}`));
     if (found.cosines) made.push(...compared(found));
-    else made.push(...found.sentences.flatMap((sentence) => [heading(sentence), scroll(table(found.encoders, sentence), `“${sentence.text}”`)]));
+    else made.push(...found.sentences.flatMap((sentence) => [heading(sentence), scroll(table(found.encoders, sentence), `“${sentence.text}”`), selections(sentence)]));
     if (found.excluded.length) {
       made.push(make("ul", "try-notes", ...found.excluded.map((left) => make("li", "", name(left.set), ` is not available. ${left.why}`))));
     }
-    answer.replaceChildren(...made);
+    answer.replaceChildren(...made.filter((part) => part !== null));
     const sets = found.sentences.length ? found.sentences[0].sets.length : 0;
     const failed = new Set(found.problems.map((problem) => problem.encoder)).size;
     const readers = found.encoders.length - failed;
@@ -232,6 +232,33 @@
     return make("td", `try-truth${found.labels.length ? "" : " none"}`, make("bdi", "", found.text));
   }
 
+  // Words that give the maxima, of encoders that take the maximum over words
+
+  function selections(sentence) {
+    if (!sentence.selection.length) return null;
+    const longest = Math.max(...sentence.selection.flatMap((found) => found.words.flatMap((word) => [word.share, word.untrained || 0])), 1e-9);
+    return make("div", "try-selections", ...sentence.selection.map((found) => selection(found, longest)));
+  }
+
+  function selection(found, longest) {
+    const title = make("caption", "", name(found.encoder), make("small", "", "share of dimensions whose maximum a word gives"));
+    const both = found.untrained !== null && found.words.some((word) => word.untrained !== null);
+    const heads = [head("word"), head(both ? "trained" : "share"), both ? head("untrained") : null];
+    const rows = found.words.map((word) => {
+      const first = make("th", "", make("bdi", "", word.word));
+      first.scope = "row";
+      return make("tr", "", first, share(word.share, longest), both ? share(word.untrained, longest, "before") : null);
+    });
+    return make("table", "try-words", title, make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...rows));
+  }
+
+  function share(value, longest, cls = "") {
+    const bar = make("i", cls);
+    bar.style.width = `${(100 * value) / longest}%`;
+    bar.setAttribute("aria-hidden", "true");
+    return make("td", "", make("span", "try-share", bar), make("span", "try-points", `${(100 * value).toFixed(1)} %`));
+  }
+
   // Two sentences
 
   const differ = (one, two) => Boolean(one && two && one.label !== two.label);
@@ -252,7 +279,7 @@
       return [named(reading(cell), `${found.encoders[j].short}, first`), named(against(cell, other), "second")];
     })));
     const made = make("table", "try-table", make("thead", "", make("tr", "", ...above), make("tr", "", ...below)), make("tbody", "", ...rows));
-    return [heading(one), heading(two), make("p", "try-kind", "Cosine similarity of the two vectors"), cosines, scroll(made, "the two sentences")];
+    return [heading(one), heading(two), make("p", "try-kind", "Cosine similarity of the two vectors"), cosines, scroll(made, "the two sentences"), selections(one), selections(two)];
   }
 
   function against(one, two) {

@@ -1,13 +1,19 @@
-"""An encoder that `sonde train` has trained.
+"""An encoder that `sonde train` has trained, at any checkpoint.
 
-    trained:FOLDER[?epoch=…|step=…&random=…]
+    trained:FOLDER[?epoch=…|step=…|random=…&layer=…&pool=…&device=…]
 
-The weights are those of the best checkpoint, or of the one after an epoch or step.
+The weights are those of the checkpoint with the best score on dev, or of the one after an epoch or a number of steps.
+``epoch=all`` and ``step=all`` name one encoder per checkpoint, which `sonde run` and `sonde encode` take one by one.
+With ``random=SEED`` the network is untrained: word vectors that were given stay, all other weights are initialised at
+random as before training. The same seed gives the same weights with the same version of torch.
+
+A vector is what the architecture makes of a sentence. With ``layer`` or ``pool`` it is the mean, maximum or last of the
+states of a layer instead: layer 0 has the word vectors, layer 1 the states of the first layer, and so on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,84 +22,242 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sonde.core.arguments import as_texts
-from sonde.encoders.encoder import short_repr
-from sonde.encoders.hub import import_optional
+from sonde.encoders.encoder import TrainingScore, short_repr
+from sonde.encoders.hub import find_device, import_optional
 from sonde.encoders.identity import Identity, Spec
+from sonde.encoders.schemes.hf import parse_layers
 from sonde.errors import UsageError
 
 if TYPE_CHECKING:
+    from sonde.networks.folder import Checkpoint, TrainedFolder
     from sonde.networks.vocabulary import Vocabulary
 
 OPTIONS = {
-    "epoch": "the number of an epoch (default: the best by the score on dev)",
-    "step": "the number of a step, where checkpoints were written between epochs",
+    "epoch": "the number of an epoch, 0 for before training; best (default), by the score on dev; or all, one encoder "
+    "for each",
+    "step": "the number of a step, where checkpoints were written between epochs, or all",
     "random": "a seed, 0 or more: weights are initialised at random instead of read, as before training",
+    "layer": "a number (-1 is the last), a range 1..2, a list 0,2, or * for all with as many dimensions as the last",
+    "pool": "mean (default), max or last (last word): how the states of a layer become a vector",
+    "device": "cuda if available (default), else cpu; or cuda:1, mps, …",
 }
 """What may follow the question mark."""
-BATCH_WORDS = 4096
-"""Words, with padding, that are encoded together."""
+REPLACED_BY_RANDOM = ("epoch", "step")
+"""Options that choose weights: an untrained copy has none of them."""
+POOLINGS = ("mean", "max", "last")
+BATCH_WORDS = 2048
+"""Words, with padding, that are encoded together: more of them leave the cache of a processor."""
+MIN_BATCH, MAX_PADDED = 32, 4 / 3
+"""After this many sentences, a batch ends at one that is longer than the first by this factor."""
+
+FloatArray = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trained:
-    """A network of ``sonde train`` as an encoder."""
+    """A network of ``sonde train`` as an encoder: (n, d), or (layers, n, d) for several layers."""
 
     identity: Identity
+    layers: tuple[str, ...] | None
+    """Names of the layers if there are several, else None."""
     network: Any
     vocabulary: Vocabulary
+    layer_indices: tuple[int, ...]
+    """The layers whose states are pooled, by number; none: the vector of the architecture."""
+    pool: str
+    width: int
+    device: Any
+    training_score: TrainingScore | None
     batch_size: int = 1024
 
     def __repr__(self) -> str:
-        return short_repr(self, f"trained:{self.identity.name}", f"{self.network.size} dimensions")
+        layers = f"layer {', '.join(map(str, self.layer_indices))}" if self.layer_indices else ""
+        return short_repr(self, f"trained:{self.identity.name}", layers, f"{self.width} dimensions")
 
-    def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]:
-        """Vectors (n, d)."""
-        torch = import_optional("torch")
+    def __call__(self, texts: Sequence[str], /) -> FloatArray:
+        """One vector per text and layer."""
         rows = [self.vocabulary.ids(text) for text in as_texts(texts)]
-        found = np.zeros((len(rows), self.network.size), np.float32)
-        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-        at = 0
+        found = np.zeros((max(1, len(self.layer_indices)), len(rows), self.width), np.float32)
+        torch = import_torch()
         with torch.inference_mode():
-            while at < len(order):
-                end = at + 1
-                while end < len(order) and (end + 1 - at) * len(rows[order[end]]) <= BATCH_WORDS:
-                    end += 1
-                some = order[at:end]
-                length = len(rows[some[-1]])
-                ids = torch.tensor([rows[i] + [0] * (length - len(rows[i])) for i in some])
-                found[some] = self.network(ids, torch.tensor([len(rows[i]) for i in some])).vectors.numpy()
-                at = end
-        return found
+            for places, ids, lengths in self._batches(torch, rows):
+                found[:, places] = self._pooled(torch, ids, lengths).cpu().numpy()
+        return found if self.layers else found[0]
 
     def cost(self, texts: Sequence[str], /) -> list[int]:
         """The number of words of each text."""
         return [len(self.vocabulary.ids(text)) for text in as_texts(texts)]
 
+    def words(self, words: Sequence[str], /) -> FloatArray:
+        """The mean of the input vectors of each word's tokens (words, d); zeros for a word that is unknown."""
+        words = as_texts(words)
+        torch = import_torch()
+        with torch.inference_mode():
+            width = self.network.inputs(torch.zeros(1, 1, dtype=torch.long, device=self.device)).shape[-1]
+            found = np.zeros((len(words), width), np.float32)
+            for i, word in enumerate(words):
+                tokens = [token for part in word.split() for token in self.vocabulary.split(part)]
+                if known := [number for token in tokens if (number := self.vocabulary.number(token))]:
+                    vectors = self.network.inputs(torch.tensor([known], device=self.device))
+                    found[i] = vectors[0].mean(0).cpu().numpy()
+        return found
+
+    def states(self, ids: Any, lengths: Any, layers: Sequence[int]) -> list[Any]:
+        """The states (sentences, time, width) of layers; nothing but the inputs is computed for layer 0 alone."""
+        inputs = self.network.inputs(ids) if 0 in layers else None
+        above = self.network(ids, lengths).layers if any(layers) else ()
+        return [(inputs, *above)[i] for i in layers]
+
+    def _pooled(self, torch: Any, ids: Any, lengths: Any) -> Any:
+        """The vectors (layers, sentences, width) of a batch."""
+        from sonde.networks.sequences import last_state, max_over_time, mean_over_time
+
+        if not self.layer_indices:
+            return self.network(ids, lengths).vectors[None]
+        pool = {"mean": mean_over_time, "max": max_over_time, "last": last_state}[self.pool]
+        states = self.states(ids, lengths, self.layer_indices)
+        return torch.stack([pool(each, lengths) for each in states])
+
+    def _batches(self, torch: Any, rows: Sequence[list[int]]) -> Iterator[tuple[list[int], Any, Any]]:
+        """Places, numbers and lengths of rows of similar length, shortest first."""
+        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
+        at = 0
+        while at < len(order):
+            end = at + 1
+            longest = MAX_PADDED * len(rows[order[at]])
+            while end < len(order) and (end + 1 - at) * (length := len(rows[order[end]])) <= BATCH_WORDS:
+                if length > longest and end - at >= MIN_BATCH:
+                    break
+                end += 1
+            places = order[at:end]
+            sizes = [len(rows[i]) for i in places]
+            ids = np.zeros((len(places), sizes[-1]), np.int64)
+            for line, i in zip(ids, places, strict=True):
+                line[: len(rows[i])] = rows[i]
+            yield places, torch.from_numpy(ids).to(self.device), torch.tensor(sizes, device=self.device)
+            at = end
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MaxPooled(Trained):
+    """One whose vector is the maximum over the words of a sentence, dimension by dimension."""
+
+    def selection(self, texts: Sequence[str], /) -> list[list[tuple[str, float]]]:
+        """The words of each text, and the share of dimensions whose maximum each of them gives.
+
+        Shares of a text add up to 1; a dimension in which several words have the maximum counts for the first.
+        """
+        from sonde.networks.sequences import selected_shares
+
+        texts = as_texts(texts)
+        tokens = [self.vocabulary.tokens(text) for text in texts]
+        found: list[list[tuple[str, float]]] = [[] for _ in texts]
+        torch = import_torch()
+        with torch.inference_mode():
+            layer = self.layer_indices or (-1,)
+            for places, ids, lengths in self._batches(torch, [self.vocabulary.ids(text) for text in texts]):
+                (states,) = self.states(ids, lengths, layer)
+                for i, shares in zip(places, selected_shares(states, lengths).tolist(), strict=True):
+                    found[i] = list(zip(tokens[i], shares[: len(tokens[i])], strict=True))
+        return found
+
 
 def load(spec: Spec) -> Trained:
     """The encoder that ``trained:FOLDER…`` names."""
     given = spec.check_options(OPTIONS)
-    if not spec.path:
-        raise UsageError(f"{spec} names no folder; expected trained:FOLDER, of `sonde train … -o FOLDER`.")
-    if len({"epoch", "step", "random"} & set(given)) > 1:
-        raise UsageError(f"{spec}: expected one of epoch, step and random.")
-    import_optional("torch")
-    from sonde.networks.folder import open_folder
-
-    folder = open_folder(Path(spec.path).expanduser())
-    seed = spec.integer("random", low=0)
-    checkpoint = None
-    if seed is None:
-        checkpoint = folder.best()
-        for kind in ("epoch", "step"):
-            if kind in given:
-                checkpoint = folder.find(kind, spec.integer(kind, 0, low=0))
+    if len(both := [key for key in ("epoch", "step", "random") if key in given]) > 1:
+        raise UsageError(f"{spec} has {' and '.join(both)}; expected one of epoch, step and random.")
+    pool, seed = spec.choice("pool", POOLINGS), spec.integer("random", low=0)
+    torch = import_torch()
+    device = find_device(spec, given.get("device"))
+    folder = _folder(spec)
+    checkpoint = None if seed is not None else _checkpoint(spec, folder)
+    content = folder.digest(checkpoint)
+    network = folder.encoder(checkpoint, seed).to(device)
+    layers, width = _layers(spec, network, device)
     identity = Identity.of(
         "trained",
-        folder.path.name,
+        folder.path.resolve().name,
         checkpoint=checkpoint.name if checkpoint else None,
-        content=folder.digest(checkpoint),
+        content=content,
+        layer=layers[0] if len(layers) == 1 else None,
+        pool=pool if layers else None,
         random=seed,
-        drawn_by=None if seed is None else f"torch {import_optional('torch').__version__}",
+        drawn_by=None if seed is None else f"torch {torch.__version__}",
     )
-    return Trained(identity, folder.encoder(checkpoint, seed), folder.vocabulary)
+    by_max = pool == "max" and len(layers) == 1 if layers else network.body.pools_max
+    return (MaxPooled if by_max else Trained)(
+        identity,
+        tuple(map(str, layers)) if len(layers) > 1 else None,
+        network,
+        folder.vocabulary,
+        layers,
+        pool,
+        width,
+        device,
+        None if checkpoint is None else _training_score(folder, checkpoint),
+    )
+
+
+def expand(spec: Spec) -> list[str]:
+    """The names of the encoders that ``epoch=all`` or ``step=all`` stands for; the name itself without these."""
+    every = [key for key, value in spec.options if key in REPLACED_BY_RANDOM and value == "all"]
+    if not every:
+        return [str(spec)]
+    folder, kind = _folder(spec), every[0]
+    numbers = [getattr(c, kind) for c in folder.checkpoints() if c.kind == kind]
+    if not numbers:
+        raise UsageError(f"{spec}: {folder.path} has no checkpoint after {'an epoch' if kind == 'epoch' else 'steps'}.")
+    options = [tuple((k, str(n) if k == kind else v) for k, v in spec.options) for n in numbers]
+    return [str(Spec(spec.scheme, spec.name, spec.revision, own)) for own in options]
+
+
+def import_torch() -> Any:
+    """Import torch."""
+    return import_optional("torch", "trained: needs", "train")
+
+
+def _folder(spec: Spec) -> TrainedFolder:
+    from sonde.networks.folder import open_folder
+
+    import_optional("safetensors", "trained: needs", "train")
+    if not spec.path:
+        raise UsageError(f"{spec} names no folder; expected trained:FOLDER, of `sonde train … -o FOLDER`.")
+    return open_folder(Path(spec.path).expanduser())
+
+
+def _checkpoint(spec: Spec, folder: TrainedFolder) -> Checkpoint:
+    given = dict(spec.options)
+    for kind in ("epoch", "step"):
+        if given.get(kind) == "all":
+            raise UsageError(f"{spec} names one encoder per checkpoint, where one is expected; choose a number.")
+        if kind in given and (kind, given[kind]) != ("epoch", "best"):
+            return folder.find(kind, spec.integer(kind, 0, low=0))
+    return folder.best()
+
+
+def _layers(spec: Spec, network: Any, device: Any) -> tuple[tuple[int, ...], int]:
+    """The layers to pool, none for the architecture's own vector; and the dimensions of a vector."""
+    given = dict(spec.options)
+    if not {"layer", "pool"} & set(given):
+        return (), network.size
+    torch = import_torch()
+    with torch.inference_mode():
+        one = torch.ones(1, 1, dtype=torch.long, device=device)
+        widths = [each.shape[-1] for each in (network.inputs(one), *network(one, one[0]).layers)]
+    if (text := given.get("layer", "-1")) == "*":
+        return tuple(i for i, width in enumerate(widths) if width == widths[-1]), widths[-1]
+    layers = parse_layers(spec, text, len(widths))
+    if len({widths[i] for i in layers}) > 1:
+        have = ", ".join(f"{i} has {widths[i]}" for i in layers)
+        raise UsageError(f"{spec}: layers of one encoder must have the same number of dimensions; layer {have}.")
+    return layers, widths[layers[0]]
+
+
+def _training_score(folder: TrainedFolder, checkpoint: Checkpoint) -> TrainingScore | None:
+    """The score on dev that selects checkpoints, where it was computed."""
+    name = folder.config.get("selection")
+    value = folder.scores(checkpoint).get(name) if isinstance(name, str) else None
+    if value is None:
+        return None
+    return TrainingScore(str(name), value, maximise=folder.config.get("maximise") is not False)

@@ -62,6 +62,8 @@ class Chart:
         Further sentences for that caption, from the rows that were drawn.
     page
         Where it is on the page; None: nowhere.
+    needs_run
+        False if it is about ``Options.encoders`` and ``Options.sentences``, and not about a run.
     order
         The order of charts in lists and on the page.
 
@@ -84,6 +86,7 @@ class Chart:
     notes: Callable[[Summary, Sequence[Row]], Iterable[str]] = field(default=_no_notes, repr=False)
     page: OnPage | None = field(default=None, repr=False)
     order: int = 1000
+    needs_run: bool = True
 
     def draw(self, summary: Summary, options: Options) -> tuple[list[Row], Spec]:
         """The rows of the figure and its spec. UsageError, with what is needed, if there are no rows."""

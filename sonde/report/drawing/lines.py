@@ -18,7 +18,7 @@ from sonde.report.drawing.figure_style import (
     tooltip,
 )
 from sonde.report.drawing.options import Lines, score_title
-from sonde.report.drawing.panels import Panel, grid, legend_columns
+from sonde.report.drawing.panels import Draw, Panel, grid, legend_columns
 
 INTERVAL_CAPTION = "Bands or lines: 95 % intervals."
 LINES_OPTION = "`--lines set` or `encoder`: what a line is; the other one is a panel"
@@ -43,11 +43,21 @@ class Axes:
     """Ticks of the axis; for the scale "point", all values, in order."""
 
 
-def curves(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | None = None) -> Spec:
-    """A line per encoder if there are several, else per set, or as given; what is not a line is a panel.
+@dataclass(frozen=True)
+class Layout:
+    """Which lines and panels there are."""
 
-    Rows have set_name, encoder_name, metric, x, points, points_low, points_high and text.
-    """
+    lines: Lines
+    names: list[str]
+    """Of the lines."""
+    titles: list[str]
+    """Of the panels."""
+    rows: list[Row]
+    """With ``series``, ``dash`` (the number of the line), ``panel`` and ``x_drawn``."""
+
+
+def lay_out(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | None) -> Layout:
+    """Lines and panels of rows: a line is an encoder if there are several, else a set, or as given."""
     many = {name: len({row[name] for row in rows}) for name in ("encoder_name", "set_name")}
     if lines is None:
         lines = "encoder" if many["encoder_name"] > 1 or many["set_name"] > MAX_LINES else "set"
@@ -57,25 +67,46 @@ def curves(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | N
         row | {"series": row[series], "dash": names.index(row[series]), "panel": titles.index(row[panels])}
         for row in _dodge(style, rows, series, names, axes)
     ]
+    return Layout(lines, names, titles, drawn)
+
+
+def curves(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | None = None) -> Spec:
+    """A line per encoder if there are several, else per set, or as given; what is not a line is a panel.
+
+    Rows have set_name, encoder_name, metric, x, points, points_low, points_high and text.
+    """
+    layout = lay_out(style, rows, axes, lines)
+    drawn, names, titles = layout.rows, layout.names, layout.titles
     if len(titles) == 1:
         return _single(style, drawn, names, axes)
 
-    def draw(panel: Panel) -> Spec:
-        own = [row for row in drawn if row["panel"] == panel.number]
-        here = replace(axes, x=axes.x if panel.last else "")
-        title = score_title(own) if panel.first or score_title(own) != score_title(drawn) else ""
-        height = min(max(9 * style.font, 0.6 * panel.width), 18 * style.font)
-        return {"height": round(height, 1), **_view(style, own, names, here, title)}
+    return panels_of_lines(style, drawn, titles, lambda panel: lines_panel(style, drawn, names, axes, panel))
 
+
+def panels_of_lines(style: FigureStyle, rows: Sequence[Row], titles: Sequence[str], draw: Draw) -> Spec:
+    """Panels of curves, with room for their axes."""
     return grid(
         style,
-        drawn,
+        rows,
         titles,
         draw,
         label_width=4 * style.font,
         min_width=MIN_PANEL_WIDTH * style.font,
         gap=3.4 * style.font,
     )
+
+
+def lines_panel(style: FigureStyle, rows: Sequence[Row], names: Sequence[str], axes: Axes, panel: Panel) -> Spec:
+    """The view of one panel."""
+    own = [row for row in rows if row["panel"] == panel.number]
+    here = replace(axes, x=axes.x if panel.last else "")
+    title = score_title(own) if panel.first or score_title(own) != score_title(rows) else ""
+    return {"height": panel_height(style, panel), **_view(style, own, names, here, title)}
+
+
+def panel_height(style: FigureStyle, panel: Panel) -> float:
+    """The height of a panel, from its width."""
+    return round(min(max(9 * style.font, 0.6 * panel.width), 18 * style.font), 1)
 
 
 def _dodge(style: FigureStyle, rows: Sequence[Row], series: str, names: Sequence[str], axes: Axes) -> list[Row]:
@@ -150,7 +181,7 @@ def _view(
         around = {"mark": {"type": "rule", "opacity": 0.45, "strokeWidth": 0.7}, "encoding": ends}
     crowded = len({row["x"] for row in rows}) > MAX_LINES
     return {
-        "encoding": {"x": _x(style, axes)},
+        "encoding": {"x": x_encoding(style, axes)},
         "layer": [
             around,
             {
@@ -165,7 +196,8 @@ def _view(
     }
 
 
-def _x(style: FigureStyle, axes: Axes) -> Spec:
+def x_encoding(style: FigureStyle, axes: Axes) -> Spec:
+    """The encoding of ``x_drawn``."""
     if axes.scale == "point":
         scale: Spec = {"domain": list(axes.ticks or ()), "padding": 0.3}
         return {

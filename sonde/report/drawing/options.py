@@ -40,6 +40,10 @@ class Options:
     lines: Lines | None = None
     """What a line is; None: an encoder if there are several, else a set."""
     width: Width = "container"
+    encoders: tuple[str, ...] = ()
+    """The encoders to load, for a chart that needs no run."""
+    sentences: tuple[str, ...] = ()
+    """What these encode."""
 
 
 def selected_sets(summary: Summary, indices: Sequence[int]) -> dict[int, str]:

@@ -32,13 +32,15 @@ def grid(
     label_width: float,
     min_width: float,
     gap: float,
+    most: int | None = None,
 ) -> Spec:
     """Panels with titles, as many in a row as fit with ``min_width``; rows of data name their ``panel`` by index.
 
     ``label_width``: the labels left of the first panel of a row; ``gap``: those left of the others, with the space
-    between panels.
+    between panels; ``most``: how many panels a row has at most.
     """
     many = max(1, min(len(titles), int((style.total - label_width + gap) // (min_width + gap))))
+    many = min(many, most or many)
     lines = -(-len(titles) // many)
     many = -(-len(titles) // lines)  # evenly: five panels are three and two, not four and one
     width = round((style.total - label_width - gap * (many - 1)) / many - 2, 1)
@@ -49,7 +51,8 @@ def grid(
         panels.append(
             {
                 "title": {"text": wrap_title(style, title, width), "limit": width + gap},
-                "width": width,
+                # views above each other have widths of their own
+                **({} if "vconcat" in view else {"width": width}),
                 **view,
                 "transform": [own, *view.get("transform", ())],
             }

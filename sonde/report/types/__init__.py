@@ -28,6 +28,7 @@ from sonde.report.types.summary import (
     Seconds,
     Summary,
     Symptom,
+    TrainingScore,
     TransferMean,
 )
 
@@ -62,6 +63,7 @@ __all__ = [
     "ShownRow",
     "Summary",
     "Symptom",
+    "TrainingScore",
     "TransferMean",
     "Verdict",
 ]

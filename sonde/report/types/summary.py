@@ -46,6 +46,18 @@ class TransferMean:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingScore:
+    """How well an encoder does what it was trained for, on held-out data."""
+
+    metric: str
+    """Accuracy, BLEU, perplexity, …"""
+    value: float
+    """As it is usually printed: accuracy and BLEU from 0 to 100."""
+    maximise: bool
+    """Whether more is better."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LayerTable:
     """Every layer of one column on every set."""
 
@@ -128,6 +140,8 @@ class Summary:
     sets: tuple[SetSummary, ...]
     transfer: tuple[TransferMean | None, ...]
     """Per column."""
+    training: tuple[TrainingScore | None, ...] = ()
+    """Per column; None for encoders that state no training score."""
     layers: tuple[LayerTable, ...]
     """Of columns with several layers."""
     interpretations: Mapping[str, str]

@@ -14,6 +14,8 @@ OPTION = "random"
 def untrained(name: str, seed: int = 0) -> str | None:
     """The untrained counterpart of an encoder: ``hf:NAME?layer=2`` → ``hf:NAME?layer=2&random=0``.
 
+    Checkpoints of one encoder have the same one: ``trained:F?epoch=3`` → ``trained:F?random=0``.
+
     None if there is none: word vectors, APIs and functions have no random counterpart, nor do encoders whose weights
     are random already. Schemes with the option ``random`` have one.
     """
@@ -21,12 +23,13 @@ def untrained(name: str, seed: int = 0) -> str | None:
     if ":" not in name or scheme not in scheme_names():
         return None
     try:
-        spec, known = Spec.parse(name), load_scheme(scheme).options
+        spec, known = Spec.parse(name), load_scheme(scheme)
     except SondeError:  # loading the encoder itself reports what is wrong
         return None
-    if OPTION not in known or OPTION in dict(spec.options):
+    if OPTION not in known.options or OPTION in dict(spec.options):
         return None
-    return str(Spec(spec.scheme, spec.name, spec.revision, (*spec.options, (OPTION, str(seed)))))
+    kept = ((key, value) for key, value in spec.options if key not in known.replaced_by_random)
+    return str(Spec(spec.scheme, spec.name, spec.revision, (*kept, (OPTION, str(seed)))))
 
 
 control = Control(
