@@ -12,11 +12,11 @@ from scipy import stats
 from scipy.special import ndtri
 
 from sonde.core.hashing import hash_64, mix
+from sonde.core.words import lowercase_tokens, number_tokens
+from sonde.core.words import split_punctuation as tokens
 from sonde.encoders import load
 from sonde.encoders.draw import quantiles
 from sonde.encoders.schemes.baseline import MAX_COUNT, Hash, Length, Random, Words
-from sonde.core.words import lowercase_tokens, number_tokens
-from sonde.core.words import split_punctuation as tokens
 from sonde.errors import UsageError
 
 

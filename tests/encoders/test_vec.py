@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from sonde import encoders
 from sonde.core.cache import cache_folder
+from sonde.core.words import split_punctuation
 from sonde.encoders.embed import embed
 from sonde.encoders.identity import Spec
 from sonde.encoders.schemes import vec
 from sonde.encoders.store import Store
-from sonde.core.words import split_punctuation
 from sonde.encoders.wordvectors import CacheWarning, WordVectors, read_frequencies, read_vectors
 from sonde.encoders.wordvectors.pooled import Pooled
 from sonde.errors import CorpusError, DataError, EncoderError, UsageError

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sonde.core.words import split_punctuation as tokens
 from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.data.dataset import Dataset
 from sonde.encoders import load
 from sonde.encoders.schemes import vec
-from sonde.core.words import split_punctuation as tokens
 from sonde.encoders.wordvectors import WordVectors
 from sonde.errors import DataError, TooFewError
 from sonde.probes import Features, fit, parse
