@@ -216,6 +216,7 @@ def test_the_architecture_says_where_each_addition_goes():
     from sonde.cli._verbs import GROUP as VERBS
     from sonde.encoders.scheme import GROUP as ENCODERS
     from sonde.encoders.scheme import PACKAGE as SCHEMES
+    from sonde.networks import ARCHITECTURES
     from sonde.probes.kind import PROBE_KINDS
     from sonde.report.charts import CHARTS
     from sonde.report.checks import CHECKS
@@ -223,10 +224,12 @@ def test_the_architecture_says_where_each_addition_goes():
     from sonde.run.control import CONTROLS
     from sonde.run.measure import MEASURES
     from sonde.tasks import GROUP as TASKS
+    from sonde.training import OBJECTIVES, PRESETS
 
     kinds = {
         "probe kind": PROBE_KINDS, "control": CONTROLS, "measure": MEASURES, "chart": CHARTS,
         "page section": SECTIONS, "report check": CHECKS, "audit check": AUDIT_CHECKS,
+        "architecture of an encoder": ARCHITECTURES, "training objective": OBJECTIVES, "training preset": PRESETS,
     }  # fmt: skip
     rows = {
         noun: (f"sonde.{folder.replace('/', '.')}", text, group)

@@ -207,10 +207,10 @@ def _deferred_interrupt(training: _Training) -> Iterator[None]:
 
     A second one ends it at once; what was saved before is still there.
     """
-    if threading.current_thread() is not threading.main_thread():
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is signal.SIG_IGN:
         yield
         return
-    before = signal.getsignal(signal.SIGINT)
 
     def note(number: int, frame: object) -> None:
         training.interrupted = True

@@ -24,6 +24,14 @@ def whole(tmp_path_factory):
     return place / "out", asked
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C as in a terminal: shells have background jobs ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Crash(Exception):
     pass
 
@@ -67,7 +75,7 @@ def test_a_crash_costs_nothing_but_time(whole, tmp_path, step):
 
 
 @pytest.mark.parametrize("step", [2, 5])
-def test_ctrl_c_within_an_epoch_is_resumed_bit_for_bit(whole, tmp_path, step):
+def test_ctrl_c_within_an_epoch_is_resumed_bit_for_bit(whole, tmp_path, interruptible, step):
     out, asked = whole
 
     def report(one):
@@ -125,7 +133,7 @@ def test_checkpoints_between_epochs(tmp_path):
 
 
 @pytest.mark.parametrize("optimiser", ["sgd", "adagrad", "adadelta", "rmsprop"])
-def test_every_optimiser_is_resumed_bit_for_bit(tmp_path, optimiser):
+def test_every_optimiser_is_resumed_bit_for_bit(tmp_path, interruptible, optimiser):
     asked = request(tmp_path, options={"optimiser": optimiser, "lr": 0.01, "momentum": 0.9, "epochs": 1})
     train(asked, tmp_path / "whole")
 
