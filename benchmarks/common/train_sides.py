@@ -40,7 +40,7 @@ class Meter:
     @staticmethod
     def counts(module: Any) -> bool:
         """Whether it is the whole model, at training."""
-        return module.training and type(module).__name__ in ("NLINet", "PairClassifier")
+        return module.training and hasattr(module, "encoder")
 
     def summary(self) -> dict[str, float]:
         """From the beginning of the first step after the warm-up to the beginning of the last."""
