@@ -17,7 +17,13 @@ from sonde.errors import UsageError
 from sonde.networks.folder import FORMAT, TrainedFolder, read_json, write_json
 from sonde.training import OBJECTIVES
 from sonde.training.card import write_card
-from sonde.training.describe import check_data_unchanged, describe_data, describe_model, is_finished
+from sonde.training.describe import (
+    check_data_unchanged,
+    check_words_unchanged,
+    describe_data,
+    describe_model,
+    is_finished,
+)
 from sonde.training.launch import join_processes
 from sonde.training.log import Report
 from sonde.training.objective import Prepared
@@ -70,6 +76,7 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
     try:
         plan = Plan(request, data, read_withheld(request.withhold))
         prepared = OBJECTIVES.get(request.objective).prepare(plan)
+        check_words_unchanged(prepared.inputs, folder)
         if state.is_main_process:
             _write_files(folder, request, plan, prepared, files)
         state.wait_for_everyone()

@@ -156,6 +156,26 @@ def test_another_request_is_refused(whole, tmp_path):
         train(asked, tmp_path / "mine")
 
 
+def test_other_word_vectors_are_refused(tmp_path):
+    pairs = write_pairs(tmp_path / "train.tsv")
+    words = sorted({word.strip(".,?!") for word in (tmp_path / "train.tsv").read_text().split()})
+
+    def asked(seed, epochs):
+        vectors = np.random.default_rng(seed).normal(size=(len(words), 12))
+        lines = (f"{word} {' '.join(f'{x:.3f}' for x in row)}" for word, row in zip(words, vectors, strict=True))
+        (tmp_path / "words.vec").write_text("\n".join([f"{len(words)} 12", *lines]) + "\n")
+        more = {"train": (pairs,), "dev": (pairs,), "vectors": str(tmp_path / "words.vec")}
+        return request(tmp_path, options={"epochs": epochs}, **more)
+
+    train(asked(1, 1), tmp_path / "out")
+    before = (tmp_path / "out/vectors.npy").read_bytes()
+    with pytest.raises(SondeError, match=r"words\.vec \(vectors\) is not what it was when the training in .* began"):
+        train(asked(2, 2), tmp_path / "out")
+    assert (tmp_path / "out/vectors.npy").read_bytes() == before
+    train(asked(1, 2), tmp_path / "out")
+    assert (tmp_path / "out/epoch-002").is_dir()
+
+
 def test_a_full_disk_loses_nothing(whole, tmp_path, monkeypatch):
     out, asked = whole
     real = os.fsync
