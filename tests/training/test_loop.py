@@ -2,13 +2,15 @@ import os
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 from sonde import SondeError, load_encoder
 from sonde.networks.folder import TrainedFolder, read_json
-from sonde.training import resume
+from sonde.training import loop, resume
 from sonde.training.log import read_reports
 from tests.training.tiny import request, same_weights, train, weights, write_pairs
 
@@ -81,6 +83,43 @@ def test_ctrl_c_within_an_epoch_is_resumed_bit_for_bit(whole, tmp_path, step):
     train(asked, tmp_path / "out")
     assert same_weights(out, tmp_path / "out")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to send")
+def test_sigterm_is_saved_first_and_then_does_what_it_did_before(whole, tmp_path, monkeypatch):
+    out, asked = whole
+
+    def terminate(number, frame):
+        raise Crash(number)
+
+    def report(one):
+        if one.step == 3:
+            for _ in range(2):  # a launcher sends on what all processes have got
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        with pytest.raises(Crash, match=str(int(signal.SIGTERM))):
+            train(asked, tmp_path / "out", report)
+        assert signal.getsignal(signal.SIGTERM) is terminate
+        assert resume.load_facts(tmp_path / "out")["position"]["step"] == 3
+        monkeypatch.setattr(loop, "AGAIN_SECONDS", -1.0)
+        with pytest.raises(Crash):
+            train(asked, tmp_path / "again", report)
+        assert resume.load_facts(tmp_path / "again") is None, "a second signal ends training at once"
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    train(asked, tmp_path / "out")
+    assert same_weights(out, tmp_path / "out")
+
+
+def test_all_processes_end_after_the_same_step():
+    fellows = SimpleNamespace(num_processes=2, device="cpu", gather=lambda mine: torch.cat((mine, torch.tensor([15]))))
+    training = SimpleNamespace(accelerator=fellows, signal=0)
+    assert loop._is_interrupted(training)
+    assert training.signal == 15
+    fellows.gather = lambda mine: torch.cat((mine, mine))
+    assert not loop._is_interrupted(SimpleNamespace(accelerator=fellows, signal=0))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
