@@ -34,7 +34,7 @@ from sonde.training.withhold import read_withheld
 DATA = ".data"
 """The folder of examples as numbers, while training goes on."""
 MAY_CHANGE = ("epochs", "patience", "every")
-"""Options that may differ when training is resumed."""
+"""Options that may differ when training is resumed; epochs only if learning rates do not depend on their number."""
 
 
 def train(request: Request, folder: Path, report: Callable[[Report], None] = lambda _: None) -> TrainedFolder:
@@ -132,7 +132,8 @@ def _check_same(request: Request, folder: Path) -> None:
             raise UsageError(f"{folder} has {foreign[0]}, and is no folder of `sonde train`; choose another one.")
         return
     before, now = _flat(read_json(folder / "config.json").get("request", {})), _flat(_plain(request))
-    for key in sorted({*before, *now} - set(MAY_CHANGE)):
+    fixed = {"epochs"} if OBJECTIVES.get(request.objective).plans_epochs else set()
+    for key in sorted({*before, *now} - {*MAY_CHANGE} | fixed):
         if before.get(key) != now.get(key):
             raise UsageError(
                 f"{folder} has an encoder with {key.replace('_', ' ')} {before.get(key)!r}, and this is "
