@@ -81,4 +81,4 @@ def _changed(what: str, folder: Path) -> UsageError:
 
 def is_finished(request: Request, folder: Path) -> bool:
     """Whether a folder has a training that has ended, and that this request would not prolong."""
-    return (folder / "config.json").is_file() and bool(why_finished(TrainedFolder(folder), request.options.epochs))
+    return (folder / "config.json").is_file() and bool(why_finished(TrainedFolder(folder), request.options))

@@ -11,6 +11,7 @@ import torch
 from sonde import SondeError, load_encoder
 from sonde.networks.folder import TrainedFolder, read_json
 from sonde.training import loop, resume
+from sonde.training.history import read_history
 from sonde.training.log import read_reports
 from tests.training.tiny import request, same_weights, train, weights, write_pairs
 
@@ -152,6 +153,24 @@ def test_a_finished_training_can_go_on_for_more_epochs(whole, tmp_path):
     reports = len(list(read_reports(tmp_path / "out")))
     train(asked, tmp_path / "out")
     assert len(list(read_reports(tmp_path / "out"))) == reports, "nothing was left to do"
+
+
+def test_more_patience_lets_a_training_go_on(tmp_path):
+    def asked(patience):
+        # nothing is learned, so that no epoch after the first is better
+        options = {"lr": 0, "epochs": 5, "patience": patience}
+        return request(tmp_path, options=options, train=(pairs,), dev=(pairs,))
+
+    pairs = write_pairs(tmp_path / "train.tsv", 20)
+    ends = {}
+    for patience in (1, 3, 0):
+        folder = train(asked(patience), tmp_path / "out")
+        ends[patience] = (folder.checkpoints()[-1].name, read_history(folder).stopped)
+    assert ends == {
+        1: ("epoch-002", "1 epoch without gain"),
+        3: ("epoch-004", "3 epochs without gain"),
+        0: ("epoch-005", "5 epochs as requested"),
+    }
 
 
 def test_checkpoints_between_epochs(tmp_path):
