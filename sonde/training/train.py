@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from sonde.training.describe import (
     is_finished,
 )
 from sonde.training.launch import join_processes
+from sonde.training.lock import only_training
 from sonde.training.log import Report
 from sonde.training.objective import Prepared
 from sonde.training.plan import Plan
@@ -73,19 +74,21 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
     state.wait_for_everyone()
     make_folder(folder)
     data = folder / DATA / str(state.process_index)
-    try:
-        plan = Plan(request, data, read_withheld(request.withhold))
-        prepared = OBJECTIVES.get(request.objective).prepare(plan)
-        check_words_unchanged(prepared.inputs, folder)
-        if state.is_main_process:
-            _write_files(folder, request, plan, prepared, files)
-        state.wait_for_everyone()
-        run_loop(folder, prepared, request.options, report_and_write)
-    finally:
-        shutil.rmtree(data, ignore_errors=True)
-        for empty in (folder / DATA, folder):
-            with suppress(OSError):  # not empty: other processes still read, or there is something to keep
-                empty.rmdir()
+    with only_training(folder) if state.is_main_process else nullcontext():
+        state.wait_for_everyone()  # nothing is written before the folder is locked
+        try:
+            plan = Plan(request, data, read_withheld(request.withhold))
+            prepared = OBJECTIVES.get(request.objective).prepare(plan)
+            check_words_unchanged(prepared.inputs, folder)
+            if state.is_main_process:
+                _write_files(folder, request, plan, prepared, files)
+            state.wait_for_everyone()
+            run_loop(folder, prepared, request.options, report_and_write)
+        finally:
+            shutil.rmtree(data, ignore_errors=True)
+            for empty in (folder / DATA, folder):
+                with suppress(OSError):  # not empty: other processes still read, or there is something to keep
+                    empty.rmdir()
     if state.is_main_process:
         shutil.rmtree(folder / DATA, ignore_errors=True)
         write_card(TrainedFolder(folder))

@@ -234,6 +234,22 @@ def test_other_word_vectors_are_refused(tmp_path):
     assert (tmp_path / "out/epoch-002").is_dir()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked")
+def test_two_trainings_do_not_share_a_folder(whole, tmp_path):
+    out, asked = whole
+    refused = []
+
+    def report(one):
+        if one.step == 2:
+            with pytest.raises(SondeError, match=r"Another process is training in .*out: wait until it has ended"):
+                train(asked, tmp_path / "out")
+            refused.append(one.step)
+
+    train(asked, tmp_path / "out", report)
+    assert refused == [2]
+    assert same_weights(out, tmp_path / "out")
+
+
 def test_a_full_disk_loses_nothing(whole, tmp_path, monkeypatch):
     out, asked = whole
     real = os.fsync
