@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -16,13 +16,19 @@ BEGIN, END = "<s>", "</s>"
 """What stands before and after a sentence, if these words are in the vocabulary."""
 
 
+MOST_PIECES = 1 << 20
+"""Words between spaces that are remembered, some 200 MB."""
+
+
 class _Pieces(dict[str, list[int]]):
-    """The numbers of the tokens of each word between spaces; each word is split once."""
+    """The numbers of the tokens of each word between spaces; as a rule, each word is split once."""
 
     def __init__(self, number: Callable[[str], list[int]]) -> None:
         self._number = number
 
     def __missing__(self, word: str) -> list[int]:
+        if len(self) >= MOST_PIECES:
+            self.clear()
         found = self[word] = self._number(word)
         return found
 
@@ -63,16 +69,6 @@ class Vocabulary:
     def split(self, word: str) -> list[str]:
         """The tokens of one word between spaces."""
         return [word] if self.tokenise == "space" else split_punctuation(word)
-
-    def unknown_share(self, texts: Iterable[str]) -> float:
-        """The share of the running words of texts that are not in the vocabulary."""
-        known = total = 0
-        for text in texts:
-            for word in text.split():
-                tokens = self.split(word)
-                total += len(tokens)
-                known += sum(self.number(token) > 0 for token in tokens)
-        return 1 - known / total if total else 0.0
 
     @cached_property
     def index(self) -> dict[str, int]:

@@ -13,6 +13,7 @@ from sonde.networks.folder import TrainedFolder, read_json
 from sonde.training import PRESETS
 from sonde.training.digests import describe_sources
 from sonde.training.history import why_finished
+from sonde.training.inputs import Inputs
 from sonde.training.objective import Prepared
 from sonde.training.request import Request
 
@@ -58,12 +59,26 @@ def check_data_unchanged(data: Mapping[str, Any], folder: Path) -> None:
     for role, files in before.items():
         now = data.get(role, [])
         if changed := [one["name"] for one in (*files, *now) if one not in files or one not in now]:
-            raise UsageError(
-                f"{changed[0]} ({role}) is not what it was when the training in {folder} began: restore it, or choose "
-                "another folder."
-            )
+            raise _changed(f"{changed[0]} ({role})", folder)
+
+
+def check_words_unchanged(inputs: Inputs, folder: Path) -> None:
+    """Refuse to go on with other words or word vectors than those with which training began."""
+    if not (folder / "config.json").is_file():
+        return
+    before = TrainedFolder(folder)
+    if before.config.get("facts", {}).get("vectors digest") != inputs.facts.get("vectors digest"):
+        raise _changed(f"{inputs.facts.get('vectors')} (vectors)", folder)
+    if before.network != inputs.config or list(before.vocabulary.words) != list(inputs.vocabulary.words):
+        raise _changed("The vocabulary that this version of sonde makes of the data", folder)
+
+
+def _changed(what: str, folder: Path) -> UsageError:
+    return UsageError(
+        f"{what} is not what it was when the training in {folder} began: restore it, or choose another folder."
+    )
 
 
 def is_finished(request: Request, folder: Path) -> bool:
     """Whether a folder has a training that has ended, and that this request would not prolong."""
-    return (folder / "config.json").is_file() and bool(why_finished(TrainedFolder(folder), request.options.epochs))
+    return (folder / "config.json").is_file() and bool(why_finished(TrainedFolder(folder), request.options))

@@ -10,6 +10,8 @@ from typing import Any
 
 from sonde.networks.folder import TrainedFolder, read_json
 from sonde.training.log import Report, read_reports
+from sonde.training.options import Options
+from sonde.training.schedule import why_stopped
 
 RESUME = "resume.safetensors"
 """The state of training, whose header says where it is."""
@@ -91,19 +93,18 @@ def read_history(folder: TrainedFolder) -> History:
     return History(epochs, str(config.get("selection", "")), name, why_finished(folder))
 
 
-def why_finished(folder: TrainedFolder, epochs: int | None = None) -> str:
-    """Why training has ended, in a few words; empty if it has not.
-
-    ``epochs`` is how many are wanted, by default those of the configuration.
-    """
+def why_finished(folder: TrainedFolder, wanted: Options | None = None) -> str:
+    """Why training has ended, in a few words; empty if it has not, or if more is wanted now than was requested."""
     config = folder.config
     if not config.get("trains", True):
         return "nothing is trained" if (folder.path / "epoch-000" / "model.safetensors").is_file() else ""
     facts = _state(folder.path / RESUME)
-    if stopped := facts.get("schedule", {}).get("stopped"):
-        return str(stopped)
-    if epochs is None:
-        epochs = int(config.get("request", {}).get("options", {}).get("epochs", 0))
+    before = config.get("request", {}).get("options", {})
+    patience, epochs = (
+        int(before.get(name, 0)) if wanted is None else getattr(wanted, name) for name in ("patience", "epochs")
+    )
+    if stopped := why_stopped(facts.get("schedule", {}), patience):
+        return stopped
     ended = facts.get("position", {}).get("epoch", 1) > epochs
     return f"{epochs} epoch{'s' * (epochs != 1)} as requested" if ended else ""
 

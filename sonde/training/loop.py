@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -28,6 +29,11 @@ from sonde.training.streams import epoch_steps
 REPORTS_PER_EPOCH = 20
 SAVE_SECONDS = 300.0
 """The state is kept at least this often, so that a power cut costs five minutes."""
+
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Those that end training after a step. Windows has fewer."""
+AGAIN_SECONDS = 1.0
+"""A signal that comes sooner after another is the same one: a launcher sends on what the terminal has sent to all."""
 
 
 @dataclass
@@ -57,7 +63,10 @@ class _Training:
     report: Callable[[Report], None]
     at: Position = field(default_factory=Position)
     saved: float = field(default_factory=time.monotonic)
-    interrupted: bool = False
+    signal: int = 0
+    """The number of the signal that is to end training after this step; 0 if there was none."""
+    handlers: dict[int, Any] = field(default_factory=dict)
+    """What signals would do if they were not deferred, by their numbers."""
 
     @property
     def is_main(self) -> bool:
@@ -76,6 +85,7 @@ def run_loop(
     Random numbers are a function of seed, step and process, and so is the order of the data: what is learned does not
     depend on interruptions.
     """
+    # buffers are word vectors, which all processes have: to send them at every step would take most of the time
     accelerator = Accelerator(kwargs_handlers=[DistributedDataParallelKwargs(broadcast_buffers=False)])
     training = _start(path, prepared, options, accelerator, report)
     schedule = training.schedule
@@ -97,7 +107,10 @@ def _start(
     if facts is not None:
         resume.load_state(path, prepared.model, optimiser)
         schedule.restore(facts["schedule"])
-    model = accelerator.prepare(prepared.model) if prepared.streams else prepared.model
+    with warnings.catch_warnings():
+        # newer versions of torch want another option, which older ones and accelerate do not know
+        warnings.filterwarnings("ignore", "`broadcast_buffers` is deprecated", FutureWarning)
+        model = accelerator.prepare(prepared.model) if prepared.streams else prepared.model
     wrapped = None if optimiser is None else accelerator.prepare(optimiser)
     updater = Updater(prepared, options, accelerator, model, wrapped)
     training = _Training(
@@ -133,14 +146,14 @@ def _epoch(training: _Training) -> None:
             before = Position(**asdict(at))
         if options.every and at.step % options.every == 0:
             _checkpoint(training, f"step-{at.step:06d}")
-        if training.interrupted:
+        if _is_interrupted(training):
             _save(training)
-            raise KeyboardInterrupt
+            _end(training)
         if time.monotonic() - training.saved > SAVE_SECONDS:
             _save(training)
     _end_epoch(training, len(steps))
-    if training.interrupted:
-        raise KeyboardInterrupt
+    if _is_interrupted(training):
+        _end(training)
 
 
 def _end_epoch(training: _Training, steps: int) -> None:
@@ -201,23 +214,55 @@ def _tell(training: _Training, report: Report) -> None:
         training.report(report)
 
 
+def _is_interrupted(training: _Training) -> bool:
+    """Whether this process or another one got a signal: all end after the same step, so that none waits for another."""
+    if training.accelerator.num_processes == 1:
+        return training.signal > 0
+    noted = torch.tensor([training.signal], device=training.accelerator.device)
+    everywhere = training.accelerator.gather(noted)
+    training.signal = int(everywhere.max())
+    return training.signal > 0
+
+
+def _end(training: _Training) -> None:
+    """End as the signal would have done at once."""
+    handler = training.handlers.get(training.signal)
+    if callable(handler):
+        handler(training.signal, None)
+    raise KeyboardInterrupt
+
+
 @contextmanager
 def _deferred_interrupt(training: _Training) -> Iterator[None]:
-    """Let Ctrl-C end training after the step that is going on, so that no half of an update is kept.
+    """Let Ctrl-C, or a signal that a command ends by, end training after the step that is going on, and save.
 
-    A second one ends it at once; what was saved before is still there.
+    So no half of an update is kept, and a scheduler that ends a job costs nothing. A second signal ends training at
+    once; what was saved before is still there.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before is signal.SIG_IGN:
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
+    found = {number: signal.getsignal(number) for number in SIGNALS}
+    # those without a handler end the process, or are ignored, as under nohup
+    training.handlers = {number: handler for number, handler in found.items() if callable(handler)}
+
+    first = 0.0
 
     def note(number: int, frame: object) -> None:
-        training.interrupted = True
-        signal.signal(signal.SIGINT, before)
+        nonlocal first
+        if not training.signal:
+            training.signal, first = number, time.monotonic()
+        elif time.monotonic() - first > AGAIN_SECONDS:
+            restore()
+            training.handlers[number](number, frame)
 
-    signal.signal(signal.SIGINT, note)
+    def restore() -> None:
+        for number, handler in training.handlers.items():
+            signal.signal(number, handler)
+
+    for number in training.handlers:
+        signal.signal(number, note)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        restore()

@@ -72,4 +72,6 @@ class Objective:
     """Whether it needs data at all."""
     needs_dev: bool = True
     """Whether it needs dev data, or training rows held out, to choose a checkpoint."""
+    plans_epochs: bool = False
+    """Whether its learning rate depends on the number of epochs that are to come, so that none can be added later."""
     order: int = 0

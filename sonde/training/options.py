@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sonde.core.settings import Setting, Value
+from sonde.core.settings import Setting
 from sonde.core.suggest import did_you_mean
 from sonde.errors import UsageError
 
@@ -76,5 +76,3 @@ SETTINGS: dict[str, Setting] = {
     "seed": Setting(1111, "the seed", low=0, high=2**31 - 1),
 }
 """The type and range of each option."""
-
-Values = dict[str, Value]

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from sonde.training.options import Options
+
+WITHOUT_GAIN = "without gain"
+"""How a reason to stop ends if it is patience that was exceeded."""
 
 
 @dataclass
@@ -55,7 +60,8 @@ class Schedule:
             self.without_gain += 1
             self.lr /= options.shrink
             if options.patience and self.without_gain >= options.patience:
-                self.stopped = f"{self.without_gain} epochs without gain"
+                epochs = f"{self.without_gain} epoch{'s' * (self.without_gain != 1)}"
+                self.stopped = f"{epochs} {WITHOUT_GAIN}"
         # as in InferSent, an epoch that is better does not end training, however low its learning rate
         if not better and self.lr < options.min_lr:
             self.stopped = f"the learning rate fell below {options.min_lr:g}"
@@ -69,3 +75,11 @@ class Schedule:
         """Go on from a checkpoint."""
         for key, value in state.items():
             setattr(self, key, value)
+        self.stopped = why_stopped(state, self.options.patience)
+
+
+def why_stopped(state: Mapping[str, Any], patience: int) -> str:
+    """Why training has ended, or nothing; with more patience than before, it goes on."""
+    found = str(state.get("stopped", ""))
+    more = not patience or state.get("without_gain", 0) < patience
+    return "" if more and found.endswith(WITHOUT_GAIN) else found

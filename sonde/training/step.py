@@ -49,7 +49,7 @@ class Updater:
     """As accelerate has prepared it, or None."""
 
     def step(self, step: Step, lr: float, epoch: int, number: int, folder: TrainedFolder) -> Loss:
-        """Forward, backward, clip, update. DataError if the loss is not finite; then no weight has changed."""
+        """Forward, backward, clip, update. DataError if loss or gradient is not finite; then no weight has changed."""
         accelerator = self.accelerator
         rank, processes = accelerator.process_index, accelerator.num_processes
         if self.prepared.update is not None:  # there is no gradient to share: every process makes the same update
@@ -59,7 +59,7 @@ class Updater:
         batch = _to_device(step.stream.collate(rows if len(rows) else step.rows[:1]), accelerator.device)
         if self.prepared.update is not None:
             found = self.prepared.update(batch, lr)
-            _check_finite(float(found.total), step, epoch, number, folder)
+            _check_finite("loss", float(found.total), step, epoch, number, folder)
             return found
         self.optimiser.zero_grad()
         with accelerator.autocast():
@@ -74,35 +74,35 @@ class Updater:
             )
             sums = accelerator.reduce(sums)
             everywhere = Loss(sums[0], int(sums[1]), int(sums[2]))
-        _check_finite(float(everywhere.total), step, epoch, number, folder)
+        _check_finite("loss", float(everywhere.total), step, epoch, number, folder)
         # processes average their gradients, of sums here; what is wanted is the gradient of the mean over all examples
         accelerator.backward(total * (processes / max(1, everywhere.units)))
-        scale = self._clip()
+        norm = self._clip()
+        if accelerator.scaler is None:  # in 16-bit precision, steps with such a gradient are left out
+            _check_finite("norm of the gradient", norm, step, epoch, number, folder)
+        clip = self.options.clip if self.options.clip_lr else 0.0
+        scale = clip / norm if clip and norm > clip else 1.0
         for group in self.optimiser.param_groups:
             group["lr"] = lr * scale
         self.optimiser.step()
         return everywhere
 
     def _clip(self) -> float:
-        """Limit the norm of the gradient; or return by how much to scale the learning rate of this step instead."""
-        clip = self.options.clip
+        """The norm of the gradient, which is limited then, unless it is the learning rate that is scaled."""
         weights = [p for p in self.prepared.model.parameters() if p.grad is not None]
-        if not clip or not weights:
-            return 1.0
-        if not self.options.clip_lr:
-            self.accelerator.clip_grad_norm_(weights, clip)
-            return 1.0
-        norm = float(nn.utils.get_total_norm([p.grad for p in weights if p.grad is not None]))
-        return min(1.0, clip / norm) if norm else 1.0
+        if self.options.clip and not self.options.clip_lr:
+            return float(self.accelerator.clip_grad_norm_(weights, self.options.clip))
+        self.accelerator.unscale_gradients(self.optimiser)
+        return float(nn.utils.get_total_norm([p.grad for p in weights if p.grad is not None]))
 
 
-def _check_finite(loss: float, step: Step, epoch: int, number: int, folder: TrainedFolder) -> None:
-    if not math.isfinite(loss):
+def _check_finite(what: str, value: float, step: Step, epoch: int, number: int, folder: TrainedFolder) -> None:
+    if not math.isfinite(value):
         last = folder.checkpoints()[-1].name
         raise DataError(
-            f"The loss is {loss} in step {number}, epoch {epoch}, with the examples "
-            f"{', '.join(map(str, step.rows[:5]))}, … of {step.stream.name}. The last good checkpoint is "
-            f"{folder.path / last}; try a lower --lr or --clip."
+            f"The {what} is {value} in step {number}, epoch {epoch}, with the examples "
+            f"{', '.join(map(str, step.rows[:5]))}, … of {step.stream.name} (counted from 0, without rows that were "
+            f"left out). The last good checkpoint is {folder.path / last}; try a lower --lr or --clip."
         )
 
 

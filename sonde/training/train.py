@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,15 @@ from sonde.errors import UsageError
 from sonde.networks.folder import FORMAT, TrainedFolder, read_json, write_json
 from sonde.training import OBJECTIVES
 from sonde.training.card import write_card
-from sonde.training.describe import check_data_unchanged, describe_data, describe_model, is_finished
+from sonde.training.describe import (
+    check_data_unchanged,
+    check_words_unchanged,
+    describe_data,
+    describe_model,
+    is_finished,
+)
 from sonde.training.launch import join_processes
+from sonde.training.lock import only_training
 from sonde.training.log import Report
 from sonde.training.objective import Prepared
 from sonde.training.plan import Plan
@@ -28,7 +35,7 @@ from sonde.training.withhold import read_withheld
 DATA = ".data"
 """The folder of examples as numbers, while training goes on."""
 MAY_CHANGE = ("epochs", "patience", "every")
-"""Options that may differ when training is resumed."""
+"""Options that may differ when training is resumed; epochs only if learning rates do not depend on their number."""
 
 
 def train(request: Request, folder: Path, report: Callable[[Report], None] = lambda _: None) -> TrainedFolder:
@@ -67,18 +74,21 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
     state.wait_for_everyone()
     make_folder(folder)
     data = folder / DATA / str(state.process_index)
-    try:
-        plan = Plan(request, data, read_withheld(request.withhold))
-        prepared = OBJECTIVES.get(request.objective).prepare(plan)
-        if state.is_main_process:
-            _write_files(folder, request, plan, prepared, files)
-        state.wait_for_everyone()
-        run_loop(folder, prepared, request.options, report_and_write)
-    finally:
-        shutil.rmtree(data, ignore_errors=True)
-        for empty in (folder / DATA, folder):
-            with suppress(OSError):  # not empty: other processes still read, or there is something to keep
-                empty.rmdir()
+    with only_training(folder) if state.is_main_process else nullcontext():
+        state.wait_for_everyone()  # nothing is written before the folder is locked
+        try:
+            plan = Plan(request, data, read_withheld(request.withhold))
+            prepared = OBJECTIVES.get(request.objective).prepare(plan)
+            check_words_unchanged(prepared.inputs, folder)
+            if state.is_main_process:
+                _write_files(folder, request, plan, prepared, files)
+            state.wait_for_everyone()
+            run_loop(folder, prepared, request.options, report_and_write)
+        finally:
+            shutil.rmtree(data, ignore_errors=True)
+            for empty in (folder / DATA, folder):
+                with suppress(OSError):  # not empty: other processes still read, or there is something to keep
+                    empty.rmdir()
     if state.is_main_process:
         shutil.rmtree(folder / DATA, ignore_errors=True)
         write_card(TrainedFolder(folder))
@@ -125,7 +135,8 @@ def _check_same(request: Request, folder: Path) -> None:
             raise UsageError(f"{folder} has {foreign[0]}, and is no folder of `sonde train`; choose another one.")
         return
     before, now = _flat(read_json(folder / "config.json").get("request", {})), _flat(_plain(request))
-    for key in sorted({*before, *now} - set(MAY_CHANGE)):
+    fixed = {"epochs"} if OBJECTIVES.get(request.objective).plans_epochs else set()
+    for key in sorted({*before, *now} - {*MAY_CHANGE} | fixed):
         if before.get(key) != now.get(key):
             raise UsageError(
                 f"{folder} has an encoder with {key.replace('_', ' ')} {before.get(key)!r}, and this is "

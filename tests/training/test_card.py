@@ -11,6 +11,7 @@ from sonde.training.card import FILE, card_text, write_card
 from sonde.training.digests import describe_sources
 from sonde.training.history import group_reports, read_history, why_finished
 from sonde.training.log import Report, append_report, drop_after, read_reports
+from sonde.training.options import Options
 from tests.training.tiny import request, sentences, train, weights, write_pairs
 
 
@@ -111,7 +112,7 @@ def test_an_encoder_that_is_not_trained_has_a_card(tmp_path):
     train(request(tmp_path, options={"epochs": 0}), tmp_path / "out")
     assert "Nothing was trained." in (tmp_path / "out" / FILE).read_text("utf-8")
     assert why_finished(TrainedFolder(tmp_path / "out")) == "0 epochs as requested"
-    assert why_finished(TrainedFolder(tmp_path / "out"), epochs=1) == ""
+    assert why_finished(TrainedFolder(tmp_path / "out"), Options(epochs=1)) == ""
 
 
 def test_the_history_of_an_unfinished_epoch_is_that_of_its_reports():

@@ -2,13 +2,16 @@ import os
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 from sonde import SondeError, load_encoder
 from sonde.networks.folder import TrainedFolder, read_json
-from sonde.training import resume
+from sonde.training import loop, resume
+from sonde.training.history import read_history
 from sonde.training.log import read_reports
 from tests.training.tiny import request, same_weights, train, weights, write_pairs
 
@@ -91,6 +94,43 @@ def test_ctrl_c_within_an_epoch_is_resumed_bit_for_bit(whole, tmp_path, interrup
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to send")
+def test_sigterm_is_saved_first_and_then_does_what_it_did_before(whole, tmp_path, monkeypatch):
+    out, asked = whole
+
+    def terminate(number, frame):
+        raise Crash(number)
+
+    def report(one):
+        if one.step == 3:
+            for _ in range(2):  # a launcher sends on what all processes have got
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        with pytest.raises(Crash, match=str(int(signal.SIGTERM))):
+            train(asked, tmp_path / "out", report)
+        assert signal.getsignal(signal.SIGTERM) is terminate
+        assert resume.load_facts(tmp_path / "out")["position"]["step"] == 3
+        monkeypatch.setattr(loop, "AGAIN_SECONDS", -1.0)
+        with pytest.raises(Crash):
+            train(asked, tmp_path / "again", report)
+        assert resume.load_facts(tmp_path / "again") is None, "a second signal ends training at once"
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    train(asked, tmp_path / "out")
+    assert same_weights(out, tmp_path / "out")
+
+
+def test_all_processes_end_after_the_same_step():
+    fellows = SimpleNamespace(num_processes=2, device="cpu", gather=lambda mine: torch.cat((mine, torch.tensor([15]))))
+    training = SimpleNamespace(accelerator=fellows, signal=0)
+    assert loop._is_interrupted(training)
+    assert training.signal == 15
+    fellows.gather = lambda mine: torch.cat((mine, mine))
+    assert not loop._is_interrupted(SimpleNamespace(accelerator=fellows, signal=0))
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_kill_9_is_resumed_bit_for_bit(whole, tmp_path):
     out, asked = whole
@@ -121,6 +161,24 @@ def test_a_finished_training_can_go_on_for_more_epochs(whole, tmp_path):
     reports = len(list(read_reports(tmp_path / "out")))
     train(asked, tmp_path / "out")
     assert len(list(read_reports(tmp_path / "out"))) == reports, "nothing was left to do"
+
+
+def test_more_patience_lets_a_training_go_on(tmp_path):
+    def asked(patience):
+        # nothing is learned, so that no epoch after the first is better
+        options = {"lr": 0, "epochs": 5, "patience": patience}
+        return request(tmp_path, options=options, train=(pairs,), dev=(pairs,))
+
+    pairs = write_pairs(tmp_path / "train.tsv", 20)
+    ends = {}
+    for patience in (1, 3, 0):
+        folder = train(asked(patience), tmp_path / "out")
+        ends[patience] = (folder.checkpoints()[-1].name, read_history(folder).stopped)
+    assert ends == {
+        1: ("epoch-002", "1 epoch without gain"),
+        3: ("epoch-004", "3 epochs without gain"),
+        0: ("epoch-005", "5 epochs as requested"),
+    }
 
 
 def test_checkpoints_between_epochs(tmp_path):
@@ -162,6 +220,42 @@ def test_another_request_is_refused(whole, tmp_path):
     (tmp_path / "mine/thesis.tex").write_text("years of work")
     with pytest.raises(SondeError, match=r"thesis.tex, and is no folder of `sonde train`"):
         train(asked, tmp_path / "mine")
+
+
+def test_other_word_vectors_are_refused(tmp_path):
+    pairs = write_pairs(tmp_path / "train.tsv")
+    words = sorted({word.strip(".,?!") for word in (tmp_path / "train.tsv").read_text().split()})
+
+    def asked(seed, epochs):
+        vectors = np.random.default_rng(seed).normal(size=(len(words), 12))
+        lines = (f"{word} {' '.join(f'{x:.3f}' for x in row)}" for word, row in zip(words, vectors, strict=True))
+        (tmp_path / "words.vec").write_text("\n".join([f"{len(words)} 12", *lines]) + "\n")
+        more = {"train": (pairs,), "dev": (pairs,), "vectors": str(tmp_path / "words.vec")}
+        return request(tmp_path, options={"epochs": epochs}, **more)
+
+    train(asked(1, 1), tmp_path / "out")
+    before = (tmp_path / "out/vectors.npy").read_bytes()
+    with pytest.raises(SondeError, match=r"words\.vec \(vectors\) is not what it was when the training in .* began"):
+        train(asked(2, 2), tmp_path / "out")
+    assert (tmp_path / "out/vectors.npy").read_bytes() == before
+    train(asked(1, 2), tmp_path / "out")
+    assert (tmp_path / "out/epoch-002").is_dir()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked")
+def test_two_trainings_do_not_share_a_folder(whole, tmp_path):
+    out, asked = whole
+    refused = []
+
+    def report(one):
+        if one.step == 2:
+            with pytest.raises(SondeError, match=r"Another process is training in .*out: wait until it has ended"):
+                train(asked, tmp_path / "out")
+            refused.append(one.step)
+
+    train(asked, tmp_path / "out", report)
+    assert refused == [2]
+    assert same_weights(out, tmp_path / "out")
 
 
 def test_a_full_disk_loses_nothing(whole, tmp_path, monkeypatch):

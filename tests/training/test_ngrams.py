@@ -130,6 +130,11 @@ def test_frequent_words_are_targets_less_often_and_negatives_by_the_root(source,
     np.testing.assert_allclose(drawn, np.sqrt(counts) / np.sqrt(counts).sum(), atol=0.002)
 
 
+def test_nothing_that_is_moved_to_a_device_has_double_precision(source, tmp_path):
+    model = prepare(tmp_path, wanted(source)).model
+    assert torch.float64 not in {part.dtype for part in (*model.parameters(), *model.buffers())}
+
+
 def test_bigrams_of_some_words_are_left_out(source, tmp_path):
     model = prepare(tmp_path, wanted(source)).model
     lengths = torch.tensor([8, 3, 2] * 50)

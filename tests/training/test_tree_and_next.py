@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from sonde.corpus.brackets import parse_tree
 from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.errors import CorpusError
 from sonde.training import OBJECTIVES
-from sonde.training.objectives.next import pair_rows
+from sonde.training.objectives.next import KIND, pair_rows
 from sonde.training.objectives.tree import linearise, score
 from sonde.training.plan import Plan
 from sonde.training.reading import Row
@@ -143,3 +144,24 @@ def test_documents_are_held_out_as_a_whole(tmp_path: Path) -> None:
     assert plan.counts["train"]["used"] == 4 * 6
     assert plan.counts["dev"]["used"] == 4 * 2
     assert len({text[0] for text in _targets(tmp_path, prepared)}) == 6
+
+
+def test_both_sentences_of_trees_are_withheld(tmp_path: Path) -> None:
+    """Rows of trees have texts beside their values: those of the next sentence count as well."""
+    (tmp_path / "train.trees").write_text("".join(f"{tree}\n" for tree in (*TREES, *TREES[1:2])))
+    source = str(tmp_path / "train.trees")
+    plan = _plan(tmp_path, "next", [], withheld=["stop!"])
+    plan.request = replace(plan.request, train=(source,), dev=(source,))
+    rows = [row.values[1:] for row in plan.rows("train", KIND.fields, KIND.arrangement(plan))]
+    assert rows == [("The old boat sank slowly .", "Boats")]
+    assert plan.counts["train"]["withheld"] == 2
+
+
+def test_documents_are_cut_only_to_hold_parts_out(tmp_path: Path) -> None:
+    lines = [f"{a} {b} word" for a in "abcdefghijklmnop" for b in "abcdefghijklmnop"]
+    (tmp_path / "data").mkdir()
+    for name, end in (("train.txt", "one"), ("dev.txt", "two")):
+        (tmp_path / "data" / name).write_text("".join(f"{line} {end}\n" for line in lines))
+    plan = _plan(tmp_path, "next", lines)
+    plan.request = replace(plan.request, train=(str(tmp_path / "data"),), dev=())  # dev is found in the folder
+    assert len(list(plan.rows("train", KIND.fields, KIND.arrangement(plan)))) == 255

@@ -68,6 +68,16 @@ def test_resumed_is_uninterrupted(source, tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.parametrize(("objective", "encoder"), [("words", "bow-mean"), ("ngrams", "ngrams")])
+def test_epochs_cannot_be_added_to_a_rate_that_has_fallen(source, tmp_path, objective, encoder):
+    def asked(epochs):
+        return request(objective, encoder, source, options={"epochs": epochs})
+
+    train(asked(1), tmp_path / "out")
+    with pytest.raises(UsageError, match="has an encoder with epochs 1, and this is 2: choose another folder"):
+        train(asked(2), tmp_path / "out")
+
+
 def test_loss_falls_and_is_summed_in_double_precision(source, tmp_path):
     prepared = prepare(tmp_path, request("words", "bow-mean", source, options={"epochs": 30, "lr": 0.1}))
     losses = []

@@ -12,7 +12,7 @@ from sonde.training.reading import Row
 from sonde.training.seq2seq import CODES, OPTIMISERS, SETTINGS, Seq2Seq, prepare
 
 BLOCK = 100
-"""Sentences in a row that are held out together, if no dev data are given."""
+"""Sentences in a row that are held out together."""
 
 
 def pair_rows(rows: Iterable[Row], block: int = 0) -> Iterator[Row]:
@@ -30,12 +30,13 @@ def pair_rows(rows: Iterable[Row], block: int = 0) -> Iterator[Row]:
             document, text = before.values
             # the name of the file, since documents may be numbered in each
             name = f"{Path(row.path).name} {document} {part}"
-            yield before._replace(values=(name, text, row.values[1]))
+            # where sentences are not the values, both are looked at
+            yield before._replace(values=(name, text, row.values[1]), texts=before.texts + row.texts)
         before = row
 
 
 def _arrange(plan: Plan) -> Arrangement:
-    block = 0 if plan.request.dev else BLOCK
+    block = BLOCK if plan.request.held_out else 0
     return Arrangement(("document", "text", "next"), partial(pair_rows, block=block))
 
 

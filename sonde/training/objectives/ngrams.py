@@ -40,7 +40,6 @@ class Rows(NamedTuple):
 class NgramModel(nn.Module):
     """An encoder, and the vectors of words as targets."""
 
-    probabilities: Tensor
     keep: Tensor
     steps: Tensor
 
@@ -61,7 +60,8 @@ class NgramModel(nn.Module):
         t = float(settings["t"])
         keep = (t / shares).sqrt() + t / shares if t else torch.ones_like(shares)
         self.register_buffer("keep", torch.where(counts > 0, keep.clamp(max=1), 0.0).float(), persistent=False)
-        self.register_buffer("probabilities", counts.double().sqrt().cumsum(0), persistent=False)
+        # no buffer: points are drawn on the CPU, and some devices have no double precision
+        self.probabilities = counts.double().sqrt().cumsum(0)
         self.register_buffer("steps", torch.zeros(1, dtype=torch.int64))
 
     @property
@@ -81,9 +81,9 @@ class NgramModel(nn.Module):
 
     def draw_negatives(self, count: int, random: torch.Generator | None = None) -> Tensor:
         """Numbers of words (count, negatives)."""
-        total = self.probabilities[-1]
-        points = torch.rand((count, self.negatives), dtype=torch.float64, generator=random).to(total.device) * total
-        return torch.searchsorted(self.probabilities, points, right=True).clamp(max=len(self.probabilities) - 1)
+        points = torch.rand((count, self.negatives), dtype=torch.float64, generator=random) * self.probabilities[-1]
+        found = torch.searchsorted(self.probabilities, points, right=True).clamp(max=len(self.probabilities) - 1)
+        return found.to(self.targets.device)
 
     def draw_bigrams(self, lengths: Tensor, time: int) -> Tensor:
         """(sentences, time - 1): which bigrams are used; the others contain one of the words that are drawn."""
@@ -216,5 +216,6 @@ objective = Objective(
     # sent2vec's learning rate; it falls linearly to 0
     {"sgd": {"lr": 0.2, "epochs": 5, "batch": 32}},
     needs_dev=False,
+    plans_epochs=True,
     order=81,
 )

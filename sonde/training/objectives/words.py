@@ -59,7 +59,7 @@ def prepare(plan: Plan) -> Prepared:
 
     def update(_: object, lr: float) -> Loss:
         model.give(learner)
-        begin, total = int(model.epochs), max(options.epochs, int(model.epochs) + 1)
+        begin, total = int(model.epochs), options.epochs
         learner.loss = 0.0
         trained, read = learner.train(
             texts,
@@ -90,5 +90,6 @@ objective = Objective(
     },
     {"sgd": {"lr": 0.025, "epochs": 5, "batch": 1}},
     needs_dev=False,
+    plans_epochs=True,
     order=80,
 )

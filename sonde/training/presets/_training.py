@@ -1,4 +1,8 @@
-"""Ways of training that several papers share. They are complete, since objectives have defaults of their own."""
+"""Ways of training that several papers share.
+
+They say everything about the learning rate, since objectives have defaults of their own, and nothing about when to
+stop: where a paper does not print it, it is the objective that decides.
+"""
 
 from __future__ import annotations
 
