@@ -48,3 +48,6 @@ class Architecture:
     order: int = 0
     reads_ids: bool = False
     """Whether the body is called with the numbers of the words (sentences, time) as well, after the lengths."""
+    word_deviation: Callable[[int], float] = lambda width: 1.0
+    """The standard deviation of learned word vectors of this width before training. Where positions are added to them,
+    they must not drown these."""

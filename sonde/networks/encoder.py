@@ -24,9 +24,13 @@ class WordInputs(nn.Module):
             self.register_buffer("table", table, persistent=False)
         else:
             self.learned = nn.Embedding(config.words + 1, config.width)
-            if table is not None:
-                with torch.no_grad():
+            with torch.no_grad():
+                if table is not None:
                     self.learned.weight.copy_(table)
+                else:
+                    self.learned.weight *= ARCHITECTURES.get(config.architecture).word_deviation(config.width)
+                    # the unknown word, which is not learned where training data have no unknown words
+                    self.learned.weight[0] = 0
         self.project = nn.Linear(config.width, config.projection) if config.projection else nn.Identity()
 
     def forward(self, ids: Tensor) -> Tensor:

@@ -54,7 +54,7 @@ class Updater:
         rank, processes = accelerator.process_index, accelerator.num_processes
         if self.prepared.update is not None:  # there is no gradient to share: every process makes the same update
             rank, processes = 0, 1
-        torch.manual_seed(mix(mix(self.options.seed) ^ mix(number) ^ rank) >> 1)
+        torch.manual_seed(mix(mix(mix(self.options.seed) + number) + rank) >> 1)
         rows = step.share(rank, processes)
         batch = _to_device(step.stream.collate(rows if len(rows) else step.rows[:1]), accelerator.device)
         if self.prepared.update is not None:

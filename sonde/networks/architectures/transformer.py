@@ -83,5 +83,6 @@ def _first_state(states: Tensor, lengths: Tensor) -> Tensor:
 
 
 architecture = Architecture(
-    "transformer", "Transformer encoder, mean, maximum or first state of the top layer", Transformer, SETTINGS, 50
-)
+    "transformer", "Transformer encoder, mean, maximum or first state of the top layer", Transformer, SETTINGS, 50,
+    word_deviation=lambda width: width**-0.5,
+)  # fmt: skip
