@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from sonde.core.files import make_folder, write_atomically
+from sonde.core.lock import locked
 from sonde.errors import UsageError
 from sonde.networks.folder import FORMAT, TrainedFolder, read_json, write_json
 from sonde.training import OBJECTIVES
@@ -67,21 +68,22 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
     state.wait_for_everyone()
     make_folder(folder)
     data = folder / DATA / str(state.process_index)
-    try:
-        plan = Plan(request, data, read_withheld(request.withhold))
-        prepared = OBJECTIVES.get(request.objective).prepare(plan)
+    with locked(folder, folder, UsageError) if state.is_main_process else nullcontext():
+        try:
+            plan = Plan(request, data, read_withheld(request.withhold))
+            prepared = OBJECTIVES.get(request.objective).prepare(plan)
+            if state.is_main_process:
+                _write_files(folder, request, plan, prepared, files)
+            state.wait_for_everyone()
+            run_loop(folder, prepared, request.options, report_and_write)
+        finally:
+            shutil.rmtree(data, ignore_errors=True)
+            for empty in (folder / DATA, folder):
+                with suppress(OSError):  # not empty: other processes still read, or there is something to keep
+                    empty.rmdir()
         if state.is_main_process:
-            _write_files(folder, request, plan, prepared, files)
-        state.wait_for_everyone()
-        run_loop(folder, prepared, request.options, report_and_write)
-    finally:
-        shutil.rmtree(data, ignore_errors=True)
-        for empty in (folder / DATA, folder):
-            with suppress(OSError):  # not empty: other processes still read, or there is something to keep
-                empty.rmdir()
-    if state.is_main_process:
-        shutil.rmtree(folder / DATA, ignore_errors=True)
-        write_card(TrainedFolder(folder))
+            shutil.rmtree(folder / DATA, ignore_errors=True)
+            write_card(TrainedFolder(folder))
     return TrainedFolder(folder)
 
 

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from sonde import SondeError, load_encoder
+from sonde.core.lock import locked
+from sonde.errors import UsageError
 from sonde.networks.folder import TrainedFolder, read_json
 from sonde.training import resume
 from sonde.training.log import read_reports
@@ -53,6 +55,14 @@ def test_the_same_seed_gives_the_same_weights_and_another_one_others(whole, tmp_
     assert same_weights(out, tmp_path / "again", ("epoch-000", "epoch-001", "epoch-002"))
     train(request(tmp_path, settings=DROPOUT, options={"seed": 2, "epochs": 1}), tmp_path / "other")
     assert not same_weights(out, tmp_path / "other", ("epoch-000",))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks")
+def test_one_process_at_a_time_trains_in_a_folder(tmp_path):
+    (tmp_path / "out").mkdir()
+    with locked(tmp_path / "out", tmp_path / "out", UsageError), pytest.raises(UsageError, match="Another process"):
+        train(request(tmp_path), tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 @pytest.mark.parametrize("step", [2, 4, 6])
