@@ -56,8 +56,6 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
     _check_same(request, folder)
     if is_finished(request, folder):
         return TrainedFolder(folder)
-    files = describe_data(request)
-    check_data_unchanged(files, folder)
 
     def report_and_write(one: Report) -> None:
         if one.checkpoint:
@@ -72,6 +70,8 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
         try:
             plan = Plan(request, data, read_withheld(request.withhold))
             prepared = OBJECTIVES.get(request.objective).prepare(plan)
+            files = describe_data(plan)
+            check_data_unchanged(files, folder)
             if state.is_main_process:
                 _write_files(folder, request, plan, prepared, files)
             state.wait_for_everyone()
