@@ -89,6 +89,10 @@ class Plan:
             if getattr(request, name) < least:
                 flag = f"--{name.replace('_', '-')}"
                 raise UsageError(f"{flag} {getattr(request, name)}: expected a number from {least} on.")
+        if request.fine_tune and not request.vectors:
+            raise UsageError(
+                "--fine-tune is for given word vectors: add --vectors, or leave it out. Others are learned."
+            )
         if request.held_out and request.dev:
             raise UsageError(
                 f"--held-out {request.held_out} is for training without --dev, and --dev is {', '.join(request.dev)}: "

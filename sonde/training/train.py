@@ -130,14 +130,21 @@ def _check_same(request: Request, folder: Path) -> None:
     for key in sorted({*before, *now} - set(MAY_CHANGE)):
         if before.get(key) != now.get(key):
             raise UsageError(
-                f"{folder} has an encoder with {key.replace('_', ' ')} {before.get(key)!r}, and this is "
-                f"{now.get(key)!r}: choose another folder, or repeat the command with which it was begun."
+                f"{folder} has an encoder with {key.replace('_', ' ')} {_shown(before.get(key))}, and this is "
+                f"{_shown(now.get(key))}: choose another folder, or repeat the command with which it was begun."
             )
 
 
 def _flat(request: dict[str, Any]) -> dict[str, Any]:
-    """A request with its options among its other values."""
-    return {**{key: value for key, value in request.items() if key != "options"}, **request.get("options", {})}
+    """A request with its settings and options among its other values."""
+    groups = ("encoder_settings", "objective_settings", "options")
+    plain = {key: value for key, value in request.items() if key not in groups}
+    return {**plain, **{key: value for group in groups for key, value in request.get(group, {}).items()}}
+
+
+def _shown(value: object) -> str:
+    """A value of a request as users type it."""
+    return ",".join(map(str, value)) or "(none)" if isinstance(value, list) else str(value)
 
 
 def _plain(request: Request) -> dict[str, Any]:
