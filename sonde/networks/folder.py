@@ -267,7 +267,8 @@ class TrainedFolder:
 
         try:
             with safe_open(place / WEIGHTS, "numpy") as file:
-                found = json.loads((file.metadata() or {})[ABOUT])
+                facts = file.metadata() or {}
+            found = json.loads(facts[ABOUT]) if ABOUT in facts else facts  # the first folders have several entries
             return {key: int(found[key]) for key in ("epoch", "step")}
         except (OSError, SafetensorError, KeyError, ValueError, TypeError) as e:
             raise DataError(
