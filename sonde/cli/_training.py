@@ -108,12 +108,12 @@ def scores_text(scores: Mapping[str, float]) -> str:
 def print_summary(folder: TrainedFolder, was_finished: bool) -> None:
     """Print which checkpoint is best, what training took, and what to do next."""
     from sonde.console import out
-    from sonde.training.card import main_facts
+    from sonde.training.card import encoder_name, main_facts
     from sonde.training.history import read_history
 
     history = read_history(folder)
     facts = main_facts(folder, history)
-    console, name = out(), shlex.quote(f"trained:{folder.path}")
+    console, name = out(), shlex.quote(encoder_name(str(folder.path)))
     if was_finished:
         console.print(f"{folder.path}/ is finished; nothing was trained.", markup=False, soft_wrap=True)
     for fact in ("best", "training"):
@@ -123,7 +123,7 @@ def print_summary(folder: TrainedFolder, was_finished: bool) -> None:
     console.print(f"{'':10}sonde show {shlex.quote(str(folder.path))}", markup=False, soft_wrap=True)
 
 
-def print_parts(objective: str, encoder: str) -> None:
+def print_parts(objective: str, encoder: str, preset: str = "") -> None:
     """Print architectures, objectives and presets; or all settings of those that are named."""
     from sonde.cli.ls import print_list
     from sonde.console import out
@@ -131,7 +131,7 @@ def print_parts(objective: str, encoder: str) -> None:
     from sonde.training import OBJECTIVES
 
     console = out()
-    if not objective and not encoder:
+    if not objective and not encoder and not preset:
         for i, what in enumerate(("objectives", "architectures", "presets")):
             console.print(f"{chr(10) * (i > 0)}{what}", style="bold")
             print_list(what)
@@ -139,14 +139,46 @@ def print_parts(objective: str, encoder: str) -> None:
     if objective:
         goal = OBJECTIVES.get(objective)
         console.print(f"{goal.name}: {goal.summary}", f"Data: {goal.data}.", sep="\n", markup=False, soft_wrap=True)
-        for name, options in goal.optimisers.items():
-            values = ", ".join(f"{key.replace('_', '-')} {value}" for key, value in options.items())
-            console.print(f"With {name}: {values or 'the general defaults'}.", markup=False, soft_wrap=True)
+        for i, (name, options) in enumerate(goal.optimisers.items()):
+            default = " (the default)" * (i == 0)
+            console.print(f"With --optimiser {name}{default}: {_options(options)}.", markup=False, soft_wrap=True)
         _print_settings(goal.settings)
     if encoder:
         network = ARCHITECTURES.get(encoder)
         console.print(f"{chr(10) * bool(objective)}{network.name}: {network.summary}", markup=False, soft_wrap=True)
         _print_settings(network.settings)
+
+    if preset:
+        _print_preset(preset, blank_line=bool(objective or encoder))
+
+
+def _print_preset(name: str, *, blank_line: bool) -> None:
+    """Print what a preset chooses, and for which objectives."""
+    from sonde.console import out
+    from sonde.training import PRESETS
+
+    found = PRESETS.get(name)
+    lines = [
+        f"{chr(10) * blank_line}{found.name}: {found.summary}",
+        f"Paper: {found.paper}." * bool(found.paper),
+        f"Encoder: {found.encoder}{': ' * bool(found.settings)}{_texts(found.settings)}.",
+        f"Words: {_options(found.inputs)}." * bool(found.inputs),
+        f"Training: {_options(found.training)}." * bool(found.training),
+    ]
+    lines += [f"For {goal}: {_texts(own) or 'its defaults'}." for goal, own in found.objective.items()]
+    out().print(*filter(None, lines), sep="\n", markup=False, soft_wrap=True)
+
+
+def _options(values: Mapping[str, Any]) -> str:
+    """Options with their values."""
+    return _texts({key.replace("_", "-"): value for key, value in values.items()})
+
+
+def _texts(values: Mapping[str, Any]) -> str:
+    """Settings with their values."""
+    from sonde.cli.ls import value_text
+
+    return ", ".join(f"{key} {value_text(value)}" for key, value in values.items())
 
 
 def _print_settings(settings: Mapping[str, Setting]) -> None:

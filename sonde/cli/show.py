@@ -57,7 +57,9 @@ def show(
     if examples < 0:
         raise UsageError(f"--examples {examples}: expected a number of rows, 0 or more.")
     if not path.exists():
-        raise UsageError(f"There is no file or folder {str(path)!r}; expected sets that `sonde make` wrote, or a run.")
+        raise UsageError(
+            f"There is no file or folder {str(path)!r}; expected what `sonde run`, `sonde make` or `sonde train` wrote."
+        )
     # sonde.run has these names, but takes a second to import
     if any((path / name).exists() for name in ("run.json", "results.jsonl")):
         if examples or baselines or task or seed:

@@ -14,7 +14,7 @@ order = 65
 
 DATA = Group("Data", sort_key=1)
 WORDS = Group("Words and their vectors", sort_key=2)
-TRAINING = Group("Training (defaults: as the preset, or else the objective, says)", sort_key=3)
+TRAINING = Group("Training (a preset or an objective may have other defaults)", sort_key=3)
 
 
 def train(
@@ -72,7 +72,8 @@ def train(
     out: Path
         The folder to write to, or to resume in; then the encoder is trained:FOLDER.
     list_: bool
-        List architectures, objectives and presets, and train nothing; with OBJECTIVE or --encoder, its settings.
+        List architectures, objectives and presets, and train nothing; with OBJECTIVE, --encoder or --preset,
+        its settings.
     train: tuple[str, ...]
         Files or folders to train on. May be repeated.
     dev: tuple[str, ...]
@@ -101,35 +102,36 @@ def train(
         How words are looked up: as-is, lower, or fallback: as they are, then in lower case, then capitalised. Default:
         fallback.
     optimiser: str
-        sgd, adam, adagrad, adadelta or rmsprop.
+        sgd, adam, adagrad, adadelta or rmsprop. Default: adam.
     lr: float
-        The learning rate.
+        The learning rate. Default: 0.001.
     momentum: float
-        The momentum of sgd.
+        The momentum of sgd. Default: 0.
     batch: int
-        Examples per step, over all processes.
+        Examples per step, over all processes. Default: 64.
     clip: float
-        The largest norm of a gradient; 0 means no limit.
+        The largest norm of a gradient; 0 means no limit. Default: 5.
     clip_lr: bool
-        Clip by scaling the learning rate of the step, and not the gradient.
+        Clip by scaling the learning rate of the step, and not the gradient. Default: no.
     epochs: int
-        The number of epochs, at most.
+        The number of epochs, at most. Default: 20.
     decay: float
-        Multiply the learning rate by this after each epoch.
+        Multiply the learning rate by this after each epoch. Default: 1.
     shrink: float
-        Divide the learning rate by this after an epoch that is not better on dev.
+        Divide the learning rate by this after an epoch that is not better on dev. Default: 1.
     min_lr: float
-        Stop when the learning rate falls below this.
+        Stop when the learning rate falls below this. Default: 0.
     patience: int
-        Stop after this many epochs that are not better on dev; 0 means never.
+        Stop after this many epochs that are not better on dev; 0 means never. Default: 0.
     consecutive: bool
-        Whether these epochs have to follow each other.
+        Whether these epochs have to follow each other. Default: yes.
     warmup: int
         Steps in which the learning rate rises; after them it falls with the inverse square root of the step.
+        Default: 0.
     every: int
-        Also write a checkpoint every so many steps; 0 means only after epochs.
+        Also write a checkpoint every so many steps; 0 means only after epochs. Default: 0.
     seed: int
-        All random choices derive from it.
+        All random choices derive from it. Default: 1111.
     """
     from sonde.training.installed import require_training
 
@@ -143,7 +145,7 @@ def train(
     from sonde.training.train import train as run
 
     if list_:
-        print_parts(objective, encoder)
+        print_parts(objective, encoder, preset)
         return 0
     if not objective:
         raise UsageError("Name an objective, such as nli: `sonde train --list` lists them, with the data they need.")

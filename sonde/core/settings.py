@@ -44,13 +44,12 @@ class Setting:
         if isinstance(self.default, bool):
             return "yes or no"
         if isinstance(self.default, str):
-            return " or ".join(self.choices) or "a text"
+            return (
+                f"one of {', '.join(self.choices)}" if len(self.choices) > 2 else " or ".join(self.choices) or "a text"
+            )
         kind = "an integer" if isinstance(self.default, int) else "a number"
-        return (
-            f"{kind} from {self.low:g} to {self.high:g}"
-            if self.high != float("inf")
-            else f"{kind}, {self.low:g} or more"
-        )
+        high = f"{self.high:.0f}" if self.high > 1e6 else f"{self.high:g}"
+        return f"{kind}, {self.low:g} or more" if high == "inf" else f"{kind} from {self.low:g} to {high}"
 
     def _parse(self, value: Value) -> Value | None:
         if isinstance(self.default, bool):

@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -42,6 +43,8 @@ FORMAT = 1
 """The number in ``config.json``; older versions of sonde refuse newer folders."""
 CHECKPOINT = re.compile(r"(epoch|step)-(\d+)")
 WEIGHTS = "model.safetensors"
+ABOUT = "about"
+"""The entry of a checkpoint that says when it was written."""
 ENCODER = "encoder."
 """What the names of the encoder's weights begin with; the others are those of heads and decoders."""
 
@@ -130,7 +133,20 @@ class TrainedFolder:
         file = self.path / "best.json"
         marked = read_json(file) if file.is_file() else {}
         name = marked.get("checkpoint") if isinstance(marked, dict) else None
-        return next((c for c in every if c.name == name), every[-1])
+        last = every[-1]
+        if name is not None:
+            if found := [c for c in every if c.name == name]:
+                return found[0]
+            raise DataError(
+                f"{self.path} has no {name}, the best checkpoint (best.json): restore it, or choose another one, "
+                f"such as ?{last.kind}={getattr(last, last.kind)}."
+            )
+        if not last.step and self._is_to_be_trained():
+            raise DataError(
+                f"{self.path} has no checkpoint after training yet: repeat the command with which it was begun, or "
+                "probe the network before training, ?epoch=0."
+            )
+        return last
 
     def find(self, kind: str, number: int) -> Checkpoint:
         """The checkpoint after this epoch or step; UsageError with those that there are."""
@@ -165,7 +181,7 @@ class TrainedFolder:
             try:
                 found.load_state_dict(weights)
             except RuntimeError as e:
-                why = " ".join(str(e).split())
+                why = shorten(str(e), 300, placeholder=" …")
                 raise DataError(f"{self.path / checkpoint.name / WEIGHTS} is not of this network: {why}") from None
         elif (start := self._given_words()) is not None:
             words = self.weights(start).get(f"{ENCODER}inputs.learned.weight")
@@ -174,6 +190,12 @@ class TrainedFolder:
             with torch.no_grad():
                 found.inputs.learned.weight.copy_(words)
         return found.eval()
+
+    def _is_to_be_trained(self) -> bool:
+        """Whether an epoch of training was requested."""
+        request = self.config.get("request")
+        options = request.get("options", {}) if isinstance(request, dict) else {}
+        return self.config.get("trains") is True and options.get("epochs") != 0
 
     def _given_words(self) -> Checkpoint | None:
         """The checkpoint with the word vectors before training, if they were given and then trained."""
@@ -234,10 +256,9 @@ class TrainedFolder:
 
         make_folder(self.path / name)
         # clones: tied weights share memory, which the format refuses
-        content = save(
-            {key: value.detach().cpu().clone().contiguous() for key, value in weights.items()},
-            {"epoch": str(epoch), "step": str(step), "format": "pt"},
-        )
+        tensors = {key: value.detach().cpu().clone().contiguous() for key, value in weights.items()}
+        # one entry: several are written in any order, and the same weights would have another identity
+        content = save(tensors, {ABOUT: json.dumps({"epoch": epoch, "step": step})})
         write_atomically(self.path / name / WEIGHTS, content)
         return Checkpoint(step, epoch, name)
 
@@ -246,9 +267,10 @@ class TrainedFolder:
 
         try:
             with safe_open(place / WEIGHTS, "numpy") as file:
-                found = file.metadata() or {}
+                facts = file.metadata() or {}
+            found = json.loads(facts[ABOUT]) if ABOUT in facts else facts  # the first folders have several entries
             return {key: int(found[key]) for key in ("epoch", "step")}
-        except (OSError, SafetensorError, KeyError, ValueError) as e:
+        except (OSError, SafetensorError, KeyError, ValueError, TypeError) as e:
             raise DataError(
                 f"{place / WEIGHTS} is damaged: {e}. Delete its folder; the other checkpoints can be used."
             ) from None

@@ -16,6 +16,7 @@ from typing import Any
 
 from sonde.core.checksum import digest, seal_document
 from sonde.core.files import write_atomically
+from sonde.core.lock import locked
 from sonde.data.dataset import Dataset
 from sonde.data.parquet import encode_rows
 from sonde.errors import CorruptionWarning, DataError, RunError
@@ -206,7 +207,7 @@ def open_log(folder: Path | str) -> Iterator[Log]:
             place.mkdir(parents=True, exist_ok=True)
     except OSError as e:
         raise RunError(f"The folder {folder} cannot be used: {e.strerror}. Choose another one.") from e
-    with _locked(folder):
+    with locked(folder / ".lock", folder, RunError):
         log = Log(folder.absolute())  # encoders may change the working directory
         try:
             yield log
@@ -215,26 +216,6 @@ def open_log(folder: Path | str) -> Iterator[Log]:
                 log.close()
             raise
         log.close()
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of the folder, which is released when the process dies."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        yield
-        return
-    try:
-        lock = (folder / ".lock").open("w")
-    except OSError as e:
-        raise RunError(f"{folder} cannot be written to: {e.strerror}. Choose another folder.") from e
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise RunError(f"Another process is writing to {folder}; wait for it, or choose another folder.") from None
-        yield
 
 
 def _visible(folder: Path) -> Iterator[Path]:

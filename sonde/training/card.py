@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from shlex import quote
 from typing import Any
 
 from sonde.core.files import write_atomically
 from sonde.core.markdown import in_markdown, markdown_table, plain
+from sonde.encoders import Spec
+from sonde.errors import SondeError
 from sonde.networks.folder import TrainedFolder
 from sonde.training.history import History, read_history, score_text
 
@@ -64,6 +67,15 @@ def main_facts(folder: TrainedFolder, history: History) -> dict[str, str]:
         "best": _best(history),
         "training": _training(history),
     }
+
+
+def encoder_name(path: str) -> str:
+    """What names the encoder of a folder; what has a meaning of its own in names, such as ``?``, is percent-encoded."""
+    spec = Spec("trained", path)
+    with suppress(SondeError):
+        if Spec.parse(f"trained:{path}") == spec:
+            return f"trained:{path}"
+    return str(spec)
 
 
 def _front(folder: TrainedFolder) -> Iterator[str]:
@@ -136,7 +148,9 @@ def _scores(history: History) -> Iterator[str]:
         return
     header, *rows = curve(history)
     yield from markdown_table(tuple(map(in_markdown, header)), rows)
-    yield from ("", "Scores are on dev; * marks the best checkpoint.")
+    yield ""
+    yield "Scores are on dev; * marks the best checkpoint. The loss is the mean over training examples, or over the "
+    yield "tokens that a decoder predicts. words/s counts the tokens of all texts, targets included."
 
 
 def curve(history: History) -> Iterator[tuple[str, ...]]:
@@ -156,7 +170,7 @@ def curve(history: History) -> Iterator[tuple[str, ...]]:
 
 
 def _use(folder: TrainedFolder) -> Iterator[str]:
-    name = f"trained:{folder.path.resolve().name}"
+    name = encoder_name(folder.path.resolve().name)
     yield from ("## Use", "", "From the folder in which this one is:", "", "```sh")
     yield f"sonde run -e {quote(plain(name))} -d SETS"
     yield from ("```", "", "```python", "from sonde import load_encoder", "")
@@ -178,7 +192,7 @@ def _words(folder: TrainedFolder) -> str:
         digest = f" (digest {facts['vectors digest']})" if facts.get("vectors digest") else ""
         source = f"{how} vectors of {facts['vectors']}{digest}"
     else:
-        source = "learned vectors"
+        source = "learned vectors" if folder.config.get("trains", True) else "random vectors"
     share = facts.get("unknown words")
     unknown = "" if share is None else f"; {100 * share:.2g} % of the running words of the training texts are unknown"
     projection = f", projected to {net.projection}" if net.projection else ""

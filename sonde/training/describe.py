@@ -15,10 +15,10 @@ from sonde.training.digests import describe_sources
 from sonde.training.history import why_finished
 from sonde.training.inputs import Inputs
 from sonde.training.objective import Prepared
+from sonde.training.plan import Plan
+from sonde.training.reading import DEV, TRAIN
 from sonde.training.request import Request
 
-ROLES = ("train", "dev", "withhold")
-"""What files are read for."""
 SOFTWARE = ("torch", "accelerate", "safetensors", "numpy")
 """Packages whose versions are recorded."""
 
@@ -48,9 +48,12 @@ def count_parameters(prepared: Prepared) -> dict[str, int]:
     return {"encoder": encoder, "others": total - encoder, "fixed": fixed}
 
 
-def describe_data(request: Request) -> dict[str, list[dict[str, Any]]]:
-    """The files that are read, by what they are read for."""
-    return {role: describe_sources(getattr(request, role)) for role in ROLES}
+def describe_data(plan: Plan) -> dict[str, list[dict[str, Any]]]:
+    """The files that were read, by what for: of folders, those of train and dev only."""
+    return {
+        **{role: describe_sources(plan.files(role)) for role in (TRAIN, DEV)},
+        "withhold": describe_sources(plan.request.withhold),
+    }
 
 
 def check_data_unchanged(data: Mapping[str, Any], folder: Path) -> None:

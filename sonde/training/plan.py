@@ -24,7 +24,7 @@ from sonde.training.fates import (
     decide_and_hold_out,
 )
 from sonde.training.inputs import Inputs, make_inputs
-from sonde.training.reading import DEV, TRAIN, Part, Row, read_part
+from sonde.training.reading import DEV, TRAIN, Part, Row, part_files, read_part
 from sonde.training.reading.part import LABEL
 from sonde.training.request import Request
 from sonde.training.sources import Sources, find_sources
@@ -89,6 +89,10 @@ class Plan:
             if getattr(request, name) < least:
                 flag = f"--{name.replace('_', '-')}"
                 raise UsageError(f"{flag} {getattr(request, name)}: expected a number from {least} on.")
+        if request.fine_tune and not request.vectors:
+            raise UsageError(
+                "--fine-tune is for given word vectors: add --vectors, or leave it out. Others are learned."
+            )
         if request.held_out and request.dev:
             raise UsageError(
                 f"--held-out {request.held_out} is for training without --dev, and --dev is {', '.join(request.dev)}: "
@@ -125,6 +129,11 @@ class Plan:
             purpose = "train on" if role == TRAIN else "score"
             raise DataError(f"{', '.join(map(str, parts))}: nothing is left to {purpose} ({left}).")
         return choose(self._read(parts, form), fates, keep)
+
+    def files(self, role: str) -> list[str]:
+        """The files that train or dev was read from, each once."""
+        parts = [part for found in self._decided.values() for part in getattr(found.sources, role)]
+        return list(dict.fromkeys(file for part in parts for file in part_files(part)))
 
     def writer(self, name: str, sequences: Sequence[str], numbers: Sequence[str] = ()) -> ExampleWriter:
         """Files for the examples of this name."""

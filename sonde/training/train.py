@@ -6,6 +6,7 @@ import io
 import shutil
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import msgspec
 import numpy as np
 
 from sonde.core.files import make_folder, write_atomically
+from sonde.core.lock import locked
 from sonde.errors import UsageError
 from sonde.networks.folder import FORMAT, TrainedFolder, read_json, write_json
 from sonde.training import OBJECTIVES
@@ -25,7 +27,6 @@ from sonde.training.describe import (
     is_finished,
 )
 from sonde.training.launch import join_processes
-from sonde.training.lock import only_training
 from sonde.training.log import Report
 from sonde.training.objective import Prepared
 from sonde.training.plan import Plan
@@ -34,6 +35,8 @@ from sonde.training.withhold import read_withheld
 
 DATA = ".data"
 """The folder of examples as numbers, while training goes on."""
+SCORING_TIME = timedelta(days=1)
+"""How long processes wait for the main one, which scores alone."""
 MAY_CHANGE = ("epochs", "patience", "every")
 """Options that may differ when training is resumed; epochs only if learning rates do not depend on their number."""
 
@@ -62,23 +65,23 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
     _check_same(request, folder)
     if is_finished(request, folder):
         return TrainedFolder(folder)
-    files = describe_data(request)
-    check_data_unchanged(files, folder)
 
     def report_and_write(one: Report) -> None:
         if one.checkpoint:
             write_card(TrainedFolder(folder))
         report(one)
 
-    state = PartialState(cpu=join_processes())
+    state = PartialState(cpu=join_processes(), timeout=SCORING_TIME)
     state.wait_for_everyone()
     make_folder(folder)
     data = folder / DATA / str(state.process_index)
-    with only_training(folder) if state.is_main_process else nullcontext():
+    with locked(folder, folder, UsageError) if state.is_main_process else nullcontext():
         state.wait_for_everyone()  # nothing is written before the folder is locked
         try:
             plan = Plan(request, data, read_withheld(request.withhold))
             prepared = OBJECTIVES.get(request.objective).prepare(plan)
+            files = describe_data(plan)
+            check_data_unchanged(files, folder)
             check_words_unchanged(prepared.inputs, folder)
             if state.is_main_process:
                 _write_files(folder, request, plan, prepared, files)
@@ -89,9 +92,9 @@ def train(request: Request, folder: Path, report: Callable[[Report], None] = lam
             for empty in (folder / DATA, folder):
                 with suppress(OSError):  # not empty: other processes still read, or there is something to keep
                     empty.rmdir()
-    if state.is_main_process:
-        shutil.rmtree(folder / DATA, ignore_errors=True)
-        write_card(TrainedFolder(folder))
+        if state.is_main_process:
+            shutil.rmtree(folder / DATA, ignore_errors=True)
+            write_card(TrainedFolder(folder))
     return TrainedFolder(folder)
 
 
@@ -139,14 +142,21 @@ def _check_same(request: Request, folder: Path) -> None:
     for key in sorted({*before, *now} - {*MAY_CHANGE} | fixed):
         if before.get(key) != now.get(key):
             raise UsageError(
-                f"{folder} has an encoder with {key.replace('_', ' ')} {before.get(key)!r}, and this is "
-                f"{now.get(key)!r}: choose another folder, or repeat the command with which it was begun."
+                f"{folder} has an encoder with {key.replace('_', ' ')} {_shown(before.get(key))}, and this is "
+                f"{_shown(now.get(key))}: choose another folder, or repeat the command with which it was begun."
             )
 
 
 def _flat(request: dict[str, Any]) -> dict[str, Any]:
-    """A request with its options among its other values."""
-    return {**{key: value for key, value in request.items() if key != "options"}, **request.get("options", {})}
+    """A request with its settings and options among its other values."""
+    groups = ("encoder_settings", "objective_settings", "options")
+    plain = {key: value for key, value in request.items() if key not in groups}
+    return {**plain, **{key: value for group in groups for key, value in request.get(group, {}).items()}}
+
+
+def _shown(value: object) -> str:
+    """A value of a request as users type it."""
+    return ",".join(map(str, value)) or "(none)" if isinstance(value, list) else str(value)
 
 
 def _plain(request: Request) -> dict[str, Any]:

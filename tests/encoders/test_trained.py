@@ -158,6 +158,8 @@ def test_all_checkpoints_are_one_encoder_each(folder, tmp_path):
     assert expand_names([f"trained:{path}?epoch=2"]) == [f"trained:{path}?epoch=2"]
     for odd in ("trained:nowhere?epoch=all", "nothing:?epoch=all", "no name"):  # what is wrong is said on loading
         assert expand_names([odd]) == [odd]
+    with pytest.raises(UsageError, match="has no checkpoint after steps"):
+        load(f"trained:{write_folder(tmp_path / 'no-steps', 1).path}?step=all")
     with pytest.raises(UsageError, match="one encoder per checkpoint, where one is expected"):
         load(f"trained:{path}?epoch=all")
 

@@ -12,6 +12,7 @@ from sonde.training.digests import describe_sources
 from sonde.training.history import group_reports, read_history, why_finished
 from sonde.training.log import Report, append_report, drop_after, read_reports
 from sonde.training.options import Options
+from sonde.training.reading import find_parts, part_files
 from tests.training.tiny import request, sentences, train, weights, write_pairs
 
 
@@ -146,3 +147,21 @@ def test_sources_are_files_folders_and_pairs_of_files(tmp_path):
     pair = f"{tmp_path / 'a.en'},{tmp_path / 'a.de'}"
     assert [one["name"] for one in describe_sources([pair])] == ["a.en", "a.de"]
     assert describe_sources(["nowhere/at-all.txt"]) == [{"name": "at-all.txt"}]
+
+
+def test_the_files_of_a_folder_are_those_that_were_read(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("train", "dev", "test"):
+        write_pairs(data / f"pairs-{name}.tsv", 30, len(name))
+    (data / "README.md").write_text("pairs")
+    folder = train(request(tmp_path, train=(str(data),)), tmp_path / "out")
+    files = {role: [one["name"] for one in every] for role, every in folder.config["data"].items()}
+    assert files == {"train": ["pairs-train.tsv"], "dev": ["pairs-dev.tsv"], "withhold": []}
+
+
+def test_the_files_of_a_transfer_set_are_those_of_its_split(tmp_path):
+    for name in ("train", "dev", "test"):
+        (tmp_path / f"sentiment-{name}").write_text("a fine film\t1\na dull film\t0\n")
+    (part,) = find_parts(str(tmp_path), ("text", "label"))
+    assert part_files(part) == [str(tmp_path / "sentiment-train")]

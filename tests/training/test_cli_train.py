@@ -14,8 +14,10 @@ import pytest
 
 from sonde.cli._training import TrainingDisplay
 from sonde.cli.train import train as verb
+from sonde.encoders import Spec
 from sonde.networks import ARCHITECTURES
 from sonde.training import OBJECTIVES
+from sonde.training.card import encoder_name
 from sonde.training.launch import join_processes
 from sonde.training.log import Report, read_reports
 from sonde.training.options import Options
@@ -71,11 +73,23 @@ def test_the_lists_have_every_part_with_its_settings():
 
 def test_the_list_of_one_part_explains_its_settings():
     listed = sonde("train", "nli", "-e", "bilstm-max", "--list").stdout
-    assert "With sgd: lr 0.1, decay 0.99" in listed
+    assert "With --optimiser sgd (the default): lr 0.1, decay 0.99" in listed
+    assert "clip-lr yes" in listed
     rows = {line.split()[0]: line for line in listed.splitlines() if line}
     assert rows["hidden"].split()[1] == "512"
     assert "units per direction" in rows["hidden"]
     assert "yes or no" in rows["nonlinear"]
+
+
+def test_the_list_of_a_preset_says_what_it_chooses():
+    listed = sonde("train", "--preset", "conneau2018/bilstm-max-4m", "--list").stdout
+    assert "Encoder: bilstm-max: hidden 256, layers 2.\nWords: projection 1024.\nTraining: " in listed
+    assert "For nli: head 100, head_layers 1, nonlinear yes." in listed
+
+
+@pytest.mark.parametrize("name", ["plain", "two words", "é", "a@b", "what?", "100%", "a&b=c"])
+def test_a_printed_name_means_the_folder(name):
+    assert Spec.parse(encoder_name(name)).path == name
 
 
 @pytest.mark.parametrize(
@@ -92,7 +106,12 @@ def test_the_list_of_one_part_explains_its_settings():
         (("nli", "-e", "bilstm-max", "--set", "head=2", "--set", "head=3", "-o", "new"), "contradict each other"),
         (("nli", "-e", "bilstm-max", "--words", 0, "-o", "new"), "--words 0: expected an integer, 1 or more."),
         (("nli", "-e", "bilstm-max", "--held-out", -1, "-o", "new"), "--held-out -1: expected an integer, 0 or more."),
-        (("nli", "-e", "bilstm-max", "--optimiser", "adm", "-o", "new"), "--optimiser=adm: expected sgd or adam or"),
+        (("nli", "-e", "bilstm-max", "--seed", "-1", "-o", "new"), "expected an integer from 0 to 2147483647."),
+        (("nli", "-e", "bilstm-max", "--fine-tune", "-o", "new"), "--fine-tune is for given word vectors"),
+        (
+            ("nli", "-e", "bilstm-max", "--optimiser", "adm", "-o", "new"),
+            "--optimiser=adm: expected one of sgd, adam, ",
+        ),
         (("nli", "-e", "bilstm-max", "--lr", "-1", "-o", "new"), "--lr=-1.0: expected a number, 0 or more."),
         (("nli", "-e", "bilstm-max", "--preset", "none", "-o", "new"), "There is no preset 'none'."),
         (("nli", "-e", "bilstm-max", "-o", "new"), "Name training data: --train, with pairs with a label"),

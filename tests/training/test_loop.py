@@ -9,6 +9,8 @@ import pytest
 import torch
 
 from sonde import SondeError, load_encoder
+from sonde.core.lock import locked
+from sonde.errors import UsageError
 from sonde.networks.folder import TrainedFolder, read_json
 from sonde.training import loop, resume
 from sonde.training.history import read_history
@@ -64,6 +66,14 @@ def test_the_same_seed_gives_the_same_weights_and_another_one_others(whole, tmp_
     assert same_weights(out, tmp_path / "again", ("epoch-000", "epoch-001", "epoch-002"))
     train(request(tmp_path, settings=DROPOUT, options={"seed": 2, "epochs": 1}), tmp_path / "other")
     assert not same_weights(out, tmp_path / "other", ("epoch-000",))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks")
+def test_one_process_at_a_time_trains_in_a_folder(tmp_path):
+    (tmp_path / "out").mkdir()
+    with locked(tmp_path / "out", tmp_path / "out", UsageError), pytest.raises(UsageError, match="Another process"):
+        train(request(tmp_path), tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 @pytest.mark.parametrize("step", [2, 4, 6])
@@ -209,12 +219,12 @@ def test_a_loss_that_is_not_finite_ends_training_and_keeps_the_last_checkpoint(t
     asked = request(tmp_path, options={"optimiser": "sgd", "lr": 1e30, "clip": 0})
     with pytest.raises(SondeError, match=r"The loss is (nan|inf) in step \d+, epoch 1.*epoch-000"):
         train(asked, tmp_path / "out")
-    assert np.isfinite(load_encoder(f"trained:{tmp_path / 'out'}")(["the dog sleeps"])).all()
+    assert np.isfinite(load_encoder(f"trained:{tmp_path / 'out'}?epoch=0")(["the dog sleeps"])).all()
 
 
 def test_another_request_is_refused(whole, tmp_path):
     out, asked = whole
-    with pytest.raises(SondeError, match=r"encoder settings .*'hidden': 8.*'hidden': 9"):
+    with pytest.raises(SondeError, match=r"has an encoder with hidden 8, and this is 9:"):
         train(request(tmp_path, settings={**DROPOUT, "hidden": 9}, train=asked.train, dev=asked.dev), out)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/thesis.tex").write_text("years of work")
@@ -249,7 +259,7 @@ def test_two_trainings_do_not_share_a_folder(whole, tmp_path):
 
     def report(one):
         if one.step == 2:
-            with pytest.raises(SondeError, match=r"Another process is training in .*out: wait until it has ended"):
+            with pytest.raises(SondeError, match=r"Another process is writing to .*out; wait for it"):
                 train(asked, tmp_path / "out")
             refused.append(one.step)
 

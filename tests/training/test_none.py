@@ -6,6 +6,7 @@ pytest.importorskip("accelerate")
 
 from sonde import load_encoder
 from sonde.errors import UsageError
+from sonde.training.card import card_text
 from sonde.training.train import train
 from tests.training.prepared import different, prepare, request, write
 
@@ -37,6 +38,7 @@ def test_same_seed_same_vectors_and_those_of_the_random_twin(texts, source, tmp_
     np.testing.assert_array_equal(vectors(one, texts), vectors(one, texts, "?random=3"))
     np.testing.assert_array_equal(vectors(one, texts, "?random=4"), vectors(other, texts))
     assert not np.allclose(vectors(one, texts), vectors(other, texts))
+    assert ", random vectors, " in card_text(one)
     assert [c.name for c in one.checkpoints()] == ["epoch-000"]
 
 

@@ -183,6 +183,8 @@ def test_aligned_files(write):
         values(f"{one},{two}e", fields)
     with pytest.raises(UsageError, match=r"has one column: 'Ein Hund \.'; expected .* SOURCE-FILE,TARGET-FILE"):
         values(two, fields)
+    with pytest.raises(UsageError, match=r"begins with 'Ein Hund \.'; expected bracketed trees"):
+        values(two, ("tree",))
 
 
 def test_aligned_globs(write, tmp_path):

@@ -230,7 +230,8 @@ def _checkpoint(spec: Spec, folder: TrainedFolder) -> Checkpoint:
     given = dict(spec.options)
     for kind in ("epoch", "step"):
         if given.get(kind) == "all":
-            raise UsageError(f"{spec} names one encoder per checkpoint, where one is expected; choose a number.")
+            expand(spec)  # there may be none
+            raise UsageError(f"{spec} names one encoder per checkpoint, where one is expected: name one, {kind}=N.")
         if kind in given and (kind, given[kind]) != ("epoch", "best"):
             return folder.find(kind, spec.integer(kind, 0, low=0))
     return folder.best()

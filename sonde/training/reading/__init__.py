@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from sonde.training.reading.find import DEV, TRAIN, find_parts, find_parts_named_dev
 from sonde.training.reading.part import Part, Row
-from sonde.training.reading.read import read_part, read_rows
+from sonde.training.reading.read import part_files, read_part, read_rows
 
-__all__ = ["DEV", "TRAIN", "Part", "Row", "find_parts", "find_parts_named_dev", "read_part", "read_rows"]
+__all__ = ["DEV", "TRAIN", "Part", "Row", "find_parts", "find_parts_named_dev", "part_files", "read_part", "read_rows"]

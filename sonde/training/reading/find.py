@@ -173,6 +173,8 @@ def _of_file(path: str, fields: Sequence[str], role: str, columns: Sequence[str]
         return Part("lines", (path,))
     if len(cells) > 1:
         return Part("tsv", (path,))
+    if TREE in fields:
+        raise UsageError(f"{path} begins with {first[:40]!r}; expected bracketed trees, such as (S (NP I) (VP left)).")
     aligned = ",".join(f"{name.upper()}-FILE" for name in fields)
     raise UsageError(
         f"{path} has one column: {first[:40]!r}; expected {', '.join(fields)}, as a table with tabs, as JSON lines or "

@@ -9,7 +9,7 @@ from sonde.training.reading.aligned import read_aligned
 from sonde.training.reading.find import TRAIN, find_parts
 from sonde.training.reading.part import Part, Row
 from sonde.training.reading.sentences import read_lines, read_sentences
-from sonde.training.reading.sets import read_probing_set, read_transfer_set
+from sonde.training.reading.sets import read_probing_set, read_transfer_set, transfer_set_files
 from sonde.training.reading.tables import TABLES, read_table
 
 
@@ -40,6 +40,13 @@ def read_part(part: Part, fields: Sequence[str], columns: Sequence[str] = ()) ->
         raise DataError(f"{part} has no rows{what}; expected rows of {', '.join(fields)}.")
     yield first
     yield from rows
+
+
+def part_files(part: Part) -> list[str]:
+    """The files of a part."""
+    if part.kind == "set":
+        return transfer_set_files(part.name, part.paths[0], part.split)
+    return list(part.paths)
 
 
 def _rows(part: Part, fields: Sequence[str], columns: Sequence[str]) -> Iterator[Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from sonde.data.file_names import find_file
 from sonde.data.layouts import LAYOUTS, scan
 from sonde.data.records import tsv_lines
 from sonde.errors import CorpusError, UsageError
@@ -34,6 +35,12 @@ def read_transfer_set(name: str, folder: str, fields: Sequence[str], split: str)
     for _, path, row in scan(name, Path(folder), split=split):
         values = (row.label, row.text, *(value for _, value in row.extra))
         yield Row(tuple([values[place] for place in places]), path, int(row.source))
+
+
+def transfer_set_files(name: str, folder: str, split: str) -> list[str]:
+    """The files of one split of a transfer set, or all of a set that has no splits."""
+    names = [file for part in LAYOUTS[name].parts if split in ("", part.split) for file in part.files]
+    return [str(find_file(Path(folder, file)) or Path(folder, file)) for file in names]
 
 
 def _place(what: str, field: str, known: dict[str, int]) -> int:
