@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from sonde.corpus.near_duplicates import near_duplicate_key
-from sonde.errors import SondeWarning
+from sonde.errors import DataError, SondeWarning, UsageError
+
+if TYPE_CHECKING:
+    from sonde.data.dataset import Dataset
 
 
 def read_withheld(paths: Sequence[str]) -> frozenset[int]:
@@ -20,11 +24,9 @@ def read_withheld(paths: Sequence[str]) -> frozenset[int]:
     if not paths:
         return frozenset()
     from sonde.data.origins import origins, sentences_of
-    from sonde.data.sources import find_sets
 
     keys: set[int] = set()
-    for source in find_sets(list(paths)):
-        dataset = source.load()
+    for dataset in (dataset for path in paths for dataset in _read_sets(path)):
         keys.update(map(near_duplicate_key, sentences_of(dataset)))
         if lost := sum(original is None for _, original in origins(dataset)):
             warnings.warn(
@@ -34,3 +36,16 @@ def read_withheld(paths: Sequence[str]) -> frozenset[int]:
                 stacklevel=2,
             )
     return frozenset(keys - {near_duplicate_key("")})
+
+
+def _read_sets(path: str) -> Iterator[Dataset]:
+    from sonde.data.sources import find_sets
+
+    try:
+        for source in find_sets([path]):
+            yield source.load()
+    except (UsageError, DataError) as e:
+        raise UsageError(
+            f"--withhold {path}: expected probing sets, as `sonde run` takes them (folders of `sonde make`, SentEval's "
+            f"or X-Probe's files). {e}"
+        ) from e

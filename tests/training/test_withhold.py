@@ -7,7 +7,7 @@ import pytest
 from sonde.corpus import Corpus
 from sonde.corpus.near_duplicates import folded
 from sonde.data.origins import origins
-from sonde.errors import SondeWarning
+from sonde.errors import SondeWarning, UsageError
 from sonde.make import make_sets
 from sonde.make.request import select_tasks
 from sonde.training.plan import Plan
@@ -101,3 +101,10 @@ def test_sets_without_originals_are_named(tmp_path):
 
 def test_nothing_is_withheld_without_sets():
     assert read_withheld([]) == frozenset()
+
+
+def test_what_is_no_set_is_named_with_its_option(tmp_path):
+    (tmp_path / "notes.md").write_text("no set\n")
+    for path in (tmp_path / "notes.md", tmp_path / "nowhere"):
+        with pytest.raises(UsageError, match=rf"--withhold {path}: expected probing sets"):
+            read_withheld([str(path)])
