@@ -9,9 +9,10 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from shutil import copyfileobj
 from typing import BinaryIO, Protocol, cast
 
 from sonde.errors import CorpusError, DataError, UsageError
@@ -196,10 +197,20 @@ def make_folder(folder: Path) -> None:
 
 def write_atomically(path: Path, content: bytes | memoryview) -> None:
     """Write under a temporary name, sync, rename."""
+    _write_atomically(path, lambda out: out.write(content))
+
+
+def copy_atomically(source: Path, path: Path) -> None:
+    """Copy a file under a temporary name, sync, rename."""
+    with source.open("rb") as file:
+        _write_atomically(path, lambda out: copyfileobj(file, out, 1 << 20))
+
+
+def _write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as out:
-            out.write(content)
+            write(out)
             out.flush()
             os.fsync(out.fileno())
         part.replace(path)

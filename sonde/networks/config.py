@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from sonde.core.settings import Value
@@ -27,5 +27,3 @@ class NetworkConfig:
     unknown: Literal["drop", "keep"] = "drop"
     seed: int = 1111
     """Of the initial weights."""
-    extra: dict[str, Value] = field(default_factory=dict)
-    """What an objective has to remember about its encoder."""

@@ -43,6 +43,7 @@ FORMAT = 1
 """The number in ``config.json``; older versions of sonde refuse newer folders."""
 CHECKPOINT = re.compile(r"(epoch|step)-(\d+)")
 WEIGHTS = "model.safetensors"
+VECTORS = "vectors.npy"
 ABOUT = "about"
 """The entry of a checkpoint that says when it was written."""
 ENCODER = "encoder."
@@ -104,7 +105,7 @@ class TrainedFolder:
         """The frozen word vectors (words + 1, width), memory-mapped, or None if they are learned."""
         if not self.network.frozen:
             return None
-        file = self.path / "vectors.npy"
+        file = self.path / VECTORS
         try:
             # copy on write: torch wants arrays that could be written to
             found = np.load(file, mmap_mode="c", allow_pickle=False)
@@ -219,7 +220,7 @@ class TrainedFolder:
         """A hash of everything that can change a vector: network, words, vectors, weights."""
         state = hashlib.blake2b(digest_size=16)
         state.update(json.dumps(msgspec.to_builtins(self.network), sort_keys=True).encode())
-        files = ["vocabulary.json", *(["vectors.npy"] if self.network.frozen else [])]
+        files = ["vocabulary.json", *([VECTORS] if self.network.frozen else [])]
         read = checkpoint or self._given_words()
         for name in [*files, *([f"{read.name}/{WEIGHTS}"] if read else [])]:
             try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.core.settings import Value
+from sonde.core.files import make_folder
 from sonde.errors import DataError, UsageError
 from sonde.networks.config import NetworkConfig
+from sonde.networks.folder import VECTORS
 from sonde.networks.vocabulary import BEGIN, END, Vocabulary
 from sonde.training.request import Request
 
@@ -27,6 +28,8 @@ MOST_COUNTED = 1 << 21
 """Different words that are counted at a time, some 300 MB; where a corpus has more, the rarest are forgotten."""
 TEXTS = 1 << 12
 """Texts that are counted at a time."""
+ROWS = 1 << 14
+"""Vectors that are copied at a time."""
 SCHEME = "vec:"
 
 
@@ -37,7 +40,8 @@ class Inputs:
     vocabulary: Vocabulary
     config: NetworkConfig
     table: NDArray[np.float32] | None
-    """Given vectors (words + 1, width), or None."""
+    """Given vectors (words + 1, width), or None: memory-mapped, those of the training texts first, so that training
+    does not read the others."""
     facts: Mapping[str, Any]
 
     def encoder(self) -> SentenceEncoder:
@@ -50,8 +54,10 @@ class Inputs:
         return build_encoder(self.config, table, self.config.seed)
 
 
-def make_inputs(request: Request, texts: Iterable[str], extra: Mapping[str, Value], bag: bool = False) -> Inputs:
+def make_inputs(request: Request, texts: Iterable[str], folder: Path, bag: bool = False) -> Inputs:
     """The inputs of a request; ``texts`` are all training texts, which are read once and not kept.
+
+    Given vectors are written to ``folder``, which is to stay as long as the inputs are used.
 
     For a ``bag`` of words that are learned, nothing marks where sentences begin and end, and unknown words are left
     out, so that no vector is in all sentences.
@@ -60,7 +66,7 @@ def make_inputs(request: Request, texts: Iterable[str], extra: Mapping[str, Valu
     facts: dict[str, Any] = {}
     table: NDArray[np.float32] | None = None
     if request.vectors:
-        words, table, facts = _given_vectors(request, tokens)
+        words, table, facts = _given_vectors(request, tokens, folder)
     else:
         most = sorted(tokens.items(), key=lambda item: (-item[1], item[0]))[: request.words]
         words = [*(() if bag else (BEGIN, END)), *(word for word, _ in most if word not in (BEGIN, END))]
@@ -83,7 +89,6 @@ def make_inputs(request: Request, texts: Iterable[str], extra: Mapping[str, Valu
         case=request.case,
         unknown=vocabulary.unknown,
         seed=request.options.seed,
-        extra=dict(extra),
     )
     facts |= {"vocabulary": len(words), "running words": total, "unknown words": unknown}
     return Inputs(vocabulary, config, table, facts)
@@ -114,8 +119,10 @@ def count_tokens(texts: Iterable[str], request: Request, most: int = MOST_COUNTE
     return tokens, total + tokens.total()
 
 
-def _given_vectors(request: Request, tokens: Counter[str]) -> tuple[list[str], NDArray[np.float32], dict[str, Any]]:
-    """The most frequent words of a file of vectors, and those of the training texts that it has or can make."""
+def _given_vectors(
+    request: Request, tokens: Counter[str], folder: Path
+) -> tuple[list[str], NDArray[np.float32], dict[str, Any]]:
+    """The words of the training texts that a file of vectors has or can make, and its most frequent ones."""
     from sonde.core.cache import cache_folder
     from sonde.encoders.wordvectors import read_vectors
 
@@ -126,21 +133,42 @@ def _given_vectors(request: Request, tokens: Counter[str]) -> tuple[list[str], N
             f"--width {request.width}: the vectors of {path} have {found.dim} dimensions. Leave --width out, or "
             f"project them with --projection {request.width}."
         )
-    keep = np.zeros(len(found.words), bool)
-    keep[: request.words] = True
+    used = np.zeros(len(found.words), bool)
     index = found.index
     missing: list[str] = []
     for token in (BEGIN, END, *tokens):
         forms = [row for form in (token, token.lower(), token.capitalize()) if (row := index.get(form)) is not None]
-        keep[forms] = True
+        used[forms] = True
         if not forms:
             missing.append(token)
-    rows = np.flatnonzero(keep)
-    words = [found.words[i] for i in rows.tolist()]
-    vectors = [np.zeros((1, found.dim), np.float32), found.matrix[rows]]
+    made: list[str] = []
     if found.subword is not None:
         made = sorted((token for token in missing if tokens[token]), key=lambda token: (-tokens[token], token))
-        words += made[: request.words]
-        vectors.append(found.subword(made[: request.words]))
-    facts = {"vectors": path.name, "vectors digest": found.digest}
-    return words, np.concatenate(vectors, dtype=np.float32), facts
+        made = made[: request.words]
+    first, others = np.flatnonzero(used), np.flatnonzero(~used[: request.words])
+
+    def vectors() -> Iterator[NDArray[np.float32]]:
+        yield np.zeros((1, found.dim), np.float32)
+        yield from (found.matrix[first[at : at + ROWS]] for at in range(0, len(first), ROWS))
+        if found.subword is not None:
+            yield from (found.subword(made[at : at + ROWS]) for at in range(0, len(made), ROWS))
+        yield from (found.matrix[others[at : at + ROWS]] for at in range(0, len(others), ROWS))
+
+    words = [*(found.words[i] for i in first.tolist()), *made, *(found.words[i] for i in others.tolist())]
+    table = _write_table(folder, vectors(), (len(words) + 1, found.dim))
+    return words, table, {"vectors": path.name, "vectors digest": found.digest}
+
+
+def _write_table(folder: Path, parts: Iterable[NDArray[np.float32]], shape: tuple[int, int]) -> NDArray[np.float32]:
+    """Write vectors to a file without having all of them in memory, and map it."""
+    make_folder(folder)
+    file = folder / VECTORS
+    try:
+        with file.open("wb") as out:
+            header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(out, header)
+            for part in parts:
+                out.write(np.ascontiguousarray(part, "<f4").data)
+    except OSError as e:
+        raise DataError(f"{file} cannot be written: {e.strerror}. Free some space, or choose another folder.") from e
+    return np.load(file, mmap_mode="c", allow_pickle=False)  # type: ignore[no-any-return]

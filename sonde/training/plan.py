@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sonde.core.settings import Settings, Value
+from sonde.core.settings import Settings
 from sonde.errors import DataError, SondeWarning, UsageError
 from sonde.training.examples import ExampleWriter
 from sonde.training.fates import (
@@ -139,12 +139,12 @@ class Plan:
         """Files for the examples of this name."""
         return ExampleWriter(self.folder / name, sequences, numbers)
 
-    def inputs(self, texts: Callable[[], Iterable[str]], *, bag: bool = False, **extra: Value) -> Inputs:
+    def inputs(self, texts: Callable[[], Iterable[str]], *, bag: bool = False) -> Inputs:
         """The words of the encoder: those of the word vectors, or the most frequent ones of the training texts.
 
         ``texts`` is called once, and gives all training texts. A ``bag`` of words has no marks of begin and end.
         """
-        return make_inputs(self.request, texts(), extra, bag)
+        return make_inputs(self.request, texts(), self.folder, bag)
 
     def _read(self, parts: Iterable[Part], form: _Form) -> Iterator[Row]:
         for part in parts:

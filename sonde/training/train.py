@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
@@ -11,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
-from sonde.core.files import make_folder, write_atomically
+from sonde.core.files import copy_atomically, make_folder, write_atomically
 from sonde.core.lock import locked
 from sonde.errors import UsageError
-from sonde.networks.folder import FORMAT, TrainedFolder, read_json, write_json
+from sonde.networks.folder import FORMAT, VECTORS, TrainedFolder, read_json, write_json
 from sonde.training import OBJECTIVES
 from sonde.training.card import write_card
 from sonde.training.describe import (
@@ -105,9 +103,7 @@ def _write_files(folder: Path, request: Request, plan: Plan, prepared: Prepared,
     inputs = prepared.inputs
     write_json(folder / "vocabulary.json", list(inputs.vocabulary.words))
     if inputs.config.frozen:
-        out = io.BytesIO()
-        np.save(out, inputs.table, allow_pickle=False)  # type: ignore[arg-type]
-        write_atomically(folder / "vectors.npy", out.getbuffer())
+        copy_atomically(plan.folder / VECTORS, folder / VECTORS)
     for name, content in prepared.files.items():
         write_atomically(folder / name, content)
     config = {
@@ -133,7 +129,7 @@ def _check_same(request: Request, folder: Path) -> None:
     if not folder.is_dir():
         raise UsageError(f"{folder} is a file; name a folder.")
     if not (folder / "config.json").is_file():
-        unfinished = (DATA, "vocabulary.json", "vectors.npy", "tokenizer.json")  # it was interrupted while reading
+        unfinished = (DATA, "vocabulary.json", VECTORS, "tokenizer.json")  # it was interrupted while reading
         if foreign := sorted(place.name for place in folder.iterdir() if place.name not in unfinished):
             raise UsageError(f"{folder} has {foreign[0]}, and is no folder of `sonde train`; choose another one.")
         return

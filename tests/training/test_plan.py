@@ -228,6 +228,16 @@ def test_given_vectors(plan, tmp_path):
         plan(vectors=str(tmp_path / "nowhere.txt")).inputs(lambda: iter(texts))
 
 
+def test_words_of_the_training_texts_come_first_so_that_no_other_vector_is_read(plan, tmp_path):
+    (tmp_path / "v.txt").write_text("of 1 1\nthe 2 2\nrare 3 3\ndog 4 4\n")
+    inputs = plan(vectors=str(tmp_path / "v.txt"), words=3, width=DEFAULT).inputs(
+        lambda: iter(["the dog barks the dog"])
+    )
+    assert inputs.vocabulary.words == ["the", "dog", "of", "rare"]  # three of the file, and those of the texts
+    np.testing.assert_array_equal(inputs.table[:, 0], [0, 2, 4, 1, 3])
+    assert isinstance(inputs.table, np.memmap)
+
+
 def test_vectors_made_of_subwords(plan, monkeypatch):
     found = WordVectors(["dog"], np.ones((1, 2), np.float32), "digest", 1, lambda words: np.full((len(words), 2), 5.0))
     monkeypatch.setattr("sonde.encoders.wordvectors.read_vectors", lambda *_: found)
