@@ -251,3 +251,14 @@ def test_sentences_may_be_longer_than_the_table_of_positions(name):
         order = torch.tensor([0, *range(11, 0, -1)])
         moved = mean_over_time(network(inputs[:, order], lengths).layers[-1], lengths)
         torch.testing.assert_close(moved, vectors, **CLOSE)
+
+
+def test_an_lstm_with_gradients_is_the_one_without():
+    ours = build(("bilstm-max", {}))
+    inputs, lengths = batch(LENGTHS, 9, filling=1e3)
+    with torch.no_grad():
+        expected = ours(inputs, lengths)
+    found = ours(inputs, lengths)
+    torch.testing.assert_close(found.vectors, expected.vectors, **CLOSE)
+    for layers in zip(words(found.layers[-1]), words(expected.layers[-1]), strict=True):
+        torch.testing.assert_close(*layers, **CLOSE)
