@@ -18,7 +18,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sonde.core.files import make_folder, write_atomically
+from sonde.core.json_files import read_json
 from sonde.errors import DataError, UsageError
 from sonde.networks.config import NetworkConfig
 from sonde.networks.vocabulary import Vocabulary
@@ -142,6 +143,8 @@ class TrainedFolder:
                 f"{self.path} has no {name}, the best checkpoint (best.json): restore it, or choose another one, "
                 f"such as ?{last.kind}={getattr(last, last.kind)}."
             )
+        if scored := self._best_scored(every):  # best.json is lost
+            return scored
         if not last.step and self._is_to_be_trained():
             raise DataError(
                 f"{self.path} has no checkpoint after training yet: repeat the command with which it was begun, or "
@@ -230,6 +233,12 @@ class TrainedFolder:
                 raise DataError(f"{self.path / name} cannot be read: {e.strerror}.") from None
         return state.hexdigest()
 
+    def _best_scored(self, every: Sequence[Checkpoint]) -> Checkpoint | None:
+        """The first checkpoint with the best score, if there are scores."""
+        selection, sign = self.config.get("selection"), 1 if self.config.get("maximise", True) else -1
+        found = [(c, scores[selection]) for c in every if selection in (scores := self.scores(c))]
+        return max(found, key=lambda one: (sign * one[1], -one[0].step))[0] if found else None
+
     def scores(self, checkpoint: Checkpoint) -> dict[str, float]:
         """The scores on dev at a checkpoint, from ``training.jsonl``; none if they were not computed then."""
         file = self.path / "training.jsonl"
@@ -269,7 +278,7 @@ class TrainedFolder:
         try:
             with safe_open(place / WEIGHTS, "numpy") as file:
                 facts = file.metadata() or {}
-            found = json.loads(facts[ABOUT]) if ABOUT in facts else facts  # the first folders have several entries
+            found = json.loads(facts[ABOUT])
             return {key: int(found[key]) for key in ("epoch", "step")}
         except (OSError, SafetensorError, KeyError, ValueError, TypeError) as e:
             raise DataError(
@@ -284,18 +293,3 @@ def open_folder(path: Path) -> TrainedFolder:
             f"{path} has no trained encoder; expected a folder that `sonde train … -o {path}` has written."
         )
     return TrainedFolder(path)
-
-
-def read_json(file: Path) -> Any:
-    """The content of a JSON file; DataError if it is damaged."""
-    try:
-        return json.loads(file.read_bytes())
-    except OSError as e:
-        raise DataError(f"{file} cannot be read: {e.strerror}.") from None
-    except ValueError as e:
-        raise DataError(f"{file} is damaged: {e}.") from None
-
-
-def write_json(file: Path, content: object) -> None:
-    """Write a JSON file, complete or not at all."""
-    write_atomically(file, json.dumps(content, indent=1, ensure_ascii=False).encode(errors="surrogatepass") + b"\n")

@@ -8,8 +8,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from sonde.core.json_files import read_json
 from sonde.errors import UsageError
-from sonde.networks.folder import TrainedFolder, read_json
+from sonde.networks.folder import TrainedFolder
 from sonde.training import PRESETS
 from sonde.training.digests import describe_sources
 from sonde.training.history import why_finished

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sonde.networks.folder import TrainedFolder, read_json
+from sonde.core.json_files import read_json
+from sonde.networks.folder import TrainedFolder
 from sonde.training.log import Report, read_reports
 from sonde.training.options import Options
 from sonde.training.schedule import why_stopped

@@ -17,7 +17,8 @@ from accelerate import Accelerator
 from accelerate.utils import DistributedDataParallelKwargs, broadcast_object_list
 from torch import nn
 
-from sonde.networks.folder import TrainedFolder, write_json
+from sonde.core.json_files import write_json
+from sonde.networks.folder import TrainedFolder
 from sonde.training import resume
 from sonde.training.log import Report, append_report, drop_after
 from sonde.training.objective import Prepared

@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 
 from sonde.core.files import copy_atomically, make_folder, write_atomically
+from sonde.core.json_files import read_json, write_json
 from sonde.core.lock import locked
 from sonde.errors import UsageError
-from sonde.networks.folder import FORMAT, VECTORS, TrainedFolder, read_json, write_json
+from sonde.networks.folder import FORMAT, VECTORS, TrainedFolder
 from sonde.training import OBJECTIVES
 from sonde.training.card import write_card
 from sonde.training.describe import (

@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
+from sonde.core.json_files import write_json
 from sonde.encoders import load
 from sonde.errors import DataError
-from sonde.networks.folder import write_json
 from tests.networks.folders import write_folder
 
 pytest.importorskip("torch")

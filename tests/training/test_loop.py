@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from sonde import SondeError, load_encoder
+from sonde.core.json_files import read_json
 from sonde.core.lock import locked
 from sonde.errors import UsageError
-from sonde.networks.folder import TrainedFolder, read_json
+from sonde.networks.folder import TrainedFolder
 from sonde.training import loop, resume
 from sonde.training.history import read_history
 from sonde.training.log import read_reports
@@ -57,6 +58,9 @@ def test_training_writes_a_checkpoint_per_epoch_and_marks_the_best(whole):
     best = max(by_epoch.values(), key=lambda r: (r.scores["accuracy"], -r.epoch))
     assert folder.best().name == best.checkpoint == read_json(whole[0] / "best.json")["checkpoint"]
     assert best.best
+    (whole[0] / "best.json").rename(whole[0] / "best.lost")
+    assert folder.best().name == best.checkpoint, "the scores are in training.jsonl, too"
+    (whole[0] / "best.lost").rename(whole[0] / "best.json")
     assert not (whole[0] / ".data").exists()
 
 

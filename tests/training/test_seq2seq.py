@@ -13,8 +13,9 @@ import pytest
 import sacrebleu
 import torch
 
+from sonde.core.json_files import read_json
 from sonde.errors import DataError, UsageError
-from sonde.networks.folder import TrainedFolder, open_folder, read_json
+from sonde.networks.folder import TrainedFolder, open_folder
 from sonde.training import OBJECTIVES
 from sonde.training.generate import generate, load_generator
 from sonde.training.plan import Plan

@@ -39,5 +39,5 @@ objective = Objective(
     partial(prepare, kind=KIND),
     {**SETTINGS, **DECODED, **CHANGED},
     {"adagrad": {"lr": 0.01, "batch": 32, "clip": 5.0, "patience": 5, "epochs": 100}},
-    order=32,
+    order=34,
 )

@@ -12,6 +12,8 @@ PAPER = (
 SIZES = (100, 300, 500, 750, 1000)
 WORDS = 50_000
 """The vocabulary."""
+LONGEST = 70
+"""Words of a sentence; the paper leaves out those of fewer than 5, too."""
 
 presets = (
     *(
@@ -23,7 +25,7 @@ presets = (
             # the norm at which gradients were clipped is not printed
             training={**ADAGRAD, "batch": 32, "clip": 5.0, "patience": 5, "consecutive": True},
             objective={"reconstruct": {}},
-            inputs={"width": size, "words": WORDS},
+            inputs={"width": size, "words": WORDS, "max_length": LONGEST},
             paper=PAPER,
             size=size,
             order=70 + place,
@@ -36,7 +38,7 @@ presets = (
             summary=f"mean of skip-gram vectors, {size} dimensions",
             encoder="bow-mean",
             objective={"words": {}},
-            inputs={"width": size, "words": WORDS},
+            inputs={"width": size, "words": WORDS, "max_length": LONGEST},
             paper=PAPER,
             size=size,
             order=80 + place,

@@ -8,6 +8,7 @@ preset = Preset(
     name="krasnowska2019/sent2vec",
     summary="mean of unigram and bigram vectors, 700 dimensions",
     encoder="ngrams",
+    settings={"buckets": 2_000_000},
     objective={"ngrams": {}},
     # not printed: the size of the model that Pagliardini et al. released
     inputs={"width": 700},
