@@ -18,6 +18,7 @@ from accelerate.utils import DistributedDataParallelKwargs, broadcast_object_lis
 from torch import nn
 
 from sonde.core.json_files import write_json
+from sonde.errors import SondeWarning
 from sonde.networks.folder import TrainedFolder
 from sonde.training import resume
 from sonde.training.log import Report, append_report, drop_after
@@ -28,6 +29,8 @@ from sonde.training.step import Updater, make_optimiser
 from sonde.training.streams import epoch_steps
 
 REPORTS_PER_EPOCH = 20
+DIVERGED = 1.5
+"""How many times the first loss an epoch's must be for a warning."""
 SAVE_SECONDS = 300.0
 """The state is kept at least this often, so that a power cut costs five minutes."""
 
@@ -142,6 +145,8 @@ def _epoch(training: _Training) -> None:
         at.done, at.step = at.done + 1, at.step + 1
         at.loss, at.units, at.words = at.loss + float(found.total), at.units + found.units, at.words + found.words
         at.seconds += time.monotonic() - began
+        if schedule.first_loss is None:
+            schedule.first_loss = float(found.total) / max(1, found.units)
         if at.done % every == 0 and at.done < len(steps):
             _tell(training, _since(before, at, len(steps), lr))
             before = Position(**asdict(at))
@@ -167,7 +172,11 @@ def _end_epoch(training: _Training, steps: int) -> None:
     _checkpoint(training, name)
     if training.is_main and best:
         write_json(training.folder.path / "best.json", {"checkpoint": name, selection: scores[selection]})
-    _tell(training, _since(Position(), at, steps, lr, scores, best, name))
+    report = _since(Position(), at, steps, lr, scores, best, name)
+    _tell(training, report)
+    if training.is_main and schedule.first_loss is not None and report.loss > DIVERGED * schedule.first_loss:
+        what = f"The loss rises: {schedule.first_loss:.3g} in the first step, {report.loss:.3g} in epoch {at.epoch}"
+        warnings.warn(SondeWarning(f"{what}, on average. Try a lower --lr or --clip."), stacklevel=2)
     training.at = Position(at.epoch + 1, 0, at.step)
     _save(training)
 

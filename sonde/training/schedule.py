@@ -28,6 +28,8 @@ class Schedule:
     """Epochs without gain, in a row or in all."""
     stopped: str = ""
     """Why training has ended, or nothing."""
+    first_loss: float | None = None
+    """The loss of the first step, before anything is learned."""
 
     @classmethod
     def start(cls, options: Options, maximise: bool) -> Schedule:

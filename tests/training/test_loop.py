@@ -11,7 +11,7 @@ import torch
 from sonde import SondeError, load_encoder
 from sonde.core.json_files import read_json
 from sonde.core.lock import locked
-from sonde.errors import UsageError
+from sonde.errors import SondeWarning, UsageError
 from sonde.networks.folder import TrainedFolder
 from sonde.training import loop, resume
 from sonde.training.history import read_history
@@ -319,3 +319,9 @@ def test_two_processes_learn_what_one_does(whole, tmp_path):
     for key in one:
         np.testing.assert_allclose(one[key], two[key], atol=2e-4)
     assert len(list(read_reports(tmp_path / "two"))) == len(list(read_reports(tmp_path / "one")))
+
+
+def test_a_loss_that_rises_is_reported(tmp_path):
+    asked = request(tmp_path, options={"optimiser": "sgd", "lr": 20.0, "clip": 5.0, "epochs": 1})
+    with pytest.warns(SondeWarning, match=r"The loss rises: \S+ in the first step, \S+ in epoch 1"):
+        train(asked, tmp_path / "out")
