@@ -22,7 +22,7 @@ def shorten(text: str, most: int = 60) -> str:
 class Tree(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A node of a constituency tree. A struct, because it is made five times as fast as a frozen dataclass.
 
-    Parameters
+    Attributes
     ----------
     label
         The category with its function tags, such as ``NP-SBJ``, or the tag of a word.
