@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -58,8 +59,10 @@ def read_reports(folder: Path) -> Iterator[Report]:
         return
     for line in file.read_bytes().splitlines():
         try:
-            yield Report(**json.loads(line))
-        except (ValueError, TypeError):  # cut off when training was killed
+            facts = json.loads(line)
+            facts["scores"] = {k: math.nan if v is None else v for k, v in facts.get("scores", {}).items()}
+            yield Report(**facts)
+        except (ValueError, TypeError, AttributeError):  # cut off when training was killed
             continue
 
 
@@ -70,8 +73,12 @@ def drop_after(folder: Path, step: int) -> None:
 
 
 def _line(report: Report) -> str:
-    """A line of JSON, without the scores, mark and checkpoint that there are not; a loss of 0 is one."""
+    """A line of JSON, without the scores, mark and checkpoint that there are not; a loss of 0 is one.
+
+    A perplexity may be infinite, for which JSON has no number: it is null.
+    """
     facts = asdict(report)
+    facts["scores"] = {key: value if math.isfinite(value) else None for key, value in report.scores.items()}
     return (
         json.dumps({key: value for key, value in facts.items() if value or not isinstance(value, dict | bool | str)})
         + "\n"

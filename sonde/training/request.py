@@ -79,13 +79,15 @@ def make_request(
         raise UsageError(f"Name an encoder: --encoder with one of {', '.join(ARCHITECTURES)}, or --preset.")
     network = ARCHITECTURES.get(encoder)
     given = {**known_by_preset, **given}
-    own = {name: value for name, value in given.items() if name in chosen.settings}
-    rest = {name: value for name, value in given.items() if name not in chosen.settings}
     what = f"the encoder {encoder} and the objective {objective}"
-    resolved = resolve_settings({**network.settings, **chosen.settings}, {**rest, **own}, what)
+    resolved = resolve_settings({**network.settings, **chosen.settings}, given, what)
     optimiser = options.get("optimiser") or training.get("optimiser") or next(iter(chosen.optimisers))
     if training.get("optimiser", optimiser) != optimiser:  # a paper's learning rate is for its own optimiser
         training = {key: value for key, value in training.items() if key in ("batch", "epochs")}
+    if options.get("momentum") and optimiser != "sgd":
+        raise UsageError(
+            f"--momentum {options['momentum']} is for --optimiser sgd, and this is {optimiser}: leave it out."
+        )
     training = {**chosen.optimisers.get(optimiser, {}), **training, "optimiser": optimiser}
     return Request(
         objective,

@@ -1,6 +1,8 @@
 """The model card: everything in it is checked against the files and the model that it is about."""
 
 import hashlib
+import json
+import math
 import re
 
 import pytest
@@ -165,3 +167,11 @@ def test_the_files_of_a_transfer_set_are_those_of_its_split(tmp_path):
         (tmp_path / f"sentiment-{name}").write_text("a fine film\t1\na dull film\t0\n")
     (part,) = find_parts(str(tmp_path), ("text", "label"))
     assert part_files(part) == [str(tmp_path / "sentiment-train")]
+
+
+def test_scores_that_are_not_finite_are_null_in_the_log(tmp_path):
+    append_report(tmp_path, Report(1, 1, 1, 1, 0.5, 0.1, 10.0, scores={"perplexity": float("inf"), "BLEU": 1.5}))
+    (line,) = (tmp_path / "training.jsonl").read_text().splitlines()
+    assert json.loads(line, parse_constant=pytest.fail)["scores"] == {"perplexity": None, "BLEU": 1.5}
+    (report,) = read_reports(tmp_path)
+    assert math.isnan(report.scores["perplexity"])
