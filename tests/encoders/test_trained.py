@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sonde.encoders import Spec, TrainingScore, encoder_info, expand_names, load
-from sonde.errors import DataError, NotInstalled, SondeError, UsageError
+from sonde.errors import DataError, EncoderError, NotInstalled, SondeError, UsageError
 from sonde.run import evaluate
 from sonde.run.controls.untrained import untrained
 from sonde.testing import check_encoder
@@ -282,3 +282,18 @@ def test_every_architecture_is_an_encoder(architecture, tmp_path):
         assert hasattr(encoder, "selection") is encoder.network.body.pools_max
         if encoder.network.body.pools_max:
             assert all(sum(share for _, share in words) == pytest.approx(1) for words in encoder.selection(TEXTS))
+
+
+def test_a_checkpoint_that_is_swapped_while_it_is_loaded_is_refused(copy, monkeypatch):
+    # else the vectors of one network would be kept under the identity of another
+    from sonde.networks.folder import TrainedFolder
+
+    real = TrainedFolder.encoder
+
+    def swap(self, *arguments):
+        shutil.copy(copy / "epoch-000/model.safetensors", copy / "epoch-002/model.safetensors")
+        return real(self, *arguments)
+
+    monkeypatch.setattr(TrainedFolder, "encoder", swap)
+    with pytest.raises(EncoderError, match=r"epoch=2 changed while it was loaded"):
+        load(f"trained:{copy}?epoch=2")

@@ -26,7 +26,7 @@ from sonde.encoders.encoder import TrainingScore, short_repr
 from sonde.encoders.hub import find_device, import_optional
 from sonde.encoders.identity import Identity, Spec
 from sonde.encoders.schemes.hf import parse_layers
-from sonde.errors import UsageError
+from sonde.errors import EncoderError, UsageError
 
 if TYPE_CHECKING:
     from sonde.networks.folder import Checkpoint, TrainedFolder
@@ -174,6 +174,8 @@ def load(spec: Spec) -> Trained:
     checkpoint = None if seed is not None else _checkpoint(spec, folder)
     content = folder.digest(checkpoint)
     network = folder.encoder(checkpoint, seed).to(device)
+    if folder.digest(checkpoint) != content:
+        raise EncoderError(f"{spec} changed while it was loaded; load it again.")
     layers, width = _layers(spec, network, device)
     identity = Identity.of(
         "trained",
