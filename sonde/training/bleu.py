@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sonde.core.settings import Setting
-from sonde.encoders.hub import import_optional
+from sonde.training.installed import import_for_training
 
 SETTING = Setting(
     "13a",
@@ -19,6 +19,6 @@ SETTING = Setting(
 def bleu(outputs: Sequence[str], references: Sequence[str], tokenise: str = "13a") -> tuple[float, str]:
     """BLEU of a corpus, 0 to 100, with one reference for each output, and its signature."""
     # force: no warning about tokenised texts
-    metric: Any = import_optional("sacrebleu").BLEU(tokenize=tokenise, force=True)
+    metric: Any = import_for_training("sacrebleu").BLEU(tokenize=tokenise, force=True)
     score = float(metric.corpus_score(list(outputs), [list(references)]).score)
     return score, str(metric.get_signature())

@@ -1,20 +1,21 @@
-"""Whether the packages are installed that training needs."""
+"""The packages that training needs: those of the extra ``train``."""
 
 from __future__ import annotations
 
-import importlib
-
-from sonde.errors import NotInstalled
+from typing import Any
 
 PACKAGES = ("torch", "accelerate", "safetensors")
-"""What every training needs; all are in the extra."""
-EXTRA = "pip install 'sonde[train]'"
+"""What every training needs."""
+
+
+def import_for_training(package: str) -> Any:
+    """Import a package of the extra; NotInstalled, with what to do, if it cannot be imported."""
+    from sonde.encoders.hub import import_optional
+
+    return import_optional(package, "Training needs", "train")
 
 
 def require_training() -> None:
-    """Import the packages of the extra ``train``; NotInstalled, with what to do, if one cannot be imported."""
+    """Import what every training needs; NotInstalled, with what to do, if one cannot be imported."""
     for package in PACKAGES:
-        try:
-            importlib.import_module(package)
-        except ImportError as e:
-            raise NotInstalled(f"Training needs {package}, which cannot be imported ({e}): {EXTRA}") from e
+        import_for_training(package)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -14,11 +15,12 @@ from numpy.typing import NDArray
 from sonde.core.settings import Setting, Settings
 from sonde.errors import DataError
 from sonde.training import decoder
+from sonde.training.bleu import SETTING as BLEU_SETTING
 from sonde.training.bleu import bleu
 from sonde.training.decoder import Batch, EncoderDecoder, build_model
 from sonde.training.examples import Examples
 from sonde.training.generate import Output, decode
-from sonde.training.objective import Prepared
+from sonde.training.objective import Objective, Prepared
 from sonde.training.plan import Arrangement, Plan
 from sonde.training.reading import Row
 from sonde.training.streams import Stream
@@ -173,6 +175,15 @@ def bleu_score(dev: Dev) -> dict[str, float]:
     """BLEU of what was decoded."""
     outputs, references = dev.targets.decode(dev.outputs), dev.targets.decode(dev.references)
     return {"BLEU": bleu(outputs, references, str(dev.settings["bleu"]))[0]}
+
+
+def text_objective(
+    name: str, summary: str, data: str, fields: tuple[str, ...], pair: Callable[[Row], tuple[str, str]], order: int
+) -> Objective:
+    """An objective whose targets are texts, split by byte-pair encoding and scored by BLEU."""
+    kind = Seq2Seq(fields, pair, "BLEU", scores=bleu_score, facts=bleu_facts)
+    settings = {**SETTINGS, **CODES, **DECODED, "bleu": BLEU_SETTING}
+    return Objective(name, summary, data, partial(prepare, kind=kind), settings, OPTIMISERS, order=order)
 
 
 def bleu_facts(settings: Settings) -> dict[str, str]:

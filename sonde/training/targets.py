@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonde.encoders.hub import import_optional
 from sonde.errors import DataError
 from sonde.networks.vocabulary import Vocabulary
+from sonde.training.installed import import_for_training
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -79,7 +79,7 @@ def learn_bpe(texts: Iterable[str], codes: int) -> Targets:
     The alphabet are bytes: there is no unknown character, and decoding gives back the text as it was. Merges do not
     cross words, and equally frequent pairs have a fixed order, so that the same texts give the same codes.
     """
-    tokenizers = import_optional("tokenizers")
+    tokenizers = import_for_training("tokenizers")
     found = tokenizers.Tokenizer(tokenizers.models.BPE())
     found.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     found.decoder = tokenizers.decoders.ByteLevel()
@@ -102,7 +102,7 @@ def learn_tokens(texts: Iterable[str]) -> Targets:
 
 def _at_spaces(tokens: Sequence[str]) -> Tokenizer:
     """A tokenizer that splits at spaces and knows these tokens, which follow the special ones."""
-    tokenizers = import_optional("tokenizers")
+    tokenizers = import_for_training("tokenizers")
     vocabulary = {token: number for number, token in enumerate((*SPECIAL, *tokens))}
     found: Tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token=SPECIAL[UNKNOWN]))
     found.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
@@ -113,7 +113,7 @@ def read_targets(folder: Path) -> Targets:
     """The vocabulary of a trained folder."""
     file = folder / FILE
     try:
-        return Targets(import_optional("tokenizers").Tokenizer.from_str(file.read_text("utf-8")))
+        return Targets(import_for_training("tokenizers").Tokenizer.from_str(file.read_text("utf-8")))
     except OSError as e:
         raise DataError(f"{file} cannot be read: {e.strerror}.") from None
     except Exception as e:  # the library raises nothing more special
