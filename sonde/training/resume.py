@@ -6,6 +6,7 @@ are functions of the seed and that place.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from sonde.core.files import write_atomically
+from sonde.core.json_files import read_json
 from sonde.errors import DataError
 
-FILE = "resume.safetensors"
+FILE, CONFIG = "resume.safetensors", "config.json"
 
 
 def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer | None, facts: dict[str, Any]) -> None:
@@ -32,7 +34,7 @@ def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer 
                     tensors[f"optimiser.{number}.{key}"] = value
                 else:
                     plain.setdefault(str(number), {})[key] = value
-    about = json.dumps({**facts, "optimiser": plain})
+    about = json.dumps({**facts, "optimiser": plain, "training": _digest(folder)})
     content = save({k: v.detach().cpu().clone().contiguous() for k, v in tensors.items()}, {"about": about})
     write_atomically(folder / FILE, content)
 
@@ -45,11 +47,22 @@ def load_facts(folder: Path) -> dict[str, Any] | None:
     try:
         with safe_open(file, "pt") as opened:
             found: dict[str, Any] = json.loads((opened.metadata() or {})["about"])
-            return found
     except (OSError, SafetensorError, ValueError, KeyError) as e:
         raise DataError(
             f"{file} is damaged: {e}. Delete it, and training begins again; finished checkpoints are kept meanwhile."
         ) from None
+    if found.get("training") != _digest(folder):
+        raise DataError(f"{file} is of another training than {folder / CONFIG}. Delete it, and training begins again.")
+    return found
+
+
+def _digest(folder: Path) -> str:
+    """What cannot change in the course of a training: objective, network, data, settings, seed."""
+    config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else {}
+    request = dict(config.get("request", {}))
+    request["options"] = request.get("options", {}).get("seed")
+    facts = [request, config.get("network"), config.get("data")]
+    return hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def load_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer | None) -> None:

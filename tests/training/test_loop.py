@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -328,3 +329,15 @@ def test_a_loss_that_rises_is_reported(tmp_path):
     asked = request(tmp_path, options={"optimiser": "sgd", "lr": 20.0, "clip": 5.0, "epochs": 1})
     with pytest.warns(SondeWarning, match=r"The loss rises: \S+ in the first step, \S+ in epoch 1"):
         train(asked, tmp_path / "out")
+
+
+def test_the_state_of_another_training_is_refused(whole, tmp_path):
+    # same shapes and data, another seed: its weights would go on as if they were of this one
+    _, asked = whole
+    other = request(tmp_path, settings=DROPOUT, options={"seed": 2}, train=asked.train, dev=asked.dev)
+    for one, name in ((asked, "one"), (other, "two")):
+        with pytest.raises(Crash):
+            train(one, tmp_path / name, crash_at(5))
+    shutil.copy(tmp_path / "two/resume.safetensors", tmp_path / "one/resume.safetensors")
+    with pytest.raises(SondeError, match=r"one/resume\.safetensors is of another training"):
+        train(asked, tmp_path / "one")
