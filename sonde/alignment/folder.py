@@ -1,0 +1,146 @@
+"""The folder of an alignment: how it is written and read.
+
+alignment.json           what was requested, the digests of both spaces, and what came out
+map.safetensors          the map that was chosen
+history.jsonl            a line per epoch or round: seed, stage, number, criterion, …
+maps/seed-0/epoch-003.safetensors
+                         the map after an epoch or a round
+card.md                  what it is, in words
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from sonde.alignment.maps import SideMap, WordMap
+from sonde.alignment.space import Space, read_space
+from sonde.core.files import write_atomically
+from sonde.core.json_files import read_json
+from sonde.errors import DataError, UsageError
+
+FORMAT = 1
+CONFIG = "alignment.json"
+MAP = "map.safetensors"
+MAPS = "maps"
+HISTORY = "history.jsonl"
+_CHECKPOINT = re.compile(r"seed-(\d+)/([a-z]+)-(\d+)")
+
+
+@dataclass(frozen=True, order=True)
+class MapCheckpoint:
+    """A map along the way."""
+
+    seed: int
+    stage: str
+    """``epoch``, ``round`` or ``refine``."""
+    number: int
+
+    @property
+    def name(self) -> str:
+        """As in ``maps/``."""
+        return f"seed-{self.seed}/{self.stage}-{self.number:03d}"
+
+
+@dataclass(frozen=True, eq=False)
+class AlignmentFolder:
+    """A folder that `sonde align` wrote."""
+
+    path: Path
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """All of ``alignment.json``: source and target (path, words, digest), steps, method, settings, …"""
+        found = read_json(self.path / CONFIG)
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise DataError(f"{self.path / CONFIG} is not of an alignment; expected a folder of `sonde align`.")
+        return found
+
+    def map(self, checkpoint: MapCheckpoint | None = None) -> WordMap:
+        """The chosen map, or that of a checkpoint."""
+        if checkpoint is None and not (self.path / MAP).is_file():
+            raise DataError(f"{self.path} has no map yet: repeat the command with which it was begun.")
+        return read_map(self.path / MAP if checkpoint is None else self.path / MAPS / f"{checkpoint.name}.safetensors")
+
+    def checkpoints(self) -> list[MapCheckpoint]:
+        """All maps along the way, by seed; epochs and rounds before refinements."""
+        found = []
+        for file in (self.path / MAPS).glob("seed-*/*.safetensors"):
+            if parsed := _CHECKPOINT.fullmatch(f"{file.parent.name}/{file.stem}"):
+                found.append(MapCheckpoint(int(parsed[1]), parsed[2], int(parsed[3])))
+        return sorted(found, key=lambda c: (c.seed, c.stage == "refine", c.stage, c.number))
+
+    def history(self) -> list[dict[str, Any]]:
+        """The lines of ``history.jsonl``; a torn last line is left out."""
+        file = self.path / HISTORY
+        lines = file.read_bytes().split(b"\n")[:-1] if file.exists() else []
+        try:
+            return [msgspec.json.decode(line, type=dict[str, Any]) for line in lines]
+        except msgspec.DecodeError as e:
+            raise DataError(f"{file} is damaged: {e}.") from None
+
+    def spaces(self) -> tuple[Space, Space]:
+        """Both spaces as they were read for the alignment; DataError if a file has changed since."""
+        found = []
+        for side in ("source", "target"):
+            about = self.config[side]
+            space = read_space(about["path"], about["limit"])
+            if space.digest != about["digest"]:
+                raise DataError(
+                    f"{about['path']} has changed since {self.path} was made: digest {space.digest}, expected "
+                    f"{about['digest']}. Align the spaces again."
+                )
+            found.append(space)
+        return found[0], found[1]
+
+
+def write_map(file: Path, found: WordMap, about: Mapping[str, str] | None = None) -> None:
+    """Write a map, complete or not at all."""
+    arrays, facts = {}, dict(about or {})
+    for name, side in (("source", found.source), ("target", found.target)):
+        facts[f"{name}.steps"] = ",".join(side.steps)
+        if side.means:
+            arrays[f"{name}.means"] = np.stack(side.means)
+        if side.matrix is not None:
+            arrays[f"{name}.matrix"] = np.ascontiguousarray(side.matrix, np.float32)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, save(arrays, facts))
+
+
+def read_map(file: Path) -> WordMap:
+    """Read a map; DataError if it is damaged."""
+    try:
+        content = file.read_bytes()
+        arrays = load(content)
+        size = int.from_bytes(content[:8], "little")
+        facts = msgspec.json.decode(content[8 : 8 + size]).get("__metadata__", {})
+    except OSError as e:
+        raise DataError(f"{file} cannot be read: {e.strerror}.") from None
+    except (SafetensorError, ValueError) as e:
+        raise DataError(f"{file} is damaged: {e}. Align the spaces again.") from None
+    return WordMap(*(_side(file, name, arrays, facts) for name in ("source", "target")))
+
+
+def _side(file: Path, name: str, arrays: Mapping[str, Any], facts: Mapping[str, str]) -> SideMap:
+    steps = tuple(filter(None, facts.get(f"{name}.steps", "").split(",")))
+    means, matrix = arrays.get(f"{name}.means", ()), arrays.get(f"{name}.matrix")
+    if len(means) != steps.count("center") or (matrix is not None and matrix.ndim != 2):
+        raise DataError(f"{file} is not a map that `sonde align` wrote.")
+    return SideMap(steps, tuple(means), matrix)
+
+
+def open_alignment(path: str | Path) -> AlignmentFolder:
+    """The alignment in a folder; UsageError if there is none."""
+    folder = AlignmentFolder(Path(path))
+    if not (folder.path / CONFIG).is_file():
+        raise UsageError(f"{path} is not an alignment; expected a folder that `sonde align` wrote.")
+    return folder

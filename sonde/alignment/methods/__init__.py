@@ -1,0 +1,1 @@
+"""Methods that map one space of word vectors to another; one file = one method."""

@@ -1,0 +1,27 @@
+"""The orthogonal matrix that maps the words of a dictionary nearest to their translations: U Vᵀ of one SVD."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sonde.alignment.method import Matrices, Method, Problem
+from sonde.alignment.space import Matrix
+
+
+def orthogonal(source: Matrix, target: Matrix) -> Matrix:
+    """The orthogonal matrix Q (d, d) that minimises ‖source Q − target‖ over rows (n, d) of pairs."""
+    product = source.T.astype(np.float64) @ target.astype(np.float64)
+    left, _, right = np.linalg.svd(product)
+    return np.ascontiguousarray(left @ right, np.float32)
+
+
+def solve(problem: Problem) -> Matrices:
+    """One SVD."""
+    assert problem.pairs is not None
+    source, target = problem.pairs.T
+    return Matrices(orthogonal(problem.source[source], problem.target[target]))
+
+
+alignment_method = Method(
+    "procrustes", "the orthogonal matrix nearest to a dictionary", solve, dictionary="needed", order=10
+)
