@@ -73,10 +73,9 @@ class AlignmentFolder:
 
     def checkpoints(self) -> list[MapCheckpoint]:
         """All maps along the way, by seed; epochs and rounds before refinements."""
-        found = []
-        for file in (self.path / MAPS).glob("seed-*/*.safetensors"):
-            if parsed := _CHECKPOINT.fullmatch(f"{file.parent.name}/{file.stem}"):
-                found.append(MapCheckpoint(int(parsed[1]), parsed[2], int(parsed[3])))
+        files = (self.path / MAPS).glob("seed-*/*.safetensors")
+        parsed = (_CHECKPOINT.fullmatch(f"{file.parent.name}/{file.stem}") for file in files)
+        found = [MapCheckpoint(int(p[1]), p[2], int(p[3])) for p in parsed if p]
         return sorted(found, key=lambda c: (c.seed, c.stage == "refine", c.stage, c.number))
 
     def history(self) -> list[dict[str, Any]]:
