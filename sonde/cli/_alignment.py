@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AlignmentDisplay:
-    """Where an alignment is, on standard error: one transient line on a terminal, and a line per seed and dictionary."""
+    """Where an alignment is, on standard error: one transient line on a terminal, and a line per seed."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -55,7 +55,9 @@ class AlignmentDisplay:
             if len(self._done) > 1:
                 self._print(f"{len(self._done)} seeds: criterion {min(self._done):.4f} to {max(self._done):.4f}")
         elif self._bar is not None:
-            self._bar.update(self._task, description=f"seed {one.seed} · {one.stage} {one.number} · {facts_text(one.facts)}")
+            self._bar.update(
+                self._task, description=f"seed {one.seed} · {one.stage} {one.number} · {facts_text(one.facts)}"
+            )
 
     def _print(self, text: str) -> None:
         self._console.print(text, markup=False, soft_wrap=True)
