@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from sonde.alignment.export import write_exports
 from sonde.alignment.folder import CONFIG, FORMAT, MAP, MAPS, AlignmentFolder, read_map, write_map
 from sonde.alignment.inputs import Inputs, read_inputs
 from sonde.alignment.journal import RESULT, STATE, Report, Reporter, drop_unkept
-from sonde.alignment.judge import comparable, start_range
+from sonde.alignment.judge import Verdict, judge
 from sonde.alignment.method import Matrices
 from sonde.alignment.precision import precision_at_1
 from sonde.alignment.request import BEST, Request
@@ -110,16 +110,14 @@ def _run(request: Request, folder: Path, inputs: Inputs, config: dict[str, Any],
     assert chosen.source.matrix is not None
     matrices = Matrices(chosen.source.matrix, chosen.target.matrix)
     config["chosen"] = best["seed"]
-    if not uses or inputs.held_out is not None:
-        config["comparable"] = comparable(task.source, task.target, matrices)
     if inputs.held_out is not None:
         scores = precision_at_1(task.source, task.target, matrices, inputs.held_out)
         config["held_out"] = {"nn": scores.nn, "csls": scores.csls}
     if not uses:
-        start = start_range(task.source, task.target)
-        config["start"] = start._asdict()
-        if config["comparable"] <= start.limit:
-            _fail(folder, config, _no_better(config, start, request))
+        verdict = judge(task.source, task.target, matrices)
+        config["start"] = verdict._asdict()
+        if not verdict.passed:
+            _fail(folder, config, _no_better(verdict, request))
     config.pop("failed", None)
     write_map(folder / MAP, chosen)
     write_json(folder / CONFIG, {**config, "finished": True})
@@ -138,7 +136,7 @@ def _seeds(task: Task, report: Reporter, jobs: int) -> Iterator[dict[str, Any]]:
         yield from map_in_workers(partial(run_seed), calls, min(jobs, len(seeds)), in_order=False)
 
 
-def _no_better(config: Mapping[str, Any], start: Any, request: Request) -> str:
+def _no_better(verdict: Verdict, request: Request) -> str:
     tried = f"{len(request.seeds)} seed{'s' * (len(request.seeds) != 1)}"
     others = [m for m in METHODS if m != request.method and METHODS[m].dictionary != "needed"]
     advice = ["a dictionary, even a small one (--dictionary FILE, identical or numerals)"]
@@ -150,8 +148,8 @@ def _no_better(config: Mapping[str, Any], start: Any, request: Request) -> str:
         advice.append("centring (--steps unit,center,unit)")
     return (
         f"The method {request.method} found no map with {tried}: the translations of the best one fit together no "
-        f"better ({config['comparable']:.3f}) than those of random rotations ({start.low:.3f} to {start.high:.3f}; more "
-        f"than {start.limit:.3f} is needed). Try {'; '.join(advice)}; or vectors trained alike on similar texts."
+        f"better ({verdict.value:.3f}) than those of random rotations ({verdict.low:.3f} to {verdict.high:.3f}; "
+        f"more than {verdict.limit:.3f} is needed). Try {'; '.join(advice)}; or vectors trained alike on similar texts."
     )
 
 

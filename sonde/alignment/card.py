@@ -81,8 +81,10 @@ def _outcome(config: Mapping[str, Any]) -> dict[str, str]:
     if "start" in config:
         start = config["start"]
         found["search"] = (
-            f"its translations fit together {config['comparable']:.3f}; those of random rotations {start['low']:.3f} "
-            f"to {start['high']:.3f}"
+            f"its translations fit together {start['value']:.3f}; those of random rotations {start['low']:.3f} to "
+            f"{start['high']:.3f}"
+            if not start["confirmed"]
+            else f"its translations fit together {start['value']:.3f}, and random rotations end at the same map"
         )
     found["orthogonality"] = f"{best['orthogonality']:.1e} (largest entry of W Wᵀ − I)"
     if "dev_csls" in best:

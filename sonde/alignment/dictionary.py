@@ -58,6 +58,8 @@ def read_dictionary(path: str) -> list[Pair]:
             continue
         if "\t" in text:
             parts = [part.strip() for part in text.split("\t")]
+        elif split is None and text.startswith("#") and len(text.split()) != 2:
+            continue  # it does not show how pairs are separated
         else:
             split = split or _separator(text)
             parts = split(text) if split else [text]
