@@ -188,7 +188,7 @@ def _use(folder: AlignmentFolder) -> Iterator[str]:
             "From the folder in which this one is:",
             "",
             "```sh",
-            f"sonde words {name}",
+            f"sonde words {name} --dictionary TEST.txt",
             "```",
             "",
         )
