@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from sonde.alignment.maps import unit_rows
 from sonde.alignment.retrieval import Scoring, nearest, penalty_of
-from sonde.alignment.space import Matrix, Rows
+from sonde.alignment.space import Matrix
 from sonde.core.checksum import digest
 from sonde.core.words import lowercase_tokens
 from sonde.errors import TooFewError, UsageError
@@ -35,6 +35,8 @@ from sonde.words.sentences import (
     words_of,
 )
 
+SHOWN = 200
+"""Characters of the sentences found that are saved."""
 CELLS = 20_000_000
 """Numbers of the baseline's products in memory at a time."""
 
@@ -145,14 +147,11 @@ def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answ
         for words, weights, side in zip(own.words, own.weights, space.pair.sides(own.flip), strict=True)
     )
     near = nearest(one, two, LOOKED, penalty=penalty_of(scoring, one, two))
-    found = _graded(own, near.rows)
+    ranks, first = ranks_of(near.rows, own.gold)
+    said = np.array([own.texts[1][i][:SHOWN] for i in first.tolist()])
+    found = graded(ranks, {}, answer=said, cosine=np.einsum("ij,ij->i", one, two[first]))
     chance = float(np.mean([len(right) for right in own.gold])) / len(two)
     return Answers(**{**vars(found), "baselines": {"chance": chance}})
-
-
-def _graded(own: _Content, rows: Rows) -> Answers:
-    ranks, _ = ranks_of(rows, own.gold)
-    return graded(ranks, {})
 
 
 def copy(questions: Questions) -> Answers:
