@@ -18,6 +18,7 @@ METRIC_TITLES = {
     "pearson": "Pearson × 100",
     "spearman": "Spearman × 100",
     "recall@1": "recall@1 (%)",
+    "precision@1": "precision@1 (%)",
 }
 MIXED_METRICS_TITLE = "accuracy or correlation, × 100"
 NAME_COLUMNS = (("set_name", "Set"), ("encoder_name", "Encoder"))
