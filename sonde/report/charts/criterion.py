@@ -233,7 +233,7 @@ def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
 
 chart = Chart(
     name="criterion",
-    order=77,
+    order=130,
     title="The unsupervised criterion and the true precision of an alignment",
     doc="the unsupervised criterion along the way of an alignment, above the true precision@1 where it is known; for a "
     "folder of `sonde align`, or a run of `sonde words` on `FOLDER?epoch=all`",

@@ -57,7 +57,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
 
 chart = Chart(
     name="frequency",
-    order=75,
+    order=120,
     title="Word translation by frequency",
     doc="precision@1 of word translation by the frequency rank of the source word, a panel per system and a line per "
     "retrieval scoring (`sonde words`)",
