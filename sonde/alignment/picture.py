@@ -103,4 +103,4 @@ def _unit_square(places: Points) -> Points:
     """Places (…, 2) moved and scaled to lie between 0 and 1 on either axis."""
     flat = places.reshape(-1, 2)
     low, size = flat.min(0), np.ptp(flat, axis=0)
-    return (places - low) / np.where(size > 0, size, 1.0)
+    return np.asarray((places - low) / np.where(size > 0, size, 1.0), np.float64)

@@ -85,9 +85,7 @@ def figure(
 
     for path in out:
         check_figure_suffix(path)
-    check_options(
-        CHARTS.get(kind), adjust=adjust, published=published, sentence=sentence or None, words=words or None
-    )
+    check_options(CHARTS.get(kind), adjust=adjust, published=published, sentence=sentence or None, words=words or None)
     alignments = [folder for folder in runs if (folder / ALIGNMENT).is_file()]
     check_run(CHARTS.get(kind), len(runs) > len(alignments), bool(alignments))
     if len(alignments) > 1:

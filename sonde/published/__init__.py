@@ -1,8 +1,8 @@
 """Published results from papers, to compare with: rows.csv, with references in sources.toml.
 
-Accuracy, F1, recall, precision, BLEU and correlations are fractions of one, whatever the paper printed; median ranks are
-ranks. A result is comparable only on the paper's own set, not on a set made from another corpus for the same task; those
-of word spaces depend on the vectors, too.
+Accuracy, F1, recall, precision, BLEU and correlations are fractions of one, whatever the paper printed; median ranks
+are ranks. A result is comparable only on the paper's own set, not on a set made from another corpus for the same task;
+those of word spaces depend on the vectors, too.
 """
 
 from __future__ import annotations

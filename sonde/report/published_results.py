@@ -1,6 +1,6 @@
 """What papers printed for a set: for this very one, for the release it is a part of, or on request for others.
 
-For spaces of words, what was printed for the same languages and scored in the same way: vectors and vocabularies differ.
+For spaces of words, what was printed for the same languages and scored in the same way, whatever the vectors.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def _along(grid: Grid, result: Result, i: int, j: int) -> Iterator[MapPoint]:
     column = grid.columns[j]
     if (match := _MAP.fullmatch(column.encoder)) is None:
         return
-    low, high = (accuracy_intervals([result]) or [(None, None)])[0]
+    low, high = next(iter(accuracy_intervals([result])), (None, None))
     yield MapPoint(
         set=i, column=j, alignment=match[1], seed=None if match[2] is None else int(match[2]), stage=match[3],
         number=int(match[4]), criterion=result.scores.get("criterion"), value=result.score, low=low, high=high,

@@ -1,9 +1,9 @@
-"""The unsupervised criterion along the way of an alignment, and the true precision, as in Conneau (2019), figure 4.2."""
+"""The unsupervised criterion along the way of an alignment, and the true precision: Conneau (2019), figure 4.2."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sonde.alignment.folder import open_alignment
@@ -90,26 +90,30 @@ def _of_folder(path: str) -> list[_Map]:
     name = plain(Path(path).resolve().name)
     found = []
     for line in folder.history():
-        known = [(key, scoring) for key, scoring in DEV.items() if line.get(key) is not None]
+        key = next((key for key in DEV if line.get(key) is not None), None)
         found.append(
             _Map(
-                name, f"seed {line['seed']}", str(line["stage"]), int(line["number"]), line.get("criterion"),
-                **({"precision": float(line[known[0][0]]), "scoring": known[0][1]} if known else {}),
+                name,
+                f"seed {line['seed']}",
+                str(line["stage"]),
+                int(line["number"]),
+                line.get("criterion"),
+                None if key is None else float(line[key]),
+                scoring=None if key is None else DEV[key],
             )
-        )  # fmt: skip
+        )
     return _with_chosen(found)
 
 
 def _with_chosen(found: Sequence[_Map]) -> list[_Map]:
-    """Per panel, the map with the highest criterion is chosen, if none is."""
-    best: dict[str, _Map] = {}
-    for m in found:
-        if m.criterion is not None and (m.panel not in best or m.criterion > (best[m.panel].criterion or 0)):
-            best[m.panel] = m
-    told = {m.panel for m in found if m.chosen}
-    return [
-        m if m.panel in told or m is not best.get(m.panel) else _Map(**{**vars(m), "chosen": True}) for m in found
-    ]
+    """Per panel, the map with the highest criterion is chosen, if none is known to be."""
+    known = {m.panel for m in found if m.chosen}
+    best: dict[str, tuple[float, int]] = {}
+    for i, m in enumerate(found):
+        if m.criterion is not None and m.panel not in known:
+            best[m.panel] = max(best.get(m.panel, (m.criterion, i)), (m.criterion, i), key=lambda pair: pair[0])
+    chosen = {i for _, i in best.values()}
+    return [replace(m, chosen=True) if i in chosen else m for i, m in enumerate(found)]
 
 
 def _of_run(summary: Summary, options: Options) -> list[_Map]:
@@ -142,9 +146,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     style = figure_style(options.width)
     titles = list(dict.fromkeys(row["panel_name"] for row in rows))
     names = list(dict.fromkeys(row["series"] for row in rows))
-    drawn = [
-        row | {"panel": titles.index(row["panel_name"]), "dash": names.index(row["series"])} for row in rows
-    ]
+    drawn = [row | {"panel": titles.index(row["panel_name"]), "dash": names.index(row["series"])} for row in rows]
     measures = [measure for measure in MEASURES if any(row["measure"] == measure for row in rows)]
 
     def draw(panel: Panel) -> Spec:

@@ -59,7 +59,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             "translation": words[1 - k][i], "rank": int(found.rows[i, k]) + 1,
             **{name: round(float(places[i, at, axis]), 2) for name, at, axis in
                (("x", k, 0), ("y", k, 1), ("x2", 1 - k, 0), ("y2", 1 - k, 1))},
-            "label": sides[i][p][k] if i in sides else None,
+            "label": sides[i][p][k] if i in sides else None, "given": bool(options.words),
             "text": f"{words[k][i]} ({names[k]}): {words[1 - k][i]}",
         }
         for p, (panel, places) in enumerate(zip(PANELS, drawn, strict=True))
@@ -144,7 +144,9 @@ def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
     pairs = len({row["pair"] for row in rows})
     one, two = (_language(rows, side) for side in SIDES)
     yield f"{pairs} words of {one} (source) and their translations in {two} (target)."
-    if any(row["label"] is None for row in rows):
+    if not rows[0]["given"]:
+        yield "They were chosen among frequent words that are each other's nearest, so that no label hides another."
+    elif any(row["label"] is None for row in rows):
         yield "Dots without a label are words whose label would hide another."
 
 
@@ -156,7 +158,21 @@ chart = Chart(
     needs="A map of words needs an alignment: name a folder of `sonde align`.",
     rows=rows,
     spec=spec,
-    fields=("panel_name", "pair", "side", "language", "word", "translation", "rank", "x", "y", "x2", "y2", "label"),
+    fields=(
+        "panel_name",
+        "pair",
+        "side",
+        "language",
+        "word",
+        "translation",
+        "rank",
+        "x",
+        "y",
+        "x2",
+        "y2",
+        "label",
+        "given",
+    ),
     options={
         "words": "`--words`: a source word, drawn with its translation under CSLS; may be repeated. Without it, "
         "frequent words that are each other's translations, as far as their labels fit"
