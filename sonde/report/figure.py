@@ -18,7 +18,7 @@ from sonde.report.drawing.options import Lines, Mode
 from sonde.report.escape import csv_text as as_csv
 from sonde.report.names import set_names, short_names
 from sonde.report.types import Seconds, Summary
-from sonde.report.verdict import MARK_NOTE
+from sonde.report.verdict import mark_note
 
 FIGURE_SUFFIXES = (".pdf", ".svg", ".png", ".json", ".csv")
 """Formats of figures."""
@@ -190,7 +190,7 @@ def _reference(summary: Summary, text: str) -> int | str:
 def _caption(summary: Summary, found: Chart, mode: Mode, rows: Sequence[Row]) -> str:
     sentences = [found.caption_of(summary)] if mode == "absolute" else []
     if any(row.get("marked") for row in rows):
-        sentences.append(MARK_NOTE)
+        sentences.append(mark_note(summary))
     sentences += found.notes(summary, rows)
     if any(row.get("partial") for row in rows):
         sentences.append("From a sample of the rows.")
