@@ -231,7 +231,7 @@ def test_every_spec_is_vega_lite_and_draws_its_rows(kind, more):
         case "profiles" if more:
             assert marks(svg, "rect mark") == len(rows)
         case "criterion":
-            assert marks(svg, "point") == len(rows) + sum(row["chosen"] for row in rows)
+            assert marks(svg, "point") == len(rows) + sum(row["ring"] is not None for row in rows)
         case _:
             assert marks(svg, "point") == len(rows)
             assert marks(svg, "line mark") >= 2

@@ -150,7 +150,7 @@ def test_the_criterion_and_the_precision_of_a_run(summary, tmp_path):
     assert steps == [("epoch", "1", "1"), ("epoch", "2", "2"), ("refine", "1", "3")]
     assert [float(row["value"]) for row in rows if row["measure"] == "criterion"] == [0.4, 0.5, 0.6]
     # the map of the alignment itself is that of the second epoch, although the refinement has a higher criterion
-    assert [(row["measure"], row["number"], row["stage"]) for row in rows if row["chosen"] == "True"] == [
+    assert [(row["measure"], row["number"], row["stage"]) for row in rows if row["ring"]] == [
         ("criterion", "2", "epoch"), ("precision", "2", "epoch"),
     ]  # fmt: skip
     assert {row["scoring"] for row in rows if row["measure"] == "precision"} == {"csls"}
@@ -166,7 +166,7 @@ def test_the_history_of_an_alignment(aligned, tmp_path):
     assert [(row["series"], row["x"]) for row in rows] == [
         ("seed 0", "1"), ("seed 0", "2"), ("seed 1", "1"), ("seed 1", "2"),
     ]  # fmt: skip
-    assert [row["series"] for row in rows if row["chosen"] == "True"] == ["seed 1"]
+    assert [row["series"] for row in rows if row["ring"]] == ["seed 1"]
     assert "The true precision is not known" in caption
     lines(aligned)
     with pytest.raises(UsageError, match="needs an alignment with epochs"):

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
 
-from sonde.alignment.folder import open_alignment
-from sonde.report.drawing.chart import Chart
+from sonde.report.drawing.chart import Chart, OnPage
 from sonde.report.drawing.curve_rows import CURVE_FIELDS
 from sonde.report.drawing.figure_style import (
     FigureStyle,
@@ -21,36 +18,15 @@ from sonde.report.drawing.figure_style import (
     ticks,
     tooltip,
 )
-from sonde.report.drawing.options import Options, selected_sets
+from sonde.report.drawing.options import Options
 from sonde.report.drawing.panels import Panel, grid, legend_columns
-from sonde.report.escape import plain
 from sonde.report.interval import in_points
-from sonde.report.names import short_names
-from sonde.report.types import MapPoint, Summary
+from sonde.report.traced_maps import CHOSEN, HIGHEST, TracedMap, maps_of_folder, maps_of_run
+from sonde.report.types import Summary
 
-SCORINGS = ("csls", "nn", "isf")
-"""How neighbours are scored for the precision, the best choice first."""
-DEV = {"dev_precision_csls": "csls", "dev_precision_nn": "nn"}
-"""What lines of the history call the precision on the dictionary of --dev."""
 MEASURES = ("criterion", "precision")
 MAX_DOTS = 30
 """Points on a line before they are drawn smaller."""
-
-
-@dataclass(frozen=True)
-class _Map:
-    """A map along the way, from the history of an alignment or from a run."""
-
-    panel: str
-    series: str
-    stage: str
-    number: int
-    criterion: float | None
-    precision: float | None = None
-    interval: tuple[float | None, float | None] = (None, None)
-    scoring: str | None = None
-    chosen: bool = False
-    set: int | None = None
 
 
 def rows(summary: Summary, options: Options) -> list[Row]:
@@ -58,7 +34,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
 
     ``points`` of the criterion are the criterion as it is, a mean cosine.
     """
-    found = _of_folder(options.alignment) if options.alignment is not None else _of_run(summary, options)
+    found = maps_of_folder(options.alignment) if options.alignment is not None else maps_of_run(summary, options)
     last: dict[tuple[str, str], int] = {}
     for m in found:
         if m.stage != "refine":
@@ -68,7 +44,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             "set": m.set, "panel_name": m.panel, "series": m.series, "measure": measure, "scoring": scoring,
             "stage": m.stage, "number": m.number,
             "x": m.number + (last.get((m.panel, m.series), 0) if m.stage == "refine" else 0), **values,
-            "chosen": m.chosen, "text": f"{m.panel}, {m.series}, {m.stage} {m.number}: {text}",
+            "ring": m.ring, "text": f"{m.panel}, {m.series}, {m.stage} {m.number}: {text}",
         }
         for m in found
         for measure, scoring, values, text in _measures(m)
@@ -76,69 +52,12 @@ def rows(summary: Summary, options: Options) -> list[Row]:
     return sorted(rows, key=lambda row: MEASURES.index(row["measure"]))
 
 
-def _measures(m: _Map) -> Iterator[tuple[str, str | None, Row, str]]:
+def _measures(m: TracedMap) -> Iterator[tuple[str, str | None, Row, str]]:
     if m.criterion is not None:
         yield "criterion", None, {**numbers(m.criterion, None, None), "points": m.criterion}, f"{m.criterion:.4f}"
     if m.precision is not None:
         text = f"{in_points(m.precision, *m.interval)} ({m.scoring})"
         yield "precision", m.scoring, numbers(m.precision, *m.interval), text
-
-
-def _of_folder(path: str) -> list[_Map]:
-    """The lines of the history, a series per seed; the highest criterion is chosen unless the folder says otherwise."""
-    folder = open_alignment(path)
-    name = plain(Path(path).resolve().name)
-    found = []
-    for line in folder.history():
-        key = next((key for key in DEV if line.get(key) is not None), None)
-        found.append(
-            _Map(
-                name,
-                f"seed {line['seed']}",
-                str(line["stage"]),
-                int(line["number"]),
-                line.get("criterion"),
-                None if key is None else float(line[key]),
-                scoring=None if key is None else DEV[key],
-            )
-        )
-    return _with_chosen(found)
-
-
-def _with_chosen(found: Sequence[_Map]) -> list[_Map]:
-    """Per panel, the map with the highest criterion is chosen, if none is known to be."""
-    known = {m.panel for m in found if m.chosen}
-    best: dict[str, tuple[float, int]] = {}
-    for i, m in enumerate(found):
-        if m.criterion is not None and m.panel not in known:
-            best[m.panel] = max(best.get(m.panel, (m.criterion, i)), (m.criterion, i), key=lambda pair: pair[0])
-    chosen = {i for _, i in best.values()}
-    return [replace(m, chosen=True) if i in chosen else m for i, m in enumerate(found)]
-
-
-def _of_run(summary: Summary, options: Options) -> list[_Map]:
-    """The maps of a run of `sonde words`; of several scorings, the first of ``SCORINGS``."""
-    points = summary.word_spaces.maps if summary.word_spaces is not None else ()
-    titles = selected_sets(summary, options.sets)
-    points = tuple(p for p in points if p.set in titles and (not options.columns or p.column in options.columns))
-    scorings = {summary.columns[p.column].probe for p in points}
-    scoring = next((name for name in SCORINGS if name in scorings), None)
-    kept = [p for p in points if summary.columns[p.column].probe == scoring]
-    names = list(dict.fromkeys(p.alignment for p in kept))
-    short = dict(zip(names, short_names(names), strict=True))
-    several = len({p.set for p in kept}) > 1
-
-    def panel(p: MapPoint) -> str:
-        return short[p.alignment] + (f", {titles[p.set]}" if several else "")
-
-    found = [
-        _Map(
-            panel(p), "chosen seed" if p.seed is None else f"seed {p.seed}", p.stage, p.number, p.criterion, p.value,
-            (p.low, p.high), scoring, p.chosen, p.set,
-        )
-        for p in kept
-    ]  # fmt: skip
-    return _with_chosen(found)
 
 
 def spec(rows: Sequence[Row], options: Options) -> Spec:
@@ -208,7 +127,7 @@ def _view(style: FigureStyle, rows: Sequence[Row], panel: Sequence[Row], names: 
                 "encoding": {"y": y, "color": colour, "shape": shape, "tooltip": tooltip()},
             },
             {
-                "transform": [{"filter": {"field": "chosen", "equal": True}}],
+                "transform": [{"filter": {"field": "ring", "oneOf": [CHOSEN, HIGHEST]}}],
                 "mark": {"type": "point", "filled": False, "size": style.dot(70), "strokeWidth": style.font / 8},
                 "encoding": {"y": y, "color": {"value": "#222222"}},
             },
@@ -222,8 +141,9 @@ def _stages(rows: Sequence[Row]) -> set[str]:
 
 def notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
     """What cannot be seen from the axes."""
-    if any(row["chosen"] for row in rows):
-        yield "Ring: the map that was chosen."
+    rings = dict.fromkeys(row["ring"] for row in rows if row["ring"])
+    if rings:
+        yield f"Ring: {' or '.join(rings)}."
     if "refine" in _stages(rows) and len(_stages(rows)) > 1:
         yield "Squares: rounds of refinement."
     if any(row["measure"] == "precision" for row in rows):
@@ -244,10 +164,19 @@ chart = Chart(
     rows=rows,
     spec=spec,
     fields=(
-        "set", "panel_name", "series", "measure", "scoring", "stage", "number", "x", *CURVE_FIELDS, "chosen",
+        "set", "panel_name", "series", "measure", "scoring", "stage", "number", "x", *CURVE_FIELDS, "ring",
     ),
     caption="Criterion: the mean cosine of the most frequent source words and their translations under CSLS, which "
     "needs no dictionary.",
     notes=notes,
+    page=OnPage(
+        section="words",
+        heading="Along the way of alignments",
+        caption="The unsupervised criterion, which needs no dictionary, and the precision@1 of each map.",
+        columns=(
+            ("panel_name", "Alignment"), ("series", "Seed"), ("stage", "Stage"), ("number", "Number"),
+            ("measure", "Measure"), ("points", "Value"), ("points_low", "from"), ("points_high", "to"),
+        ),
+    ),
     takes_alignment=True,
 )  # fmt: skip

@@ -72,7 +72,7 @@ chart = Chart(
     caption="Each point is a band of frequency ranks of source words, 1 being the most frequent, with about the same "
     "number of test words; bands or lines: 95 % intervals.",
     page=OnPage(
-        section="trends",
+        section="words",
         heading="Word frequency",
         caption="Precision@1 of word translation by the frequency rank of the source word, with 95\u00a0% intervals.",
         columns=(
