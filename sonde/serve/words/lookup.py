@@ -61,7 +61,7 @@ def shown(space: Space, row: int) -> dict[str, str]:
 
 
 def same_but_case(spaces: Sequence[Space], spellings: Sequence[Spellings], word: str) -> str | None:
-    """A word of either space that differs from an unknown one in case or coding only."""
+    """A word of either space that differs from an unknown one in case, coding or ``_`` for a space only."""
     rows = [own.other_case(word) for own in spellings]
     return next((space.words[row] for space, row in zip(spaces, rows, strict=True) if row is not None), None)
 

@@ -2,9 +2,9 @@
 (() => {
   "use strict";
   const { data, byId } = window.sonde;
-  const { ask, make, shown, look_up, map } = window.sonde.words;
+  const { ask, make, shown, short, look_up, map } = window.sonde.words;
   const panels = byId("panels"), drawing = byId("drawing"), list = byId("pairs");
-  const MOST = 50, HEIGHT = 14, GAP = 6, EDGE = 12, LONGEST = 22;
+  const MOST = 50, FONT = 12, HEIGHT = 13, GAP = 5, EDGE = 12, LONGEST = 22;
   const pen = document.createElement("canvas").getContext("2d");
   let found = null, request = 0, width = 0;
 
@@ -14,10 +14,7 @@
     element.append(...inside);
     return element;
   }
-  const short = (word) => {
-    const letters = [...shown(word)];
-    return letters.length > LONGEST ? `${letters.slice(0, LONGEST - 1).join("")}…` : letters.join("");
-  };
+  const label = (word) => short(shown(word), LONGEST);
 
   // Points in pixels, with room at the edges for labels
   function scaled(points, wide, high) {
@@ -44,7 +41,7 @@
   // Pairs in order, as long as both labels fit in all panels; returns [pair, boxes of its labels by panel] of each
   function choose(words, views, wide, high) {
     const n = words.length / 2, taken = views.map(() => []), chosen = [];
-    pen.font = getComputedStyle(panels).font.replace(/[\d.]+px/, "12px");
+    pen.font = `${FONT}px ${getComputedStyle(panels).fontFamily}`;
     for (let pair = 0; pair < n && chosen.length < MOST; pair += 1) {
       const own = views.map((points, v) => fit(words, points, pair, n, taken[v], wide, high));
       if (own.includes(null)) continue;
@@ -59,7 +56,7 @@
     const around = [...taken, ...dots.map(dot)], boxes = [];
     if (dots.some((one) => taken.some((box) => overlaps(dot(one), box)))) return null;
     for (const [k, one] of dots.entries()) {
-      const long = pen.measureText(short(words[pair + k * n])).width + 2;
+      const long = pen.measureText(label(words[pair + k * n])).width + 2;
       const box = places(one, long).find((place) => place[0] >= 0 && place[2] <= wide && place[1] >= 0 && place[3] <= high && !around.some((other) => overlaps(place, other)));
       if (!box) return null;
       boxes.push(box);
@@ -78,12 +75,12 @@
         svg("rect", { class: "target", x: two[0] - 3, y: two[1] - 3, width: 6, height: 6 }),
       ];
       const labels = own[v].map((box, k) => {
-        const label = svg("text", { class: k ? "target" : "source", x: (box[0] + box[2]) / 2, y: box[3] - 3.5, "text-anchor": "middle" }, short(words[pair + k * n]));
-        label.addEventListener("click", () => {
+        const text = svg("text", { class: k ? "target" : "source", x: (box[0] + box[2]) / 2, y: box[3] - 3, "text-anchor": "middle" }, label(words[pair + k * n]));
+        text.addEventListener("click", () => {
           look_up(words[pair + k * n].word);
           byId("words").scrollIntoView();
         });
-        return label;
+        return text;
       });
       return svg("g", { "data-pair": pair }, svg("title", {}, title), svg("line", { x1: one[0], y1: one[1], x2: two[0], y2: two[1] }), ...marks, ...labels);
     });
@@ -96,7 +93,8 @@
     const views = [["Before mapping", found.before], [`After mapping: ${map.selectedOptions[0].textContent}`, found.after]].filter((view) => view[1]);
     panels.replaceChildren(...views.map((view) => make("figure", "", make("figcaption", "", view[0]))));
     width = panels.clientWidth;
-    const wide = Math.floor(panels.firstChild.clientWidth) - 2, high = Math.round(Math.min(1.1 * wide, 620));
+    if (!width) return; // not laid out yet: the observer below draws it then
+    const wide = Math.floor(panels.firstChild.clientWidth) - 2, high = Math.round(Math.min(1.25 * wide, 720));
     const points = views.map((view) => scaled(view[1], wide, high));
     const chosen = choose(found.words, points, wide, high);
     panels.replaceChildren(...views.map((view, v) => panel(view[0], points[v], chosen, v, wide, high)));

@@ -10,7 +10,7 @@ from sonde.alignment.space import Rows, Space
 from sonde.serve.words.lookup import shown
 from sonde.serve.words.view import View
 
-PAIRS = 400
+PAIRS = 1000
 """More than are shown: the page leaves out pairs whose labels would overlap with others."""
 
 

@@ -98,13 +98,12 @@ class AlignmentSite:
 
     def status(self) -> dict[str, Any]:
         """The maps, and for which of them CSLS is ready."""
-        states = {name: self.means.state(name) for name in self.maps()}
+        maps = self.maps()
+        states = {name: self.means.state(name) for name in maps}
         return {
-            "maps": [{"name": name, "label": label} for name, (label, _) in self.maps().items()],
-            "csls": {
-                name: {"state": s.state, "seconds": s.seconds, "error": s.error} for name, s in states.items()
-            },
-        }  # fmt: skip
+            "maps": [{"name": name, "label": label} for name, (label, _) in maps.items()],
+            "csls": {name: {"state": s.state, "share": s.share, "error": s.error} for name, s in states.items()},
+        }
 
     def translate(self, request: WordRequest) -> dict[str, Any]:
         """What is known about a word; for an unknown one, about the same word in another case, or suggestions."""
@@ -117,6 +116,7 @@ class AlignmentSite:
         return {
             "typed": readable(word),
             "word": used,
+            "instead": used != word,
             "map": request.map,
             "csls": self.means.state(request.map).state,
             "sides": found,

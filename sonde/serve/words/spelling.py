@@ -24,7 +24,7 @@ class Spellings:
         self._codes = {n: (rows, _codes([words[row] for row in rows], n)) for n, rows in by_length.items() if n}
 
     def other_case(self, word: str) -> int | None:
-        """The row of the most frequent word that differs in case or in the coding of its characters only."""
+        """The row of the most frequent word that differs in case, coding or ``_`` for a space only."""
         return self._folded.get(fold(word))
 
     def similar(self, word: str, n: int) -> list[int]:
@@ -40,8 +40,8 @@ class Spellings:
 
 
 def fold(word: str) -> str:
-    """The word without differences of case and coding."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
+    """The word without differences of case and coding, and of what joins the parts of a phrase."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold()).replace(" ", "_")
 
 
 def edit_distances(word: str, others: Codes) -> NDArray[np.int16]:

@@ -14,9 +14,14 @@
     return element;
   }
   const shown = (word) => word.shown || word.word;
+  // At most so many characters of it; titles have the rest
+  function short(text, most = 60) {
+    const letters = [...text];
+    return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
+  }
   const name = (side) => data.names[SIDES[side]];
   const other = (side) => (side === "source" ? "target" : "source");
-  const number = (value) => value.toFixed(3).replace("-", "−");
+  const number = (value) => value.toFixed(3).replace(/^-0\.000$/, "0.000").replace("-", "−");
 
   function tell(message, bad = false, where = "told") {
     byId(where).textContent = message;
@@ -58,13 +63,10 @@
     } catch (error) {
       return tell(error.message, true, "csls");
     }
-    if (own.state === "ready") {
-      tell("CSLS is ready.", false, "csls");
-      return translate(false);
-    }
+    if (own.state === "ready") return translate(false);
     if (own.state === "failed") return tell(`CSLS is not available: ${own.error}`, true, "csls");
-    const since = own.state === "computing" ? `, for ${Math.round(own.seconds)} s so far` : ", after that of another map";
-    tell(`CSLS is being computed${since}. NN and neighbours are complete.`, false, "csls");
+    const far = own.state === "computing" ? `: ${Math.floor(100 * own.share)} %` : " after that of another map";
+    tell(`CSLS is being computed${far}. NN and neighbours are complete.`, false, "csls");
     timer = setTimeout(wait, EVERY);
   }
 
@@ -93,28 +95,35 @@
   // Answers
 
   function link(word) {
-    const button = make("button", "word", make("bdi", "", shown(word)));
+    const button = make("button", "word", make("bdi", "", short(shown(word))));
     button.type = "button";
-    button.title = word.rank ? `word ${word.rank.toLocaleString("en")} by frequency` : "";
+    button.title = `${shown(word)}: word ${word.rank.toLocaleString("en")} by frequency`;
     button.addEventListener("click", () => look_up(word.word));
     return button;
   }
 
-  function list(title, detail, words, top, places) {
+  // With the places of words in another list, rows say what they were there; otherwise they have bars
+  function list(title, detail, words, places) {
     const caption = make("caption", "", title, make("small", "", make("bdi", "", detail)));
-    if (!words) return make("table", "", caption, make("tbody", "", make("tr", "", make("td", "waiting", "being computed…"))));
+    if (!words) return make("table", "", caption, make("tbody", "", make("tr", "", make("td", "waiting", "not ready yet"))));
     const rows = words.map((word, i) => {
       const first = make("th", "", link(word));
       first.scope = "row";
-      const bar = make("i");
-      bar.style.width = `${100 * Math.max(0, Math.min(1, word.score / top))}%`;
-      const score = make("td", "", make("span", "bar", bar), make("span", "number", number(word.score)));
-      score.firstChild.setAttribute("aria-hidden", "true");
-      const before = places ? places.get(word.word) : i;
-      if (before !== i) first.append(" ", make("span", "moved", before === undefined ? "not in NN" : `NN ${before + 1}`));
-      return make("tr", "", first, score);
+      const beside = places ? moved(places.get(word.word), i) : bar(word.score);
+      return make("tr", "", first, make("td", "", make("span", "score", beside, make("span", "", number(word.score)))));
     });
     return make("table", "", caption, make("tbody", "", ...rows));
+  }
+
+  function bar(score) {
+    const inside = make("i"), made = make("span", "bar", inside);
+    inside.style.width = `${100 * Math.max(0, Math.min(1, score))}%`;
+    made.setAttribute("aria-hidden", "true");
+    return made;
+  }
+
+  function moved(before, now) {
+    return before === now ? null : make("span", "moved", before === undefined ? "not in NN" : `NN ${before + 1}`);
   }
 
   function block(found) {
@@ -124,9 +133,9 @@
     const places = new Map(found.nn.map((word, i) => [word.word, i]));
     const lists = make(
       "div", "lists",
-      list("NN: cosine", `in ${there}`, found.nn, 1),
-      list("CSLS", `in ${there}`, found.csls, 1, places),
-      list("Neighbours: cosine", `in ${own}`, found.neighbours, 1),
+      list("NN: cosine", `in ${there}`, found.nn),
+      list("CSLS", `in ${there}`, found.csls, places),
+      list("Neighbours: cosine", `in ${own}`, found.neighbours),
     );
     return make("article", "found", heading, lists);
   }
@@ -135,18 +144,18 @@
     const blocks = found.sides.map(block);
     if (!blocks.length && found.suggestions.length) {
       blocks.push(make("ul", "suggestions", ...found.suggestions.map((word) => {
-        const button = make("button", "", make("bdi", "", shown(word)), " ", make("small", "", make("bdi", "", name(word.side))));
+        const button = make("button", "", make("bdi", "", short(shown(word))), " ", make("small", "", make("bdi", "", name(word.side))));
         button.type = "button";
         button.addEventListener("click", () => look_up(word.word));
         return make("li", "", button);
       })));
     }
     answer.replaceChildren(...blocks);
-    if (!found.sides.length) tell(`Neither language has a vector of “${found.typed}”.${found.suggestions.length ? " Similar spellings:" : ""}`, true);
+    if (!found.sides.length) tell(`Neither language has a vector of “${short(found.typed)}”.${found.suggestions.length ? " Similar spellings:" : ""}`, true);
     else {
-      const first = found.sides[0];
-      const other = found.word === box.value.trim() ? "" : `“${found.typed}” has no vector; this is “${shown(first)}”. `;
-      tell(other + (found.sides.length > 1 ? `“${shown(first)}” is a word of both languages.` : `“${shown(first)}” is a word of ${name(first.side)} only.`));
+      const first = found.sides[0], word = `“${short(shown(first))}”`;
+      const instead = found.instead ? `“${short(found.typed)}” has no vector; this is ${word}. ` : "";
+      tell(instead + (found.sides.length > 1 ? `${word} is a word of both languages.` : `${word} is a word of ${name(first.side)} only.`));
     }
     const heading = answer.querySelector("h3, button");
     if (focus && heading) heading.focus();
@@ -162,6 +171,6 @@
     translate(false);
     document.dispatchEvent(new Event("map"));
   });
-  window.sonde.words = { ask, make, shown, look_up, map };
+  window.sonde.words = { ask, make, shown, short, look_up, map };
   look().then(() => translate(false), (error) => tell(error.message, true));
 })();
