@@ -21,9 +21,9 @@ from sonde.errors import UsageError
 
 FREQUENT = 5000
 """The most frequent words of either side, among which translations are looked for."""
-POOL = 1000
+POOL = 2000
 """Pairs that the components are of, unless the words are given."""
-FUNCTION_WORDS = 150
+FUNCTION_WORDS = 300
 """The most frequent words are mostly function words, and say little in a picture."""
 MIN_LETTERS = 4
 
@@ -99,29 +99,8 @@ def given_pairs(source: Space, target: Space, found: WordMap, words: Sequence[st
     return np.stack([rows, nearest(one[rows], two, penalty=means.target).rows[:, 0]], axis=1)
 
 
-def without_overlaps(boxes: Sequence[Points], most: int) -> list[int]:
-    """Which of some things to show so that nothing is hidden: the first ones that fit, at most so many.
-
-    ``boxes``: for each panel, (things, rectangles, 4): left, bottom, right and top of the rectangles of each thing.
-    Those of one thing may overlap.
-    """
-    shown: list[int] = []
-    for i in range(len(boxes[0])):
-        if len(shown) == most:
-            break
-        if not any(_overlap(panel[i], panel[shown].reshape(-1, 4)) for panel in boxes):
-            shown.append(i)
-    return shown
-
-
-def _overlap(own: Points, others: Points) -> bool:
-    left, bottom, right, top = (others[None, :, k] for k in range(4))
-    apart = (own[:, 2:3] <= left) | (right <= own[:, :1]) | (own[:, 3:] <= bottom) | (top <= own[:, 1:2])
-    return bool((~apart).any())
-
-
 def _unit_square(places: Points) -> Points:
     """Places (…, 2) moved and scaled to lie between 0 and 1 on either axis."""
     flat = places.reshape(-1, 2)
     low, size = flat.min(0), np.ptp(flat, axis=0)
-    return (places - low) / np.where(size > 0, size, 1.0)
+    return np.asarray((places - low) / np.where(size > 0, size, 1.0), np.float64)

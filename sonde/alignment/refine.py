@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from sonde.alignment.criterion import mapped
+from sonde.alignment.criterion import criterion, mapped
 from sonde.alignment.method import Matrices
 from sonde.alignment.retrieval import NEIGHBOURS, nearest, neighbour_means
 from sonde.alignment.space import Matrix, Rows
@@ -25,3 +27,17 @@ def mutual_neighbours(
     near = there < len(back)
     kept = rows[near][back[there[near]] == rows[near]]
     return np.stack([kept, there[kept]], axis=1)
+
+
+def refine(
+    source: Matrix, target: Matrix, matrices: Matrices, rounds: int
+) -> Iterator[tuple[Matrices, Rows, float]]:
+    """After each round: the matrices, the pairs (p, 2) they were fitted to, and the criterion."""
+    from sonde.alignment.methods.procrustes import orthogonal
+
+    for _ in range(rounds):
+        pairs = mutual_neighbours(source, target, matrices)
+        if not len(pairs):
+            return
+        matrices = Matrices(orthogonal(source[pairs[:, 0]], target[pairs[:, 1]]))
+        yield matrices, pairs, criterion(source, target, matrices)

@@ -22,6 +22,7 @@ from sonde.report.page.templates import environment, raw
 from sonde.report.page.text import head_of, join_words
 from sonde.report.types import Summary
 from sonde.report.verdict import footnotes
+from sonde.report.word_texts import is_of_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -75,7 +76,8 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
         policy=page_policy(styles, scripts, served=extra is not None), version=__version__,
         title=title or _title(summary), styles=raw(styles), scripts=[raw(script) for script in scripts],
         data=raw(script_json(data)),
-        head=head_of(summary), sections=shown, absent=absent, served=extra is not None, folders=_folders(summary),
+        head=head_of(summary), of_words=is_of_words(summary), sections=shown, absent=absent,
+        served=extra is not None, folders=_folders(summary),
     )  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def _scored(space: Space, rows: Rows, scores: Vector) -> list[dict[str, Any]]:
 
 def shown(space: Space, row: int) -> dict[str, str]:
     """A word, and how it is written on the page if it has characters that cannot be seen."""
-    word = space.words[row]
+    word = space.words[row].encode(errors="backslashreplace").decode()  # a lone surrogate cannot be sent
     visible = readable(word)
     return {"word": word} if visible == word else {"word": word, "shown": visible}
 

@@ -72,8 +72,9 @@ class AlignmentSite:
         found = self.folder.checkpoints()
         seeds = len({checkpoint.seed for checkpoint in found}) > 1
         along = {c.name: (_label(c, seeds), c) for c in found}
+        best = self.folder.config.get("chosen")
         before = {BEFORE: ("before mapping", None)} if self.spaces[0].dim == self.spaces[1].dim else {}
-        return {FINAL: ("final", None), **along, **before}
+        return {FINAL: (f"final (seed {best})" if seeds and best is not None else "final", None), **along, **before}
 
     def view(self, name: str) -> View:
         """Both languages under a map; UsageError if there is none of this name."""
