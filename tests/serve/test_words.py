@@ -324,3 +324,19 @@ def test_an_alignment_without_a_map_is_refused(tmp_path, monkeypatch, capsys):
         main()
     assert end.value.code == 1
     assert "no map" in capsys.readouterr().err
+
+
+def test_what_sonde_align_wrote(tmp_path, monkeypatch):
+    folder = alignment(tmp_path / "planted")
+    (tmp_path / "pairs.txt").write_text("".join(f"{a}\t{b}\n" for a, b in zip(words("s"), words("t"), strict=True)))
+    command = ["align", str(folder / "source.vec"), str(folder / "target.vec"), "--dictionary", "pairs.txt"]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["sonde", *command, "--method", "procrustes", "--refine", "1", "-o", "aligned"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 0
+    site = finished(AlignmentSite(tmp_path / "aligned"))
+    [found] = site.translate(WordRequest(words("s")[20]))["sides"]
+    assert (found["nn"][0]["word"], found["csls"][0]["word"]) == (words("t")[20], words("t")[20])
+    labels = [own["label"] for own in site.status()["maps"]]
+    assert labels == ["final", "before refinement", "refinement 1", "before mapping"]

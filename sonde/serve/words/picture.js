@@ -4,7 +4,7 @@
   const { data, byId } = window.sonde;
   const { ask, make, shown, short, look_up, map } = window.sonde.words;
   const panels = byId("panels"), drawing = byId("drawing"), list = byId("pairs");
-  const MOST = 50, FONT = 12, HEIGHT = 13, GAP = 5, EDGE = 12, LONGEST = 22;
+  const MOST = 50, FONT = 12, HEIGHT = 13, GAP = 5, EDGE = 12, LONGEST = 22, OUTSIDE = 0.02;
   const pen = document.createElement("canvas").getContext("2d");
   let found = null, request = 0, width = 0;
 
@@ -16,10 +16,11 @@
   }
   const label = (word) => short(shown(word), LONGEST);
 
-  // Points in pixels, with room at the edges for labels
+  // Points in pixels, with room at the edges for labels; few outliers are outside, or all others would be in the middle
   function scaled(points, wide, high) {
     const range = (k, size, edge) => {
-      const values = points.map((point) => point[k]), low = Math.min(...values), span = Math.max(...values) - low || 1;
+      const values = points.map((point) => point[k]).sort((a, b) => a - b), out = Math.floor(OUTSIDE * values.length);
+      const low = values[out], span = values[values.length - 1 - out] - low || 1;
       return (value) => edge + ((value - low) / span) * (size - 2 * edge);
     };
     const x = range(0, wide, Math.min(60, wide / 6)), y = range(1, high, EDGE);
@@ -54,10 +55,11 @@
   function fit(words, points, pair, n, taken, wide, high) {
     const dots = [points[pair], points[pair + n]];
     const around = [...taken, ...dots.map(dot)], boxes = [];
-    if (dots.some((one) => taken.some((box) => overlaps(dot(one), box)))) return null;
+    const inside = ([left, top, right, bottom]) => left >= 0 && right <= wide && top >= 0 && bottom <= high;
+    if (dots.map(dot).some((one) => !inside(one) || taken.some((box) => overlaps(one, box)))) return null;
     for (const [k, one] of dots.entries()) {
       const long = pen.measureText(label(words[pair + k * n])).width + 2;
-      const box = places(one, long).find((place) => place[0] >= 0 && place[2] <= wide && place[1] >= 0 && place[3] <= high && !around.some((other) => overlaps(place, other)));
+      const box = places(one, long).find((place) => inside(place) && !around.some((other) => overlaps(place, other)));
       if (!box) return null;
       boxes.push(box);
       around.push(box);

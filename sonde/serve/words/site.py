@@ -173,8 +173,14 @@ class AlignmentSite:
 
 
 def _label(checkpoint: MapCheckpoint, seeds: bool) -> str:
-    stage = "refinement" if checkpoint.stage == "refine" else checkpoint.stage
-    return f"{f'seed {checkpoint.seed}, ' if seeds else ''}{stage} {checkpoint.number}"
+    match checkpoint:
+        case MapCheckpoint(stage="refine", number=0):
+            found = "before refinement"
+        case MapCheckpoint(stage="refine"):
+            found = f"refinement {checkpoint.number}"
+        case _:
+            found = f"{checkpoint.stage} {checkpoint.number}"
+    return f"seed {checkpoint.seed}, {found}" if seeds else found
 
 
 def _checked(word: str) -> str:
