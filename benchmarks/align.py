@@ -5,9 +5,9 @@
                                [--words 50000] [--many 200000] [--width 300] [--iterations 200] [--rounds 3]
 
 ``--muse`` is a checkout of facebookresearch/MUSE at commit 3159355, without faiss; without it, only memory is measured.
-``--source`` and ``--target`` are word vectors as text, ``--train`` and ``--test`` are dictionaries, all for precision;
-without them, and for everything else, spaces are planted: vectors whose k-th principal deviation is k ** -0.5, and a
-turned, noisy and shuffled copy of them.
+``--source`` and ``--target`` are word vectors as text with a header, ``--train`` and ``--test`` are dictionaries, all
+for precision; without them, and for everything else, spaces are planted: vectors whose k-th principal deviation is
+k ** -0.5, and a turned, noisy and shuffled copy of them.
 
 Both sides work on one thread, in turns, each in a process of its own. Seconds are CPU seconds without reading files;
 the ratio is the median of the rounds. They do the same:
@@ -69,16 +69,16 @@ def difference(each: dict[str, dict[str, Any]]) -> float:
     names = [f"{name}@{k}" for name in ("nn", "csls") for k in AT]
     for side, found in each.items():
         print(f"  {side:5} " + ", ".join(f"{name} {found[name]:.4f}" for name in names), flush=True)
-    return max(abs(each["sonde"][name] - each["muse"][name]) for name in names)
+    return float(max(abs(each["sonde"][name] - each["muse"][name]) for name in names))
 
 
 def precision(given: argparse.Namespace, planted: dict[str, str]) -> None:
     """Procrustes and precision, on real vectors if there are any."""
     files = {name: getattr(given, name) for name in ("source", "target", "train", "test")}
-    job = {name: str(file) for name, file in files.items()} if all(files.values()) else planted
+    job: dict[str, Any] = {name: str(file) for name, file in files.items()} if all(files.values()) else planted
     if job is not planted:
         with files["source"].open(encoding="utf-8") as lines:
-            job["width"] = len(lines.readline().split()) == 2 and len(lines.readline().split()) - 1
+            job["width"] = int(lines.readline().split()[1])
     each = {side: run(side, given, work="evaluate", **job) for side in ("sonde", "muse")}
     print(f"precision, {'planted' if job is planted else files['source'].name}:")
     print(f"= align/precision-difference {difference(each):.6f}", flush=True)
