@@ -14,7 +14,6 @@ from sonde.alignment.journal import Report, Reporter
 from sonde.alignment.request import Request, applicable, make_request
 from sonde.errors import SondeError, UsageError
 
-
 Align = Callable[[Request, Path], AlignmentFolder]
 
 

@@ -95,7 +95,10 @@ def print_summary(folder: AlignmentFolder, export: str) -> None:
             console.print(printable(f"{name + ':':15}{facts[name]}"), markup=False, soft_wrap=True)
     name = shlex.quote(str(folder.path))
     files = [shlex.quote(str(file)) for file in export_files(folder.path, export)]
-    lines = [f"{'folder:':15}{folder.path}/ (card.md describes it)", f"{'next:':15}sonde words {name} --dictionary TEST"]
+    lines = [
+        f"{'folder:':15}{folder.path}/ (card.md describes it)",
+        f"{'next:':15}sonde words {name} --dictionary TEST",
+    ]
     lines += [f"{'':15}sonde run -e vec:{file} -d SETS" for file in files]
     for line in (*lines, f"{'':15}sonde show {name}"):
         console.print(printable(line), markup=False, soft_wrap=True)
