@@ -18,6 +18,8 @@ FLOAT16_FACT = "kept=float16"
 """The fact in the identity of an encoder whose vectors are rounded."""
 CONSTANT_INTERVAL = "constant"
 """The kind of interval of a score that has none to show."""
+RIGHT_OR_WRONG = frozenset({"accuracy", "precision@1"})
+"""Metrics that are the share of test rows that are right, so that results can be compared row by row."""
 _SAFE = "/:@#?=,.*+!() "
 _ORDER = (
     "task", "data", "enc", "id", "kept", "layer", "variant", "probe", *GRID_FIELDS, "n", "limit", "device", "seed",

@@ -1,6 +1,7 @@
 """The highest scores of every row, kept up to date while blocks of scores come in.
 
-A block is compared with the k-th best score that each row has so far; only what exceeds it, soon very little, is sorted.
+A block is compared with the k-th best score that each row has so far; only what exceeds it, soon very little, is
+sorted.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def _raised(floor: NDArray[np.float32], scores: Matrix, k: int) -> NDArray[np.fl
     if not width or floor.min(initial=0) > -np.inf:
         return floor
     maxima = [scores[:, i * width : (i + 1) * width].max(1) for i in range(k)]
-    return np.maximum(floor, np.nextafter(np.min(maxima, axis=0), np.float32(-np.inf)))
+    return np.asarray(np.maximum(floor, np.nextafter(np.min(maxima, axis=0), np.float32(-np.inf))), np.float32)
 
 
 def _exceeding(scores: Matrix, floor: NDArray[np.float32]) -> tuple[Rows, Rows]:

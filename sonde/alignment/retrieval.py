@@ -10,7 +10,7 @@ the other space, so that words that are near to everything are no longer the nea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, assert_never
 
 import numpy as np
@@ -56,9 +56,9 @@ def neighbour_means(source: Unit, target: Unit, k: int = NEIGHBOURS) -> Means:
 
     If the other side has fewer rows, all of them count; if it has none, the mean is 0.
     """
-    _check(k)
+    check_count(k)
     of_source, of_target = best(len(source), min(k, len(target))), best(len(target), min(k, len(source)))
-    for at, to, cosines in _products(source, target):
+    for at, to, cosines in products(source, target):
         of_source.offer(at, cosines)
         of_target.offer_columns(to, cosines)
     return Means(of_source.means(), of_target.means())
@@ -66,9 +66,9 @@ def neighbour_means(source: Unit, target: Unit, k: int = NEIGHBOURS) -> Means:
 
 def mean_cosines(rows: Unit, others: Unit, k: int = NEIGHBOURS, *, only: Rows | None = None) -> Numbers:
     """The mean cosine of rows to their k nearest of the others: one side of ``neighbour_means``, or ``only`` some."""
-    _check(k)
+    check_count(k)
     found = best(len(rows) if only is None else len(only), min(k, len(others)))
-    for at, _, cosines in _products(rows, others, only):
+    for at, _, cosines in products(rows, others, only):
         found.offer(at, cosines)
     return found.means()
 
@@ -80,9 +80,9 @@ def nearest(queries: Unit, candidates: Unit, k: int = 1, *, penalty: Numbers | N
     the query is the same for all candidates, and left out here: see ``csls_scores``. If there are fewer candidates
     than k, there are fewer columns.
     """
-    _check(k)
+    check_count(k)
     found = ranked(len(queries), min(k, len(candidates)))
-    for at, to, scores in _products(queries, candidates, scale=1 if penalty is None else 2):
+    for at, to, scores in products(queries, candidates, scale=1 if penalty is None else 2):
         if penalty is not None:
             scores -= penalty[to : to + scores.shape[1]]
         here = slice(at, at + len(scores))
@@ -105,7 +105,7 @@ def log_partition(source: Unit, target: Unit, temperature: float = TEMPERATURE) 
     source rows.
     """
     highest, sums = np.full(len(target), -np.inf, np.float32), np.zeros(len(target))
-    for to, _, scores in _products(target, source):
+    for to, _, scores in products(target, source):
         scores *= np.float32(temperature)
         here = slice(to, to + len(scores))
         top = np.maximum(highest[here], scores.max(1))
@@ -130,24 +130,28 @@ def penalty_of(scoring: Scoring, source: Unit, target: Unit, k: int = NEIGHBOURS
             assert_never(scoring)
 
 
-def _products(
-    rows: Unit, others: Unit, only: Rows | None = None, scale: int = 1
+def products(
+    rows: Unit, others: Unit, only: Rows | None = None, *, scale: int = 1, between: Sequence[int] | None = None
 ) -> Iterator[tuple[int, int, Matrix]]:
-    """Blocks of scale · rows @ others.T with the first row and column of each; the memory of a block is used again."""
+    """Blocks of scale · rows @ others.T, with the first row and column of each; a block is overwritten by the next.
+
+    With ``only``, of these rows; with ``between``, of the others from the first to before the second of two numbers.
+    """
     buffer = np.empty(BLOCK * BLOCK, np.float32)
-    count = len(rows) if only is None else len(only)
-    for outer in range(0, count, OUTER):
+    first, last = between or (0, len(others))
+    for outer in range(0, len(rows) if only is None else len(only), OUTER):
         held = rows[outer : outer + OUTER] if only is None else rows[only[outer : outer + OUTER]]
         if scale != 1:
             held = scale * held
-        for to in range(0, len(others), BLOCK):
-            there = others[to : to + BLOCK].T
+        for to in range(first, last, BLOCK):
+            there = others[to : min(to + BLOCK, last)].T
             for at in range(0, len(held), BLOCK):
                 here = held[at : at + BLOCK]
                 block = buffer[: len(here) * there.shape[1]].reshape(len(here), -1)
                 yield outer + at, to, np.matmul(here, there, out=block)
 
 
-def _check(k: int) -> None:
+def check_count(k: int) -> None:
+    """UsageError unless it can be a number of neighbours."""
     if k < 1:
         raise UsageError(f"The number of neighbours must be 1 or more, got {k}.")

@@ -17,12 +17,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonde.baselines.prediction import BASELINES, CONSTANT_BASELINES, ENCODER_BASELINES, Prediction
+from sonde.baselines.prediction import (
+    BASELINES,
+    CONSTANT_BASELINES,
+    ENCODER_BASELINES,
+    WORD_BASELINES,
+    Prediction,
+)
 
 if TYPE_CHECKING:
     from sonde.data.dataset import Dataset
 
-__all__ = ["BASELINES", "CONSTANT_BASELINES", "ENCODER_BASELINES", "Prediction", "baseline"]
+__all__ = ["BASELINES", "CONSTANT_BASELINES", "ENCODER_BASELINES", "WORD_BASELINES", "Prediction", "baseline"]
 
 
 def baseline(name: str, dataset: Dataset) -> Prediction:

@@ -12,6 +12,8 @@ CONSTANT_BASELINES = ("majority",)
 ENCODER_BASELINES = ("baseline:random", "baseline:hash")
 """Encoders that know nothing, or only words: run with the probe ``linear`` on all sets with a train/test split. With
 folds, a hundred fits would tell no more than naive Bayes does."""
+WORD_BASELINES = ("copy",)
+"""Those of spaces of words: words are left as they are."""
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,7 @@ def print_summary(folder: AlignmentFolder, export: str) -> None:
     lines = [
         f"{'folder:':15}{folder.path}/ (card.md describes it)",
         f"{'next:':15}sonde words {name} --dictionary TEST",
+        f"{'':15}sonde serve {name} --open",
     ]
     lines += [f"{'':15}sonde run -e vec:{file} -d SETS" for file in files]
     for line in (*lines, f"{'':15}sonde show {name}"):

@@ -112,7 +112,7 @@ def _pair(run: Run, one: Sequence[Result], two: Sequence[Result]) -> Comparison:
         one=float(first.mean()),
         two=float(second.mean()),
         difference=found.value,
-        about=target_of(sides, 0, 1),
+        about=_about(one[0], target_of(sides, 0, 1)),
         low=max(-1.0, low),
         high=min(1.0, high),
         p=system_p(sides, 0, 1),
@@ -143,7 +143,12 @@ def tie_letters(run: Run, results: Mapping[str, Sequence[Result]]) -> tuple[dict
     pairs = list(combinations(order, 2))
     adjusted = holm([system_p(found, one, two) for one, two in pairs]).tolist()
     values = {(given[one], given[two]): value for (one, two), value in zip(pairs, adjusted, strict=True)}
-    return letters([given[i] for i in order], values), target_of(found, *order)
+    return letters([given[i] for i in order], values), _about(results[given[0]][0], target_of(found, *order))
+
+
+def _about(result: Result, target: InferenceTarget) -> InferenceTarget:
+    """What a test is about: without a probe, systems as they are."""
+    return "system" if result.metric == "precision@1" else target
 
 
 def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
-from sonde.baselines import BASELINES, ENCODER_BASELINES
+from sonde.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
 from sonde.errors import UsageError
-from sonde.result import Result
+from sonde.result import RIGHT_OR_WRONG, Result
 from sonde.run.folder import Run
 
 ONE_OF = ("probe", "limit", "device", "sonde", "id")
 """Facts that must have one value on each side of a comparison."""
+SYNONYMS = {"retrieval": "probe"}
+"""What a fact is called, too: neighbours of words are retrieved by nn, csls or isf."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +29,12 @@ def select_side(run: Run, text: str) -> Side:
     """The results of ``encoder[|layer=L][|probe=P]…``; part of the name is enough if it is unambiguous."""
     name, *parts = [text] if text in run.encoders else text.split("|")
     encoder = _encoder(run, name)
-    found = [r for r in run.results if r.cell.encoder == encoder]
+    # paired tests need rows that are right or wrong
+    own = [r for r in run.results if r.cell.encoder == encoder]
+    found = [r for r in own if r.metric in RIGHT_OR_WRONG and r.n["te"] > 1] or own
     for part in parts:
-        key, equals, value = part.partition("=")
+        typed, equals, value = part.partition("=")
+        key = SYNONYMS.get(typed, typed)
         if not equals or key not in ("layer", *ONE_OF):
             raise UsageError(
                 f"{text!r}: expected name=value after the encoder, where name is one of "
@@ -37,16 +42,17 @@ def select_side(run: Run, text: str) -> Side:
             )
         known = dict.fromkeys(str(getattr(r.cell, key)) for r in found)
         if value not in known:
-            raise UsageError(f"{text!r}: {encoder} has no results with {key}={value}; it has {', '.join(known)}.")
+            raise UsageError(f"{text!r}: {encoder} has no results with {typed}={value}; it has {', '.join(known)}.")
         found = [r for r in found if str(getattr(r.cell, key)) == value]
     for key in ONE_OF:
         values = list(dict.fromkeys(str(getattr(r.cell, key)) for r in found))
         if len(values) > 1:
-            example = f"'{encoder}|{key}={values[-1]}'"
-            raise UsageError(f"{encoder} has results with {key} {', '.join(values)}; choose one, as in {example}.")
+            name = "retrieval" if key == "probe" and found[0].metric == "precision@1" else key
+            example = f"'{encoder}|{name}={values[-1]}'"
+            raise UsageError(f"{encoder} has results with {name} {', '.join(values)}; choose one, as in {example}.")
     groups: dict[str, dict[str | None, list[Result]]] = {}
     for r in found:
-        if r.metric == "accuracy" and r.n["te"] > 1:  # paired tests need rows that are right or wrong
+        if r.metric in RIGHT_OR_WRONG and r.n["te"] > 1:
             groups.setdefault(f"{r.cell.dataset}#{r.cell.data} {r.cell.limit}", {}).setdefault(r.cell.layer, []).append(
                 r
             )
@@ -59,8 +65,19 @@ def best_layer(by_layer: dict[str | None, list[Result]]) -> list[Result]:
 
 
 def non_baseline_encoders(run: Run) -> tuple[str, ...]:
-    """The encoders of a run that are not baselines."""
-    return tuple(name for name in run.encoders if name not in (*BASELINES, *ENCODER_BASELINES))
+    """The encoders of a run that are not baselines; spaces of words once for each way in which words are retrieved."""
+    names = tuple(name for name in run.encoders if name not in (*BASELINES, *ENCODER_BASELINES, *WORD_BASELINES))
+    ways = {
+        name: list(dict.fromkeys(r.cell.probe for r in run.results if r.cell.encoder == name and _retrieved(r)))
+        for name in names
+    }
+    return tuple(
+        f"{name}|retrieval={way}" if len(ways[name]) > 1 else name for name in names for way in (ways[name] or [None])
+    )
+
+
+def _retrieved(result: Result) -> bool:
+    return result.metric == "precision@1"
 
 
 def _encoder(run: Run, name: str) -> str:

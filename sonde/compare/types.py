@@ -9,9 +9,10 @@ SIGNIFICANCE_LEVEL = 0.05
 """Of tests; intervals are at 95 %."""
 EQUIVALENCE_MARGIN = 0.01
 """The default margin within which two accuracies are called equivalent."""
-InferenceTarget = Literal["encoder", "partly", "probe"]
+InferenceTarget = Literal["encoder", "partly", "probe", "system"]
 """What an interval or a p-value is about: the encoder, with any probe trained like this one; the trained probe; or
-something in between: only one of two was retrained, and the other is assumed to vary as much, or only seeds vary.
+something in between: only one of two was retrained, and the other is assumed to vary as much, or only seeds vary. Or a
+system as it is, if there is nothing to train, as for spaces of words.
 """
 
 

@@ -97,6 +97,7 @@ def _cell(
         train_n=first.n["tr"],
         edge=_edge(first),
         chosen=tuple(dict(r.chosen) for r in results),
+        details={} if first.trained_on else {**first.baselines, **first.scores},
         partial=first.partial,
         signatures=tuple(r.signature for r in results),
         against=against,

@@ -70,7 +70,8 @@ def _tables(rows: Rows, names: Sequence[str], margin: float) -> Iterator[tuple[l
         body = [[_name(r), f"{r.n:,}", *(_tied(r, name) for name in names)] for r in tied]
         yield (
             [["set", "test", *names], *body],
-            "Accuracy in points. Encoders that share a letter are not significantly different on that set, which does "
+            f"{_metric(rows)} in points. {'Systems' if _of_words(rows) else 'Encoders'} that share a letter are not "
+            "significantly different on that set, which does "
             f"not show that they are equal. {_tests(rows)} Holm over the pairs, at {SIGNIFICANCE_LEVEL:.0%}.{partial}",
         )
         return
@@ -97,11 +98,23 @@ def _tables(rows: Rows, names: Sequence[str], margin: float) -> Iterator[tuple[l
                 for r in pairs
             ),
         ],
-        "The trained probes alone: test rows that only one of them classifies correctly, and p-values, not adjusted: "
+        f"{'Test rows that only one has right' if _of_words(rows) else ONLY_PROBES}, and p-values, not adjusted: "
         "McNemar's exact and mid-p tests and the paired t-test, which treat rows as independent; and a permutation "
         "test over target forms or sentences if rows share them; else again the mid-p value, or with several seeds a "
         "permutation test over rows.",
     )
+
+
+ONLY_PROBES = "The trained probes alone: test rows that only one of them classifies correctly"
+
+
+def _of_words(rows: Rows) -> bool:
+    """Whether all sets are of words or sentences that are retrieved."""
+    return all(row.about == "system" for row in rows)
+
+
+def _metric(rows: Rows) -> str:
+    return "Precision@1" if _of_words(rows) else "Accuracy"
 
 
 def _name(row: Comparison | TieGroups) -> str:
@@ -148,6 +161,7 @@ ABOUT = {
     "partly": "about the encoders as far as is known: what was not retrained (--resample) is assumed to vary as much "
     "as what was, or not at all if nothing was",
     "probe": "about the trained probes alone, as none was retrained (--resample)",
+    "system": "about these systems, on other samples of test words or sentences",
 }
 
 

@@ -1,6 +1,7 @@
 """What a probe got wrong: confusions, accuracy by length and target form, and the most confident errors.
 
-For each set that is scored by accuracy, and each of its columns by the first seed and the layer shown.
+For each set that is scored by accuracy, or has words or sentences that are retrieved, and each of its columns by the
+first seed and the layer shown.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sonde.compare import best_layer
 from sonde.errors import RunError, SondeError
 from sonde.report.bins import Bins, Ints, by_length, by_target, tally
 from sonde.report.grid import Grid, SetKey, grid_of
+from sonde.report.retrieval_errors import of_words
 from sonde.report.shown_rows import shown_row
 from sonde.report.types import ColumnErrors, Confusion, SetErrors, SetSummary, ShownRow, Summary
 from sonde.result import Result
@@ -49,7 +51,11 @@ def error_analysis(run: Run, summary: Summary) -> tuple[Errors, tuple[str, ...]]
     grid = grid_of(run)
     notes: dict[str, None] = {}
     found = tuple(
-        _of_set(run, grid, place, s, notes) if s.scored_by == "accuracy" else None
+        _of_set(run, grid, place, s, notes)
+        if s.scored_by == "accuracy"
+        else of_words(run, grid, place, s, notes)
+        if s.scored_by == "precision@1"
+        else None
         for place, s in zip(grid.sets, summary.sets, strict=True)
     )
     return found, tuple(notes)

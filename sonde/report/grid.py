@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sonde.baselines import BASELINES, ENCODER_BASELINES
+from sonde.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
 from sonde.report.types import Column
 from sonde.result import Cell, Failure, Result
 from sonde.run.folder import Run
 
-BASELINE_NAMES = (*BASELINES, *ENCODER_BASELINES)
+BASELINE_NAMES = (*BASELINES, *ENCODER_BASELINES, *WORD_BASELINES)
 """The baselines, in the order of their columns."""
 
 Layers = dict[str | None, list[Result]]
@@ -70,6 +70,7 @@ def grid_of(run: Run) -> Grid:
     for r in run.results:
         by_layer = results.setdefault(_column(r.cell), {}).setdefault(_place(r.cell), {})
         by_layer.setdefault(r.cell.layer, []).append(r)
+    _spread(results)
     failed: dict[tuple[ColumnKey, SetKey], Failure] = {}
     for f in run.failures:
         if f.cell.probe and f.cell.variant is None:
@@ -96,6 +97,17 @@ def grid_of(run: Run) -> Grid:
         failed=failed,
         failed_encoders={f.cell.encoder: f for f in run.failures if f.cell.encoder and not f.cell.probe},
     )
+
+
+def _spread(results: dict[ColumnKey, dict[SetKey, Layers]]) -> None:
+    """Add results that need no probe to the columns of the same encoder that have one: words are similar, say, however
+    their neighbours are retrieved."""
+    for alone in [c for c in results if c.probe is None and c.encoder not in BASELINE_NAMES]:
+        others = [c for c in results if c.probe is not None and c._replace(probe=None) == alone]
+        for column in others:
+            results[column] = {**results[column], **results[alone]}
+        if others:
+            del results[alone]
 
 
 def _column(cell: Cell) -> ColumnKey:

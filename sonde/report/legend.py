@@ -11,6 +11,7 @@ from sonde.report.scores import LOSSES
 from sonde.report.types import Cell, FailureSummary, SetSummary, Summary
 from sonde.report.variant_tables import interpretations
 from sonde.report.verdict import footnotes
+from sonde.report.word_texts import WORD_METRICS, is_of_words, metric_line, retrieval_lines
 from sonde.result import CONSTANT_INTERVAL
 from sonde.run.variant import base_variant
 
@@ -34,10 +35,11 @@ def legend(summary: Summary, *, human: bool = True) -> list[str]:
     baselines = [cell for s in summary.sets for cell in s.baselines if cell is not None]
     if not every and not baselines:
         return list(summary.notes)
+    kinds = {cell.interval for cell in every + baselines}
     return [
-        _metric(summary.metric, {cell.interval for cell in every + baselines}),
+        metric_line(kinds) if is_of_words(summary) else _metric(summary.metric, kinds),
         *_calibrated(every + baselines),
-        *_about(summary.metric, every, bool(baselines)),
+        *(() if is_of_words(summary) else _about(summary.metric, every, bool(baselines))),
         *_constant(summary),
         *_correlated(summary.sets),
         *_transfer(summary),
@@ -49,6 +51,7 @@ def legend(summary: Summary, *, human: bool = True) -> list[str]:
         *_partial(summary),
         *_synthetic(summary.sets),
         *(_human(summary) if human else ()),
+        *_published(summary),
         *interpretations(summary),
         *summary.notes,
     ]
@@ -108,7 +111,11 @@ def _calibrated(cells: Sequence[Cell]) -> Iterator[str]:
 
 def _correlated(sets: Sequence[SetSummary]) -> Iterator[str]:
     for metric, text in CORRELATIONS.items():
-        found = [s.label for s in sets if s.scored_by == metric]
+        found = [s.label for s in sets if s.scored_by == metric and s.task not in WORD_METRICS]
+        if found:
+            yield f"{_listed(found)}: {text}"
+    for task, text in WORD_METRICS.items():
+        found = [s.label for s in sets if s.task == task]
         if found:
             yield f"{_listed(found)}: {text}"
 
@@ -123,6 +130,9 @@ def _transfer(summary: Summary) -> Iterator[str]:
 
 
 def _probes(summary: Summary) -> Iterator[str]:
+    if is_of_words(summary):
+        yield from retrieval_lines(summary)
+        return
     own = {c.probe for c in summary.columns if c.probe}
     other = {c.encoder: c.probe for c in summary.baselines if c.probe and own != {c.probe}}
     if len(own) == 1:
@@ -145,9 +155,12 @@ def _letters(summary: Summary, cells: Sequence[Cell]) -> Iterator[str]:
         about = {s.letters_about for s in summary.sets if s.letters_about is not None}
         whose = "the encoders" if about == {"encoder"} else "the encoders as far as probes were retrained"
         tests = "the trained probes alone" if about == {"probe"} else whose
+        words = is_of_words(summary)
+        tested = "on the same words or sentences" if words else f"about {tests}"
         yield (
-            "Encoders that share a letter on a set are not significantly different on it, which does not show that "
-            f"they are equal (paired tests about {tests}, as sonde compare makes them; Holm over pairs, 5 %){only}."
+            f"{'Columns' if words else 'Encoders'} that share a letter on a set are not significantly different on it, "
+            f"which does not show that they are equal (paired tests {tested}, as sonde compare makes them; Holm over "
+            f"pairs, 5 %){only}."
         )
 
 
@@ -174,6 +187,11 @@ def _human(summary: Summary) -> Iterator[str]:
     sets = [replace(s, published=()) for s in summary.sets if s.human is not None]
     if summary.metric == "accuracy":
         yield from published_results.footnotes(sets, "human")
+
+
+def _published(summary: Summary) -> Iterator[str]:
+    if summary.metric == "accuracy":
+        yield from published_results.printed_scores(summary.sets)
 
 
 def failures(summary: Summary) -> list[str]:

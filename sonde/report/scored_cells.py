@@ -7,6 +7,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from sonde.report.types import Cell, Column, SetSummary, Summary
+from sonde.result import RIGHT_OR_WRONG
 from sonde.stats import holm
 from sonde.stats.intervals import Z
 
@@ -36,6 +37,11 @@ class ScoredCell(NamedTuple):
         return self.set, self.column.limit, self.column.sonde
 
     @property
+    def right_or_wrong(self) -> bool:
+        """Whether the score is the share of rows that are right."""
+        return self.set_summary.scored_by in RIGHT_OR_WRONG
+
+    @property
     def by_accuracy(self) -> bool:
         """Whether the set is scored by accuracy."""
         return self.set_summary.scored_by == "accuracy"
@@ -58,10 +64,10 @@ def _baselines(summary: Summary, own: SetSummary, column: Column) -> dict[str, C
 
 
 def comparable(summary: Summary) -> list[list[ScoredCell]]:
-    """Results on the same rows of sets that are scored by accuracy, the best first."""
+    """Results on the same rows of sets whose rows are right or wrong, the best first."""
     found: dict[tuple[int, int | None, str], list[ScoredCell]] = {}
     for number in scored_cells(summary):
-        if number.by_accuracy:
+        if number.right_or_wrong:
             found.setdefault(number.sample, []).append(number)
     return [sorted(group, key=lambda n: -n.cell.accuracy) for group in found.values()]
 

@@ -26,7 +26,7 @@ from sonde.report.types import (
 )
 from sonde.report.variant_results import interpret_variants, variant_results
 from sonde.report.verdict import Scored, compare_with_baseline, verdict_of
-from sonde.result import Failure, Result
+from sonde.result import RIGHT_OR_WRONG, Failure, Result
 from sonde.run.diagnoses import read_diagnoses
 from sonde.run.folder import Run
 from sonde.run.training_scores import read_training_scores
@@ -85,7 +85,7 @@ def _with_cells(run: Run, grid: Grid, place: SetKey, metric: Metric, published: 
     baselines = [make_cell(run, grid, column, place, metric, notes) for column in grid.baselines]
     cells = _compare(run, grid, place, cells, baselines, metric, notes)
     letters_about = None
-    if metric == described.scored_by == "accuracy":  # the test is about right and wrong rows
+    if metric == "accuracy" and described.scored_by in RIGHT_OR_WRONG:
         cells, letters_about = _add_letters(run, grid, place, cells, notes)
     return replace(
         described,

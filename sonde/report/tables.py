@@ -18,6 +18,7 @@ from sonde.report.legend import failures, legend
 from sonde.report.types import BaselineComparison, Cell, Summary
 from sonde.report.variant_tables import variant_tables
 from sonde.report.verdict import MARK, NOT_SIGNIFICANT
+from sonde.report.word_tables import word_tables
 from sonde.run.folder import Run, to_row
 from sonde.run.variant import CellText
 
@@ -122,11 +123,18 @@ def _texts(
     if not summary.sets:
         return
     tables = [("", main_columns(summary).all())]
-    tables += [(f"{title}:", columns) for title, columns in (*_layer_tables(summary), *variant_tables(summary))]
+    tables += [(f"{title}:", columns) for title, columns in _more_tables(summary)]
     for title, columns in tables:
         head = [escape(", ".join(column.head)) for column in columns]
         rows = zip(*(map(cell, column.cells) for column in columns), strict=True)
         yield escape(title), [head, *map(list, rows)]
+
+
+def _more_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
+    """The tables that follow the one of results, with their titles."""
+    yield from word_tables(summary)
+    yield from _layer_tables(summary)
+    yield from variant_tables(summary)
 
 
 def _layer_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
@@ -157,7 +165,7 @@ def print_table(summary: Summary) -> None:
     blocks, complete = _main_blocks(main, console.width) if summary.sets else ([], True)
     for block in blocks:
         _print_columns(console, block)
-    for title, (names, *columns) in (*_layer_tables(summary), *variant_tables(summary)):
+    for title, (names, *columns) in _more_tables(summary):
         say(title, "bold")
         for block in _blocks(names, columns, [], console.width):
             _print_columns(console, block)

@@ -12,7 +12,7 @@ up to 5 %. That the baseline is picked as the best of several needs no adjustmen
     above            significantly better
     not_significant  better, but not significantly
     below            not better at all
-    untested         better, but there is no test: for macro-averaged F1, and where predictions cannot be read
+    untested         better, but there is no test: for macro-averaged F1 and BLEU, and where predictions cannot be read
 
 The mark † is shown with the second and the third. Only what is above is ever bold.
 """
@@ -29,7 +29,9 @@ from sonde.compare import difference_p, row_clusters
 from sonde.errors import RunError, SondeError
 from sonde.report.scores import LOSSES, Metric
 from sonde.report.types import BaselineComparison, Cell, Summary, Verdict
-from sonde.result import Result
+from sonde.report.word_texts import MARK_NOTE as WORDS_MARK_NOTE
+from sonde.report.word_texts import is_of_words
+from sonde.result import RIGHT_OR_WRONG, Result
 from sonde.run.folder import Run
 from sonde.stats import clustered_p, holm
 from sonde.stats.classification import MOST_BITS
@@ -93,6 +95,8 @@ def _verdict(gain: float, p: float | None) -> Verdict:
 
 
 def _p(run: Run, one: Scored, two: Scored, metric: Metric, notes: list[str]) -> float | None:
+    if metric == "accuracy" and one.results[0].metric not in RIGHT_OR_WRONG:
+        return None
     try:
         return paired_p(run, one.results, two.results, metric)
     except SondeError as e:
@@ -136,4 +140,9 @@ def footnotes(summary: Summary) -> Iterator[str]:
     if any(cell.best for cell in cells):
         yield BOLD_NOTE
     if any(map(mark_of, cells)):
-        yield MARK_NOTE
+        yield mark_note(summary)
+
+
+def mark_note(summary: Summary) -> str:
+    """What the mark means."""
+    return WORDS_MARK_NOTE if is_of_words(summary) else MARK_NOTE

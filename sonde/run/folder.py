@@ -22,7 +22,7 @@ import numpy.typing as npt
 from sonde.baselines import BASELINES
 from sonde.errors import CorruptionWarning, NotInstalled, RunError, UsageError
 from sonde.probes.model import Model
-from sonde.result import Failure, Result
+from sonde.result import RIGHT_OR_WRONG, Failure, Result
 from sonde.run.html import scores_html
 from sonde.run.info import INFO as INFO
 from sonde.run.info import dataset_failure_cell as dataset_failure_cell
@@ -176,8 +176,8 @@ class Run:
         return self._kept.get(result.key, lambda: self.predictions(result, *names))
 
     def correct(self, result: Result) -> npt.NDArray[np.bool_]:
-        """Which test rows (n) are labelled correctly; UsageError for sets that are not scored by accuracy."""
-        if result.metric != "accuracy":
+        """Which test rows (n) are labelled correctly; UsageError for sets whose rows are not right or wrong."""
+        if result.metric not in RIGHT_OR_WRONG:
             raise UsageError(f"{result.cell.dataset} is scored by {result.metric}: its rows are not right or wrong.")
         found = self.paired_arrays(result)
         return np.asarray(found["predicted"] == found["truth"])

@@ -21,7 +21,7 @@ from sonde.data.parquet import decode_rows
 from sonde.errors import DataError, RunError, UsageError
 from sonde.probes.model import Model
 from sonde.probes.saved import MAX_SAVED_BYTES, from_arrays
-from sonde.result import Result
+from sonde.result import RIGHT_OR_WRONG, Result
 from sonde.task import Example
 
 PREDICTIONS, PROBES, DATASETS = "predictions", "probes", "datasets"
@@ -125,10 +125,11 @@ def read_predictions(folder: Path, result: Result, names: Sequence[str] = ()) ->
     short = any(len(a) != result.n["te"] for name, a in arrays.items() if not name.startswith(AUXILIARY_PREFIX))
     if short or not arrays:
         raise RunError(f"{path}: expected {result.n['te']} predictions. {REDO_CELL}")
-    if is_plain(result) and {"predicted", "truth"} <= arrays.keys():
+    counted = is_plain(result) or (result.metric in RIGHT_OR_WRONG and result.metric != "accuracy")
+    if counted and {"predicted", "truth"} <= arrays.keys():
         share = float((arrays["predicted"] == arrays["truth"]).mean())
         if abs(share - result.score) > SCORE_TOLERANCE:
-            raise RunError(f"{path}: expected an accuracy of {result.score:.4f}, got {share:.4f}. {REDO_CELL}")
+            raise RunError(f"{path}: expected {result.metric} {result.score:.4f}, got {share:.4f}. {REDO_CELL}")
     return arrays
 
 

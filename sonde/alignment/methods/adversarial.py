@@ -1,12 +1,26 @@
-"""Adversarial alignment (Conneau et al. 2018): a map that a discriminator cannot tell from the other language."""
+"""Adversarial alignment (Conneau et al. 2018): a map with which a discriminator cannot tell two languages apart.
+
+A discriminator learns to tell mapped source words from target words, the mapping learns to mislead it, and after every
+update the mapping is moved back towards the orthogonal matrices. It starts at the identity; the epoch with the highest
+criterion counts. Compared with the paper and its released code (MUSE):
+
+- Both learning rates decay, as the paper says; the code's decays for the mapping only. They are halved whenever the
+  criterion is below the best so far; in the code from the second time (``shrink_from=2``).
+- The loss is the mean over the words of both sides, as in the code; the target words have no part in the gradient of
+  the mapping, and are not computed there.
+- Vectors are scaled before they are fed (``scale``): the learning rate is meant for coordinates of a certain size.
+- A vocabulary smaller than ``most_frequent`` is used as a whole.
+- MUSE's own values, where they differ: ``smoothing=0.1 most_frequent=75000 dis_steps=5 decay=0.98 beta=0.001``.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sonde.alignment.method import Arrays, Matrices, Method, Problem
 from sonde.alignment.methods._discriminator import Discriminator, cross_entropy
@@ -21,20 +35,28 @@ SETTINGS = {
     "dropout": Setting(0.0, "dropout on the hidden layers of the discriminator", low=0, high=0.99),
     "smoothing": Setting(0.2, "label smoothing", low=0, high=0.49),
     "most_frequent": Setting(50_000, "words of either side that the discriminator is fed; 0: all", low=0),
+    "scale": Setting(1.0, "root mean square of coordinates to which both sides are scaled; 0: not scaled", low=0),
     "batch": Setting(32, "words of either side in a batch"),
-    "lr": Setting(0.1, "learning rate of the mapping and of the discriminator", low=0),
-    "decay": Setting(0.95, "factor of the learning rate after every epoch", low=0, high=1),
-    "shrink": Setting(0.5, "factor of the learning rate after an epoch whose criterion falls", low=0, high=1),
-    "shrink_from": Setting(1, "which fall is the first to shrink the learning rate"),
+    "updates": Setting(
+        "alternate",
+        "whether the mapping is updated with a batch of its own, after the discriminator, or jointly with it: faster",
+        choices=("alternate", "joint"),
+    ),
     "dis_steps": Setting(1, "updates of the discriminator per update of the mapping"),
     "dis_lambda": Setting(1.0, "weight of the loss of the mapping", low=0),
     "clip": Setting(0.0, "bound of all weights of the discriminator; 0: none", low=0),
     "beta": Setting(0.01, "strength of the orthogonalisation after every update of the mapping", low=0, high=0.5),
+    "lr": Setting(0.1, "learning rate of the mapping and of the discriminator", low=0),
+    "decay": Setting(0.95, "factor of the learning rate after every epoch", low=0, high=1),
+    "shrink": Setting(
+        0.5, "factor of the learning rate after an epoch whose criterion is below the best", low=0, high=1
+    ),
+    "shrink_from": Setting(1, "the first of these epochs after which it shrinks"),
     "epochs": Setting(5, "epochs"),
     "epoch_size": Setting(1_000_000, "source words per epoch"),
-    "norm": Setting(1.0, "length to which vectors are scaled, in the mean of squares; 0: as they are", low=0),
-    "joint": Setting(False, ""),
 }
+HALF = np.float32(0.5)
+"""The share of source words in the loss of the mapping, a mean over the words of both sides."""
 
 
 @dataclass(frozen=True)
@@ -47,19 +69,19 @@ class Options:
     dropout: float
     smoothing: float
     most_frequent: int
+    scale: float
     batch: int
-    lr: float
-    decay: float
-    shrink: float
-    shrink_from: int
+    updates: str
     dis_steps: int
     dis_lambda: float
     clip: float
     beta: float
+    lr: float
+    decay: float
+    shrink: float
+    shrink_from: int
     epochs: int
     epoch_size: int
-    norm: float
-    joint: bool
 
 
 @dataclass
@@ -70,41 +92,41 @@ class State:
     matrix: Matrix
     best: Matrix
     lr: float
-    best_criterion: float = -math.inf
-    last_criterion: float = -math.inf
+    criterion: float = -math.inf
+    """Of the best matrix."""
     falls: int = 0
+    """Epochs whose criterion was below the best."""
     epoch: int = 0
     """Epochs done."""
 
-    def arrays(self) -> Arrays:
-        """As they are kept."""
-        numbers = [self.lr, self.best_criterion, self.last_criterion, self.falls, self.epoch]
-        return {"matrix": self.matrix, "best": self.best, "numbers": np.array(numbers), **self.discriminator.arrays()}
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """As they are kept; only the numbers are a copy."""
+        numbers = np.array([self.lr, self.criterion, self.falls, self.epoch])
+        return {"matrix": self.matrix, "best": self.best, "numbers": numbers, **self.discriminator.arrays()}
 
     def restore(self, arrays: Arrays) -> None:
         """From what was kept."""
         for name, array in self.arrays().items():
-            if name != "numbers":
-                array[...] = arrays[name]
-        self.lr, self.best_criterion, self.last_criterion = map(float, arrays["numbers"][:3])
-        self.falls, self.epoch = map(int, arrays["numbers"][3:])
+            array[...] = arrays[name]
+        self.lr, self.criterion = map(float, arrays["numbers"][:2])
+        self.falls, self.epoch = map(int, arrays["numbers"][2:])
 
 
 def solve(problem: Problem) -> Matrices:
-    """The mapping of the epoch with the best criterion."""
+    """The mapping after the epoch with the highest criterion."""
     values: dict[str, Any] = dict(problem.settings)
-    options = Options(**{field.name: values[field.name] for field in fields(Options)})
+    options = Options(**values)
     source, target = (fed(vectors, options) for vectors in (problem.source, problem.target))
     state = start(source.shape[1], options, problem.rng(0))
     if kept := problem.load():
         state.restore(kept)
     while state.epoch < options.epochs:
-        facts = epoch(source, target, state, options, problem.rng(state.epoch + 1))
+        state.epoch += 1
+        facts = train_epoch(source, target, state, options, problem.rng(state.epoch))
         found = Matrices(state.matrix.copy())
         criterion = problem.criterion(found)
-        state.epoch += 1
-        problem.report("epoch", state.epoch, found, {"criterion": criterion, **facts})
         judge(state, criterion, options)
+        problem.report("epoch", state.epoch, found, {"criterion": criterion, **facts})
         problem.save(state.arrays())
     return Matrices(state.best)
 
@@ -112,8 +134,8 @@ def solve(problem: Problem) -> Matrices:
 def fed(vectors: Matrix, options: Options) -> Matrix:
     """The rows that are sampled, scaled."""
     rows = vectors[: options.most_frequent or len(vectors)]
-    square = np.einsum("ij,ij->", rows, rows, dtype=np.float64) / len(rows)
-    return rows * np.float32(options.norm / np.sqrt(square)) if options.norm and square else rows
+    square = np.einsum("ij,ij->", rows, rows, dtype=np.float64) / rows.size
+    return rows * np.float32(options.scale / np.sqrt(square)) if options.scale and square else rows
 
 
 def start(dim: int, options: Options, rng: np.random.Generator) -> State:
@@ -125,71 +147,88 @@ def start(dim: int, options: Options, rng: np.random.Generator) -> State:
     return State(discriminator, matrix, matrix.copy(), options.lr)
 
 
-def epoch(source: Matrix, target: Matrix, state: State, options: Options, rng: np.random.Generator) -> dict[str, float]:
+def train_epoch(
+    source: Matrix, target: Matrix, state: State, options: Options, rng: np.random.Generator
+) -> dict[str, float]:
     """Train for one epoch; returns what is known of it."""
-    n, lr, discriminator, matrix = options.batch, state.lr, state.discriminator, state.matrix
-    rows = np.empty((2 * n, len(matrix)), np.float32)
-    labels = np.repeat(np.array([1 - options.smoothing, options.smoothing], np.float32), n)
-    losses = correct = count = 0.0
-    scratch = np.empty_like(matrix), np.empty_like(matrix)
-    for _ in range(max(1, options.epoch_size // n)):
-        for _ in range(options.dis_steps):
-            words = source[rng.integers(len(source), size=n)]
-            np.matmul(words, matrix, out=rows[:n])
-            np.take(target, rng.integers(len(target), size=n), axis=0, out=rows[n:])
-            logits = discriminator.logits(rows, rng)
-            loss, errors = cross_entropy(logits, labels)
-            if not math.isfinite(loss):
-                raise SondeError("nan")
-            losses, count = losses + loss, count + 1
-            correct += np.count_nonzero((logits > 0) == (labels > 0.5))
-            if options.joint:
-                fool = errors[:n] + np.float32((1 - 2 * options.smoothing) / (2 * n))
-                grad = joint(discriminator, errors, fool, lr)
-            else:
-                discriminator.descend(errors, lr)
-            if options.clip:
-                discriminator.clip(options.clip)
-        if not options.joint:
-            words = source[rng.integers(len(source), size=n)]
-            logits = discriminator.logits(words @ matrix)
-            _, errors = cross_entropy(logits, 1 - labels[:n])
-            errors *= np.float32(0.5 * options.dis_lambda)
-            grad = discriminator.input_gradient(errors)
-        matrix -= np.float32(lr) * (words.T @ grad)
-        orthogonalise(matrix, options.beta, scratch)
+    game = Game(source, target, state, options, rng)
+    for _ in range(max(1, options.epoch_size // options.batch)):
+        for step in range(options.dis_steps):
+            joint = options.updates == "joint" and step == options.dis_steps - 1
+            game.update_discriminator(joint=joint)
+        if options.updates == "alternate":
+            game.update_mapping()
     return {
-        "discriminator_loss": losses / count,
-        "discriminator_accuracy": correct / count / (2 * n),
-        "orthogonality": orthogonality(matrix),
-        "lr": lr,
+        "discriminator_loss": game.losses / game.steps,
+        "discriminator_accuracy": game.right / game.steps / (2 * options.batch),
+        "orthogonality": orthogonality(state.matrix),
+        "lr": state.lr,
     }
 
 
-def joint(self, errors, fool, rate):
-    from scipy.linalg.blas import sgemm
-    n = len(errors)
-    self._gradients[-1][:n, 0] = 1
-    for at in reversed(range(len(self.weights))):
-        self._propagate(at, n if at else len(fool))
-    for at in range(len(self.weights)):
-        g = self._gradients[at + 1][:n]
-        g *= errors[:, None]
-        sgemm(-rate, g.T, self._activations[at][:n].T, 1.0, self.weights[at].T, trans_b=True, overwrite_c=True)
-        self.biases[at] -= np.float32(rate) * g.sum(0)
-    g = self._gradients[0][: len(fool)]
-    g *= fool[:, None]
-    return g
+class Game:
+    """The updates of an epoch, and their buffers."""
 
+    def __init__(
+        self, source: Matrix, target: Matrix, state: State, options: Options, rng: np.random.Generator
+    ) -> None:
+        self._source, self._target, self._state, self._options, self._rng = source, target, state, options, rng
+        n, dim = options.batch, source.shape[1]
+        self._words, self._rows = np.empty((n, dim), np.float32), np.empty((2 * n, dim), np.float32)
+        self._labels = np.repeat(np.array([1 - options.smoothing, options.smoothing], np.float32), n)
+        self._scratch = np.empty((2, dim, dim), np.float32)
+        self.losses, self.right, self.steps = 0.0, 0, 0
 
-def orthogonalise(matrix: Matrix, beta: float, scratch: tuple[Matrix, Matrix]) -> None:
-    """Move a matrix nearer to the orthogonal ones, in place: (1 + β) M − β M Mᵀ M."""
-    square, cube = scratch
-    np.matmul(matrix.T, matrix, out=square)
-    np.matmul(matrix, square, out=cube)
-    matrix *= np.float32(1 + beta)
-    cube *= np.float32(beta)
-    matrix -= cube
+    def _sample(self) -> None:
+        """Source words, and mapped ones in the first half of the rows."""
+        n = len(self._words)
+        np.take(self._source, self._rng.integers(len(self._source), size=n), axis=0, out=self._words)
+        np.matmul(self._words, self._state.matrix, out=self._rows[:n])
+
+    def update_discriminator(self, *, joint: bool) -> None:
+        """A step of SGD; if it is joint, of the mapping as well."""
+        n, discriminator, options = len(self._words), self._state.discriminator, self._options
+        self._sample()
+        np.take(self._target, self._rng.integers(len(self._target), size=n), axis=0, out=self._rows[n:])
+        logits = discriminator.logits(self._rows, self._rng)
+        loss, errors = cross_entropy(logits, self._labels)
+        if not math.isfinite(loss):
+            raise SondeError(
+                f"adversarial: the loss of the discriminator is {loss} in epoch {self._state.epoch}: the training "
+                f"diverged at lr={options.lr:g} and scale={options.scale:g}. Lower lr, or check the vectors."
+            )
+        self.losses, self.steps = self.losses + loss, self.steps + 1
+        self.right += int(np.count_nonzero((logits > 0) == (self._labels > 0.5)))
+        discriminator.differentiate(2 * n)
+        if joint:
+            _, misled = cross_entropy(logits[:n], 1 - self._labels[:n])
+            gradient = discriminator.by_input(n) * (HALF * misled[:, None])
+        discriminator.descend(errors, self._state.lr)
+        if options.clip:
+            discriminator.clip(options.clip)
+        if joint:
+            self._move(gradient)
+
+    def update_mapping(self) -> None:
+        """A step of SGD that makes the discriminator take source words for target words."""
+        n, discriminator = len(self._words), self._state.discriminator
+        self._sample()
+        _, errors = cross_entropy(discriminator.logits(self._rows[:n]), 1 - self._labels[:n])
+        discriminator.differentiate(n)
+        self._move(discriminator.by_input(n) * (HALF * errors[:, None]))
+
+    def _move(self, gradient: Matrix) -> None:
+        square, cube = self._scratch
+        matrix, options = self._state.matrix, self._options
+        np.matmul(self._words.T, gradient, out=square)
+        square *= np.float32(self._state.lr * options.dis_lambda)
+        matrix -= square
+        if options.beta:
+            np.matmul(matrix.T, matrix, out=square)
+            np.matmul(matrix, square, out=cube)
+            cube *= np.float32(options.beta)
+            matrix *= np.float32(1 + options.beta)
+            matrix -= cube
 
 
 def orthogonality(matrix: Matrix) -> float:
@@ -201,9 +240,9 @@ def orthogonality(matrix: Matrix) -> float:
 def judge(state: State, criterion: float, options: Options) -> None:
     """Keep the best matrix, and set the learning rate of the next epoch."""
     state.lr *= options.decay
-    if criterion > state.best_criterion:
-        state.best_criterion, state.best = criterion, state.matrix.copy()
-    elif criterion < state.best_criterion:
+    if not criterion <= state.criterion:
+        state.criterion, state.best = criterion, state.matrix.copy()
+    elif criterion < state.criterion:
         state.falls += 1
         if state.falls >= options.shrink_from:
             state.lr *= options.shrink

@@ -43,23 +43,26 @@ class Moments(NamedTuple):
 def moments(rows: Matrix) -> Moments:
     """The moments of rows (n, d)."""
     blocks = [slice(at, at + BLOCK) for at in range(0, len(rows), BLOCK)]
-    second = sum(_product(rows[block], rows[block]) for block in blocks) / len(rows)
-    values, vectors = np.linalg.eigh(second)
+    second = np.zeros((rows.shape[1], rows.shape[1]))
+    for block in blocks:
+        wide = rows[block].astype(np.float64)
+        second += wide.T @ wide
+    values, vectors = np.linalg.eigh(second / len(rows))
     values, vectors = values[::-1], vectors[:, ::-1]
     known = values > 1e-6 * max(values[0], 0)  # directions without variance stay zero
     scaled = np.where(known, vectors / np.sqrt(np.where(known, values, 1)), 0)
-    coordinates = (rows[block].astype(np.float64) @ scaled for block in blocks)
-    return Moments(vectors, sum(z.T @ z**2 for z in coordinates) / len(rows))
-
-
-def _product(one: Matrix, two: Matrix) -> NDArray[np.float64]:
-    return one.T.astype(np.float64) @ two.astype(np.float64)
+    third = np.zeros_like(second)
+    for block in blocks:
+        z = rows[block] @ scaled
+        third += z.T @ z**2
+    return Moments(vectors, third / len(rows))
 
 
 def agreements(one: Moments, two: Moments) -> NDArray[np.float64]:
     """The cosine (d,) of the third moments of eigenvectors of the same rank: −1 if one of them is reversed."""
     norms = np.linalg.norm(one.third, axis=1) * np.linalg.norm(two.third, axis=1)
-    return np.einsum("ij,ij->i", one.third, two.third) / np.where(norms > 0, norms, np.inf)
+    products: NDArray[np.float64] = (one.third * two.third).sum(1)
+    return products / np.where(norms > 0, norms, np.inf)
 
 
 def solve(problem: Problem) -> Matrices:

@@ -48,7 +48,7 @@ class _State:
     @property
     def repeats(self) -> bool:
         """Whether all further rounds would repeat those since a dictionary that is now there again."""
-        return self.seen[-1:] != () and self.seen[-1] in self.seen[:-1]
+        return len(set(self.seen)) < len(self.seen)
 
 
 def solve(problem: Problem) -> Matrices:
@@ -167,7 +167,8 @@ def _words(problem: Problem, keep: float) -> int:
 def _final_weights(problem: Problem, pairs: Rows) -> Weights:
     """Of too few words, only the rotation."""
     few = min(len(np.unique(side)) for side in pairs.T) < problem.source.shape[1]
-    return Weights(False, 0, 0, False) if few else _weights(problem)
+    found = _weights(problem)
+    return found._replace(whiten=False, source_reweight=0, target_reweight=0) if few else found
 
 
 SETTINGS: Mapping[str, Setting] = {

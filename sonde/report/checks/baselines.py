@@ -15,7 +15,7 @@ al. (2018), length has 100 on SentLen, and naive Bayes over words 97.8 on WC."""
 
 def below_baseline(summary: Summary) -> Finding | None:
     """The scores that are marked with † in every table."""
-    found = [n for n in scored_cells(summary) if n.cell.against]
+    found = [n for n in scored_cells(summary) if n.cell.against and n.right_or_wrong]
     if not found:
         return None
     many = len(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sonde.report.check import Check, Finding
 from sonde.report.scored_cells import scored_cells
 from sonde.report.types import SetSummary, Summary
+from sonde.report.word_texts import is_of_words
 
 
 def failures(summary: Summary) -> Finding | None:
@@ -44,7 +45,7 @@ def _has(own: SetSummary, severity: str) -> bool:
 
 def unsound_data(summary: Summary) -> Finding | None:
     """What audits found in the sets."""
-    sets = summary.sets
+    sets = () if is_of_words(summary) else summary.sets  # audits are of probing sets
     if not sets:
         return None
     known = [own for own in sets if own.audit is not None]
@@ -77,7 +78,7 @@ def unsound_data(summary: Summary) -> Finding | None:
 
 def synthetic(summary: Summary) -> Finding | None:
     """Sets of generated sentences."""
-    sets = summary.sets
+    sets = () if is_of_words(summary) else summary.sets
     if not sets:
         return None
     found = [own.label for own in sets if own.synthetic]

@@ -14,6 +14,7 @@ from sonde.probes.kind import kind_of
 from sonde.report.check import Check, Finding
 from sonde.report.scored_cells import MARGIN, ScoredCell, differs_significantly, points, scored_cells
 from sonde.report.types import Cell, Summary
+from sonde.report.word_texts import is_of_words
 from sonde.result import Signature
 
 MIN_GRID_SIZE = 3
@@ -135,7 +136,7 @@ def _nothing(number: ScoredCell) -> bool:
 
 def one_seed(summary: Summary) -> Finding | None:
     """Scores that another seed could change, by an unknown amount."""
-    every = list(scored_cells(summary))
+    every = [] if is_of_words(summary) else list(scored_cells(summary))
     if not every:
         return None
     moved = [n for n in every if _moves(n)]

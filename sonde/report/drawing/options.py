@@ -18,8 +18,14 @@ METRIC_TITLES = {
     "pearson": "Pearson × 100",
     "spearman": "Spearman × 100",
     "recall@1": "recall@1 (%)",
+    "precision@1": "precision@1 (%)",
+    "bleu": "BLEU",
+    "cosine": "cosine × 100",
 }
 MIXED_METRICS_TITLE = "accuracy or correlation, × 100"
+MIXED_WORD_METRICS_TITLE = "precision@1, correlation, cosine or BLEU, × 100"
+"""For spaces of words."""
+WORD_METRICS = {"precision@1", "bleu", "cosine"}
 NAME_COLUMNS = (("set_name", "Set"), ("encoder_name", "Encoder"))
 INTERVAL_COLUMNS = (("points", "Score, × 100"), ("points_low", "from"), ("points_high", "to"))
 """Columns that the tables below most charts of the page have: fields of the rows, and headings."""
@@ -44,6 +50,10 @@ class Options:
     """The encoders to load, for a chart that needs no run."""
     sentences: tuple[str, ...] = ()
     """What these encode."""
+    alignment: str | None = None
+    """The folder of `sonde align` to be drawn, for a chart that takes one."""
+    words: tuple[str, ...] = ()
+    """Source words of it; none: the chart's choice."""
 
 
 def selected_sets(summary: Summary, indices: Sequence[int]) -> dict[int, str]:
@@ -65,4 +75,5 @@ def _selected(n: int, indices: Sequence[int]) -> list[int]:
 def score_title(rows: Sequence[Row]) -> str:
     """The title of an axis of scores: the metric that all rows have, or that there are several."""
     metrics = {row["metric"] for row in rows}
-    return METRIC_TITLES.get(metrics.pop(), MIXED_METRICS_TITLE) if len(metrics) == 1 else MIXED_METRICS_TITLE
+    mixed = MIXED_WORD_METRICS_TITLE if metrics & WORD_METRICS else MIXED_METRICS_TITLE
+    return METRIC_TITLES.get(metrics.pop(), mixed) if len(metrics) == 1 else mixed

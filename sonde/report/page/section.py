@@ -49,6 +49,8 @@ class Section:
         The heading.
     intro
         How to read what follows.
+    words_intro
+        The same for a run of spaces of words only, if it differs.
     template
         Jinja, autoescaped: every text that is put into it is escaped. It has the variables of ``data``, ``figures``
         (the charts of the section), ``summary``, and the ``macros`` of the page.
@@ -76,6 +78,7 @@ class Section:
     name: str
     title: str
     intro: str = field(default="", repr=False)
+    words_intro: str = field(default="", repr=False)
     template: str = field(default=CHARTS_ONLY, repr=False)
     data: Callable[[PageData], Mapping[str, object]] = field(default=_nothing, repr=False)
     absent: Callable[[PageData], str | None] = field(default=_always, repr=False)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sonde.report.types import CheckResult, Summary
+from sonde.report.word_texts import is_of_words
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,15 @@ def head_of(summary: Summary) -> PageHeader:
     probes = list(dict.fromkeys(c.probe for c in columns if c.probe))
     seeds = sorted({cell.seeds for own in sets for cell in own.cells if cell})
     encoders = len({(c.encoder, c.identity) for c in columns})
-    lede = [f"{count(encoders, 'encoder')} × {count(len(sets), 'set')}"]
+    words = is_of_words(summary)
+    lede = [f"{count(encoders, 'system' if words else 'encoder')} × {count(len(sets), 'set')}"]
     if languages:
         lede.append(join_words(languages) if len(languages) <= 4 else f"{len(languages)} languages")
-    if probes:
+    if probes and words:
+        lede.append(f"retrieval: {join_words(probes)}")
+    elif probes:
         lede.append(f"probe: {join_words(probes)}" if len(probes) == 1 else f"probes: {join_words(probes)}")
-    if seeds:
+    if seeds and not words:
         lede.append(count(seeds[-1], "seed"))
     checks = checks_of(summary)
     return PageHeader(" · ".join(lede), _badges(summary), _verdict(checks), bool(checks.issues or checks.tips))
@@ -102,7 +106,7 @@ def duration(seconds: float) -> str:
 def not_audited(summary: Summary) -> str:
     """How to audit the sets that have no audit."""
     found = [own.label for own in summary.sets if own.audit is None]
-    if not found:
+    if not found or is_of_words(summary):
         return ""
     which = "No set has" if len(found) == len(summary.sets) else "Not every set has"
     return f"{which} an audit. `sonde audit` looks for duplicates, leaks, shortcuts and imbalance in any set."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Verdict = Literal["above", "not_significant", "below", "untested"]
@@ -95,5 +95,7 @@ class Cell:
     """Encoders that share a letter on a set are not significantly different."""
     best: bool = False
     """Shown in bold: not significantly different from the best of the set, and above the baselines."""
+    details: Mapping[str, float] = field(default_factory=dict)
+    """Of spaces of words, by the first seed: further scores, counts of what was left out, and what chance gives."""
     by_dev: bool = True
     """Of cells of one layer: whether dev chose this layer."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.variant_tables import variant_tables
+from sonde.report.word_texts import is_of_words
 
 
 def data(page: PageData) -> Mapping[str, object]:
@@ -17,6 +18,8 @@ def absent(page: PageData) -> str | None:
     """Why there are none: nothing was requested, or nothing could be computed."""
     if any(column for own in page.summary.sets for column in own.variants):
         return None
+    if is_of_words(page.summary):
+        return ""
     return "No controls or measures were requested: sonde run --controls all --measures all."
 
 

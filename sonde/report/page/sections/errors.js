@@ -7,7 +7,7 @@
   const sets = byId("errors-set");
   if (!sets) return;
   const encoders = byId("errors-encoder");
-  const { names, columns, errors, best } = data.sections.errors;
+  const { names, columns, errors, best, retrieved } = data.sections.errors;
   const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
   const whole = (n) => n.toLocaleString("en");
   const points = (share) => (100 * share).toFixed(1);
@@ -62,11 +62,12 @@
     return found;
   }
 
-  function rowsOf(found) {
+  function rowsOf(found, near) {
     return found.map(([segments, truth, predicted, confidence, source]) => {
       const item = make("li");
       const facts = make("p", null, { class: "facts" });
-      facts.append("true ", make("bdi", truth), ", predicted ", make("bdi", predicted), ` with probability ${confidence.toFixed(2)}`);
+      if (near) facts.append("nearest: ", make("bdi", predicted), ` (cosine ${confidence.toFixed(2)}); right: `, make("bdi", truth));
+      else facts.append("true ", make("bdi", truth), ", predicted ", make("bdi", predicted), ` with probability ${confidence.toFixed(2)}`);
       if (source) facts.append("; ", make("bdi", source));
       item.append(sentence(segments), facts);
       return item;
@@ -120,11 +121,18 @@
   function fill() {
     const set = Number(sets.value);
     const { labels, columns: found } = errors[set];
+    const near = retrieved[set];
     const own = found[Number(encoders.value)];
     const n = sum(own.length.map((b) => b[2]));
     const right = sum(own.length.map((b) => b[3]));
-    byId("errors-sum").textContent = `${whole(n - right)} of ${whole(n)} test rows are wrong: accuracy ${points(right / n)} %.`;
-    if (own.confusion) {
+    byId("errors-sum").textContent = `${whole(n - right)} of ${whole(n)} test rows are wrong: ${near ? "precision@1" : "accuracy"} ${points(right / n)} %.`;
+    for (const id of ["errors-matrix", "errors-bias"]) byId(id).hidden = near;
+    byId("errors-length").hidden = near && own.length.length < 2;
+    byId("errors-by-probe").hidden = near;
+    byId("errors-by-cosine").hidden = !near;
+    if (near) {
+      // what is retrieved is not one of a few labels
+    } else if (own.confusion) {
       byId("errors-confusion").replaceChildren(matrix(labels, own.confusion));
       const counts = labels.map((label, j) => [label, sum(own.confusion[j]), sum(own.confusion.map((row) => row[j]))]);
       const rows = counts.map(([label, truth, given]) => [label, whole(truth), whole(given), `${given === truth ? "" : given > truth ? "+" : "−"}${whole(Math.abs(given - truth))}`]);
@@ -137,13 +145,13 @@
     byId("errors-lengths").replaceChildren(bins(own.length, "Tokens"));
     byId("errors-target").hidden = !own.target;
     if (own.target) byId("errors-targets").replaceChildren(bins(own.target, "Rows with the form"));
-    byId("errors-list").replaceChildren(...rowsOf(own.errors));
+    byId("errors-list").replaceChildren(...rowsOf(own.errors, near));
     for (const end of ["doubtful", "easiest"]) {
       const rows = errors[set][end] || [];
       byId(`errors-${end}-part`).hidden = !rows.length;
       byId(`errors-${end}`).replaceChildren(...informative(rows));
     }
-    if (!own.errors.length) byId("errors-list").append(make("li", "None with a known probability."));
+    if (!own.errors.length) byId("errors-list").append(make("li", near ? "None." : "None with a known probability."));
   }
 
   function choose() {

@@ -6,6 +6,7 @@ from sonde.report.names import set_names
 from sonde.report.page.packed_errors import pack_errors
 from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.types import SetSummary
+from sonde.report.word_texts import is_of_words
 
 
 def script_data(page: PageData) -> object:
@@ -14,6 +15,7 @@ def script_data(page: PageData) -> object:
         "names": set_names(page.summary.sets),
         "columns": page.names,
         "errors": pack_errors(page.summary.errors),
+        "retrieved": [own.scored_by == "precision@1" for own in page.summary.sets],
         "best": [_best(own) for own in page.summary.sets],
     }
 
@@ -28,6 +30,8 @@ def absent(page: PageData) -> str | None:
     """Whether there is a set with predictions."""
     if any(page.summary.errors):
         return None
+    if is_of_words(page.summary):
+        return "No words or sentences were retrieved, or the predictions cannot be read."
     return "No set is scored by accuracy, or its predictions cannot be read."
 
 
@@ -37,6 +41,7 @@ section = Section(
     title="Errors",
     intro="One encoder on one set at a time: which labels its probe confuses, where it fails, and its most confident "
     "errors.",
+    words_intro="One system on one set at a time: the words or sentences whose nearest neighbour is not a translation.",
     template=sibling_file(__package__, "errors.html"),
     absent=absent,
     script=sibling_file(__package__, "errors.js"),

@@ -8,5 +8,7 @@ section = Section(
     title="Confidence intervals",
     intro="Where two intervals overlap widely, the order of the two encoders may be due to chance. † marks scores that "
     "are not significantly better than the best baseline.",
+    words_intro="Where two intervals overlap widely, the order of the two systems may be due to chance. † marks scores "
+    "that are not significantly better than the baseline copy.",
     absent=unless_charts("intervals", "No score has an interval."),
 )

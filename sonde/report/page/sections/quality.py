@@ -21,6 +21,7 @@ section = Section(
     title="Data quality",
     intro="A score is only as good as its set: how large the set is, where it comes from, and what an audit found in "
     "it.",
+    words_intro="What was evaluated on: how many words, sentences or pairs, and where they come from.",
     template=sibling_file(__package__, "quality.html"),
     data=data,
 )

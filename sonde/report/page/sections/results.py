@@ -9,6 +9,7 @@ from sonde.report.legend import failures, legend
 from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.page.table import table, table_csv
 from sonde.report.tables import latex, markdown
+from sonde.report.word_texts import RESULTS_INTRO
 
 
 def data(page: PageData) -> Mapping[str, object]:
@@ -31,6 +32,7 @@ section = Section(
     "probes were retrained and otherwise for the trained probe. Encoders that share a letter on a set are not "
     "significantly different on it. † marks scores that are not significantly better than the best baseline. Click a "
     "heading to sort.",
+    words_intro=RESULTS_INTRO,
     template=sibling_file(__package__, "results.html"),
     data=data,
     script=sibling_file(__package__, "results.js"),

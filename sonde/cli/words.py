@@ -1,0 +1,173 @@
+"""`sonde words`: translate words, compare them and retrieve sentences in a space of two languages."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from sonde.words.evaluation import Request
+
+order = 75
+
+
+def words(
+    *systems: str,
+    dictionary: Annotated[tuple[str, ...], Parameter(("--dictionary", "-d"))] = (),
+    similarity: tuple[str, ...] = (),
+    sentences: tuple[str, ...] = (),
+    word_by_word: tuple[str, ...] = (),
+    identical: int = 0,
+    evaluate: tuple[str, ...] = (),
+    out: Annotated[Path, Parameter(("--out", "-o"))] = Path("run"),
+    scoring: tuple[str, ...] = ("nn", "csls"),
+    reverse: bool = False,
+    both: bool = False,
+    common: bool = False,
+    pos: str | None = None,
+    idf: str | None = None,
+    queries: int = 2000,
+    languages: str | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+) -> int:
+    """Evaluate spaces of words of two languages: translation, similarity, retrieval. The same command resumes.
+
+    A file is used in the direction in which more of its words are known; results are in a run, as those of `sonde run`
+    are, for `sonde show`, `sonde compare`, `sonde report` and `sonde figure`.
+
+    Parameters
+    ----------
+    systems: str
+        What `sonde align` wrote (FOLDER; FOLDER?epoch=3 or ?seed=2 for another of its maps, FOLDER?epoch=all for every
+        map along the way), two files of word vectors in one space (A.vec,B.vec), or one (A.vec).
+    dictionary: tuple[str, ...]
+        A file of words and their translations: precision at 1, 5 and 10, and closeness of the pairs; may be repeated.
+    similarity: tuple[str, ...]
+        A file of pairs of words, of one language or two, with scores of people: Pearson's and Spearman's correlation.
+    sentences: tuple[str, ...]
+        A,B: two files that are aligned line by line: precision at 1, 5 and 10 of retrieving the translation.
+    word_by_word: tuple[str, ...]
+        A,B: two files that are aligned line by line: BLEU of translating word by word.
+    identical: int
+        Ask for this many words that both spaces have, sampled evenly over frequency, each its own translation: for two
+        spaces of one language.
+    evaluate: tuple[str, ...]
+        NAME=FILE or NAME=A,B: another evaluation, as `sonde ls word-evaluations` lists them.
+    out: Path
+        The folder to write to, or to resume in. Default: run.
+    scoring: tuple[str, ...]
+        How neighbours are scored, comma-separated: nn (cosine), csls, isf (inverted softmax). Default: nn,csls.
+    reverse: bool
+        Exchange the two columns, or files: from the second language to the first.
+    both: bool
+        Evaluate in both directions.
+    common: bool
+        Only ask for words that all systems know, so that systems with different vocabularies can be compared.
+    pos: str
+        A file of lines of a word, a tab and its part of speech, to report precision by part of speech.
+    idf: str
+        A,B: two files of sentences for inverse document frequencies. Default: the sentences that are not looked for.
+    queries: int
+        Sentences to look for, at most; all are candidates. Default: 2000.
+    languages: str
+        The languages of the columns, or files, such as en-fr. Default: from the names of the files.
+    limit: int
+        Only this many of the most frequent words of each space. Default: all.
+    seed: int
+        Samples of identical words and sentences depend on it. Default: 0.
+    """
+    from sonde.cli._warnings import printed_warnings
+    from sonde.console import err, progress_bar
+    from sonde.errors import UsageError
+    from sonde.report.summary import summarise
+    from sonde.report.tables import print_table
+    from sonde.words.evaluate import evaluate_words
+    from sonde.words.evaluation import Request
+
+    if not systems:
+        raise UsageError("Name a system: sonde words FOLDER --dictionary FILE, with FOLDER from `sonde align`.")
+    if identical < 0 or queries < 1 or (limit is not None and limit < 2):
+        raise UsageError("--identical must be 0 or more, --queries 1 or more, --limit 2 or more.")
+    given = [
+        *((name, (file,)) for file in dictionary for name in ("translation", "closeness")),
+        *([("translation", ())] if identical else []),
+        *(("similarity", (file,)) for file in similarity),
+        *(("retrieval", _two(text, "--sentences")) for text in sentences),
+        *(("word_by_word", _two(text, "--word-by-word")) for text in word_by_word),
+        *map(_named, evaluate),
+    ]
+    if not given:
+        raise UsageError("Name what to evaluate on, such as --dictionary en-fr.5000-6500.txt.")
+    requests = [
+        Request(
+            evaluation=name, files=files, reverse=way, languages=_languages(languages),
+            idf=_two(idf, "--idf") if idf and name == "retrieval" else (),
+            pos=pos if name == "translation" else None, identical=0 if files else identical, queries=queries, seed=seed,
+        )
+        for name, files in given
+        for way in _ways(name, reverse, both)
+    ]  # fmt: skip
+    _check_unused(requests, pos, idf)
+    with printed_warnings(), progress_bar() as progress:
+        found = evaluate_words(
+            systems, requests, out, scorings=[name for text in scoring for name in text.split(",")],
+            common=common, limit=limit, progress=progress,
+            command=shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")]),
+        )  # fmt: skip
+    print_table(summarise(found))
+    err().print(f"\n{len(found)} results, written to {out}/", markup=False)
+    return 2 if found.failures else 0
+
+
+def _ways(name: str, reverse: bool, both: bool) -> Sequence[bool]:
+    """The directions that an evaluation is made in; cosines are the same in both."""
+    if name in ("similarity", "closeness"):
+        return (False,)
+    return (False, True) if both else (reverse,)
+
+
+def _two(text: str, option: str) -> tuple[str, ...]:
+    from sonde.errors import UsageError
+
+    files = tuple(text.split(","))
+    if len(files) != 2 or not all(files):
+        raise UsageError(f"{option} {text}: expected two files, separated by a comma: A,B.")
+    return files
+
+
+def _named(text: str) -> tuple[str, tuple[str, ...]]:
+    from sonde.errors import UsageError
+    from sonde.words import WORD_EVALUATIONS
+
+    name, equals, files = text.partition("=")
+    if not equals or not files:
+        raise UsageError(f"--evaluate {text}: expected NAME=FILE, or NAME=A,B.")
+    many = WORD_EVALUATIONS.get(name).files
+    return name, (files,) if many == 1 else _two(files, f"--evaluate {name}")
+
+
+def _languages(text: str | None) -> tuple[str, str] | None:
+    from sonde.errors import UsageError
+
+    if text is None:
+        return None
+    one, _, two = text.partition("-")
+    if not one or not two:
+        raise UsageError(f"--languages {text}: expected two languages, such as en-fr.")
+    return one, two
+
+
+def _check_unused(requests: Sequence[Request], pos: str | None, idf: str | None) -> None:
+    """Refuse options that would have no effect."""
+    from sonde.errors import UsageError
+
+    if pos is not None and not any(request.pos for request in requests):
+        raise UsageError("--pos is for --dictionary: leave it out.")
+    if idf is not None and not any(request.idf for request in requests):
+        raise UsageError("--idf is for --sentences: leave it out.")

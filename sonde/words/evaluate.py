@@ -1,0 +1,221 @@
+"""The loop over systems, sets and ways to score neighbours; every result is saved when it is finished."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sonde import __version__
+from sonde.alignment.retrieval import SCORINGS, Scoring
+from sonde.core.checksum import digest
+from sonde.core.progress import Progress
+from sonde.core.suggest import did_you_mean
+from sonde.data.dataset import Dataset
+from sonde.errors import SondeError, UsageError
+from sonde.result import Cell, Failure, Result
+from sonde.run.folder import Run
+from sonde.run.log import Log, open_log
+from sonde.run.scoring import versions
+from sonde.words import WORD_EVALUATIONS
+from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation
+from sonde.words.names import language_of, set_name
+from sonde.words.neighbours import Neighbourhood
+from sonde.words.pair import Spaces, System, find_systems
+
+VERSION = 1
+"""Of all tasks: what they ask, and how answers are scored."""
+COPY = "copy"
+"""The baseline that leaves words as they are."""
+DIGEST_SIZE = 16
+"""Digits of the digest of a set, as of any set."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Set:
+    """What is evaluated on, read once."""
+
+    request: Request
+    evaluation: WordEvaluation
+    content: Any
+
+
+def evaluate_words(
+    systems: Sequence[str],
+    requests: Sequence[Request],
+    folder: Path | str,
+    *,
+    scorings: Sequence[str] = ("nn", "csls"),
+    common: bool = False,
+    limit: int | None = None,
+    progress: Progress | None = None,
+    command: str | None = None,
+) -> Run:
+    """Evaluate systems on sets, saving every result to ``folder`` as soon as it is finished.
+
+    The same call resumes where it stopped. What fails is recorded in ``Run.failures``, and the rest continues.
+
+    Parameters
+    ----------
+    systems
+        Alignments, pairs of files or files, as ``sonde.words.pair`` describes them.
+    requests
+        What to evaluate on.
+    folder
+        Where to write the run; created if it does not exist.
+    scorings
+        How neighbours are scored: nn, csls, isf.
+    common
+        Only ask for words that all systems know, so that all are asked the same.
+    limit
+        Only the most frequent words of each space.
+    progress
+        Called with a stage, the number of steps done, and the number of steps.
+    command
+        The command line to record in run.json.
+    """
+    ways = _scorings(scorings)
+    found = find_systems(systems, Spaces(limit))
+    if not found or not requests:
+        raise UsageError("Expected at least one system and something to evaluate it on.")
+    # whatever is wrong with a file, nothing is computed before it is known
+    sets = [
+        _Set(request, evaluation := WORD_EVALUATIONS.get(request.evaluation), evaluation.read(request))
+        for request in requests
+    ]
+    with open_log(folder) as log:
+        log.begin([system.name for system in found])
+        log.describe(encoders=[system.name for system in found], probes=list(ways), seeds=[0], sonde=[__version__])
+        if command is not None:
+            log.describe(commands=[command.encode(errors="backslashreplace").decode()])
+        shared = _shared_words(found) if common else None
+        steps = len(found) * len(sets)
+        for i, system in enumerate(found):
+            cell = Cell(task="", version=0, dataset="", data="", encoder=system.name)
+            with _recorded(log, cell):
+                pair = system.load()
+                space = Neighbourhood(pair if shared is None else pair.restricted(*shared))
+                log.forget(cell.key)
+                for j, own in enumerate(sets):
+                    if progress:
+                        progress("sets", i * len(sets) + j, steps)
+                    _evaluate(log, space, own, ways)
+        if progress:
+            progress("sets", steps, steps)
+        if not log.done and log.failed:
+            raise UsageError(next(iter(log.failed.values())).error)
+    return Run.load(folder)
+
+
+def _scorings(names: Sequence[str]) -> tuple[Scoring, ...]:
+    for name in names:
+        if name not in SCORINGS:
+            hint = did_you_mean(name, SCORINGS)
+            raise UsageError(f"There is no scoring {name!r}.{hint} Expected one of {', '.join(SCORINGS)}.")
+    if not names:
+        raise UsageError(f"Expected a scoring: {', '.join(SCORINGS)}.")
+    return tuple(way for way in SCORINGS if way in names)
+
+
+def _shared_words(systems: Sequence[System]) -> tuple[frozenset[str], frozenset[str]]:
+    """The words that all systems have, on either side."""
+    source: frozenset[str] | None = None
+    target: frozenset[str] | None = None
+    for system in systems:
+        pair = system.load()
+        one, two = frozenset(pair.source.space.words), frozenset(pair.target.space.words)
+        source, target = (one if source is None else source & one), (two if target is None else target & two)
+    assert source is not None
+    assert target is not None
+    return source, target
+
+
+@contextmanager
+def _recorded(log: Log, cell: Cell) -> Iterator[None]:
+    """Record an error as the failure of a cell; the run continues."""
+    try:
+        yield
+    except (SondeError, MemoryError) as e:
+        log.add(Failure(key=cell.key, cell=cell, error=str(e) or type(e).__name__, kind=type(e).__name__))
+
+
+# One system on one set
+
+
+def _evaluate(log: Log, space: Neighbourhood, own: _Set, ways: Sequence[Scoring]) -> None:
+    evaluation, request, pair = own.evaluation, own.request, space.pair
+    name = set_name(request)
+    blank = Cell(
+        task=evaluation.task, version=VERSION, dataset=name, data="", encoder=pair.name, identity=pair.identity,
+        probe=ways[0], sonde=__version__,
+    )  # fmt: skip
+    failed = replace(blank, data=digest(repr(request).encode())[:DIGEST_SIZE])
+    with _recorded(log, failed):
+        questions = evaluation.ask(own.content, pair, request)
+        log.forget(failed.key)
+        dataset = Dataset(name, evaluation.task, VERSION, language_of(request), (), {"te": questions.rows})
+        data = digest(f"{dataset.digest} {questions.more}".encode())[:DIGEST_SIZE]
+        log.describe(datasets=[_about(dataset, data, own)])
+        log.save_rows(dataset, data, None)
+        _baseline(log, replace(blank, data=data, encoder=COPY, identity=COPY, probe=None), questions, own)
+        for way in ways if evaluation.retrieves else ways[:1]:
+            cell = replace(blank, data=data, probe=way if evaluation.retrieves else None)
+            if cell.key in log.done:
+                continue
+            with _recorded(log, replace(cell, probe=way)):
+                started = time.perf_counter()
+                answers = evaluation.answer(questions, space, way)
+                result = _result(cell, questions, answers, own)
+                extra = {} if pair.criterion is None else {"criterion": pair.criterion}
+                result = replace(
+                    result,
+                    scores={**result.scores, **extra},
+                    dimension=pair.source.unit.shape[1],
+                    seconds={"encode": 0.0, "fit": 0.0, "score": time.perf_counter() - started},
+                )
+                log.add(result, answers.arrays)
+                if not evaluation.retrieves:
+                    log.forget(replace(cell, probe=way).key)
+
+
+def _baseline(log: Log, cell: Cell, questions: Questions, own: _Set) -> None:
+    if cell.key in log.done:
+        return
+    with _recorded(log, cell):
+        answers = own.evaluation.copy(questions)
+        if answers is not None:
+            log.describe(encoders=[COPY])
+            log.add(_result(cell, questions, answers, own), answers.arrays)
+
+
+def _result(cell: Cell, questions: Questions, answers: Answers, own: _Set) -> Result:
+    return Result(
+        key=cell.key,
+        cell=cell,
+        language=language_of(own.request),
+        labels=(),
+        n={"tr": 0, "va": 0, "te": len(questions.rows)},
+        trained_on="",
+        chosen_on=None,
+        metric=own.evaluation.metric,
+        score=answers.score,
+        scores={**answers.scores, **questions.facts},
+        interval=answers.interval,
+        interval_kind=answers.interval_kind,
+        baselines=answers.baselines,
+        versions=versions(),
+    )
+
+
+def _about(dataset: Dataset, data: str, own: _Set) -> Mapping[str, Any]:
+    """What run.json records about a set."""
+    return {
+        "name": dataset.name, "task": dataset.task, "version": VERSION, "language": dataset.language, "digest": data,
+        "labels": [], "question": own.evaluation.question, "inputs": [], "corpus": None,
+        "rows": {"te": len(dataset)},
+        "source": {"kind": own.evaluation.name, "paths": [str(Path(file).absolute()) for file in own.request.files]},
+        "audit": None,
+    }  # fmt: skip

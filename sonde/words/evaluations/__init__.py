@@ -1,0 +1,1 @@
+"""Evaluations of spaces of words; one file = one evaluation."""

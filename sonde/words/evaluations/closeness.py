@@ -1,0 +1,87 @@
+"""Translation-pair closeness: the mean cosine and the mean distance of words and their translations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sonde.alignment.retrieval import Scoring
+from sonde.alignment.space import Rows
+from sonde.errors import TooFewError
+from sonde.stats.intervals import cluster_bootstrap
+from sonde.task import Example
+from sonde.words.dictionaries import Entries, matched, read_entries, tally
+from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation
+from sonde.words.neighbours import Neighbourhood
+from sonde.words.pair import Pair
+
+
+@dataclass(frozen=True, eq=False)
+class _Content:
+    flip: bool
+    rows: Rows
+    """(p, 2): words and their translations."""
+    shuffled: Rows
+    """(p,): translations of other words."""
+
+
+def ask(entries: Entries, pair: Pair, request: Request) -> Questions:
+    """All pairs that both sides know."""
+    found = matched(entries.pairs, pair, request.files[0])
+    source, target = pair.sides(found.flip)
+    if len(np.unique(found.rows[:, 0])) < 2:
+        raise TooFewError(f"{request.files[0]}: {pair.name} knows one word only; expected two or more.")
+    rows = [
+        Example(target.space.words[two], (source.space.words[one],), source.space.words[one])
+        for one, two in found.rows.tolist()
+    ]
+    shuffled = np.random.default_rng([request.seed, len(rows)]).permutation(found.rows[:, 1])
+    return Questions(rows, _Content(found.flip, found.rows, shuffled), tally(found))
+
+
+def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answers:
+    """Cosines and distances of the pairs, and cosines of pairs that do not belong together."""
+    own: _Content = questions.content
+    source, target = space.pair.sides(own.flip)
+    one, two = source.unit[own.rows[:, 0]], target.unit[own.rows[:, 1]]
+    cosines = _products(one, two)
+    apart = source.vectors(own.rows[:, 0]) - target.vectors(own.rows[:, 1])
+    distances = np.sqrt(_products(apart, apart))
+    return Answers(
+        score=float(cosines.mean()),
+        interval=cluster_bootstrap(cosines, own.rows[:, 0], seed=0),
+        interval_kind="bootstrap",
+        scores={
+            "l2": float(distances.mean()),
+            "l2 of unit vectors": float(np.sqrt(_products(one - two, one - two)).mean()),
+        },
+        arrays={
+            "predicted": cosines.astype(np.float32),
+            "truth": np.ones(len(cosines), np.float32),
+            "l2": distances.astype(np.float32),
+            "frequency": own.rows[:, 0].astype(np.int32),
+        },
+        baselines={"random pairs": float(_products(one, target.unit[own.shuffled]).mean())},
+    )
+
+
+def _products(one: NDArray[np.float32], two: NDArray[np.float32]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = np.einsum("ij,ij->i", one, two, dtype=np.float64)
+    return found
+
+
+word_evaluation = WordEvaluation(
+    name="closeness",
+    summary="mean cosine and mean distance of words and their translations",
+    task="translation_closeness",
+    metric="cosine",
+    question="How near is its translation?",
+    files=1,
+    read=read_entries,
+    ask=ask,
+    answer=answer,
+    retrieves=False,
+    order=50,
+)
