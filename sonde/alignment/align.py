@@ -11,6 +11,7 @@ import msgspec
 
 from sonde.alignment import METHODS
 from sonde.alignment.card import write_card
+from sonde.alignment.choose import choose
 from sonde.alignment.export import write_exports
 from sonde.alignment.folder import CONFIG, FORMAT, MAP, MAPS, AlignmentFolder, read_map, write_map
 from sonde.alignment.inputs import Inputs, read_inputs
@@ -53,9 +54,7 @@ def align(request: Request, folder: Path, report: Reporter = quiet, jobs: int = 
         chosen = request
         candidates: list[dict[str, Any]] = []
         if request.method == BEST:
-            from sonde.alignment.choose import choose
-
-            chosen, candidates = choose(request, folder, report, jobs)
+            chosen, candidates = choose(request, folder, report, partial(align, report=report, jobs=jobs))
         inputs = read_inputs(chosen, folder, report)
         check_unchanged(inputs.about, folder)
         config = _config(request, chosen, inputs, candidates)
@@ -133,7 +132,7 @@ def _seeds(task: Task, report: Reporter, jobs: int) -> Iterator[dict[str, Any]]:
         yield from (run_seed(task, seed, report) for seed in seeds)
     else:
         calls = ((task, seed) for seed in seeds)
-        yield from map_in_workers(partial(run_seed), calls, min(jobs, len(seeds)), in_order=False)
+        yield from map_in_workers(run_seed, calls, min(jobs, len(seeds)), in_order=False)
 
 
 def _no_better(verdict: Verdict, request: Request) -> str:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sonde.alignment import METHODS
-from sonde.alignment.folder import CANDIDATES, CONFIG, HISTORY, MAPS
+from sonde.alignment.folder import CANDIDATES, CONFIG, HISTORY, MAPS, AlignmentFolder
 from sonde.alignment.journal import Report, Reporter
 from sonde.alignment.request import Request, applicable, make_request
 from sonde.errors import SondeError, UsageError
 
+Align = Callable[[Request, Path], AlignmentFolder]
 
-def choose(request: Request, folder: Path, report: Reporter, jobs: int) -> tuple[Request, list[dict[str, Any]]]:
-    """A request for the best method, and what was found of each.
+
+def choose(request: Request, folder: Path, report: Reporter, align: Align) -> tuple[Request, list[dict[str, Any]]]:
+    """A request for the best method, and what was found of each, by ``align`` in a folder of its own.
 
     With a dictionary, the score is P@1 under CSLS of a held-out fifth of its source words, and the best method is then
     trained on all of it. Without one, it is the criterion after a fit to the method's own translations, which is
     comparable between methods.
     """
-    found = [_try(request, method.name, folder, report, jobs) for method in applicable(bool(request.dictionary))]
+    found = [_try(request, method.name, folder, report, align) for method in applicable(bool(request.dictionary))]
     if all("error" in one for one in found):
         raise SondeError(f"No method could be used. The first one, {found[0]['method']}: {found[0]['error']}")
     best = max((one for one in found if "error" not in one), key=lambda one: one["score"])
@@ -37,17 +39,14 @@ def choose(request: Request, folder: Path, report: Reporter, jobs: int) -> tuple
     return replace(chosen, why=f"{what} is highest, {best['score']:.3f}"), found
 
 
-def _try(request: Request, name: str, folder: Path, report: Reporter, jobs: int) -> dict[str, Any]:
-    """One method, aligned in a folder of its own."""
-    from sonde.alignment.align import align
-
+def _try(request: Request, name: str, folder: Path, report: Reporter, align: Align) -> dict[str, Any]:
     report(Report("note", text=f"trying {name}"))
     one = make_request(
         request.source, request.target, method=name, words=request.words, dictionary=request.dictionary,
         dev=request.dev, seeds=request.seeds or None, held_out=bool(request.dictionary),
     )  # fmt: skip
     try:
-        config = align(one, folder / CANDIDATES / name, report, jobs).config
+        config = align(one, folder / CANDIDATES / name).config
     except UsageError:
         raise
     except SondeError as e:

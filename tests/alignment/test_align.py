@@ -20,7 +20,7 @@ from sonde.alignment.precision import precision_at_1
 from sonde.alignment.request import make_request
 from sonde.alignment.retrieval import nearest
 from sonde.errors import DataError, SondeError, TooFewError, UsageError
-from tests.alignment.planted import clustered, planted, rotation, write_planted, write_vectors
+from tests.alignment.spaces import clustered, planted, rotation, write_planted, write_vectors
 
 WALK = """
     import numpy as np
