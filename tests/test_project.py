@@ -212,6 +212,7 @@ def test_the_files_that_the_architecture_names_exist():
 
 
 def test_the_architecture_says_where_each_addition_goes():
+    from sonde.alignment import METHODS
     from sonde.audit import AUDIT_CHECKS
     from sonde.cli._verbs import GROUP as VERBS
     from sonde.encoders.scheme import GROUP as ENCODERS
@@ -225,11 +226,13 @@ def test_the_architecture_says_where_each_addition_goes():
     from sonde.run.measure import MEASURES
     from sonde.tasks import GROUP as TASKS
     from sonde.training import OBJECTIVES, PRESETS
+    from sonde.words import WORD_EVALUATIONS
 
     kinds = {
         "probe kind": PROBE_KINDS, "control": CONTROLS, "measure": MEASURES, "chart": CHARTS,
         "page section": SECTIONS, "report check": CHECKS, "audit check": AUDIT_CHECKS,
         "architecture of an encoder": ARCHITECTURES, "training objective": OBJECTIVES, "training preset": PRESETS,
+        "alignment method": METHODS, "word evaluation": WORD_EVALUATIONS,
     }  # fmt: skip
     rows = {
         noun: (f"sonde.{folder.replace('/', '.')}", text, group)

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sonde.alignment.dictionary import describe_counts
 from sonde.alignment.folder import AlignmentFolder
 from sonde.core.files import write_atomically
 from sonde.core.markdown import in_markdown, markdown_table, plain
@@ -19,7 +20,8 @@ PAPERS = {
     "adversarial": "Conneau et al. 2018, Word Translation Without Parallel Data (MUSE), ICLR",
     "vecmap": "Artetxe et al. 2018, A robust self-learning method for fully unsupervised cross-lingual mappings of "
     "word embeddings, ACL",
-    "rcsls": "Joulin et al. 2018, Loss in Translation: Learning Bilingual Word Mapping with a Retrieval Criterion, EMNLP",
+    "rcsls": "Joulin et al. 2018, Loss in Translation: Learning Bilingual Word Mapping with a Retrieval Criterion, "
+    "EMNLP",
 }
 """What to cite, by method."""
 CSLS_PAPER = PAPERS["procrustes"]
@@ -51,7 +53,11 @@ def main_facts(folder: AlignmentFolder) -> dict[str, str]:
         "steps": ", ".join(config.get("steps", ())) or "none",
         "method": f"{config['method']}{f' ({settings})' * bool(settings)}{_why(config)}",
         "refinement": f"{(n := config.get('refine', 0))} round{'s' * (n != 1)}",
-        **{key: _dictionary(config[key]) for key in ("dictionary", "dev") if key in config},
+        **{
+            key: f"{describe_counts(config[key])} (digest {config[key]['digest']})"
+            for key in ("dictionary", "dev")
+            if key in config
+        },
         **_outcome(config),
     }
 
@@ -62,14 +68,6 @@ def _space(about: Mapping[str, Any]) -> str:
 
 def _why(config: Mapping[str, Any]) -> str:
     return f", chosen since {config['why']}" if config.get("why") else ""
-
-
-def _dictionary(about: Mapping[str, Any]) -> str:
-    text = f"{', '.join(about['files'])}: {about['known']:,} of {about['pairs']:,} pairs, {about['source_words']:,} source words"
-    out = about["unknown_source"], about["unknown_target"]
-    if any(out):
-        text += f"; left out: {out[0]:,} with an unknown source word, {out[1]:,} others with an unknown target word"
-    return f"{text} (digest {about['digest']})"
 
 
 def _outcome(config: Mapping[str, Any]) -> dict[str, str]:
@@ -83,8 +81,10 @@ def _outcome(config: Mapping[str, Any]) -> dict[str, str]:
     if "start" in config:
         start = config["start"]
         found["search"] = (
-            f"its translations fit together {config['comparable']:.3f}; those of random rotations {start['low']:.3f} "
-            f"to {start['high']:.3f}"
+            f"its translations fit together {start['value']:.3f}; those of random rotations {start['low']:.3f} to "
+            f"{start['high']:.3f}"
+            if not start["confirmed"]
+            else f"its translations fit together {start['value']:.3f}, and random rotations end at the same map"
         )
     found["orthogonality"] = f"{best['orthogonality']:.1e} (largest entry of W Wᵀ − I)"
     if "dev_csls" in best:
@@ -153,7 +153,9 @@ def _about(folder: AlignmentFolder) -> Iterator[str]:
     yield from (f"# {in_markdown(folder.path.resolve().name)}", "")
     yield "Two spaces of word vectors in one, aligned with `sonde align`."
     yield ""
-    yield from markdown_table(("", ""), ((name, in_markdown(text)) for name, text in main_facts(folder).items()), left=2)
+    yield from markdown_table(
+        ("", ""), ((name, in_markdown(text)) for name, text in main_facts(folder).items()), left=2
+    )
     yield from ("", f"Software: sonde {folder.config.get('sonde', 'unknown')}.", "")
 
 
@@ -180,7 +182,16 @@ def _history(folder: AlignmentFolder) -> Iterator[str]:
 def _use(folder: AlignmentFolder) -> Iterator[str]:
     name = shlex.quote(plain(folder.path.resolve().name))
     if folder.config.get("finished"):
-        yield from ("## Use", "", "From the folder in which this one is:", "", "```sh", f"sonde words {name}", "```", "")
+        yield from (
+            "## Use",
+            "",
+            "From the folder in which this one is:",
+            "",
+            "```sh",
+            f"sonde words {name} --dictionary TEST.txt",
+            "```",
+            "",
+        )
 
 
 def _citation(folder: AlignmentFolder) -> Iterator[str]:

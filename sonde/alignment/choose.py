@@ -61,7 +61,7 @@ def _try(request: Request, name: str, folder: Path, report: Reporter, jobs: int)
 
 
 def _score(config: Mapping[str, Any]) -> float:
-    return float(config["held_out"]["csls"] if "held_out" in config else config["comparable"])
+    return float(config["held_out"]["csls"] if "held_out" in config else config["start"]["value"])
 
 
 def best_criterion(config: Mapping[str, Any]) -> float | None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,11 +43,6 @@ class Matched:
     """Other pairs left out since the target space lacks their word."""
 
     @property
-    def total(self) -> int:
-        """All pairs."""
-        return len(self.known) + self.unknown_source + self.unknown_target
-
-    @property
     def source_words(self) -> int:
         """Different source words of the pairs that both spaces have."""
         return len({source for source, _ in self.known})
@@ -62,6 +58,8 @@ def read_dictionary(path: str) -> list[Pair]:
             continue
         if "\t" in text:
             parts = [part.strip() for part in text.split("\t")]
+        elif split is None and text.startswith("#") and len(text.split()) != 2:
+            continue  # it does not show how pairs are separated
         else:
             split = split or _separator(text)
             parts = split(text) if split else [text]
@@ -167,6 +165,27 @@ def case_matters(found: Matched, pairs: Sequence[Pair], source: Space, target: S
 def identical_words(source: Space, target: Space, *, numerals: bool = False) -> list[Pair]:
     """Words that both spaces have, by frequency in the source; with ``numerals``, only those made of digits."""
     return [(word, word) for word in source.words if word in target.index and (not numerals or word.isdecimal())]
+
+
+def count(found: Matched, pairs: Sequence[Pair], names: Sequence[str]) -> dict[str, Any]:
+    """What is recorded of a dictionary."""
+    return {
+        "files": list(names),
+        "digest": pairs_digest(pairs),
+        "pairs": len(pairs),
+        "known": len(found.known),
+        "source_words": found.source_words,
+        "unknown_source": found.unknown_source,
+        "unknown_target": found.unknown_target,
+    }
+
+
+def describe_counts(about: Mapping[str, Any]) -> str:
+    """What is recorded of a dictionary, in words."""
+    text = f"{about['known']:,} of {about['pairs']:,} pairs, {about['source_words']:,} source words"
+    one, two = about["unknown_source"], about["unknown_target"]
+    left_out = f"; left out: {one:,} with an unknown source word, {two:,} others with an unknown target word"
+    return f"{', '.join(about['files'])}: {text}{left_out * bool(one or two)}"
 
 
 def pairs_digest(pairs: Sequence[Pair]) -> str:

@@ -53,9 +53,7 @@ def write_mapped(space: Path, side: SideMap, file: Path, *, binary: bool) -> Non
 
 def _text(block: Block, file: Path) -> bytes:
     form = f"%.{DIGITS}g " * (block.vectors.shape[1] - 1) + f"%.{DIGITS}g\n"
-    lines = [
-        f"{word} {form % tuple(row)}" for word, row in zip(block.words, _lists(block.vectors), strict=True)
-    ]
+    lines = [f"{word} {form % tuple(row)}" for word, row in zip(block.words, _lists(block.vectors), strict=True)]
     return "".join(lines).encode(errors="backslashreplace")
 
 

@@ -21,7 +21,7 @@ class Precision(NamedTuple):
 
 
 def precision_at_1(source: Matrix, target: Matrix, matrices: Matrices, pairs: Rows) -> Precision:
-    """Of prepared vectors; a source word in several ``pairs`` (p, 2) counts once, and any of its translations counts."""
+    """Of prepared vectors; a source word of several ``pairs`` (p, 2) counts once; any of its translations is right."""
     one, two = mapped(source, matrices.source), mapped(target, matrices.target)
     words = np.unique(pairs[:, 0])
     right = {(int(s), int(t)) for s, t in pairs}

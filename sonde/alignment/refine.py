@@ -29,9 +29,7 @@ def mutual_neighbours(
     return np.stack([kept, there[kept]], axis=1)
 
 
-def refine(
-    source: Matrix, target: Matrix, matrices: Matrices, rounds: int
-) -> Iterator[tuple[Matrices, Rows, float]]:
+def refine(source: Matrix, target: Matrix, matrices: Matrices, rounds: int) -> Iterator[tuple[Matrices, Rows, float]]:
     """After each round: the matrices, the pairs (p, 2) they were fitted to, and the criterion."""
     from sonde.alignment.methods.procrustes import orthogonal
 

@@ -47,8 +47,8 @@ def check_unchanged(about: Mapping[str, Any], folder: Path) -> None:
         if before.get(key, {}).get("digest") != about.get(key, {}).get("digest"):
             name = about[key].get("path") or ", ".join(about[key]["files"])
             raise UsageError(
-                f"{name} ({key}) is not what it was when the alignment in {folder} began: restore it, or choose another "
-                "folder."
+                f"{name} ({key}) is not what it was when the alignment in {folder} began: restore it, or choose "
+                "another folder."
             )
 
 

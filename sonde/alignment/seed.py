@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -50,16 +49,15 @@ def run_seed(task: Task, seed: int, reporter: Reporter = quiet) -> dict[str, Any
     """What is known of the map of a seed, which is in the folder then; with ``error`` instead if there is none."""
     if (done := finished(task.folder, seed)) is not None:
         return done
-    began = time.perf_counter()
     journal = SeedJournal(task.folder, seed, task.steps, partial(_dev_scores, task), reporter)
     try:
-        before, facts = _refined(task, journal, _solved(task, seed, journal))
-        _check(before)
+        found, known = _refined(task, journal, _solved(task, seed, journal))
+        _check(found)
     except SondeError as e:
         return {"seed": seed, "error": str(e)}
-    facts = {"seed": seed, **facts, "orthogonality": orthogonality(before), **_dev_scores(task, before)}
-    journal.finish(before, {**facts, "seconds": round(time.perf_counter() - began, 3)})
-    return finished(task.folder, seed) or {}
+    facts = {"seed": seed, **known, "orthogonality": orthogonality(found), **_dev_scores(task, found)}
+    journal.finish(found, facts)
+    return facts
 
 
 def _solved(task: Task, seed: int, journal: SeedJournal) -> Matrices:

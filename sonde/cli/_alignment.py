@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AlignmentDisplay:
-    """Where an alignment is, on standard error: one transient line on a terminal, and a line per seed and dictionary."""
+    """Where an alignment is, on standard error: one transient line on a terminal, and a line per seed."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -55,7 +55,9 @@ class AlignmentDisplay:
             if len(self._done) > 1:
                 self._print(f"{len(self._done)} seeds: criterion {min(self._done):.4f} to {max(self._done):.4f}")
         elif self._bar is not None:
-            self._bar.update(self._task, description=f"seed {one.seed} · {one.stage} {one.number} · {facts_text(one.facts)}")
+            self._bar.update(
+                self._task, description=f"seed {one.seed} · {one.stage} {one.number} · {facts_text(one.facts)}"
+            )
 
     def _print(self, text: str) -> None:
         self._console.print(text, markup=False, soft_wrap=True)
@@ -93,7 +95,7 @@ def print_summary(folder: AlignmentFolder, export: str) -> None:
             console.print(printable(f"{name + ':':15}{facts[name]}"), markup=False, soft_wrap=True)
     name = shlex.quote(str(folder.path))
     files = [shlex.quote(str(file)) for file in export_files(folder.path, export)]
-    lines = [f"{'folder:':15}{folder.path}/ (card.md describes it)", f"{'next:':15}sonde words {name}"]
+    lines = [f"{'folder:':15}{folder.path}/ (card.md describes it)", f"{'next:':15}sonde words {name} --dictionary TEST"]
     lines += [f"{'':15}sonde run -e vec:{file} -d SETS" for file in files]
     for line in (*lines, f"{'':15}sonde show {name}"):
         console.print(printable(line), markup=False, soft_wrap=True)

@@ -147,6 +147,7 @@ LISTS: dict[str, Callable[[], Iterator[Row]]] = {
     "sections": partial(_parts, "sonde.report.page.sections:SECTIONS"),
     "checks": partial(_parts, "sonde.report.checks:CHECKS"),
     "audit-checks": partial(_parts, "sonde.audit:AUDIT_CHECKS"),
+    "word-evaluations": partial(_parts, "sonde.words:WORD_EVALUATIONS"),
     "verbs": _verbs,
     "store": _store,
 }

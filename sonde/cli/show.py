@@ -27,16 +27,15 @@ def show(
     task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
     seed: int = 0,
 ) -> int:
-    """Show the results of a run; probing sets: their sizes, or sample rows; a trained encoder: its scores by epoch; or
-    an alignment: its map, seeds and history.
+    """Show the results of a run; the sizes or rows of probing sets; the scores of an encoder or alignment by epoch.
 
     Parameters
     ----------
     path: Path
         A folder that `sonde run`, `sonde make`, `sonde train` or `sonde align` wrote.
     format: str
-        For a run, an encoder or an alignment: table, md (Markdown), tex (LaTeX, with booktabs), csv (one line per result or epoch) or
-        json. Default: table.
+        For a run, an encoder or an alignment: table, md (Markdown), tex (LaTeX, with booktabs), csv (one line per
+        result or epoch) or json. Default: table.
     metric: str
         For a run: accuracy, macro_f1, log2_loss (bits, with calibrated values) or log2_loss_calibrated.
         Default: accuracy.

@@ -88,7 +88,9 @@ def _ways(label: str) -> list[str]:
     paths = [parts[last], *("/".join(parts[i:]) for i in range(last, -1, -1))] if parts else []
     # that all layers were run is not what tells an encoder from others
     short = re.sub(r"\?layer=\*(?:&|(?=,|$))|&layer=\*(?=[&,]|$)", lambda m: "?" if m[0].endswith("&") else "", tail)
-    names = [scheme + path + end for path in paths for end in (short, tail)]
+    # of two files of word vectors, as of one, the names
+    bare = re.sub(r",[^,?@ ]*/", ",", short)
+    names = [scheme + path + end for path in paths for end in (bare, short, tail)]
     cut = [_cut(name) for name in names or [label]]
     return list(dict.fromkeys([*cut, *names, label, full]))
 

@@ -26,13 +26,24 @@ def weights(folder: TrainedFolder, name: str) -> dict[str, torch.Tensor]:
     return folder.weights(next(c for c in folder.checkpoints() if c.name == name))
 
 
-def test_vectors_are_gensims_own(texts, source, tmp_path):
-    folder = train(request("words", "bow-mean", source, options={"epochs": 3, "seed": 5}), tmp_path / "out")
+@pytest.mark.parametrize("method", ["skipgram", "cbow"])
+def test_vectors_are_gensims_own(texts, source, tmp_path, method):
+    asked = request("words", "bow-mean", source, settings={"method": method}, options={"epochs": 3, "seed": 5})
+    folder = train(asked, tmp_path / "out")
     vocabulary = folder.vocabulary
     lists = [vocabulary.tokens(text) for text in texts]
     counts = {word: sum(tokens.count(word) for tokens in lists) for word in vocabulary.words}
     theirs = gensim.models.Word2Vec(
-        sg=1, hs=1, negative=0, vector_size=12, window=5, min_count=1, seed=5, workers=1, epochs=3, sorted_vocab=0
+        sg=int(method == "skipgram"),
+        hs=1,
+        negative=0,
+        vector_size=12,
+        window=5,
+        min_count=1,
+        seed=5,
+        workers=1,
+        epochs=3,
+        sorted_vocab=0,
     )
     theirs.build_vocab_from_freq(counts)
     theirs.train(lists, total_examples=len(lists), epochs=3)

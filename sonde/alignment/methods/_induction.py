@@ -35,45 +35,55 @@ def induce(source: Matrix, target: Matrix, k: int, keep: float = 1.0, streams: S
     Each candidate of each row is considered with probability ``keep`` only, by random numbers of either stream. Of
     equal candidates the first one is taken.
     """
-    there = _Cosines(source, target)
-    back = _Cosines(target, source, None if there.all is None else np.ascontiguousarray(there.all.T))
-    of_target = np.concatenate([top_mean(block, k) for block in back.blocks()])
-    of_source = np.concatenate([top_mean(block, k) for block in there.blocks()])
+    there, back = _Cosines(source, target), _Cosines(target, source)
     one, two = streams if streams is not None and keep < 1 else (None, None)
-    targets, nearest_target = _translate(there, of_target, keep, one)
-    sources, nearest_source = _translate(back, of_source, keep, two)
-    rows = np.concatenate([np.arange(len(source)), sources])
-    objective = (nearest_target.mean(dtype=np.float64) + nearest_source.mean(dtype=np.float64)) / 2
-    return Induced(np.stack([rows, np.concatenate([targets, np.arange(len(target))])], axis=1), float(objective))
+    of_target = np.concatenate([top_mean(block, k) for block in back.blocks()])
+    targets = _translate(there, of_target, keep, one, k)
+    sources = _translate(back, targets.means, keep, two)
+    pairs = [
+        np.concatenate([np.arange(len(source)), sources.chosen]),
+        np.concatenate([targets.chosen, np.arange(len(target))]),
+    ]
+    objective = (targets.nearest.mean(dtype=np.float64) + sources.nearest.mean(dtype=np.float64)) / 2
+    return Induced(np.stack(pairs, axis=1), float(objective))
 
 
 class _Cosines:
     """The cosines of all rows to all others, in blocks of rows."""
 
-    def __init__(self, rows: Matrix, others: Matrix, found: Matrix | None = None) -> None:
+    def __init__(self, rows: Matrix, others: Matrix) -> None:
         self._rows, self._others = rows, others
-        self.all = rows @ others.T if found is None and len(rows) * len(others) <= HELD else found
+        self._all = rows @ others.T if len(rows) * len(others) <= HELD else None
 
     def blocks(self) -> Iterator[Matrix]:
         size = max(1, BLOCK // len(self._others))
         for at in range(0, len(self._rows), size):
-            yield self._rows[at : at + size] @ self._others.T if self.all is None else self.all[at : at + size]
+            yield self._rows[at : at + size] @ self._others.T if self._all is None else self._all[at : at + size]
+
+
+class _Translated(NamedTuple):
+    """Of each row: the best candidate, the highest cosine, and the mean of the k highest."""
+
+    chosen: Rows
+    nearest: Matrix
+    means: Matrix
 
 
 def _translate(
-    cosines: _Cosines, means: Matrix, keep: float, stream: np.random.Generator | None
-) -> tuple[Rows, NDArray[np.float32]]:
-    """The best candidate of each row, and the highest cosine of each row."""
-    chosen, highest = [], []
+    cosines: _Cosines, penalties: Matrix, keep: float, stream: np.random.Generator | None, k: int = 1
+) -> _Translated:
+    """The candidate with the highest CSLS among those that are considered, by the mean cosines of candidates (m,)."""
+    found, half = [], penalties / 2
     for block in cosines.blocks():
-        highest.append(block.max(1))
-        scores = block - means / 2
+        nearest = block.max(1)
+        means = top_mean(block, k) if k > 1 else nearest
+        scores = block - half
         if stream is not None:
             kept = _mask(stream, block.shape, keep)
             kept[~kept.any(1)] = True  # with few words, all may be left out: then none is
             scores[~kept] = -np.inf
-        chosen.append(scores.argmax(1))
-    return np.concatenate(chosen), np.concatenate(highest)
+        found.append((scores.argmax(1), nearest, means))
+    return _Translated(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
 
 def _mask(stream: np.random.Generator, shape: tuple[int, ...], keep: float) -> NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sonde.alignment.space import Matrix, Rows
 
@@ -10,7 +11,7 @@ GROUP = 16
 """Columns in a group."""
 
 
-def top_columns(scores: Matrix, k: int) -> Rows:
+def top_columns(scores: Matrix | NDArray[np.float64], k: int) -> Rows:
     """The columns (n, k) of the k largest numbers of each row, in no order; all columns if there are no more than k.
 
     The k largest numbers of a row are in the k groups with the largest maxima, so that only these are searched.
@@ -34,4 +35,4 @@ def top_mean(scores: Matrix, k: int) -> Matrix:
     """The mean (n,) of the k largest numbers of each row, or of all if there are fewer."""
     best = np.take_along_axis(scores, top_columns(scores, k), 1)
     # sorted, so that the sum does not depend on the order in which they were found
-    return np.sort(best, axis=1).mean(1, dtype=np.float64).astype(np.float32)
+    return np.asarray(np.sort(best, axis=1).mean(1, dtype=np.float64), np.float32)

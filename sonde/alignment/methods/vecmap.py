@@ -1,11 +1,11 @@
 """vecmap: normalise, whiten, rotate, re-weight; from a dictionary, or from none by self-learning.
 
 Artetxe et al. 2018, "A robust self-learning method for fully unsupervised cross-lingual mappings of word embeddings".
-Without a dictionary, words are first paired by their sorted similarities to all other words of their own language, which
-are alike for translations. Then rotation and dictionary are found in turns. At first only a random part of all candidates
-is considered, so that a poor start does not confirm itself; whenever the objective has not improved for a number of
-rounds, this part grows, up to all. Unlike in the paper, the dictionaries have fewer words while they are random
-(``random_words``), which takes far less time and finds the same; and it ends as soon as a dictionary repeats.
+Without a dictionary, words are first paired by their sorted similarities to all other words of their own language,
+which are alike for translations. Then rotation and dictionary are found in turns. At first only a random part of all
+candidates is considered, so that a poor start does not confirm itself; whenever the objective has not improved for a
+number of rounds, this part grows, up to all. Unlike in the paper, the dictionaries have fewer words while they are
+random (``random_words``), which takes far less time, and the search ends as soon as a dictionary repeats.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ def _check_pairs(problem: Problem, pairs: Rows) -> None:
     words, dim = min(len(np.unique(side)) for side in pairs.T), problem.source.shape[1]
     if problem.settings["whiten"] and words < dim:
         raise TooFewError(
-            f"The dictionary has {words} different words that the spaces know; whitening needs {dim}, one per dimension. "
-            "Use a larger dictionary, let it be only the start (--set supervised=no), or use --method procrustes."
+            f"The dictionary has {words} different words that the spaces know; whitening needs {dim}, one per "
+            "dimension. Use a larger dictionary, let it be only the start (--set supervised=no), or choose --method "
+            "procrustes."
         )
 
 
@@ -177,8 +178,10 @@ SETTINGS: Mapping[str, Setting] = {
     "dewhiten": Setting(True, "undo the whitening after the rotation"),
     "dimensions": Setting(0, "dimensions of the common space, the most correlated first; 0: all", low=0),
     "start_words": Setting(4000, "most frequent words that are paired by their similarities at the start", low=2),
-    "random_words": Setting(4000, "most frequent words in the dictionary while it is random (20000 in the paper)", low=2),
     "words": Setting(20_000, "most frequent words in the dictionary", low=2),
+    "random_words": Setting(
+        4000, "most frequent words in the dictionary while it is random; 20000 in the paper", low=2
+    ),
     "neighbours": Setting(10, "neighbours of CSLS"),
     "keep": Setting(0.1, "part of all candidates that is considered at first", low=0.001, high=1),
     "growth": Setting(2.0, "factor by which this part grows", low=1.01),

@@ -21,13 +21,15 @@ def rows(summary: Summary, options: Options) -> list[Row]:
         errors = summary.errors[i] if summary.errors else None
         for j, encoder in short.items():
             own = errors.columns[j] if errors else None
+            if own and summary.sets[i].scored_by != "accuracy" and len(own.length) < 2:
+                continue  # single words
             for b in own.length if own else ():
                 value = b.correct / b.n
                 span = f"{b.low}" if b.low == b.high else f"{b.low} to {b.high}"
                 found.append(
                     {
                         "set": i, "set_name": title, "column": j, "encoder_name": encoder,
-                        "metric": "accuracy", "from": b.low, "to": b.high, "x": (b.low + b.high) / 2,
+                        "metric": summary.sets[i].scored_by, "from": b.low, "to": b.high, "x": (b.low + b.high) / 2,
                         "n": b.n, "correct": b.correct, **numbers(value, b.below, b.above),
                         "text": f"{encoder}, {title}, {span} tokens, {b.n:,} rows: "
                         f"{in_points(value, b.below, b.above)}",

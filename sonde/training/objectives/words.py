@@ -1,4 +1,5 @@
-"""Word vectors: skip-gram with hierarchical softmax, by gensim; with ``bow-mean`` it is the CBOW of Adi et al. (2017).
+"""Word vectors: skip-gram or CBOW with hierarchical softmax, by gensim; with ``bow-mean``, skip-gram is what Adi et al.
+(2017) call CBOW.
 
 A step of the loop is an epoch of gensim. All that the next one depends on is in the model: the vectors, the weights of
 the hierarchical softmax, the state of gensim's random numbers, and the number of epochs, which sets the learning rate.
@@ -46,7 +47,7 @@ def prepare(plan: Plan) -> Prepared:
     from sonde.training.skipgram import SkipGram, Texts, WordVectors
 
     learner = SkipGram(
-        sg=1, hs=1, negative=0, vector_size=request.width, window=int(settings["window"]), min_count=1,
+        sg=int(settings["method"] == "skipgram"), hs=1, negative=0, vector_size=request.width, window=int(settings["window"]), min_count=1,
         sample=float(settings["sample"]), alpha=options.lr, seed=options.seed, workers=int(settings["workers"]),
         # the vocabulary is sorted already, and gensim's number of a word is ours minus 1
         sorted_vocab=0,
@@ -79,10 +80,11 @@ def prepare(plan: Plan) -> Prepared:
 
 objective = Objective(
     "words",
-    "the words around a word: skip-gram with hierarchical softmax",
+    "the words around a word, or a word from those around it: skip-gram or CBOW, with hierarchical softmax",
     "sentences: text",
     prepare,
     {
+        "method": Setting("skipgram", "predict the words around a word, or the word from these", ("skipgram", "cbow")),
         "window": Setting(5, "words on either side that are predicted"),
         "sample": Setting(1e-3, "frequency above which words are left out at random; 0: never", low=0, high=1),
         "final_lr": Setting(1e-4, "the learning rate at the end, to which it falls linearly", low=1e-12),

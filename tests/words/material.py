@@ -1,0 +1,68 @@
+"""Small spaces that we make up: words of two languages in one space, up to a rotation."""
+
+import json
+
+import numpy as np
+
+from sonde.alignment.folder import CONFIG, HISTORY, MAP, MAPS, write_map
+from sonde.alignment.maps import SideMap, WordMap
+from sonde.alignment.space import Space
+
+WORDS = 60
+DIM = 12
+
+
+def vectors(rows=WORDS, seed=0):
+    return np.random.default_rng(seed).normal(size=(rows, DIM)).astype(np.float32)
+
+
+def rotation(seed=7):
+    return np.linalg.qr(np.random.default_rng(seed).normal(size=(DIM, DIM)))[0].astype(np.float32)
+
+
+def space(words, table, name="made"):
+    return Space(name, list(words), np.asarray(table, np.float32), f"digest of {name}")
+
+
+def write_vectors(path, words, table):
+    lines = [f"{len(words)} {table.shape[1]}"]
+    lines += [f"{word} {' '.join(f'{x:.6f}' for x in row)}" for word, row in zip(words, table, strict=True)]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+def en(rows=WORDS):
+    return [f"en{i}" for i in range(rows)]
+
+
+def fr(rows=WORDS):
+    return [f"fr{i}" for i in range(rows)]
+
+
+def files(folder, noise=0.05):
+    """English and French: French is the same space, with noise, rotated."""
+    one = vectors()
+    two = (one + noise * vectors(seed=1)) @ rotation()
+    return write_vectors(folder / "en.vec", en(), one), write_vectors(folder / "fr.vec", fr(), two)
+
+
+def alignment(folder, source, target, matrix, checkpoints=(), criterion=0.9):
+    """What `sonde align` leaves."""
+    from sonde.alignment.space import read_space
+
+    about = {}
+    for side, path in (("source", source), ("target", target)):
+        read = read_space(str(path))
+        about[side] = {"path": str(path), "limit": None, "words": len(read), "digest": read.digest}
+    folder.mkdir()
+    found = WordMap(SideMap(matrix=np.asarray(matrix, np.float32)), SideMap())
+    write_map(folder / MAP, found)
+    lines = []
+    for stage, number, value, own in checkpoints:
+        place = folder / MAPS / "seed-0" / f"{stage}-{number:03d}.safetensors"
+        write_map(place, WordMap(SideMap(matrix=np.asarray(own, np.float32)), SideMap()))
+        lines.append(json.dumps({"seed": 0, "stage": stage, "number": number, "criterion": value}))
+    (folder / HISTORY).write_text("".join(f"{line}\n" for line in lines))
+    config = {"format": 1, **about, "steps": [], "method": "procrustes", "seed": 0, "criterion": criterion}
+    (folder / CONFIG).write_text(json.dumps(config))
+    return folder
