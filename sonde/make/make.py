@@ -96,7 +96,7 @@ def make_sets(
             raise TooFewError(f"The corpus {corpus.name} has no sentences.")
         ready: list[Job] = []
         for suite, task, policy in requests:
-            job = prepare_job(suite, task, policy, counts, seed)
+            job = prepare_job(suite, task, policy, counts, seed, corpus.language)
             if isinstance(job, SkippedTask):
                 yield job
             else:

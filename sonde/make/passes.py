@@ -225,7 +225,7 @@ class _Work(NamedTuple):
 def _work(job: Job, pool: Pool) -> _Work:
     task, policy = job.task, job.policy
     needs = sum(COLUMN_BITS[c] for c in task.readings[job.reading] if c in COLUMN_BITS)
-    context = Context(policy, job.reading, job.plan)
+    context = Context(policy, job.reading, job.plan, language=job.language)
     return _Work(task.propose, isolated(task.propose), context, job.salt, pool, needs, policy.balance == "natural")
 
 
