@@ -11,7 +11,7 @@ the treebank calls it.
 from sonde.corpus.languages import MORPHOLOGICAL_PASSIVE, REFLEXIVE_PASSIVE, code_of
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import base, children, feature, finite, is_finite, not_main, root
-from sonde.task import TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, fold, target_forms
+from sonde.task import OUTSIDE_BAND, TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, fold, target_forms
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -41,7 +41,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
     else:
         label = "0"
     key = fold(s.forms[head])
-    return Example.of(s, label, key=key, marks=(head,)) if key in context.plan else "form outside the frequency band"
+    return Example.of(s, label, key=key, marks=(head,)) if key in context.plan else OUTSIDE_BAND
 
 
 def _is_passive_form(s: Sentence, head: int) -> bool:
