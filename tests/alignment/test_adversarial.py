@@ -23,7 +23,7 @@ from sonde.errors import SondeError
 from tests.alignment.planted import plant
 
 METHOD = METHODS["adversarial"]
-RECOVERY: dict[str, Any] = {"hidden": 64, "epoch_size": 20_000, "epochs": 4, "batch": 16}
+RECOVERY: dict[str, Any] = {"hidden": 64, "epoch_size": 25_000, "epochs": 4, "batch": 16, "lr": 0.6}
 TINY: dict[str, Any] = {"hidden": 32, "epoch_size": 640, "epochs": 3, "batch": 16}
 
 
@@ -151,11 +151,11 @@ def test_dropout_keeps_the_mean() -> None:
 
 def test_a_planted_rotation_is_found() -> None:
     """As it is meant to be used: the best of several seeds by the criterion, then refined."""
-    found = plant(300, 6, seed=1)
+    found = plant(500, 20)
     given = [problem(found.source, found.target, seed, **RECOVERY) for seed in range(2)]
     solved = max((METHOD.solve(each) for each in given), key=given[0].criterion)
-    np.testing.assert_allclose(solved.source @ solved.source.T, np.eye(6), atol=0.3)
-    for _ in range(5):
+    np.testing.assert_allclose(solved.source @ solved.source.T, np.eye(20), atol=0.3)
+    for _ in range(3):
         pairs = mutual_neighbours(found.source, found.target, solved)
         solved = Matrices(orthogonal(found.source[pairs[:, 0]], found.target[pairs[:, 1]]))
     assert found.precision(solved.source) > 0.9
@@ -281,5 +281,5 @@ def test_weights_are_clipped() -> None:
 def test_divergence_is_an_error(spoil: Callable[[Matrix], Matrix]) -> None:
     found = plant(60, 6)
     given = problem(spoil(found.source), found.target, lr=1e30)
-    with np.errstate(all="ignore"), pytest.raises(SondeError, match=r"diverged at lr=1e\+30 .* Lower lr"):
+    with pytest.raises(SondeError, match=r"diverged in epoch 1 at lr=1e\+30 .* Lower lr"):
         METHOD.solve(given)

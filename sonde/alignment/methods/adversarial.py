@@ -154,18 +154,30 @@ def train_epoch(
 ) -> dict[str, float]:
     """Train for one epoch; returns what is known of it."""
     game = Game(source, target, state, options, rng)
-    for _ in range(max(1, options.epoch_size // options.batch)):
-        for step in range(options.dis_steps):
-            joint = options.updates == "joint" and step == options.dis_steps - 1
-            game.update_discriminator(joint=joint)
-        if options.updates == "alternate":
-            game.update_mapping()
-    return {
+    with np.errstate(over="ignore", invalid="ignore"):  # divergence is an error of its own
+        for _ in range(max(1, options.epoch_size // options.batch)):
+            for step in range(options.dis_steps):
+                joint = options.updates == "joint" and step == options.dis_steps - 1
+                game.update_discriminator(joint=joint)
+            if options.updates == "alternate":
+                game.update_mapping()
+    facts = {
         "discriminator_loss": game.losses / game.steps,
         "discriminator_accuracy": game.right / game.steps / (2 * options.batch),
         "orthogonality": orthogonality(state.matrix),
         "lr": state.lr,
     }
+    check_finite(facts["orthogonality"], state, options)
+    return facts
+
+
+def check_finite(value: float, state: State, options: Options) -> None:
+    """SondeError if a number that should be finite is not."""
+    if not math.isfinite(value):
+        raise SondeError(
+            f"adversarial: the training diverged in epoch {state.epoch} at lr={options.lr:g} and "
+            f"scale={options.scale:g}. Lower lr, or check the vectors."
+        )
 
 
 class Game:
@@ -194,11 +206,7 @@ class Game:
         np.take(self._target, self._rng.integers(len(self._target), size=n), axis=0, out=self._rows[n:])
         logits = discriminator.logits(self._rows, self._rng)
         loss, errors = cross_entropy(logits, self._labels)
-        if not math.isfinite(loss):
-            raise SondeError(
-                f"adversarial: the loss of the discriminator is {loss} in epoch {self._state.epoch}: the training "
-                f"diverged at lr={options.lr:g} and scale={options.scale:g}. Lower lr, or check the vectors."
-            )
+        check_finite(loss, self._state, options)
         self.losses, self.steps = self.losses + loss, self.steps + 1
         self.right += int(np.count_nonzero((logits > 0) == (self._labels > 0.5)))
         discriminator.differentiate(2 * n)
