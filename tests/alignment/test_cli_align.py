@@ -12,7 +12,7 @@ import time
 import pytest
 
 from sonde.alignment import METHODS
-from tests.alignment.spaces import write_planted
+from tests.alignment.planted import write_planted
 from tests.command_line import PLAIN, sonde
 
 PAIRS = ("a.vec", "b.vec", "--dictionary", "ab.txt")
