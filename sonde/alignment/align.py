@@ -88,9 +88,7 @@ def _config(request: Request, chosen: Request, inputs: Inputs, candidates: list[
 
 def _run(request: Request, folder: Path, inputs: Inputs, config: dict[str, Any], report: Reporter, jobs: int) -> None:
     """Work on all seeds, and choose one."""
-    method = METHODS.get(request.method)
-    uses = inputs.dictionary is not None and method.dictionary != "unused"
-    pairs = inputs.dictionary.rows if uses and inputs.dictionary is not None else None
+    pairs = inputs.dictionary.rows if inputs.dictionary is not None else None
     dev = inputs.dev.rows if inputs.dev is not None else None
     task = Task(folder, request, inputs.source.vectors, inputs.target.vectors, inputs.steps, pairs, dev)
     drop_unkept(folder, request.seeds)
@@ -112,7 +110,7 @@ def _run(request: Request, folder: Path, inputs: Inputs, config: dict[str, Any],
     if inputs.held_out is not None:
         scores = precision_at_1(task.source, task.target, matrices, inputs.held_out)
         config["held_out"] = {"nn": scores.nn, "csls": scores.csls}
-    if not uses:
+    if pairs is None:
         verdict = judge(task.source, task.target, matrices)
         config["start"] = verdict._asdict()
         if not verdict.passed:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sonde.alignment import METHODS
 from sonde.alignment.folder import CANDIDATES, CONFIG, HISTORY, MAPS, AlignmentFolder
 from sonde.alignment.journal import Report, Reporter
 from sonde.alignment.request import Request, applicable, make_request
@@ -28,13 +27,12 @@ def choose(request: Request, folder: Path, report: Reporter, align: Align) -> tu
     if all("error" in one for one in found):
         raise SondeError(f"No method could be used. The first one, {found[0]['method']}: {found[0]['error']}")
     best = max((one for one in found if "error" not in one), key=lambda one: one["score"])
-    uses = METHODS.get(best["method"]).dictionary != "unused"
     what = "P@1 on held-out words" if request.dictionary else "the criterion"
     chosen = make_request(
         request.source, request.target, method=best["method"], words=request.words,
-        dictionary=request.dictionary if uses else (), dev=request.dev, seeds=request.seeds or None,
+        dictionary=request.dictionary, dev=request.dev, seeds=request.seeds or None,
     )  # fmt: skip
-    if not request.dictionary or not uses:  # it has seen all that there is
+    if not request.dictionary:  # it has seen all that there is
         _adopt(folder / CANDIDATES / best["method"], folder)
     return replace(chosen, why=f"{what} is highest, {best['score']:.3f}"), found
 

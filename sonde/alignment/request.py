@@ -89,7 +89,7 @@ def make_request(
         numbers = () if seeds is None else _numbers(seeds, 0)
         return replace(base, seeds=numbers)  # empty: as many as each method needs
     chosen = METHODS.get(name)
-    _check_dictionary(chosen, bool(dictionary), held_out)
+    _check_dictionary(chosen, bool(dictionary))
     free = chosen.seeded and not dictionary
     return replace(
         base,
@@ -101,8 +101,9 @@ def make_request(
 
 
 def applicable(dictionary: bool) -> list[Method]:
-    """The methods that can be used with, or without, a dictionary, in the order of `sonde ls`."""
-    return [m for m in METHODS.parts().values() if dictionary or m.dictionary != "needed"]
+    """The methods that use a dictionary, or those that need none, in the order of `sonde ls`."""
+    other = "unused" if dictionary else "needed"
+    return [m for m in METHODS.parts().values() if m.dictionary != other]
 
 
 def _chosen(method: str, dictionary: bool) -> tuple[str, str]:
@@ -111,14 +112,14 @@ def _chosen(method: str, dictionary: bool) -> tuple[str, str]:
     return (SUPERVISED, "a dictionary is given") if dictionary else (UNSUPERVISED, "no dictionary is given")
 
 
-def _check_dictionary(method: Method, given: bool, held_out: bool) -> None:
+def _check_dictionary(method: Method, given: bool) -> None:
     if method.dictionary == "needed" and not given:
         others = ", ".join(m.name for m in applicable(False))
         raise UsageError(
             f"The method {method.name} needs a dictionary: add --dictionary with a file of pairs, identical or "
             f"numerals{f', or use a method that needs none: {others}' * bool(others)}."
         )
-    if method.dictionary == "unused" and given and not held_out:
+    if method.dictionary == "unused" and given:
         raise UsageError(
             f"The method {method.name} uses no dictionary: leave --dictionary out. --dev FILE records its accuracy "
             "along the way."

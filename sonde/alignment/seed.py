@@ -97,7 +97,8 @@ def _refined(task: Task, journal: SeedJournal, matrices: Matrices) -> tuple[Matr
             journal.save(_arrays(matrices, best), "refine", round=0, best=facts)
     else:
         best, facts, round = _matrices(kept, "best"), dict(about["best"]), int(about["round"])
-    for found, pairs, value in refine(task.source, task.target, matrices, task.request.refine - round):
+    left, above = task.request.refine - round, facts["criterion"] if round else -math.inf
+    for found, pairs, value in refine(task.source, task.target, matrices, left, above=above) if left > 0 else ():
         round += 1
         now = {"criterion": value, "pairs": len(pairs)}
         if value > facts["criterion"]:

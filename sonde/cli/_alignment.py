@@ -24,7 +24,8 @@ class AlignmentDisplay:
         self._stack = ExitStack()
         self._bar: Any = None
         self._task: Any = None
-        self._done: list[float] = []
+        self._notes: set[str] = set()
+        self._done: dict[int, float] = {}
 
     def __enter__(self) -> Self:
         from sonde.console import err
@@ -48,12 +49,17 @@ class AlignmentDisplay:
         from sonde.console import printable
 
         if one.stage == "note":
-            self._print(printable(one.text))
+            if one.text not in self._notes:  # every candidate reads the same spaces
+                self._print(printable(one.text))
+            self._notes.add(one.text)
         elif one.stage == "seed":
             self._print(printable(f"seed {one.seed}: {one.text or facts_text(one.facts)}"))
-            self._done += [one.facts["criterion"]] if "criterion" in one.facts else []
-            if len(self._done) > 1:
-                self._print(f"{len(self._done)} seeds: criterion {min(self._done):.4f} to {max(self._done):.4f}")
+            if one.seed in self._done:  # of another method
+                self._done.clear()
+            if "criterion" in one.facts:
+                self._done[one.seed] = one.facts["criterion"]
+            if len(found := self._done.values()) > 1:
+                self._print(f"{len(found)} seeds: criterion {min(found):.4f} to {max(found):.4f}")
         elif self._bar is not None:
             self._bar.update(
                 self._task, description=f"seed {one.seed} · {one.stage} {one.number} · {facts_text(one.facts)}"

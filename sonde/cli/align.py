@@ -62,8 +62,8 @@ def align(
     dev: str
         A dictionary whose P@1 is recorded along the way; it chooses nothing.
     method: str
-        A method, as `sonde align --list` says; auto: by what is given; best: all that can be used, judged by a held-out
-        fifth of the dictionary, or without one by the criterion. Default: auto.
+        A method, as `sonde align --list` says; auto: by what is given; best: all that use a dictionary, judged by a
+        held-out fifth of it, or without one all that need none, judged by the criterion. Default: auto.
     steps: str
         How vectors are prepared, comma-separated, in this order: unit (length one), center (mean zero); or none.
     set_: tuple[str, ...]

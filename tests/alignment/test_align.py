@@ -20,7 +20,7 @@ from sonde.alignment.precision import precision_at_1
 from sonde.alignment.request import make_request
 from sonde.alignment.retrieval import nearest
 from sonde.errors import DataError, SondeError, TooFewError, UsageError
-from tests.alignment.spaces import clustered, planted, rotation, write_planted, write_vectors
+from tests.alignment.planted import clustered, planted, rotation, write_planted, write_vectors
 
 WALK = """
     import numpy as np
@@ -164,7 +164,7 @@ def test_the_same_command_again_does_nothing(place):
 
 def test_an_interrupted_alignment_ends_as_an_uninterrupted_one(place, plugin):
     plugin("alignment_methods", WALK)
-    write_planted(place, n=60, dim=5)
+    write_planted(place, n=200, dim=12)
     request = make_request("a.vec", "b.vec", method="walk", dev="ab.txt", refine=1, seeds=2)
     with pytest.raises(SondeError, match="random rotations"):  # it finds nothing; maps and history are kept
         align(request, place / "whole")

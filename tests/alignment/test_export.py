@@ -11,7 +11,7 @@ from sonde.alignment.maps import SideMap
 from sonde.alignment.request import make_request
 from sonde.encoders.wordvectors import read_vectors
 from sonde.errors import DataError
-from tests.alignment.spaces import clustered, rotation, write_planted, write_vectors
+from tests.alignment.planted import clustered, rotation, write_planted, write_vectors
 
 
 @pytest.mark.parametrize(("export", "suffix"), [("text", ".vec"), ("binary", ".bin")])

@@ -10,7 +10,7 @@ from sonde.alignment.maps import SideMap, WordMap, prepare
 from sonde.alignment.space import read_blocks, read_space
 from sonde.encoders.wordvectors import read_vectors
 from sonde.errors import CorpusError, DataError, TooFewError, UsageError
-from tests.alignment.spaces import clustered, rotation, write_vectors
+from tests.alignment.planted import clustered, rotation, write_vectors
 
 
 def both(dim=4):
