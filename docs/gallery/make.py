@@ -1,11 +1,12 @@
 """Makes the figures of docs/figure.md: `python docs/gallery/make.py FOLDER`, with the extra `test` installed.
 
 Most are of sets made from the built-in corpus, whose sentences are synthetic. Three show published results,
-from ``sonde.published``, and redraw figures of these papers. That of selection is made only if a second argument names
-the folder of a trained encoder.
+from ``sonde.published``, and redraw figures of these papers. Others are made only if arguments name what they are of:
+--trained, the folder of a trained encoder; --alignment, folders of `sonde align`, one for words-map and one, with
+--dev, for criterion; --words, a run of `sonde words`.
 """
 
-import sys
+import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sonde import Corpus, Dataset, evaluate, find_sets, load_encoder, make_sets, select_tasks
+from sonde import Corpus, Dataset, Run, evaluate, find_sets, load_encoder, make_sets, select_tasks
 from sonde.published import Row, published
 from sonde.report.correlations import correlations
 from sonde.report.figure import write
@@ -53,6 +54,12 @@ def selected(out: Path, folder: str) -> None:
     names = [f"trained:{folder}", f"trained:{folder}?random=1"]
     sentence = "A man in a red shirt is not riding a horse."
     write(None, "selection", out / "selection.svg", encoders=names, sentences=[sentence])
+
+
+def aligned(out: Path, supervised: str, searched: str) -> None:
+    """The words of one alignment, and the way of another."""
+    write(None, "words-map", out / "words-map.svg", alignment=supervised, columns=2)
+    write(None, "criterion", out / "criterion.svg", alignment=searched)
 
 
 def made(scratch: Path, out: Path) -> None:
@@ -141,6 +148,16 @@ def _cell(row: Row | None) -> Cell | None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
-    if len(sys.argv) > 2:
-        selected(Path(sys.argv[1]), sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--trained")
+    parser.add_argument("--alignment", nargs=2)
+    parser.add_argument("--words")
+    given = parser.parse_args()
+    main(given.out)
+    if given.trained:
+        selected(given.out, given.trained)
+    if given.alignment:
+        aligned(given.out, *given.alignment)
+    if given.words:
+        write(full_summary(Run.load(given.words)), "frequency", given.out / "frequency.svg")

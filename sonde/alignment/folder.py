@@ -1,15 +1,22 @@
 """The folder of an alignment: how it is written and read.
 
-alignment.json           what was requested, the digests of both spaces, and what came out
-map.safetensors          the map that was chosen
-history.jsonl            a line per epoch or round: seed, stage, number, criterion, …
-maps/seed-0/epoch-003.safetensors
-                         the map after an epoch or a round
-card.md                  what it is, in words
+    alignment.json           what was requested, the digests of both spaces, and what came out
+    map.safetensors          the map that was chosen
+    history.jsonl            a line per epoch or round: seed, stage, number, criterion, …
+    maps/seed-0/epoch-003.safetensors
+                             the map after an epoch or a round
+    maps/seed-0/result.safetensors
+                             the map that a seed ended with, and what is known of it
+    source.vec, target.vec   both spaces mapped, on request; or source.bin, target.bin
+    candidates/NAME/         the alignments that were compared, if the best method was requested
+    card.md                  what it is, in words
+
+All files are complete or absent: each is written under another name first, synced, and renamed.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,12 +26,13 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from sonde.alignment.maps import SideMap, WordMap
+from sonde.alignment.maps import STEPS, SideMap, WordMap
 from sonde.alignment.space import Space, read_space
-from sonde.core.files import write_atomically
+from sonde.core.files import make_folder, write_atomically
 from sonde.core.json_files import read_json
 from sonde.errors import DataError, UsageError
 
@@ -33,6 +41,9 @@ CONFIG = "alignment.json"
 MAP = "map.safetensors"
 MAPS = "maps"
 HISTORY = "history.jsonl"
+CANDIDATES = "candidates"
+ABOUT = "about"
+"""The one entry of a map's metadata, as JSON: several entries are written in any order, and the bytes would differ."""
 _CHECKPOINT = re.compile(r"seed-(\d+)/([a-z]+)-(\d+)")
 
 
@@ -68,7 +79,7 @@ class AlignmentFolder:
     def map(self, checkpoint: MapCheckpoint | None = None) -> WordMap:
         """The chosen map, or that of a checkpoint."""
         if checkpoint is None and not (self.path / MAP).is_file():
-            raise DataError(f"{self.path} has no map yet: repeat the command with which it was begun.")
+            raise DataError(_no_map(self.path, self.config))
         return read_map(self.path / MAP if checkpoint is None else self.path / MAPS / f"{checkpoint.name}.safetensors")
 
     def checkpoints(self) -> list[MapCheckpoint]:
@@ -92,7 +103,7 @@ class AlignmentFolder:
         found = []
         for side in ("source", "target"):
             about = self.config[side]
-            space = read_space(about["path"], about["limit"])
+            space = read_space(str(self.place(side)), about["limit"])
             if space.digest != about["digest"]:
                 raise DataError(
                     f"{about['path']} has changed since {self.path} was made: digest {space.digest}, expected "
@@ -101,40 +112,68 @@ class AlignmentFolder:
             found.append(space)
         return found[0], found[1]
 
+    def place(self, side: str) -> Path:
+        """Where a space is: where it was relative to this folder, or as it was typed."""
+        about = self.config[side]
+        beside = self.path / about["beside"] if about.get("beside") else None
+        return beside if beside is not None and beside.exists() else Path(about["path"])
 
-def write_map(file: Path, found: WordMap, about: Mapping[str, str] | None = None) -> None:
-    """Write a map, complete or not at all."""
+
+def write_map(file: Path, found: WordMap, about: Mapping[str, Any] | None = None) -> None:
+    """Write a map, complete or not at all; the same map has the same bytes."""
     arrays, facts = {}, dict(about or {})
     for name, side in (("source", found.source), ("target", found.target)):
-        facts[f"{name}.steps"] = ",".join(side.steps)
+        facts[f"{name}.steps"] = list(side.steps)
         if side.means:
             arrays[f"{name}.means"] = np.stack(side.means)
         if side.matrix is not None:
             arrays[f"{name}.matrix"] = np.ascontiguousarray(side.matrix, np.float32)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(file, save(arrays, facts))
+    make_folder(file.parent)
+    write_arrays(file, arrays, facts)
 
 
 def read_map(file: Path) -> WordMap:
     """Read a map; DataError if it is damaged."""
+    arrays, facts = read_arrays(file)
+    return WordMap(*(_side(file, name, arrays, facts) for name in ("source", "target")))
+
+
+def write_arrays(file: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> None:
+    """Write arrays and facts about them, complete or not at all."""
+    plain = {name: np.array(array, order="C") for name, array in arrays.items()}
+    write_atomically(file, save(plain, {ABOUT: json.dumps(about, sort_keys=True)}))
+
+
+def read_arrays(file: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Arrays and facts about them; DataError if the file is damaged."""
     try:
         content = file.read_bytes()
         arrays = load(content)
         size = int.from_bytes(content[:8], "little")
-        facts = msgspec.json.decode(content[8 : 8 + size]).get("__metadata__", {})
+        facts = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][ABOUT])
     except OSError as e:
         raise DataError(f"{file} cannot be read: {e.strerror}.") from None
-    except (SafetensorError, ValueError) as e:
-        raise DataError(f"{file} is damaged: {e}. Align the spaces again.") from None
-    return WordMap(*(_side(file, name, arrays, facts) for name in ("source", "target")))
+    except (SafetensorError, ValueError, KeyError, TypeError) as e:
+        raise DataError(f"{file} is damaged: {e}. Delete it, and repeat the command that wrote it.") from None
+    if not isinstance(facts, dict):
+        raise DataError(f"{file} is not a file that `sonde align` wrote.")
+    return arrays, facts
 
 
-def _side(file: Path, name: str, arrays: Mapping[str, Any], facts: Mapping[str, str]) -> SideMap:
-    steps = tuple(filter(None, facts.get(f"{name}.steps", "").split(",")))
+def _side(file: Path, name: str, arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> SideMap:
+    steps = facts.get(f"{name}.steps")
+    if not isinstance(steps, list) or not set(steps) <= set(STEPS):
+        raise DataError(f"{file} is not a map that `sonde align` wrote.")
     means, matrix = arrays.get(f"{name}.means", ()), arrays.get(f"{name}.matrix")
     if len(means) != steps.count("center") or (matrix is not None and matrix.ndim != 2):
         raise DataError(f"{file} is not a map that `sonde align` wrote.")
-    return SideMap(steps, tuple(means), matrix)
+    return SideMap(tuple(steps), tuple(means), matrix)
+
+
+def _no_map(path: Path, config: Mapping[str, Any]) -> str:
+    if config.get("failed"):
+        return f"{path} has no map, since the alignment failed: {config['failed']}"
+    return f"{path} has no map yet: repeat the command with which it was begun."
 
 
 def open_alignment(path: str | Path) -> AlignmentFolder:

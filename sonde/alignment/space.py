@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sonde.core.cache import cache_folder
-from sonde.encoders.wordvectors import read_vectors
-from sonde.errors import DataError
+from sonde.encoders.wordvectors import WordVectors, read_vectors
+from sonde.errors import DataError, TooFewError, UsageError
 
 Matrix = NDArray[np.float32]
 Rows = NDArray[np.int64]
+BLOCK = 8192
+"""Rows that are read at a time."""
+LEARNED = "encoder.inputs.learned.weight"
+"""The word vectors among the weights of a trained encoder."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +50,74 @@ class Space:
         return len(self.words)
 
 
+class Block(NamedTuple):
+    """Some words of a space and their vectors."""
+
+    words: Sequence[str]
+    vectors: Matrix
+
+
 def read_space(path: str, limit: int | None = None) -> Space:
-    """Read a file of word vectors, in any format that ``vec:`` reads, or only its first ``limit`` words."""
-    found = read_vectors(Path(path).expanduser(), cache_folder() / "vectors", limit)
-    vectors = np.array(found.matrix[:], np.float32, order="C")
+    """Read word vectors into memory, or only those of the first ``limit`` words.
+
+    ``path`` is a file in any format that ``vec:`` reads, or a folder of ``sonde train``.
+    """
+    found = _open(path, limit)
     if len(found.words) < 2:
-        raise DataError(f"{path} has vectors of {len(found.words)} words; expected two or more.")
+        raise TooFewError(f"{path} has vectors of {len(found.words)} words; expected two or more.")
+    vectors = np.empty(found.matrix.shape, np.float32)
+    for at in range(0, len(vectors), BLOCK):  # the file is never held twice
+        vectors[at : at + BLOCK] = found.matrix[at : at + BLOCK]
     return Space(path, found.words, vectors, found.digest)
+
+
+def read_blocks(path: str) -> tuple[int, int, Iterator[Block]]:
+    """How many words a space has, the dimension of its vectors, and all of them block by block."""
+    found = _open(path, None)
+    blocks = (
+        Block(found.words[at : at + BLOCK], np.array(found.matrix[at : at + BLOCK], np.float32))
+        for at in range(0, len(found.words), BLOCK)
+    )
+    return len(found.words), found.dim, blocks
+
+
+def _open(path: str, limit: int | None) -> WordVectors:
+    place = Path(path).expanduser()
+    return _trained(place, limit) if place.is_dir() else read_vectors(place, cache_folder() / "vectors", limit)
+
+
+def _trained(place: Path, limit: int | None) -> WordVectors:
+    """The word vectors of a trained encoder: those it was given, or those of its best checkpoint."""
+    from sonde.networks.folder import TrainedFolder
+    from sonde.networks.vocabulary import BEGIN, END
+
+    if not (place / "config.json").is_file():
+        raise UsageError(f"{place} is a folder; expected a file of word vectors, or a folder that `sonde train` wrote.")
+    folder = TrainedFolder(place)
+    kept = [row for row, word in enumerate(folder.vocabulary.words) if word not in (BEGIN, END)][:limit]
+    given = folder.vectors()
+    table = _learned(folder) if given is None else given
+    rows = np.array(table[1:][np.array(kept, np.int64)], np.float32)  # row 0 is the unknown word
+    words = [folder.vocabulary.words[row] for row in kept]
+    if not np.isfinite(rows).all():
+        raise DataError(f"{place}: the vector of a word has a number that is not finite; train it again.")
+    state = hashlib.blake2b(rows.data, digest_size=16)
+    state.update("\n".join(words).encode(errors="surrogatepass"))
+    return WordVectors(words, rows, state.hexdigest(), len(words))
+
+
+def _learned(folder: object) -> Matrix:
+    from safetensors import SafetensorError, safe_open
+
+    from sonde.networks.folder import WEIGHTS, TrainedFolder
+
+    assert isinstance(folder, TrainedFolder)
+    file, net = folder.path / folder.best().name / WEIGHTS, folder.network
+    try:
+        with safe_open(file, "numpy") as opened:
+            found = np.asarray(opened.get_tensor(LEARNED), np.float32)
+    except (OSError, SafetensorError) as e:
+        raise DataError(f"{file} has no word vectors: {e}.") from None
+    if found.shape != (net.words + 1, net.width):
+        raise DataError(f"{file}: word vectors of shape {found.shape}, expected {(net.words + 1, net.width)}.")
+    return found

@@ -142,11 +142,11 @@ def print_parts(objective: str, encoder: str, preset: str = "") -> None:
         for i, (name, options) in enumerate(goal.optimisers.items()):
             default = " (the default)" * (i == 0)
             console.print(f"With --optimiser {name}{default}: {_options(options)}.", markup=False, soft_wrap=True)
-        _print_settings(goal.settings)
+        print_settings(goal.settings)
     if encoder:
         network = ARCHITECTURES.get(encoder)
         console.print(f"{chr(10) * bool(objective)}{network.name}: {network.summary}", markup=False, soft_wrap=True)
-        _print_settings(network.settings)
+        print_settings(network.settings)
 
     if preset:
         _print_preset(preset, blank_line=bool(objective or encoder))
@@ -181,7 +181,8 @@ def _texts(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {value_text(value)}" for key, value in values.items())
 
 
-def _print_settings(settings: Mapping[str, Setting]) -> None:
+def print_settings(settings: Mapping[str, Setting]) -> None:
+    """Print a table of settings; nothing if there are none."""
     from sonde.cli.ls import print_table, value_text
 
     def rows() -> Iterator[tuple[str, ...]]:

@@ -17,7 +17,8 @@ def _kinds() -> str:
     """The charts there are: the files of the folder and the entry points, which can be listed without loading them."""
     folder = Path(__file__).parents[1] / "report" / "charts"
     built_in = sorted(file.stem for file in folder.glob("[!_]*.py"))
-    return f"The chart: {', '.join([*built_in, *offered('sonde.charts')])}."
+    names = [name.replace("_", "-") for name in built_in]
+    return f"The chart: {', '.join([*names, *offered('sonde.charts')])}."
 
 
 def figure(
@@ -33,13 +34,15 @@ def figure(
     adjust: Literal["holm", "bonferroni", "bh", "none"] | None = None,
     published: bool = False,
     sentence: tuple[str, ...] = (),
+    words: tuple[str, ...] = (),
 ) -> int:
-    """Write a figure of a run, or of encoders, for a paper, and print what its caption should say.
+    """Write a figure of a run, of encoders or of an alignment, for a paper, and print what its caption should say.
 
     Parameters
     ----------
     runs: Path
-        A folder that `sonde run` wrote; or several, to be drawn together.
+        A folder that `sonde run` or `sonde words` wrote; or several, to be drawn together. For criterion and words-map,
+        a folder that `sonde align` wrote.
     kind: str
         The chart.
     out: tuple[Path, ...]
@@ -67,9 +70,13 @@ def figure(
         these sets.
     sentence: tuple[str, ...]
         For selection: a sentence; may be repeated.
+    words: tuple[str, ...]
+        For words-map: a source word to be drawn with its translation; may be repeated. Default: frequent words.
     """
+    from sonde.alignment.folder import CONFIG as ALIGNMENT
     from sonde.cli._warnings import printed_warnings
     from sonde.console import err
+    from sonde.errors import UsageError
     from sonde.report.charts import CHARTS
     from sonde.report.figure import check_figure_suffix, check_options, check_run, write
     from sonde.report.full_summary import full_summary
@@ -78,10 +85,13 @@ def figure(
 
     for path in out:
         check_figure_suffix(path)
-    check_options(CHARTS.get(kind), adjust=adjust, published=published, sentence=sentence or None)
-    check_run(CHARTS.get(kind), bool(runs))
+    check_options(CHARTS.get(kind), adjust=adjust, published=published, sentence=sentence or None, words=words or None)
+    alignments = [folder for folder in runs if (folder / ALIGNMENT).is_file()]
+    check_run(CHARTS.get(kind), len(runs) > len(alignments), bool(alignments))
+    if len(alignments) > 1:
+        raise UsageError(f"--kind {kind} draws one alignment; got {', '.join(map(str, alignments))}.")
     summary = None
-    if runs:
+    if runs and not alignments:
         with printed_warnings():
             found = [Run.load(folder) for folder in runs]
         summary = full_summary(join(found), adjust=adjust or "holm", published=published)
@@ -90,7 +100,7 @@ def figure(
     for path in out:
         caption = write(
             summary, kind, path, columns=columns, sets=set, encoders=encoder, mode=mode, relative_to=relative_to,
-            lines=lines, sentences=sentence,
+            lines=lines, sentences=sentence, alignment=alignments[0] if alignments else None, words=words,
         )  # fmt: skip
         sys.stdout.write(f"{path}\n")
     if caption:

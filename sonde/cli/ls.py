@@ -94,6 +94,14 @@ def _presets() -> Iterator[Row]:
         yield name, part.summary, " ".join(f"{key}={value_text(value)}" for key, value in part.settings.items())
 
 
+def _alignment_methods() -> Iterator[Row]:
+    from sonde.alignment import METHODS
+
+    yield "method", "description", "dictionary", "steps", "settings"
+    for name, part in METHODS.parts().items():
+        yield name, part.summary, part.dictionary, ",".join(part.steps) or "none", _defaults(part.settings)
+
+
 def _defaults(settings: Mapping[str, Setting]) -> str:
     return " ".join(f"{name}={value_text(setting.default)}" for name, setting in settings.items())
 
@@ -132,6 +140,7 @@ LISTS: dict[str, Callable[[], Iterator[Row]]] = {
     "architectures": _architectures,
     "objectives": _objectives,
     "presets": _presets,
+    "alignment-methods": _alignment_methods,
     "controls": partial(_parts, "sonde.run.control:CONTROLS"),
     "measures": partial(_parts, "sonde.run.measure:MEASURES"),
     "charts": partial(_parts, "sonde.report.charts:CHARTS"),

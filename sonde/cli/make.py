@@ -28,6 +28,7 @@ def make(
     jobs: Jobs = 1,
     skip_bad: bool = False,
     audit: bool = False,
+    relax: bool = False,
     name: str | None = None,
     language: str | None = None,
     format: Literal["conllu", "brackets", "text"] | None = None,
@@ -67,6 +68,9 @@ def make(
         Skip malformed sentences; the manifest counts and lists them.
     audit: bool
         Run all audit checks on the sets, not only the quick ones, and keep the findings in the manifests.
+    relax: bool
+        Make sets that the corpus is too small for with wider settings: smaller classes, target forms of any frequency,
+        fewer classes, other lengths, in this order and no further than needed. The manifest says which.
     name: str
         The name of the corpus. Default: from the file names.
     language: str
@@ -104,7 +108,7 @@ def make(
     with progress_bar() as progress:
         for found in make_sets(
             source, requests, seed=seed, jobs=resolve_jobs(jobs), exclude=excluded, exclusive=exclusive,
-            skip_bad=skip_bad, audit=audit, progress=progress,
+            skip_bad=skip_bad, audit=audit, relax=relax, progress=progress,
         ):  # fmt: skip
             if isinstance(found, Dataset):
                 found.save(out / found.name)
@@ -128,6 +132,9 @@ def make(
             err().print(
                 f"No sentence of {exclude} is in the corpus: does it have one sentence per line, and no other columns?"
             )
+    for wider in (m for m in made if m.get("relaxed")):
+        settings = " ".join(f"--set {wider['task']}.{setting}" for setting in wider["relaxed"])
+        err().print(f"relaxed: {wider['name']}: {settings}", markup=False, soft_wrap=True)
     for lacking in skipped:
         err().print(f"not made: {lacking.name}: {lacking.reason}", style="yellow", markup=False, soft_wrap=True)
     return 0 if not skipped else 2 if made or any(found.kind == "failed" for found in skipped) else 1

@@ -1,4 +1,4 @@
-"""`sonde serve`: a run as a live page on this machine."""
+"""`sonde serve`: a run, or an alignment, as a live page on this machine."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ def serve(
 ) -> int:
     """Serve a run as a live page, even while it is being written, and try its probes on your own sentences.
 
+    Of an alignment, the page shows the translations and neighbours of words that you type, and a picture of both
+    languages.
+
     Ctrl-C stops it. Only this machine can reach it, and nothing can be changed through it.
 
     Parameters
     ----------
     folder: Path
-        What `sonde run` wrote, or is writing.
+        What `sonde run` wrote, or is writing; or what `sonde align` wrote.
     port: int
         The port; 0 for any free one. Default: 8421.
     open: bool
@@ -37,7 +40,7 @@ def serve(
     from sonde.console import err
     from sonde.serve import Server
 
-    server = Server(folder, port, encoder)
+    server = Server(folder, port, encoder, lambda line: err().print(line, markup=False, soft_wrap=True))
     with server:
         server.site.page()  # errors show here, and the first visit is quick
         err().print(f"Serving {folder} at {server.url}; Ctrl-C stops it.", markup=False, soft_wrap=True)

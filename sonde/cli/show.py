@@ -1,4 +1,4 @@
-"""`sonde show`: the results of a run, probing sets, or a trained encoder."""
+"""`sonde show`: the results of a run, probing sets, a trained encoder, or an alignment."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def show(
     task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
     seed: int = 0,
 ) -> int:
-    """Show the results of a run; probing sets: their sizes, or sample rows; or a trained encoder: its scores by epoch.
+    """Show the results of a run; the sizes or rows of probing sets; the scores of an encoder or alignment by epoch.
 
     Parameters
     ----------
     path: Path
-        A folder that `sonde run`, `sonde make` or `sonde train` wrote.
+        A folder that `sonde run`, `sonde make`, `sonde train` or `sonde align` wrote.
     format: str
-        For a run or an encoder: table, md (Markdown), tex (LaTeX, with booktabs), csv (one line per result or epoch) or
-        json. Default: table.
+        For a run, an encoder or an alignment: table, md (Markdown), tex (LaTeX, with booktabs), csv (one line per
+        result or epoch) or json. Default: table.
     metric: str
         For a run: accuracy, macro_f1, log2_loss (bits, with calibrated values) or log2_loss_calibrated.
         Default: accuracy.
@@ -58,7 +58,8 @@ def show(
         raise UsageError(f"--examples {examples}: expected a number of rows, 0 or more.")
     if not path.exists():
         raise UsageError(
-            f"There is no file or folder {str(path)!r}; expected what `sonde run`, `sonde make` or `sonde train` wrote."
+            f"There is no file or folder {str(path)!r}; expected what `sonde run`, `sonde make`, `sonde train` or "
+            "`sonde align` wrote."
         )
     # sonde.run has these names, but takes a second to import
     if any((path / name).exists() for name in ("run.json", "results.jsonl")):
@@ -74,6 +75,13 @@ def show(
         from sonde.cli._trained import show_trained
 
         show_trained(path, format)
+        return 0
+    if (path / "alignment.json").is_file():
+        if examples or baselines or published or task or seed or signatures or metric != "accuracy":
+            raise UsageError(f"{path} is an alignment: the only option for it is --format.")
+        from sonde.cli._alignment import show_alignment
+
+        show_alignment(path, format)
         return 0
     if format != "table" or metric != "accuracy" or signatures:
         raise UsageError(f"--format, --metric and --signatures are for runs; {path} has no run.json. Leave them out.")

@@ -9,7 +9,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from shutil import copyfileobj
@@ -198,6 +198,11 @@ def make_folder(folder: Path) -> None:
 def write_atomically(path: Path, content: bytes | memoryview) -> None:
     """Write under a temporary name, sync, rename."""
     _write_atomically(path, lambda out: out.write(content))
+
+
+def write_parts_atomically(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file too large for memory, part by part, under a temporary name, sync, rename."""
+    _write_atomically(path, lambda out: out.writelines(parts))
 
 
 def copy_atomically(source: Path, path: Path) -> None:

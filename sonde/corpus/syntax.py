@@ -5,6 +5,7 @@ Dependency queries need ``heads`` and ``deprels``; constituency queries need ``t
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from unicodedata import category
 
@@ -41,6 +42,22 @@ def _from_penn(xpos: tuple[str, ...]) -> tuple[str, ...]:
 def is_word(form: str) -> bool:
     """Whether a form is made of letters, and of the marks that some scripts write vowels with."""
     return form.isalpha() or (form[:1].isalpha() and all(c.isalpha() or category(c)[0] == "M" for c in form))
+
+
+UNSPACED = re.compile(
+    "["
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
+    "\u0f00-\u0fff"  # Tibetan
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Japanese, Chinese
+    "\U00020000-\U0003ffff"
+    "]"
+)
+
+
+def is_unspaced(form: str) -> bool:
+    """Whether a word is written in a script without spaces between words."""
+    return not form.isascii() and UNSPACED.search(form) is not None
 
 
 @lru_cache(maxsize=1 << 14)
@@ -183,18 +200,19 @@ def main_clause(node: Tree) -> tuple[Tree | None, Tree | None]:
     return marked or subject, verb
 
 
-def position(tree: Tree, leaf: Tree) -> int:
-    """The word position of a pre-terminal, found by identity."""
+def position(tree: Tree, phrase: Tree, child: int) -> int:
+    """The position of the first word of a child of a phrase. The phrase is found by identity; equal words may be one
+    object, so that they could not be."""
     at, stack = 0, [tree]
     while stack:
         node = stack.pop()
-        if node is leaf:
-            return at
+        if node is phrase:
+            return at + sum(1 for before in phrase.nodes[:child] for _ in before.leaves())
         if isinstance(node.children[0], str):
             at += 1
         else:
             stack.extend(reversed(node.nodes))
-    raise ValueError("the leaf is not in the tree")
+    raise ValueError("the phrase is not in the tree")
 
 
 def finite_verb(s: Sentence, phrase: Tree) -> int | None:
@@ -202,9 +220,9 @@ def finite_verb(s: Sentence, phrase: Tree) -> int | None:
     assert s.tree is not None
     inner: Tree | None = phrase
     while inner is not None:
-        for c in inner.nodes:
+        for child, c in enumerate(inner.nodes):
             if c.label in ("VBD", "VBZ", "VBP", "VB", "VBN", "VBG", "MD", "TO"):
-                return position(s.tree, c)
+                return position(s.tree, inner, child)
         inner = next((c for c in inner.nodes if c.category == "VP"), None)
     return None
 
@@ -226,5 +244,9 @@ def head_noun(s: Sentence, phrase: Tree) -> int | None:
         if inner is None or inner.category != "NP" or any(c.label == "POS" for c in inner.nodes):
             break
         phrase = inner
-    words = [c for c in phrase.nodes if isinstance(c.children[0], str) and c.label not in PENN_PUNCTUATION]
-    return position(s.tree, words[-1]) if words and words[-1].label in NOUNS else None
+    words = [
+        (child, c.label)
+        for child, c in enumerate(phrase.nodes)
+        if isinstance(c.children[0], str) and c.label not in PENN_PUNCTUATION
+    ]
+    return position(s.tree, phrase, words[-1][0]) if words and words[-1][1] in NOUNS else None

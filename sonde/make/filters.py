@@ -18,6 +18,7 @@ SPECIAL = re.compile(r"[^\w\s.,;:!?'’$%/…–—-]")
 HINTS = ("_", "''", "rb-", "http", "www", ".com", ".org", ".net", ".htm")
 """A printable text without special characters and without these has neither addresses nor brackets nor markup."""
 EXCLUDED_REASON = "excluded by --exclude"
+LENGTH_REASON = "length out of range"
 COLUMN_BITS = {"upos": 1, "penn": 2, "feats": 4, "heads": 8, "tree": 16, "lemmas": 32, "xpos": 2, "deprels": 8}
 
 

@@ -20,6 +20,7 @@ from sonde.errors import TooFewError, describe_error
 from sonde.make.candidates import Candidate, Cell, Pool, pack_pools, tie_break_key, unpack_pools
 from sonde.make.job import Job, SkippedTask
 from sonde.make.manifest import build_manifest, without_notes
+from sonde.make.relax import advice
 from sonde.make.split import Selection, select
 from sonde.task import SPLITS, Example
 from sonde.task.third_party import failure_location
@@ -88,7 +89,8 @@ def finish(
         rows = {split: _rows(job, split, chosen.splits[split]) for split in SPLITS}
         _check_splits(rows, chosen)
     except TooFewError as e:
-        return SkippedTask(job.name, task.name, str(e), "too few")
+        why = advice(task, policy, job.reading, pool.rejected)
+        return SkippedTask(job.name, task.name, f"{e}.{why}", "too few")
     if used is not None:
         used.update(c.near_key for items in chosen.splits.values() for c in items)
     dataset = Dataset(job.name, task.name, task.version, corpus.language, chosen.labels, rows)

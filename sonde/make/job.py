@@ -38,6 +38,7 @@ class Job:
     reading: str = ""
     plan: object = None
     seed: int = 0
+    language: str | None = None
 
     @property
     def name(self) -> str:
@@ -81,7 +82,9 @@ class SkippedTask:
     kind: Literal["columns", "setting", "too few", "unsound", "failed"]
 
 
-def prepare_job(suite: str, task: Task, policy: Policy, counts: Counts, seed: int) -> Job | SkippedTask:
+def prepare_job(
+    suite: str, task: Task, policy: Policy, counts: Counts, seed: int, language: str | None = None
+) -> Job | SkippedTask:
     """Choose the reading and run the task's plan."""
     name = f"{suite}/{task.name}"
     reading = choose_reading(task, policy, counts)
@@ -99,7 +102,7 @@ def prepare_job(suite: str, task: Task, policy: Policy, counts: Counts, seed: in
     except BaseException as e:  # whatever one task does, the others are still to be made
         where = failure_location(e, task.plan)
         return SkippedTask(name, task.name, f"its plan failed: {describe_error(e)}{where}", "failed")
-    return Job(task, policy, suite, reading, plan, seed)
+    return Job(task, policy, suite, reading, plan, seed, language)
 
 
 def choose_reading(task: Task, policy: Policy, counts: Counts) -> str | UsageError:

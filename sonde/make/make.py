@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sonde.core.arguments import StringsOrPaths
@@ -16,6 +18,7 @@ from sonde.make.finish import finish_all, finish_safely
 from sonde.make.job import Job, SkippedTask, empty_pool, prepare_job
 from sonde.make.manifest import corpus_facts
 from sonde.make.passes import ReadLog, count, no_progress, propose
+from sonde.make.relax import relaxed
 from sonde.task import Policy, Task
 
 Request = tuple[str, Task, Policy] | Task
@@ -33,6 +36,7 @@ def make_sets(
     exclusive: bool = False,
     skip_bad: bool = False,
     audit: bool = False,
+    relax: bool = False,
     progress: Progress | None = None,
 ) -> Iterator[Dataset | SkippedTask]:
     """Make one probing set per task, from two passes over the corpus.
@@ -60,6 +64,10 @@ def make_sets(
         Skip malformed sentences and list them in the manifest, instead of raising `CorpusError`.
     audit
         Audit for shortcuts and damaged text too, not only for duplicates, contradictions and leaks.
+    relax
+        Make sets that the corpus is too small for with wider policies: smaller classes, then target forms of any
+        frequency, then fewer classes, then other lengths. Each costs two more passes; the manifest says what was
+        relaxed.
     progress
         Called with a stage, how much is done and the total.
 
@@ -86,6 +94,17 @@ def make_sets(
     requests = _requests(tasks)
     if not requests:
         raise UsageError("There is nothing to make: name a suite or a task.")
+    if relax:
+        if exclusive:
+            raise UsageError(
+                "relax and exclusive exclude each other: sentences are shared out before sets are relaxed."
+            )
+        again = partial(
+            make_sets, corpus, seed=seed, jobs=jobs, shards=shards, exclude=exclude, skip_bad=skip_bad, audit=audit,
+            progress=progress,
+        )  # fmt: skip
+        yield from _make_relaxed(requests, again)
+        return
     progress = progress or no_progress
     early = ReadLog()
     with corpus.read_twice(jobs == 1, early.record if skip_bad else None) as source:
@@ -96,7 +115,7 @@ def make_sets(
             raise TooFewError(f"The corpus {corpus.name} has no sentences.")
         ready: list[Job] = []
         for suite, task, policy in requests:
-            job = prepare_job(suite, task, policy, counts, seed)
+            job = prepare_job(suite, task, policy, counts, seed, corpus.language)
             if isinstance(job, SkippedTask):
                 yield job
             else:
@@ -111,6 +130,28 @@ def make_sets(
         yield from _finish_exclusively(ready, pools, corpus, facts, audit)
     else:
         yield from finish_all(ready, pools, corpus, facts, audit, jobs)
+
+
+def _make_relaxed(
+    requests: Sequence[tuple[str, Task, Policy]], make: Callable[..., Iterator[Dataset | SkippedTask]]
+) -> Iterator[Dataset | SkippedTask]:
+    """Make what can be made; what cannot, with wider and wider policies."""
+    ladders = {f"{suite}/{task.name}": relaxed(task, policy) for suite, task, policy in requests}
+    changes: dict[str, tuple[str, ...]] = {}
+    waiting = list(requests)
+    while waiting:
+        wider = []
+        named = {f"{suite}/{task.name}": (suite, task) for suite, task, _ in waiting}
+        for found in make(waiting):
+            if isinstance(found, Dataset):
+                made = {"relaxed": list(changes[found.name])} if found.name in changes else {}
+                yield replace(found, manifest={**found.manifest, **made})
+            elif found.kind == "too few" and (step := next(ladders[found.name], None)):
+                changes[found.name] = step.settings
+                wider.append((*named[found.name], step.policy))
+            else:
+                yield found
+        waiting = wider
 
 
 def _finish_exclusively(

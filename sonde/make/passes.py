@@ -21,7 +21,16 @@ from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import tags
 from sonde.errors import CorpusError, describe_error
 from sonde.make.candidates import Candidate, Pool, pack_pools, unpack_pools
-from sonde.make.filters import COLUMN_BITS, EXCLUDED_REASON, column_bits, columns, rejection_reason, strata_of, takes
+from sonde.make.filters import (
+    COLUMN_BITS,
+    EXCLUDED_REASON,
+    LENGTH_REASON,
+    column_bits,
+    columns,
+    rejection_reason,
+    strata_of,
+    takes,
+)
 from sonde.make.job import Job
 from sonde.task import Context, Counts, Example, Proposal, Task
 from sonde.task.third_party import failure_location
@@ -201,7 +210,7 @@ def propose_shard(
             tick(number)
     for job, pool in zip(jobs, pools, strict=True):
         if outside := sum(k for n, k in lengths.items() if not takes(job.policy, n)):
-            pool.rejected["length out of range"] += outside
+            pool.rejected[LENGTH_REASON] += outside
         for (n, reason), k in unfit.items():
             if takes(job.policy, n):
                 pool.rejected[reason] += k
@@ -225,7 +234,7 @@ class _Work(NamedTuple):
 def _work(job: Job, pool: Pool) -> _Work:
     task, policy = job.task, job.policy
     needs = sum(COLUMN_BITS[c] for c in task.readings[job.reading] if c in COLUMN_BITS)
-    context = Context(policy, job.reading, job.plan)
+    context = Context(policy, job.reading, job.plan, language=job.language)
     return _Work(task.propose, isolated(task.propose), context, job.salt, pool, needs, policy.balance == "natural")
 
 

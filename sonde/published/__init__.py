@@ -1,7 +1,8 @@
 """Published results from papers, to compare with: rows.csv, with references in sources.toml.
 
-Accuracy, F1, recall and correlations are fractions of one, whatever the paper printed; median ranks are ranks. A result
-is comparable only on the paper's own set, not on a set made from another corpus for the same task.
+Accuracy, F1, recall, precision, BLEU and correlations are fractions of one, whatever the paper printed; median ranks
+are ranks. A result is comparable only on the paper's own set, not on a set made from another corpus for the same task;
+those of word spaces depend on the vectors, too.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ TRANSFER = (
 )  # fmt: skip
 """The tasks of the suite ``transfer``: those of SentEval by its names, and the Polish CDS corpus and XNLI."""
 
+WORDS = ("word_translation", "sentence_retrieval", "word_similarity", "word_by_word")
+"""The tasks of the suite ``words``, evaluations of word spaces; their language is a pair, as in ``en-fr``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -35,12 +39,13 @@ class Row:
     kind: Kind
     language: str
     suite: str
-    """The probing suite whose sets were used, or ``transfer``."""
+    """The probing suite whose sets were used, ``transfer`` or ``words``."""
     task: str
     metric: str
     value: float
     note: str = ""
-    """What distinguishes it from others of its table."""
+    """What distinguishes it from others of its table; of the suite ``words``, how neighbours were scored, if that is
+    known: nn, csls or isf."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ from importlib.resources import files
 from typing import Literal, cast
 
 DigestOf = Literal["te", "all", "file"]
-Extent = Literal["this set", "the whole set", "another set"]
+Extent = Literal["this set", "the whole set", "another set", "other vectors"]
 """What a published result was obtained on: this very set; a release that this set is a part of, or shares only the test
-rows with; or another set of the same task."""
+rows with; another set of the same task; or, for word spaces, the same task and languages with other vectors."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Test rows in bins by length, or by how frequent their target form is, and how many of each were classified right."""
+"""Test rows in bins by length, or by how frequent their target form or word is, and how many of each are right."""
 
 from __future__ import annotations
 
@@ -48,6 +48,12 @@ def by_target(rows: Sequence[Example]) -> Bins | None:
 def by_length(rows: Sequence[Example], inputs: Sequence[str]) -> Bins:
     """Rows by the number of tokens of their sentences."""
     of_row, ends = _bins(_lengths(rows, inputs))
+    return Bins(of_row, ends, [None] * len(ends))
+
+
+def by_rank(ranks: Sequence[int]) -> Bins:
+    """Rows by the frequency rank of their word, which is 1 for the most frequent."""
+    of_row, ends = _bins(ranks)
     return Bins(of_row, ends, [None] * len(ends))
 
 

@@ -45,13 +45,15 @@ def write(
     relative_to: str | None = None,
     lines: Lines | None = None,
     sentences: StringsOrPaths = (),
+    alignment: Path | str | None = None,
+    words: StringsOrPaths = (),
 ) -> str:
     """Write a figure of a run, in the format that the file's suffix names, and return a caption for it.
 
     Parameters
     ----------
     summary
-        What ``full_summary`` makes of a run; None for a chart that needs none.
+        What ``full_summary`` makes of a run; None for a chart that needs none, or of an alignment.
     kind
         The name of a chart.
     path
@@ -60,8 +62,10 @@ def write(
         As wide as one column of a two-column paper, or as both.
     sets, encoders
         Names, or parts of names, which select everything that they are a part of; none: all.
-    mode, relative_to, lines, sentences
+    mode, relative_to, lines, sentences, words
         As in `sonde figure`; a chart refuses those that have no effect on it. One that needs no run loads the encoders.
+    alignment
+        A folder of `sonde align`, for a chart that draws one.
     """
     path = Path(path)
     check_figure_suffix(path)
@@ -72,15 +76,22 @@ def write(
         relative_to=relative_to,
         lines=lines,
         sentence=as_strings(sentences, "a sentence") or None,
+        words=as_strings(words, "a word") or None,
     )
-    check_run(found, summary is not None)
+    check_run(found, summary is not None, alignment is not None)
     if relative_to is not None and mode != "relative":
         raise UsageError(f"--relative-to {relative_to} has no effect without --mode relative.")
     width = TWO_COLUMNS if columns == 2 else ONE_COLUMN
     names = as_strings(encoders, "an encoder")
     if summary is None:
         summary = NO_RUN
-        options = Options(encoders=tuple(names), sentences=tuple(as_strings(sentences, "a sentence")), width=width)
+        options = Options(
+            encoders=tuple(names),
+            sentences=tuple(as_strings(sentences, "a sentence")),
+            alignment=None if alignment is None else str(alignment),
+            words=tuple(as_strings(words, "a word")),
+            width=width,
+        )
     else:
         options = Options(
             sets=_found("set", as_strings(sets, "a set"), _names_of_sets(summary)),
@@ -112,8 +123,18 @@ def check_options(found: Chart, **given: object) -> None:
             )
 
 
-def check_run(found: Chart, given: bool) -> None:
-    """Refuse a chart of a run without one, and a run for a chart of something else."""
+def check_run(found: Chart, given: bool, alignment: bool = False) -> None:
+    """Refuse a chart of a run or an alignment without one, and either for a chart of something else."""
+    if alignment and not found.takes_alignment:
+        kinds = [other.name for other in CHARTS.parts().values() if other.takes_alignment]
+        raise UsageError(f"--kind {found.name} does not draw an alignment; {' and '.join(kinds)} do.")
+    if found.takes_alignment:
+        if given == alignment:
+            either = " or of a run of `sonde words`" if found.needs_run else ""
+            raise UsageError(f"--kind {found.name} draws an alignment: name one folder of `sonde align`{either}.")
+        if given and not found.needs_run:
+            raise UsageError(f"--kind {found.name} is not about a run: name a folder of `sonde align`.")
+        return
     if found.needs_run and not given:
         raise UsageError(f"--kind {found.name} draws a run: name the folder of one.")
     if given and not found.needs_run:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def full_summary(run: Run, *, adjust: Adjustment = "holm", published: bool = False) -> Summary:
-    """Summarise a run, with error analysis, curves, correlations, languages, reproduction and checks.
+    """Summarise a run, with error analysis, curves, correlations, languages, word spaces, reproduction and checks.
 
     Parameters
     ----------
@@ -32,16 +32,19 @@ def full_summary(run: Run, *, adjust: Adjustment = "holm", published: bool = Fal
     from sonde.report.checks import checks
     from sonde.report.correlations import correlations
     from sonde.report.languages import languages
+    from sonde.report.word_spaces import word_spaces
 
     summary = summarise(run, published=published)
     errors, notes = error_analysis(run, summary)
+    words, word_notes = word_spaces(run, summary)
     summary = replace(
         summary,
-        notes=tuple(dict.fromkeys((*summary.notes, *notes))),
+        notes=tuple(dict.fromkeys((*summary.notes, *notes, *word_notes))),
         errors=errors,
         curves=curves(summary),
         correlations=correlations(summary, adjust),
         languages=languages(summary),
+        word_spaces=words,
         reproduction=reproduction(run, summary.versions),
     )
     return replace(summary, checks=checks(summary))

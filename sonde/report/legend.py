@@ -51,6 +51,7 @@ def legend(summary: Summary, *, human: bool = True) -> list[str]:
         *_partial(summary),
         *_synthetic(summary.sets),
         *(_human(summary) if human else ()),
+        *_published(summary),
         *interpretations(summary),
         *summary.notes,
     ]
@@ -186,6 +187,11 @@ def _human(summary: Summary) -> Iterator[str]:
     sets = [replace(s, published=()) for s in summary.sets if s.human is not None]
     if summary.metric == "accuracy":
         yield from published_results.footnotes(sets, "human")
+
+
+def _published(summary: Summary) -> Iterator[str]:
+    if summary.metric == "accuracy":
+        yield from published_results.printed_scores(summary.sets)
 
 
 def failures(summary: Summary) -> list[str]:

@@ -1,4 +1,7 @@
-"""What papers printed for a set: for this very one, for the release it is a part of, or on request for others."""
+"""What papers printed for a set: for this very one, for the release it is a part of, or on request for others.
+
+For spaces of words, what was printed for the same languages and scored in the same way, whatever the vectors.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any, NamedTuple
 
 from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
-from sonde.published import TRANSFER, Row, human, published
+from sonde.published import TRANSFER, WORDS, Row, human, papers, published
 from sonde.published.sets import Extent, recognise
 from sonde.report.types import PublishedResult, SetSummary, Summary
 from sonde.result import Result
@@ -18,12 +21,16 @@ MAX_PUBLISHED_ROWS = 30
 """The most published rows that are shown with a set: as many as one table of Conneau et al. (2018) has for a task."""
 MLP_TABLE, LOGISTIC_TABLE = "2", "4"
 """The tables of Conneau et al. (2018) with the same models under a probe with a hidden layer, and without one."""
-EXTENT_NOTES: Mapping[Extent, str] = {"this set": "", "the whole set": "(whole set)", "another set": "(another set)"}
+EXTENT_NOTES: Mapping[Extent, str] = {
+    "this set": "", "the whole set": "(whole set)", "another set": "(another set)", "other vectors": "(other vectors)",
+}  # fmt: skip
 """The note after a printed number."""
 EXTENT_PHRASES: Mapping[Extent, str] = {
     "this set": "for this very set",
     "the whole set": "for the whole released set, of which this is a part",
     "another set": "for another set of the same task, and not comparable with this one",
+    "other vectors": "for the same task and languages, with other vectors and vocabularies, and other test sets or "
+    "parts of them",
 }
 
 
@@ -46,6 +53,9 @@ def published_results(
     others: bool = False,
 ) -> Published:
     """Published results for a set that run.json describes by ``info``; ``others``: also those for other sets."""
+    if task in WORDS:
+        kept = _of_words(task, language, results)
+        return Published("other vectors" if kept else None, None, kept)
     found = recognise(info.get("content") or {}, info.get("rows") or {})
     if found is not None:
         release, extent = found
@@ -64,6 +74,16 @@ def published_results(
     kept = _kept([row for row in rows if row.metric == "accuracy"], task, results)
     shown = people is not None and people.metric == "accuracy"
     return Published(extent if kept or shown else None, _result(people) if people is not None and shown else None, kept)
+
+
+def _of_words(task: str, language: str | None, results: Sequence[Result]) -> tuple[PublishedResult, ...]:
+    """Rows of the same pair of languages and metric; those whose scoring is known, only if there are such results."""
+    metrics, scorings = {r.metric for r in results}, {r.cell.probe for r in results}
+    return tuple(
+        _result(row)
+        for row in published(task, suite="words")
+        if row.language == language and row.metric in metrics and (not row.note or row.note in scorings)
+    )
 
 
 def _suite(name: str, task: str, source: Mapping[str, Any] | None) -> str:
@@ -112,6 +132,19 @@ def footnotes(sets: Sequence[SetSummary], what: str, *, names: bool = True) -> I
     for extent, words in EXTENT_PHRASES.items():
         found = [s for s in sets if s.printed_for == extent]
         if found:
-            papers = dict.fromkeys(row.paper for s in found for row in (s.human, *s.published) if row is not None)
+            printed = dict.fromkeys(row.paper for s in found for row in (s.human, *s.published) if row is not None)
             where = f" ({', '.join(s.label for s in found)})" if names and len(found) < len(sets) else ""
-            yield f"{what}: printed by {', '.join(papers)} {words}{where}."
+            yield f"{what}: printed by {', '.join(printed)} {words}{where}."
+
+
+def printed_scores(sets: Sequence[SetSummary]) -> Iterator[str]:
+    """What was printed for spaces of words, in a sentence for each set and table, with what the table is of."""
+    for s in sets:
+        if s.printed_for == "other vectors":
+            for paper, table in dict.fromkeys((row.paper, row.table) for row in s.published):
+                rows = [row for row in s.published if (row.paper, row.table) == (paper, table)]
+                scores = ", ".join(f"{row.model} {100 * row.accuracy:.1f}" for row in rows)
+                yield (
+                    f"{s.label}: {scores} in {paper}, table {table} ({papers()[paper].tables[table]}), "
+                    f"{EXTENT_PHRASES[s.printed_for]}."
+                )

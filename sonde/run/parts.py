@@ -26,6 +26,10 @@ HELD_OUT_SHARE = 0.15
 """The share of the training rows held out as dev if a set has no dev split, or only a dev split to train on."""
 
 
+FEATURE_VERSIONS = {"MRPC": 1, "SICKEntailment": 1}
+"""Of transfer tasks whose features have changed, so that earlier results are not taken for these."""
+
+
 @dataclass(frozen=True)
 class Part:
     """The rows of train, dev or test, as parallel columns."""
@@ -123,8 +127,9 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
         return Part([row.text for row in rows], columns, found, [row.key for row in rows], gold, groups, sizes)
 
     synthetic = bool(dataset.manifest.get("corpus", {}).get("synthetic", False))
+    version = dataset.version or FEATURE_VERSIONS.get(dataset.task, 0)
     return Parts(
-        dataset.name, dataset.task, dataset.version, dataset.language, dataset.digest, labels,
+        dataset.name, dataset.task, version, dataset.language, dataset.digest, labels,
         part(train), part(dev), part(test), trained_on, chosen_on, synthetic, limit, protocol,
         tuple(images(dataset, split) for split in SPLITS) if protocol == "retrieval" else (),
     )  # fmt: skip

@@ -1,8 +1,10 @@
-"""HTTP on this machine only: the page, its state, and predictions. Nothing can be written through it.
+"""HTTP on this machine only: a page, its state, and answers. Nothing can be written through it.
 
-    GET /         the page
-    GET /status   the run's progress, and which probes there are
-    POST /read    sentences → predictions
+    GET /             the page
+    GET /status       of a run: its progress, and which probes there are; of an alignment: its maps
+    POST /read        of a run: sentences → predictions
+    POST /translate   of an alignment: a word → translations
+    POST /picture     of an alignment: words in two dimensions
 
 Requests must name this machine as the host, or another site could get in by DNS rebinding. What is sent must be JSON
 and come from this page, which another site cannot make a browser send.
@@ -12,7 +14,8 @@ from __future__ import annotations
 
 import os
 import socketserver
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,8 +23,10 @@ from typing import Any, cast
 
 import msgspec
 
+from sonde.alignment.folder import CONFIG
 from sonde.core.arguments import StringsOrPaths
 from sonde.errors import SondeError, UsageError, describe_error
+from sonde.serve.routes import Content, Routes, Served
 from sonde.serve.site import Site
 
 HOST = "127.0.0.1"
@@ -43,16 +48,24 @@ HEADERS = {
 
 
 class Server(ThreadingHTTPServer):
-    """Serves a run on this machine; with ``port`` 0, on any free port. ``trusted``: see ``Encoders``."""
+    """Serves a run or an alignment on this machine; with ``port`` 0, on any free port.
+
+    ``trusted``: see ``Encoders``. ``report`` gets lines about what is computed in the background.
+    """
 
     request_queue_size = 1024  # waiting connections; with the usual five, many at once would be refused
     allow_reuse_address = os.name == "posix"  # elsewhere, two servers would share the port
 
-    def __init__(self, folder: Path | str, port: int = 0, trusted: StringsOrPaths = ()) -> None:
+    def __init__(
+        self,
+        folder: Path | str,
+        port: int = 0,
+        trusted: StringsOrPaths = (),
+        report: Callable[[str], None] = lambda line: None,
+    ) -> None:
         if not 0 <= port < 1 << 16:
             raise UsageError(f"The port is {port}; expected 1 to 65535, or 0 for any free one.")
-        self.site = Site(Path(folder), trusted)
-        self.site.state()  # fails now if this is not a run
+        self.site = _site(Path(folder), trusted, report)
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as e:
@@ -74,6 +87,18 @@ class Server(ThreadingHTTPServer):
         """Ignore browsers that have disconnected."""
 
 
+def _site(folder: Path, trusted: StringsOrPaths, report: Callable[[str], None]) -> Served:
+    if not (folder / CONFIG).is_file():
+        run = Site(folder, trusted)
+        run.state()  # fails now if this is not a run
+        return run
+    if trusted:
+        raise UsageError(f"{folder} is an alignment, which has no encoders; leave out --encoder.")
+    from sonde.serve.words.site import AlignmentSite
+
+    return AlignmentSite(folder, report)
+
+
 class _Refused(Exception):
     """A refused request, and why."""
 
@@ -87,24 +112,23 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = TIMEOUT_SECONDS
 
     @property
-    def site(self) -> Site:
-        return cast(Server, self.server).site
+    def routes(self) -> Routes:
+        return cast(Server, self.server).site.routes
 
     def do_GET(self) -> None:
-        paths: dict[str, Callable[[], tuple[str, bytes]]] = {
-            "/": lambda: ("text/html; charset=utf-8", self.site.page()),
-            "/status": lambda: ("application/json", msgspec.json.encode(self.site.status())),
-        }
-        self._answer(paths)
+        self._answer(self.routes.get)
 
     def do_POST(self) -> None:
-        self._answer({"/read": lambda: ("application/json", msgspec.json.encode(self.site.predict(self._body())))})
+        self._answer({path: partial(self._post, answer) for path, answer in self.routes.post.items()})
 
-    def _answer(self, paths: dict[str, Callable[[], tuple[str, bytes]]]) -> None:
+    def _post(self, answer: Callable[[bytes], Content]) -> Content:
+        return answer(self._body())
+
+    def _answer(self, paths: Mapping[str, Callable[[], Content]]) -> None:
         try:
             self._check_host()
             if self.path not in paths:
-                raise _Refused(HTTPStatus.NOT_FOUND, "Expected GET /, GET /status or POST /read.")
+                raise _Refused(HTTPStatus.NOT_FOUND, f"Expected {self.routes}.")
             kind, content = paths[self.path]()
         except _Refused as e:
             self._drain()

@@ -18,6 +18,7 @@ from sonde.run.folder import INFO, RESULTS, Run
 from sonde.serve.choices import ProbeCatalogue, probe_catalogue
 from sonde.serve.encoders import Encoders
 from sonde.serve.predict import MAX_SENTENCE_LENGTH, MAX_SENTENCES, Predictor, Request
+from sonde.serve.routes import Routes, html, json
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class Site:
         self._loading, self._making = Lock(), Lock()
         self._state: State | None = None
         self._page: tuple[str, bytes] | None = None
+        self.routes = Routes(
+            {"/": lambda: html(self.page()), "/status": lambda: json(self.status())},
+            {"/read": lambda body: json(self.predict(body))},
+        )
 
     def state(self) -> State:
         """The run as it is now."""
@@ -54,8 +59,8 @@ class Site:
         with self._making:
             now = self.state()
             if self._page is None or self._page[0] != now.stamp:
-                html = render(full_summary(now.run), try_section(now))
-                self._page = now.stamp, html.encode(errors="backslashreplace")
+                made = render(full_summary(now.run), try_section(now))
+                self._page = now.stamp, made.encode(errors="backslashreplace")
             return self._page[1]
 
     def status(self) -> dict[str, Any]:

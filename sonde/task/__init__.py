@@ -1,6 +1,6 @@
 """What a probing task is: a question, the columns it reads, and a function from a sentence to an example."""
 
-from sonde.task.counts import Counts, fold, most_frequent, target_forms
+from sonde.task.counts import OUTSIDE_BAND, Counts, fold, most_frequent, target_forms
 from sonde.task.example import SPLITS, Example, token_positions
 from sonde.task.policy import LENGTH_BINS, Policy, Range
 from sonde.task.task import (
@@ -17,6 +17,7 @@ from sonde.task.task import (
 __all__ = [
     "FIELD_REQUIREMENTS",
     "LENGTH_BINS",
+    "OUTSIDE_BAND",
     "SPLITS",
     "TARGET_FIELDS",
     "TASK_SPECIFIC_FIELDS",

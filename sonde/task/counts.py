@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from sonde.core.hashing import hash_64
-from sonde.corpus.syntax import is_word
+from sonde.corpus.syntax import is_unspaced, is_word
 from sonde.task.policy import Policy
 
 
@@ -110,6 +110,10 @@ def fold(form: str) -> str:
     return form.lower().replace("’", "'")
 
 
+OUTSIDE_BAND = "form outside the frequency band"
+"""Why a task leaves out a sentence whose target form is not among ``target_forms``."""
+
+
 def target_forms(counts: Counts, policy: Policy, *pos: str) -> frozenset[str]:
     """The folded forms of these parts of speech, two letters or more, neither too rare nor too frequent to be a target.
 
@@ -127,7 +131,12 @@ def target_forms(counts: Counts, policy: Policy, *pos: str) -> frozenset[str]:
         low = max(low, rarest)
         if top := int(len(seen) * share):
             high = min(high, sorted(seen.values(), reverse=True)[top - 1] - 1)
-    return frozenset(form for form, n in seen.items() if low <= n <= high and len(form) > 1 and is_word(form))
+    return frozenset(form for form, n in seen.items() if low <= n <= high and is_target(form))
+
+
+def is_target(form: str) -> bool:
+    """Whether a form is a word of two letters or more, or of one sign in a script without spaces."""
+    return is_word(form) and (len(form) > 1 or is_unspaced(form))
 
 
 def most_frequent(tally: Mapping[str, int], policy: Policy) -> frozenset[str]:

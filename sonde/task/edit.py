@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sonde.core.memory import remember_last
 from sonde.corpus.sentence import Sentence
-from sonde.corpus.syntax import is_word
+from sonde.corpus.syntax import is_unspaced, is_word
 from sonde.task.example import Example, token_positions
 
 
@@ -21,7 +21,8 @@ def plain_words(s: Sentence) -> frozenset[int]:
 def replaceable_words(s: Sentence) -> frozenset[int]:
     """Plain words with nothing attached but closing punctuation, so that another word may take their place.
 
-    French *l'* and the parts of a hyphenated word are not replaceable.
+    French *l'* and the parts of a hyphenated word are not replaceable. In a script that is written without spaces,
+    every token is.
     """
     forms, last = s.forms, len(s) - 1
     space = s.space_after or (True,) * len(s)
@@ -29,15 +30,17 @@ def replaceable_words(s: Sentence) -> frozenset[int]:
         [
             i
             for i in plain_words(s)
-            if (i == 0 or space[i - 1])
-            and (i == last or space[i] or forms[i + 1] in CLOSING)
+            if (
+                ((i == 0 or space[i - 1]) and (i == last or space[i] or forms[i + 1] in CLOSING))
+                or is_unspaced(forms[i])
+            )
             and forms[i][0].isalnum()
             and (forms[i][-1].isalnum() or is_word(forms[i]))
         ]
     )
 
 
-CLOSING = frozenset({".", ",", ";", ":", "!", "?", "…", "...", ")", "]", "”", "»"})
+CLOSING = frozenset({".", ",", ";", ":", "!", "?", "…", "...", ")", "]", "”", "»", "।", "،", "؟", "؛"})
 
 
 def space_flags(s: Sentence) -> list[bool]:

@@ -22,6 +22,8 @@ class Context:
     reading: str
     plan: Any
     state: int = 0
+    language: str | None = None
+    """The code of the corpus's language, if it is known."""
 
     def draw(self, n: int) -> int:
         """A number from 0 to n - 1, all equally likely."""

@@ -1,12 +1,12 @@
 """Were the two coordinated main clauses of the sentence exchanged?
 
 From a constituency tree the sentence node is ``S (,) CC S .``; from dependencies the root and its one conjunct are
-clauses, and the conjunct with its conjunction is one span at the end. The second clause has a subject of its own,
-or a verb whose person or number is not the first one's, in languages that leave pronouns out. The conjunction and the
-comma stay in the middle and the final punctuation stays final. The old first word loses its capital if it would have
-none inside a sentence; the new first word gains one, in either class. Left out is what would give the old order away:
-questions, opening interjections and vocatives, list numbers, titles in capitals, *either … or*. Classes are balanced
-over which clause comes out longer.
+clauses, and the conjunct with its conjunction is one span at the end. The second clause has a subject of its own, or a
+verb whose person or number is not the first one's, in languages that leave pronouns out; if one clause has a finite
+verb, both have (*she drank tea and he coffee* is left out). The conjunction and the comma stay in the middle and the
+final punctuation stays final. The old first word loses its capital if it would have none inside a sentence; the new
+first word gains one, in either class. Left out is what would give the old order away: questions, opening interjections
+and vocatives, list numbers, titles in capitals, *either … or*. Classes are balanced over which clause comes out longer.
 """
 
 from collections import Counter
@@ -114,6 +114,8 @@ def _from_heads(s: Sentence) -> Clauses | str:
         return "the coordination is not at the top"
     if not (subjects(s, top) or finite(s, top) is not None) or not (subjects(s, other) or _other_person(s, top, other)):
         return "a conjunct is not a clause of its own"
+    if (finite(s, top) is None) != (finite(s, other) is None):
+        return "a conjunct has no finite verb"
     if not_main(s, top) or not_main(s, other):
         return "a conjunct is a subordinate clause"
     if any(feature(s, i, "PronType") == "Rel" for i in subjects(s, other)):
@@ -199,7 +201,7 @@ TWO_LENGTH_BINS = ((5, 14), (15, 28))
 
 task = Task(
     name="coordination_inversion",
-    version=1,
+    version=2,
     question="Were the two coordinated main clauses of the sentence exchanged?",
     paper="conneau2018",
     propose=propose,

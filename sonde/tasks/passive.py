@@ -1,14 +1,17 @@
 """Is the main clause passive?
 
 Passive: the root has an ``aux:pass`` child, is a verb or adjective, and carries Voice=Pass and VerbForm=Part; where a
-treebank gives the participle no Voice or VerbForm at all, the auxiliary is enough. Active: the root is a verb with a
+treebank gives the participle no Voice or VerbForm at all, the auxiliary is enough. In languages with passive forms of
+the verb itself (Turkish, Swedish, …), a finite root with Voice=Pass is passive, too. Active: the root is a verb with a
 finite form and without any of these signs. Roots that show only some of them (reflexive passives, participles without
-an auxiliary, French *peut être utilisé*) are in neither class.
+an auxiliary, French *peut être utilisé*) are in neither class; nor are Spanish verbs with a reflexive clitic, whatever
+the treebank calls it.
 """
 
+from sonde.corpus.languages import MORPHOLOGICAL_PASSIVE, REFLEXIVE_PASSIVE, code_of
 from sonde.corpus.sentence import Sentence
-from sonde.corpus.syntax import base, children, feature, finite, not_main, root
-from sonde.task import TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, fold, target_forms
+from sonde.corpus.syntax import base, children, feature, finite, is_finite, not_main, root
+from sonde.task import OUTSIDE_BAND, TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, fold, target_forms
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -21,12 +24,15 @@ def propose(s: Sentence, context: Context) -> Proposal:
     participle = feature(s, head, "VerbForm") in ("Part", None) and s.upos[head] in ("VERB", "ADJ")
     if problem := not_main(s, head):
         return problem
-    if "aux:pass" in below and participle and voice in ("Pass", None):
+    language = code_of(context.language)
+    with_auxiliary = "aux:pass" in below and participle and voice in ("Pass", None)
+    if with_auxiliary or (language in MORPHOLOGICAL_PASSIVE and _is_passive_form(s, head)):
         label = "1"
     elif (
         voice in ("Pass", "Mid")
         or s.upos[head] != "VERB"
         or not below.isdisjoint(PASSIVE_RELATIONS)
+        or (language in REFLEXIVE_PASSIVE and "expl:pv" in below)
         or _passive_below(s, head)
     ):
         return "neither clearly active nor clearly passive"
@@ -35,7 +41,12 @@ def propose(s: Sentence, context: Context) -> Proposal:
     else:
         label = "0"
     key = fold(s.forms[head])
-    return Example.of(s, label, key=key, marks=(head,)) if key in context.plan else "form outside the frequency band"
+    return Example.of(s, label, key=key, marks=(head,)) if key in context.plan else OUTSIDE_BAND
+
+
+def _is_passive_form(s: Sentence, head: int) -> bool:
+    """Whether a word is a finite verb in a passive form: Turkish *yapıldı*."""
+    return s.upos is not None and s.upos[head] == "VERB" and feature(s, head, "Voice") == "Pass" and is_finite(s, head)
 
 
 def _passive_below(s: Sentence, head: int) -> bool:
@@ -56,7 +67,7 @@ def plan(counts: Counts, policy: Policy, reading: str) -> frozenset[str]:
 
 task = Task(
     name="passive",
-    version=1,
+    version=2,
     question="Is the main clause passive?",
     paper="universal2019",
     propose=propose,

@@ -23,7 +23,7 @@ from sonde.corpus.syntax import (
     sentence_node,
     tags,
 )
-from sonde.task import TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, fold, target_forms
+from sonde.task import OUTSIDE_BAND, TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, fold, target_forms
 from sonde.tasks.subj_number import redundancy
 
 PENN_TENSE = {"VBD": "PAST", "VBP": "PRES", "VBZ": "PRES"}
@@ -45,7 +45,7 @@ def propose(s: Sentence, context: Context) -> Proposal:
     verb, label = found
     key = fold(s.forms[verb])
     if key not in context.plan:
-        return "form outside the frequency band"
+        return OUTSIDE_BAND
     note = redundancy(label, _others(s, context, verb))
     return Example.of(s, label, key=key, marks=(verb,))._replace(extra=(note,))
 

@@ -20,7 +20,7 @@ from sonde.corpus.syntax import (
     sentence_node,
     tags,
 )
-from sonde.task import TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, fold, target_forms
+from sonde.task import OUTSIDE_BAND, TARGET_FIELDS, Context, Counts, Example, Policy, Proposal, Task, fold, target_forms
 
 PENN_NUMBER = {"NN": "NN", "NNS": "NNS"}
 UD_NUMBER = {"Sing": "NN", "Plur": "NNS"}
@@ -55,7 +55,7 @@ def number(s: Sentence, context: Context, noun: int | str | None, relation: str)
         return problem
     key = fold(s.forms[noun])
     if key not in context.plan:
-        return "form outside the frequency band"
+        return OUTSIDE_BAND
     note = redundancy(label, [_label(s, context, i) for i in _nouns(s, context) if i != noun])
     return Example.of(s, label, key=key, marks=(noun,))._replace(extra=(note,))
 

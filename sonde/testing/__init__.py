@@ -1,5 +1,6 @@
 """Conformance checks that anyone can run on their own parts; ``sonde check`` prints those of tasks and encoders."""
 
+from sonde.testing.alignments import check_alignment_method, examine_alignment_method
 from sonde.testing.architectures import check_architecture, examine_architecture
 from sonde.testing.encoders import check_encoder, examine_encoder
 from sonde.testing.tasks import check_task, examine_task
@@ -7,9 +8,11 @@ from sonde.testing.verdict import Verdict
 
 __all__ = [
     "Verdict",
+    "check_alignment_method",
     "check_architecture",
     "check_encoder",
     "check_task",
+    "examine_alignment_method",
     "examine_architecture",
     "examine_encoder",
     "examine_task",

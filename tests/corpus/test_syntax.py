@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from sonde.corpus.brackets import parse_tree
+from sonde.corpus.sentence import Tree
 from sonde.corpus.syntax import (
     base,
     children,
@@ -46,6 +49,18 @@ def test_depth_counts_words_and_leaves_punctuation_out():
         """
     )
     assert depth(deep) == 3
+
+
+def test_equal_words_may_be_one_object():
+    s = sentence(PAINT, tree=PAINT_TREE)
+    subject, verb = main_clause(sentence_node(s.tree))
+    assert s.tree is not None
+    leaf = Tree("VBD", ("said",))
+    inner = Tree("VP", (leaf, Tree("NP", (Tree("NN", ("so",)),))))
+    said = Tree("ROOT", (Tree("S", (Tree("NP", (leaf, Tree("NN", ("man",)))), inner)),))
+    assert finite_verb(replace(s, tree=said), inner) == 2
+    assert finite_verb(s, verb) == 2
+    assert head_noun(s, subject) == 1
 
 
 def test_features_of_an_empty_or_odd_string():

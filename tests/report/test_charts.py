@@ -38,12 +38,15 @@ from sonde.report.types import (
     CorrelationMatrix,
     CurvePoint,
     Curves,
+    FrequencyCurve,
     LanguageComparison,
     LayerTable,
+    MapPoint,
     ProfilePoint,
     PublishedResult,
     SetErrors,
     SetRef,
+    WordSpaces,
 )
 from sonde.report.verdict import BaselineComparison
 from sonde.run.variant import VariantSummary
@@ -52,7 +55,7 @@ from tests.report.summaries import summary as written_summary
 
 BASELINES = {"majority": 0.5, "length": 0.52, "nb-uni": 0.6, "nb-bi": 0.62, "baseline:hash": 0.65}
 TASKS = ("bigram_shift", "tree_depth", "past_present")
-PANELS = {"intervals", "length", "profiles"}
+PANELS = {"intervals", "length", "frequency", "criterion", "profiles"}
 """Kinds that have several panels with the summary below."""
 KINDS = list(CHARTS.parts())
 OF_RUNS = [kind for kind in KINDS if CHARTS[kind].needs_run]
@@ -87,6 +90,23 @@ def errors(encoders, word):
     own = ColumnErrors(confusion=((40, 10), (0, 50)), pairs=(), length=bins, target=None, errors=(), label_counts=None)
     labels = (f"NN{word}", f"NNS{word}")
     return SetErrors(labels=labels, columns=(own,) * len(encoders), doubtful=(), easiest=())
+
+
+def spaces(encoders, sets, word):
+    """Two bands of frequency; and an alignment along the way, whose second epoch is the best."""
+    bands = (
+        Bin(low=1, high=100, n=40, correct=30, below=0.6, above=0.86),
+        Bin(low=101, high=5000, n=40, correct=20, below=0.35, above=0.65),
+    )
+    ways = (("epoch", 1, 0.3), ("epoch", 2, 0.5), ("refine", 1, 0.4))
+    return WordSpaces(
+        frequency=tuple(FrequencyCurve(set=i, column=j, bands=bands) for i in sets for j in range(len(encoders))),
+        maps=tuple(
+            MapPoint(set=i, column=j, alignment=f"aligned-{j}{word}", seed=seed, stage=stage, number=number,
+                     criterion=criterion + seed / 100, value=criterion - 0.1, low=0.1, high=0.5, chosen=False)
+            for i in sets for j in range(len(encoders)) for seed in (0, 1) for stage, number, criterion in ways
+        ),
+    )  # fmt: skip
 
 
 def summary(encoders=("st:a", "st:b"), tasks=TASKS, languages=("en", "fr"), word=""):
@@ -138,7 +158,7 @@ def summary(encoders=("st:a", "st:b"), tasks=TASKS, languages=("en", "fr"), word
     )  # fmt: skip
     return written_summary(
         sets,
-        [column(f"{name}{word}") for name in encoders],
+        [column(f"{name}{word}", probe="csls") for name in encoders],
         [column(name) for name in BASELINES],
         layers=(
             LayerTable(
@@ -162,6 +182,7 @@ def summary(encoders=("st:a", "st:b"), tasks=TASKS, languages=("en", "fr"), word
             profiles=profiles, by_encoder=(), by_task=(),
         ),
         errors=tuple(errors(encoders, word) for _ in sets),
+        word_spaces=spaces(encoders, many, word),
     )  # fmt: skip
 
 
@@ -189,7 +210,7 @@ MODES = [(kind, {}) for kind in OF_RUNS] + [
     ("heatmap", {"mode": "above"}), ("heatmap", {"mode": "relative", "relative_to": 1}),
     ("heatmap", {"mode": "relative", "relative_to": "en"}), ("profiles", {"mode": "relative", "relative_to": "en"}),
     ("layers", {"lines": "encoder"}), ("dimensions", {"lines": "set"}), ("epochs", {"lines": "set"}),
-    ("learning", {"lines": "set"}),
+    ("learning", {"lines": "set"}), ("frequency", {"lines": "encoder"}),
 ]  # fmt: skip
 
 
@@ -209,6 +230,8 @@ def test_every_spec_is_vega_lite_and_draws_its_rows(kind, more):
             assert marks(svg, "point") == sum(row["mark"] is None for row in rows)
         case "profiles" if more:
             assert marks(svg, "rect mark") == len(rows)
+        case "criterion":
+            assert marks(svg, "point") == len(rows) + sum(row["ring"] is not None for row in rows)
         case _:
             assert marks(svg, "point") == len(rows)
             assert marks(svg, "line mark") >= 2
@@ -236,7 +259,8 @@ def test_the_schema_is_that_of_the_program_that_draws():
 def test_single_views_fill_a_container_and_panels_do_not(kind):
     _, spec = chart(kind, summary(), options(kind))
     if "concat" in spec:
-        assert all(isinstance(panel["width"], float) for panel in spec["concat"])
+        views = [view for panel in spec["concat"] for view in panel.get("vconcat", [panel])]
+        assert all(isinstance(view["width"], float) for view in views)
     else:
         assert spec["width"] == "container"
     assert kind not in PANELS or "concat" in spec
@@ -298,10 +322,10 @@ def test_a_chart_says_which_fields_its_rows_have_and_which_options_it_reads(kind
 
 def test_the_docs_have_every_chart_in_its_order_with_its_options():
     docs = (Path(__file__).parents[2] / "docs/figure.md").read_text("utf-8")
-    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) ?\|$", docs, re.MULTILINE)
+    rows = re.findall(r"^\| `([\w-]+)` \| (.*?) \| (.*?) ?\|$", docs, re.MULTILINE)
     assert rows == [(c.name, c.doc, "; ".join(c.options.values())) for c in CHARTS.parts().values()]
     gallery = docs.split("## Gallery")[1]
-    assert re.findall(r"^### (\w+)$", gallery, re.MULTILINE) == KINDS
+    assert re.findall(r"^### ([\w-]+)$", gallery, re.MULTILINE) == KINDS
 
 
 # Each figure's numbers

@@ -97,13 +97,13 @@ def test_a_worse_encoder_has_an_interval_that_covers_its_score(tmp_path):
     assert result.score == pytest.approx(run.correct(result).mean(), abs=0.01)
 
 
-def test_pairs_are_compared_as_senteval_does(tmp_path):
+def test_pairs_are_combined_in_four_blocks_for_classes_and_in_two_for_relatedness(tmp_path):
     same = pair_set(
         "SICKEntailment", "split", lambda one, two: str(int(one == two or one[0] == two[0])), (300, 100, 100)
     )
     run = evaluate({"c": Counting()}, [same], tmp_path / "run", baselines=["majority"])
     result = only(run, "c", "SICKEntailment")
-    assert result.dimension == 2 * 3
+    assert result.dimension == 4 * 3
     assert result.score > only(run, "majority", "SICKEntailment").score + 0.1
     other = replace(same, name="SNLI", task="SNLI")
     assert only(evaluate({"c": Counting()}, [other], tmp_path / "run", baselines=[]), "c", "SNLI").dimension == 4 * 3

@@ -12,10 +12,10 @@ class Anything:
         return True
 
 
-def ask(task: Task, s, *, suite=None, reading=None, plan=None, state=0, **changes):
+def ask(task: Task, s, *, suite=None, reading=None, plan=None, state=0, language=None, **changes):
     policy = replace(task.policies[suite or next(iter(task.policies))], **changes)
     reading = reading or (policy.readings or tuple(task.readings))[0]
-    return task.propose(s, Context(policy, reading, Anything() if plan is None else plan, state))
+    return task.propose(s, Context(policy, reading, Anything() if plan is None else plan, state, language))
 
 
 def label(*arguments, **named):

@@ -177,6 +177,22 @@ def test_passive(verbs, expected):
     assert label(load("passive"), clause(verbs)) == expected
 
 
+def test_a_passive_form_needs_no_auxiliary_where_the_language_has_such_forms():
+    built = clause(["yapıldı VERB X Mood=Ind|Tense=Past|Voice=Pass"])
+    assert label(load("passive"), built, language="tr") == "1"
+    assert label(load("passive"), built, language="ru") is None
+    participle = clause(["yapılan VERB X Tense=Past|VerbForm=Part|Voice=Pass"])
+    assert label(load("passive"), participle, language="tr") is None
+
+
+@pytest.mark.parametrize(("language", "expected"), [("es", None), ("pt-BR", None), ("fr", "0"), (None, "0")])
+def test_a_reflexive_clitic_may_make_a_spanish_verb_passive(language, expected):
+    verb = f"venden VERB X {FIN_PAST}"
+    assert label(load("passive"), clause([verb]), language=language) == "0"
+    s = clause([verb], rest="se PRON X _ {head} expl:pv")
+    assert label(load("passive"), s, language=language) == expected
+
+
 @pytest.mark.parametrize(
     ("end", "mood", "expected"),
     [

@@ -57,6 +57,24 @@ def test_bigram_shift_leaves_multi_word_tokens_and_glued_words_alone():
     assert reason(load("bigram_shift"), glued) == "no two words to exchange"
 
 
+def test_scripts_without_spaces_have_words_too():
+    rows = """
+        我们 PRON X _ 3 nsubj
+        昨天 NOUN X _ 3 obl
+        看见 VERB X _ 0 root
+        一 NUM X _ 5 nummod
+        只 NOUN X _ 6 clf
+        猫 NOUN X _ 3 obj
+        。 PUNCT X _ 3 punct
+    """
+    s = sentence(rows, glued=tuple(range(6)))
+    found = both_labels(load("bigram_shift"), s)
+    assert {e.text for e in found["O"]} == {"我们昨天看见一只猫。"}
+    assert "我们看见昨天一只猫。" in {e.text for e in found["I"]}
+    for e in found["I"]:
+        assert load("bigram_shift").original(e) == s.text
+
+
 def test_bigram_shift_leaves_out_quotes_and_equal_words():
     quoted = sentence('He X X _ 2 nsubj\nsaid X X _ 0 root\n" PUNCT X _ 2 punct\nyes X X _ 2 obj\n" PUNCT X _ 2 punct')
     assert reason(load("bigram_shift"), quoted) == "double quotes"
@@ -106,6 +124,22 @@ def test_coordination_inversion_keeps_names_and_i():
 def test_coordination_inversion_says_why_not(old, new, why):
     s = sentence(TWO_CLAUSES.replace(old, new))
     assert reason(load("coordination_inversion"), s, reading="dependency", plan=CAPITALS) == why
+
+
+def test_a_clause_without_its_verb_is_not_exchanged():
+    rows = """
+        She   PRON  PRP _                       2 nsubj
+        drank VERB  VBD Mood=Ind|VerbForm=Fin   0 root
+        tea   NOUN  NN  _                       2 obj
+        and   CCONJ CC  _                       5 cc
+        {he}
+    """
+    gapped = "he PRON PRP _ 2 conj\ncoffee NOUN NN _ 5 orphan"
+    subject = "coffee NOUN NN _ 2 conj\nhe PRON PRP _ 5 nsubj"
+    for rest in (gapped, subject):
+        assert reason(load("coordination_inversion"), sentence(rows.format(he=rest)), reading="dependency")
+    why = reason(load("coordination_inversion"), sentence(rows.format(he=subject)), reading="dependency")
+    assert why == "a conjunct has no finite verb"
 
 
 def test_clauses_without_pronouns_differ_in_person_or_are_one_clause():

@@ -11,7 +11,7 @@ from sonde.alignment.space import Matrix
 def orthogonal(source: Matrix, target: Matrix) -> Matrix:
     """The orthogonal matrix Q (d, d) that minimises ‖source Q − target‖ over rows (n, d) of pairs."""
     product = source.T.astype(np.float64) @ target.astype(np.float64)
-    left, _, right = np.linalg.svd(product)
+    left, _, right = np.linalg.svd(product, full_matrices=False)
     return np.ascontiguousarray(left @ right, np.float32)
 
 

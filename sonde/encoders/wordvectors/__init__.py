@@ -1,9 +1,12 @@
 """Word vectors in files: word2vec text and binary, GloVe text, fastText .vec and .bin, recognised by their content.
 
-All but fastText .bin may be compressed (.gz, .bz2, .xz, .zst). What was read once is kept in a cache folder, as a file
-with a matrix in numpy's format, memory-mapped from then on, followed by the words. It is named by a fingerprint of its
-source: size, times, inode, and the content, or of files above 32 MiB the first and last MiB. All of it has checksums,
-the matrix row by row; a damaged file is reported, deleted and rebuilt.
+A matrix in numpy's format, ``X.npy``, is read with the list of its words beside it, ``X.txt``, one per line.
+All but fastText .bin and .npy may be compressed (.gz, .bz2, .xz, .zst).
+
+What was read once is kept in a cache folder, as a file with a matrix in numpy's format, memory-mapped from then on,
+followed by the words. It is named by a fingerprint of its source: size, times, inode, and the content, or of files
+above 32 MiB the first and last MiB. All of it has checksums, the matrix row by row; a damaged file is
+reported, deleted and rebuilt.
 
 A word that occurs twice keeps its first vector. A word that was cut inside a character, as the original programs do
 with long words, keeps its broken bytes as ``\\xe3``; no text contains it.

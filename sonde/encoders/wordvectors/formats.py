@@ -14,6 +14,7 @@ import numpy as np
 
 from sonde.core.files import Source, encoding_error, open_bytes, open_source
 from sonde.encoders.wordvectors.fasttext import FASTTEXT_MAGIC, Blocks, Subwords, open_fasttext
+from sonde.encoders.wordvectors.npy import NPY_MAGIC, read_npy
 from sonde.encoders.wordvectors.rows import Matrix
 from sonde.errors import CorpusError, DataError
 
@@ -69,6 +70,13 @@ def open_vectors(path: str, limit: int | None) -> tuple[Blocks, Subwords | None]
     if head.startswith(FASTTEXT_MAGIC):
         with explain_errors(path):
             return open_fasttext(path, limit)
+    if head.startswith(NPY_MAGIC):
+        return read_npy(path, limit), None
+    if re.match(rb"\x80[\x02-\x05]", head):
+        raise DataError(
+            f"{path} is a Python pickle, as gensim's save() writes it, which could run any code when it is loaded. "
+            "Convert it in Python: KeyedVectors.load(FILE).save_word2vec_format('vectors.bin', binary=True)."
+        )
     for magic, suffix in COMPRESSED_SUFFIXES.items():
         if head.startswith(magic):
             raise DataError(f"{path} holds compressed data; give it a name that ends in {suffix}, or decompress it.")

@@ -21,6 +21,7 @@ from sonde.core.files import reject_special_file
 from sonde.encoders.wordvectors.cache_file import CacheMetadata, CacheWriter, CorruptCacheError, Origin, open_cache_file
 from sonde.encoders.wordvectors.fasttext import Blocks, Subwords, map_subwords
 from sonde.encoders.wordvectors.formats import explain_errors, open_vectors
+from sonde.encoders.wordvectors.npy import words_beside
 from sonde.encoders.wordvectors.rows import CheckedRows, Checksums, Matrix, row_checksums
 from sonde.errors import DataError, SondeWarning
 
@@ -83,7 +84,7 @@ def read_vectors(path: Path | str, cache: Path | None = None, limit: int | None 
 
 def _read(request: _Request) -> WordVectors:
     with explain_errors(request.source):
-        origin = Origin(fingerprint(Path(request.source)), request.limit)
+        origin = Origin(_fingerprint(request.source), request.limit)
     if request.cache is None:
         return _gather(request, origin)
     place = request.cache / f"{origin.fingerprint}{f'-{request.limit}' if request.limit else ''}.npy"
@@ -118,10 +119,18 @@ def fingerprint(path: Path) -> str:
     return state.hexdigest()
 
 
+def _fingerprint(source: str) -> str:
+    """What identifies the state of a file; that of an array with the list of its words."""
+    found, words = fingerprint(Path(source)), words_beside(source)
+    if not Path(source).name.endswith(".npy") or not words.is_file():
+        return found
+    return hashlib.blake2b(f"{found} {fingerprint(words)}".encode(), digest_size=16).hexdigest()
+
+
 def _unchanged(request: _Request, origin: Origin) -> None:
     """Reject a file that changed while it was read: half of it may be old and half new."""
     with explain_errors(request.source):
-        if fingerprint(Path(request.source)) != origin.fingerprint:
+        if _fingerprint(request.source) != origin.fingerprint:
             raise DataError(f"{request.source} changed while it was read. Run the same command again.")
 
 

@@ -63,7 +63,9 @@ class Chart:
     page
         Where it is on the page; None: nowhere.
     needs_run
-        False if it is about ``Options.encoders`` and ``Options.sentences``, and not about a run.
+        False if it is about ``Options.encoders`` and ``Options.sentences``, or an alignment, and not about a run.
+    takes_alignment
+        True if it draws ``Options.alignment``, a folder of `sonde align`; with ``needs_run``, that or a run.
     order
         The order of charts in lists and on the page.
 
@@ -87,6 +89,7 @@ class Chart:
     page: OnPage | None = field(default=None, repr=False)
     order: int = 1000
     needs_run: bool = True
+    takes_alignment: bool = False
 
     def draw(self, summary: Summary, options: Options) -> tuple[list[Row], Spec]:
         """The rows of the figure and its spec. UsageError, with what is needed, if there are no rows."""

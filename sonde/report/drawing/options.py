@@ -50,6 +50,10 @@ class Options:
     """The encoders to load, for a chart that needs no run."""
     sentences: tuple[str, ...] = ()
     """What these encode."""
+    alignment: str | None = None
+    """The folder of `sonde align` to be drawn, for a chart that takes one."""
+    words: tuple[str, ...] = ()
+    """Source words of it; none: the chart's choice."""
 
 
 def selected_sets(summary: Summary, indices: Sequence[int]) -> dict[int, str]:

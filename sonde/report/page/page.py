@@ -14,7 +14,7 @@ from sonde.report.legend import failures
 from sonde.report.names import short_names
 from sonde.report.page.bundle import bundle
 from sonde.report.page.figures import figures_of
-from sonde.report.page.sanitise import csp_hash, script_json
+from sonde.report.page.sanitise import page_policy, script_json
 from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.page.sections import SECTIONS
 from sonde.report.page.table import table
@@ -73,8 +73,9 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
         "sections": {own.section.name: own.script_data for own in shown},
     }
     return templates.get_template("page.html").render(
-        policy=_policy(styles, scripts, served=extra is not None), version=__version__, title=title or _title(summary),
-        styles=raw(styles), scripts=[raw(script) for script in scripts], data=raw(script_json(data)),
+        policy=page_policy(styles, scripts, served=extra is not None), version=__version__,
+        title=title or _title(summary), styles=raw(styles), scripts=[raw(script) for script in scripts],
+        data=raw(script_json(data)),
         head=head_of(summary), of_words=is_of_words(summary), sections=shown, absent=absent,
         served=extra is not None, folders=_folders(summary),
     )  # fmt: skip
@@ -138,21 +139,3 @@ def _folders(summary: Summary) -> Sequence[str]:
 def _title(summary: Summary) -> str:
     """The names of the folders."""
     return join_words([Path(folder).resolve().name for folder in _folders(summary)])
-
-
-def _policy(styles: str, scripts: Sequence[str], *, served: bool) -> str:
-    """What the page may do: run these scripts, and connect to nothing, or to nothing but its own server.
-
-    Expressions in charts are interpreted, not compiled, so that no text is ever run as a program.
-    """
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src {' '.join(map(csp_hash, scripts))}",
-            f"style-src {csp_hash(styles)}",
-            "img-src data:",
-            "connect-src 'self'" if served else "connect-src 'none'",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 _UNSEEN = re.compile(
@@ -39,3 +40,21 @@ def script_json(value: Any) -> str:
 def csp_hash(text: str) -> str:
     """The source expression with which a policy admits exactly this inline script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def page_policy(styles: str, scripts: Sequence[str], *, served: bool) -> str:
+    """What the page may do: run these scripts, and connect to nothing, or to nothing but its own server.
+
+    Expressions in charts are interpreted, not compiled, so that no text is ever run as a program.
+    """
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {' '.join(map(csp_hash, scripts))}",
+            f"style-src {csp_hash(styles)}",
+            "img-src data:",
+            "connect-src 'self'" if served else "connect-src 'none'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )

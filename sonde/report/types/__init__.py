@@ -9,10 +9,13 @@ from sonde.report.types.analyses import (
     CorrelationMatrix,
     CurvePoint,
     Curves,
+    FrequencyCurve,
     LanguageComparison,
     LanguageCorrelation,
+    MapPoint,
     ProfilePoint,
     SetRef,
+    WordSpaces,
 )
 from sonde.report.types.cell import BaselineComparison, Cell, Information, Score, Verdict
 from sonde.report.types.errors import Bin, ColumnErrors, Confusion, SetErrors, ShownRow
@@ -48,10 +51,12 @@ __all__ = [
     "Curves",
     "Diagnosis",
     "FailureSummary",
+    "FrequencyCurve",
     "Information",
     "LanguageComparison",
     "LanguageCorrelation",
     "LayerTable",
+    "MapPoint",
     "ProfilePoint",
     "PublishedResult",
     "Reproduction",
@@ -66,4 +71,5 @@ __all__ = [
     "TrainingScore",
     "TransferMean",
     "Verdict",
+    "WordSpaces",
 ]

@@ -1,8 +1,10 @@
-"""What follows from the scores of a run: curves, correlations, languages."""
+"""What follows from the scores of a run: curves, correlations, languages, spaces of words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from sonde.report.types.errors import Bin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,3 +100,43 @@ class LanguageComparison:
     profiles: tuple[ProfilePoint, ...]
     by_encoder: tuple[LanguageCorrelation, ...]
     by_task: tuple[LanguageCorrelation, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrequencyCurve:
+    """How often words of similar frequency are translated right."""
+
+    set: int
+    column: int
+    bands: tuple[Bin, ...]
+    """By the rank of the source word: 1 is the most frequent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapPoint:
+    """A map along the way of an alignment, and how well words are translated by it."""
+
+    set: int
+    column: int
+    alignment: str
+    """The system without what names the map."""
+    seed: int | None
+    """None: the one that was chosen."""
+    stage: str
+    """epoch, round or refine."""
+    number: int
+    criterion: float | None
+    """The unsupervised criterion: the mean cosine of words and their translations under CSLS."""
+    value: float
+    low: float | None
+    high: float | None
+    chosen: bool
+    """Whether it is the map of the alignment itself, if that is in the run, too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordSpaces:
+    """Spaces of words by frequency, and along the way of their alignment."""
+
+    frequency: tuple[FrequencyCurve, ...] = ()
+    maps: tuple[MapPoint, ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """Test rows of similar length, or whose target forms are about as frequent, and how many were classified right."""
+    """Test rows of similar length, or whose target forms or words are about as frequent, and how many are right."""
 
     low: int
     high: int

@@ -21,7 +21,7 @@ class AuditFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedResult:
-    """An accuracy that a paper printed."""
+    """An accuracy that a paper printed; for sets that are scored otherwise, a score of that kind."""
 
     model: str
     kind: str
@@ -57,7 +57,7 @@ class SetSummary:
     audit: tuple[AuditFinding, ...] | None
     """None: the set was not audited."""
     printed_for: Extent | None
-    """What published numbers are for: this set, the whole set, another set; None: there are none."""
+    """What published numbers are for: this set, the whole set, another set, other vectors; None: there are none."""
     human: PublishedResult | None
     published: tuple[PublishedResult, ...]
     cells: tuple[Cell | None, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sonde.report.types.analyses import CorrelationMatrix, Curves, LanguageComparison
+from sonde.report.types.analyses import CorrelationMatrix, Curves, LanguageComparison, WordSpaces
 from sonde.report.types.cell import Cell
 from sonde.report.types.errors import SetErrors
 from sonde.report.types.sets import SetSummary
@@ -159,5 +159,7 @@ class Summary:
     curves: Curves = field(default_factory=Curves)
     correlations: CorrelationMatrix | None = None
     languages: LanguageComparison | None = None
+    word_spaces: WordSpaces | None = None
+    """None: nothing is a translation of words."""
     reproduction: Reproduction | None = None
     checks: tuple[CheckResult, ...] = ()

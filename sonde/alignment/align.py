@@ -1,0 +1,160 @@
+"""Aligning two spaces, from a request to a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sonde.alignment import METHODS
+from sonde.alignment.card import write_card
+from sonde.alignment.choose import choose
+from sonde.alignment.export import write_exports
+from sonde.alignment.folder import CONFIG, FORMAT, MAP, MAPS, AlignmentFolder, read_map, write_map
+from sonde.alignment.inputs import Inputs, read_inputs
+from sonde.alignment.journal import RESULT, STATE, Report, Reporter, drop_unkept
+from sonde.alignment.judge import Verdict, judge
+from sonde.alignment.method import Matrices
+from sonde.alignment.precision import precision_at_1
+from sonde.alignment.request import BEST, Request
+from sonde.alignment.resume import check_same, check_unchanged
+from sonde.alignment.seed import Task, best_of, quiet, run_seed
+from sonde.core.files import make_folder
+from sonde.core.json_files import write_json
+from sonde.core.lock import locked
+from sonde.core.workers import map_in_workers
+from sonde.errors import SondeError, UsageError
+
+
+def align(request: Request, folder: Path, report: Reporter = quiet, jobs: int = 1) -> AlignmentFolder:
+    """Align two spaces, or go on where an earlier call was interrupted.
+
+    Parameters
+    ----------
+    request : Request
+        What to do, from ``make_request``.
+    folder : Path
+        Where everything is written; a new folder, or one of the same request.
+    report : callable
+        Called with a Report as it goes on.
+    jobs : int
+        Seeds that are worked on at the same time, in processes of their own.
+
+    Returns
+    -------
+    AlignmentFolder
+        The folder, with a map. If no seed found one, that is a DataError, and everything but the map is there.
+    """
+    check_same(request, folder)
+    make_folder(folder)
+    with locked(folder, folder, UsageError):
+        chosen = request
+        candidates: list[dict[str, Any]] = []
+        if request.method == BEST:
+            chosen, candidates = choose(request, folder, report, partial(align, report=report, jobs=jobs))
+        inputs = read_inputs(chosen, folder, report)
+        check_unchanged(inputs.about, folder)
+        config = _config(request, chosen, inputs, candidates)
+        before = AlignmentFolder(folder).config if (folder / CONFIG).is_file() else {}
+        if not before.get("finished"):
+            write_json(folder / CONFIG, config)
+            _run(chosen, folder, inputs, config, report, jobs)
+        done = AlignmentFolder(folder)
+        write_exports(done, request.export, report)
+        write_card(done)
+    return done
+
+
+def _config(request: Request, chosen: Request, inputs: Inputs, candidates: list[dict[str, Any]]) -> dict[str, Any]:
+    from sonde import __version__
+
+    return {
+        "format": FORMAT,
+        "sonde": __version__,
+        "request": msgspec.to_builtins(request),
+        **inputs.about,
+        "method": chosen.method,
+        "why": chosen.why,
+        "steps": list(chosen.steps),
+        "settings": dict(chosen.settings),
+        "refine": chosen.refine,
+        **({"candidates": candidates} if candidates else {}),
+        "finished": False,
+    }
+
+
+def _run(request: Request, folder: Path, inputs: Inputs, config: dict[str, Any], report: Reporter, jobs: int) -> None:
+    """Work on all seeds, and choose one."""
+    method = METHODS.get(request.method)
+    uses = inputs.dictionary is not None and method.dictionary != "unused"
+    pairs = inputs.dictionary.rows if uses and inputs.dictionary is not None else None
+    dev = inputs.dev.rows if inputs.dev is not None else None
+    task = Task(folder, request, inputs.source.vectors, inputs.target.vectors, inputs.steps, pairs, dev)
+    drop_unkept(folder, request.seeds)
+    seeds = []
+    for found in _seeds(task, report, jobs):
+        facts = {key: value for key, value in found.items() if isinstance(value, int | float) and key != "seed"}
+        report(Report("seed", found["seed"], facts=facts, text=found.get("error", "")))
+        seeds.append(found)
+    seeds.sort(key=lambda s: request.seeds.index(s["seed"]))
+    config["seeds"] = seeds
+    if all("error" in s for s in seeds):
+        _fail(folder, config, seeds[0]["error"])
+    best = best_of(seeds)
+    place = folder / MAPS / f"seed-{best['seed']}" / RESULT
+    chosen = read_map(place)
+    assert chosen.source.matrix is not None
+    matrices = Matrices(chosen.source.matrix, chosen.target.matrix)
+    config["chosen"] = best["seed"]
+    if inputs.held_out is not None:
+        scores = precision_at_1(task.source, task.target, matrices, inputs.held_out)
+        config["held_out"] = {"nn": scores.nn, "csls": scores.csls}
+    if not uses:
+        verdict = judge(task.source, task.target, matrices)
+        config["start"] = verdict._asdict()
+        if not verdict.passed:
+            _fail(folder, config, _no_better(verdict, request))
+    config.pop("failed", None)
+    write_map(folder / MAP, chosen)
+    write_json(folder / CONFIG, {**config, "finished": True})
+    state = folder / STATE
+    if state.is_dir() and not any(state.iterdir()):
+        state.rmdir()
+
+
+def _seeds(task: Task, report: Reporter, jobs: int) -> Iterator[dict[str, Any]]:
+    """The results of all seeds, as they end."""
+    seeds = task.request.seeds
+    if jobs == 1 or len(seeds) == 1:
+        yield from (run_seed(task, seed, report) for seed in seeds)
+    else:
+        calls = ((task, seed) for seed in seeds)
+        yield from map_in_workers(run_seed, calls, min(jobs, len(seeds)), in_order=False)
+
+
+def _no_better(verdict: Verdict, request: Request) -> str:
+    tried = f"{len(request.seeds)} seed{'s' * (len(request.seeds) != 1)}"
+    others = [m for m in METHODS if m != request.method and METHODS[m].dictionary != "needed"]
+    advice = ["a dictionary, even a small one (--dictionary FILE, identical or numerals)"]
+    if METHODS.get(request.method).seeded:
+        advice.append(f"more seeds (--seeds {2 * len(request.seeds)})")
+    if others:
+        advice.append(f"another method ({', '.join(others)})")
+    if "center" not in request.steps:
+        advice.append("centring (--steps unit,center,unit)")
+    return (
+        f"The method {request.method} found no map with {tried}: the translations of the best one fit together no "
+        f"better ({verdict.value:.3f}) than those of random rotations ({verdict.low:.3f} to {verdict.high:.3f}; "
+        f"more than {verdict.limit:.3f} is needed). Try {'; '.join(advice)}; or vectors trained alike on similar texts."
+    )
+
+
+def _fail(folder: Path, config: dict[str, Any], why: str) -> None:
+    """Record a failure; history and maps along the way stay."""
+    write_json(folder / CONFIG, {**config, "failed": why})
+    done = AlignmentFolder(folder)
+    write_card(done)
+    raise SondeError(why)

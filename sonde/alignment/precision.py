@@ -1,0 +1,33 @@
+"""P@1 of word translation: how often the nearest target word of a source word is one of its translations."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sonde.alignment.criterion import mapped
+from sonde.alignment.method import Matrices
+from sonde.alignment.retrieval import nearest, neighbour_means
+from sonde.alignment.space import Matrix, Rows
+
+
+class Precision(NamedTuple):
+    """Shares of the source words whose nearest word is right, from 0 to 1."""
+
+    nn: float
+    """By cosine."""
+    csls: float
+
+
+def precision_at_1(source: Matrix, target: Matrix, matrices: Matrices, pairs: Rows) -> Precision:
+    """Of prepared vectors; a source word of several ``pairs`` (p, 2) counts once; any of its translations is right."""
+    one, two = mapped(source, matrices.source), mapped(target, matrices.target)
+    words = np.unique(pairs[:, 0])
+    right = {(int(s), int(t)) for s, t in pairs}
+    queries, penalty = one[words], neighbour_means(one, two).target
+    shares = []
+    for some in (None, penalty):
+        found = nearest(queries, two, 1, penalty=some).rows[:, 0]
+        shares.append(sum((int(s), int(t)) in right for s, t in zip(words, found, strict=True)) / len(words))
+    return Precision(*shares)

@@ -1,0 +1,190 @@
+"""What `sonde align` and `sonde show` print of an alignment: where it is, what came out, and the methods there are."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from sonde.alignment.folder import AlignmentFolder
+    from sonde.alignment.journal import Report
+    from sonde.alignment.request import Request
+
+
+class AlignmentDisplay:
+    """Where an alignment is, on standard error: one transient line on a terminal, and a line per seed."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._stack = ExitStack()
+        self._bar: Any = None
+        self._task: Any = None
+        self._done: list[float] = []
+
+    def __enter__(self) -> Self:
+        from sonde.console import err
+
+        self._console = err()
+        if sys.stderr.isatty():
+            from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+            columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+            self._bar = self._stack.enter_context(Progress(*columns, console=self._console, transient=True))
+            self._task = self._bar.add_task("reading the vectors", total=None)
+        if self._request.why:
+            self._print(f"method {self._request.method}: {self._request.why}")
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def report(self, one: Report) -> None:
+        """Show a report."""
+        from sonde.console import printable
+
+        if one.stage == "note":
+            self._print(printable(one.text))
+        elif one.stage == "seed":
+            self._print(printable(f"seed {one.seed}: {one.text or facts_text(one.facts)}"))
+            self._done += [one.facts["criterion"]] if "criterion" in one.facts else []
+            if len(self._done) > 1:
+                self._print(f"{len(self._done)} seeds: criterion {min(self._done):.4f} to {max(self._done):.4f}")
+        elif self._bar is not None:
+            self._bar.update(
+                self._task, description=f"seed {one.seed} · {one.stage} {one.number} · {facts_text(one.facts)}"
+            )
+
+    def _print(self, text: str) -> None:
+        self._console.print(text, markup=False, soft_wrap=True)
+
+
+def facts_text(facts: Mapping[str, float]) -> str:
+    """Numbers with their names, the most important ones first."""
+    from sonde.alignment.card import NAMES, number_text
+
+    first = ("criterion", "orthogonality", "pairs", *NAMES)
+    keys = [*(key for key in first if key in facts), *(key for key in facts if key not in (*first, "seconds", "round"))]
+    return ", ".join(f"{NAMES.get(key, key)} {number_text(key, _count(key, facts[key]))}" for key in keys)
+
+
+def _count(key: str, value: float) -> float:
+    return int(value) if key == "pairs" else value
+
+
+def print_summary(folder: AlignmentFolder, export: str) -> None:
+    """Print what came out, and what to do next."""
+    from sonde.alignment.card import candidate_table, main_facts, seed_table
+    from sonde.alignment.export import export_files
+    from sonde.console import out, printable
+
+    console, config = out(), folder.config
+    if config.get("candidates"):
+        _print_table(candidate_table(config))
+        console.print()
+    if len(config["seeds"]) > 1:
+        _print_table(seed_table(config))
+        console.print()
+    facts = main_facts(folder)
+    for name in ("method", "criterion", "search", "orthogonality", "dev P@1"):
+        if name in facts:
+            console.print(printable(f"{name + ':':15}{facts[name]}"), markup=False, soft_wrap=True)
+    name = shlex.quote(str(folder.path))
+    files = [shlex.quote(str(file)) for file in export_files(folder.path, export)]
+    lines = [
+        f"{'folder:':15}{folder.path}/ (card.md describes it)",
+        f"{'next:':15}sonde words {name} --dictionary TEST",
+        f"{'':15}sonde serve {name} --open",
+    ]
+    lines += [f"{'':15}sonde run -e vec:{file} -d SETS" for file in files]
+    for line in (*lines, f"{'':15}sonde show {name}"):
+        console.print(printable(line), markup=False, soft_wrap=True)
+
+
+def print_methods(method: str) -> None:
+    """Print all methods, or the settings of one."""
+    from sonde.alignment import METHODS
+    from sonde.cli._training import print_settings
+    from sonde.cli.ls import print_list
+    from sonde.console import out
+
+    if not method:
+        print_list("alignment-methods")
+        return
+    part = METHODS.get(method)
+    out().print(f"{part.name}: {part.summary}", markup=False, soft_wrap=True)
+    out().print(
+        f"Dictionary: {part.dictionary}. Steps: {','.join(part.steps) or 'none'}. Rounds of refinement: {part.refine}.",
+        markup=False,
+    )
+    print_settings(part.settings)
+
+
+def show_alignment(path: Path, format: str) -> None:
+    """Print an alignment in a format of `sonde show`."""
+    from sonde.alignment.card import candidate_table, card_text, history_table, main_facts, seed_table
+    from sonde.alignment.folder import open_alignment
+
+    folder = open_alignment(path)
+    config, history = folder.config, folder.history()
+    if format == "md":
+        sys.stdout.write(card_text(folder))
+    elif format == "json":
+        sys.stdout.write(json.dumps({**config, "history": history}, indent=2) + "\n")
+    elif format == "csv":
+        from sonde.report.escape import csv_text
+
+        keys = list(dict.fromkeys(key for line in history for key in line))
+        sys.stdout.write(csv_text([keys, *([line.get(key) for key in keys] for line in history)]) if keys else "")
+    elif format == "tex":
+        sys.stdout.write(_latex(main_facts(folder), seed_table(config)))
+    else:
+        _print_facts(main_facts(folder))
+        tables = [candidate_table(config)] if config.get("candidates") else []
+        for table in (*tables, seed_table(config), history_table(history)):
+            _print_table(table, blank_line=True)
+
+
+def _latex(facts: Mapping[str, str], table: Iterator[tuple[str, ...]]) -> str:
+    from sonde.report.escape import in_latex
+
+    header, *rows = ([in_latex(cell) for cell in row] for row in table)
+    first, *others = (f"{' & '.join(row)} \\\\" for row in (header, *rows))
+    lines = ["% \\usepackage{booktabs}", *(f"% {name}: {' '.join(text.split())}" for name, text in facts.items())]
+    lines += [f"\\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", "\\toprule", first, "\\midrule", *others]
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"]) + "\n"
+
+
+def _print_facts(facts: Mapping[str, str]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from sonde.console import out, printable
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, text in facts.items():
+        table.add_row(Text(name, style="bold"), Text(printable(text)))
+    out().print(table)
+
+
+def _print_table(texts: Iterator[tuple[str, ...]], blank_line: bool = False) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from sonde.console import out, printable
+
+    header, *rows = texts
+    if not rows:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, name in enumerate(header):
+        table.add_column(Text(printable(name)), justify="right" if place else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    if blank_line:
+        out().print()
+    out().print(table)
