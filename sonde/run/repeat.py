@@ -21,6 +21,9 @@ from sonde.run import Run, evaluate
 from sonde.run.control import CONTROLS
 from sonde.run.measure import ERASED, GIVEN
 
+WORD_TASKS = ("word_translation", "word_similarity", "sentence_retrieval", "word_by_word", "translation_closeness")
+"""Tasks of `sonde words`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
@@ -96,6 +99,11 @@ def repeat(
     if run is not None and recorded is None:
         raise UsageError(
             f"{run.folder} has no result with this signature; `sonde show {run.folder} --signatures` lists them."
+        )
+    if requested.task.rpartition(".v")[0] in WORD_TASKS:
+        raise UsageError(
+            f"{requested.data} is of `sonde words`, whose results are not repeated alone: run the command of the run "
+            "again, with another folder."
         )
     if requested.enc not in BASELINES and getattr(load(requested.enc), "needs_fit", False):
         raise UsageError(

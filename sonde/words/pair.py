@@ -2,7 +2,7 @@
 
 FOLDER                      what `sonde align` wrote: the map that it chose
 FOLDER?epoch=3              the map after an epoch of the chosen seed; likewise round=3, refine=1
-FOLDER?seed=2&epoch=3       … of another seed; without an epoch, its last map
+FOLDER?seed=2&epoch=3       … of another seed; without an epoch, the map that it ended with
 FOLDER?epoch=all            every map of the chosen seed, one system each
 A.vec,B.vec                 two spaces as they are: both are in one space already, or not aligned at all
 A.vec                       one space, of one language, or with one vocabulary for two
@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from sonde.alignment.folder import CONFIG, AlignmentFolder, MapCheckpoint, open_alignment
+from sonde.alignment.folder import CONFIG, MAPS, AlignmentFolder, MapCheckpoint, open_alignment, read_map
+from sonde.alignment.journal import RESULT
 from sonde.alignment.maps import MappedRows, SideMap, WordMap
 from sonde.alignment.space import Matrix, Rows, Space, read_space
 from sonde.core.checksum import digest
@@ -161,12 +162,12 @@ def _of_alignment(path: str, query: str, spaces: Spaces) -> Iterator[System]:
         return
     seed = _number(path, "seed", chosen.get("seed", str(chosen_seed(folder))))
     there = [c for c in folder.checkpoints() if c.seed == seed]
-    if not there:
-        raise UsageError(f"{path} has no maps of seed {seed}; it has {_listed(folder)}.")
     stages = {name: value for name, value in chosen.items() if name != "seed"}
+    if not there and (stages or not _result(folder, seed).is_file()):
+        raise UsageError(f"{path} has no maps of seed {seed}; it has {_listed(folder)}.")
     own = f"seed={seed}&" if "seed" in chosen else ""
     if not stages:
-        yield System(f"{path}?seed={seed}", lambda: _aligned(f"{path}?seed={seed}", folder, there[-1], spaces))
+        yield System(f"{path}?seed={seed}", lambda: _aligned(f"{path}?seed={seed}", folder, seed, spaces))
         return
     for checkpoint in _selected(path, folder, there, stages):
         name = f"{path}?{own}{checkpoint.stage}={checkpoint.number}"
@@ -215,19 +216,31 @@ def _listed(folder: AlignmentFolder) -> str:
 
 def chosen_seed(folder: AlignmentFolder) -> int:
     """The seed whose map was chosen."""
-    found = folder.config.get("seed", 0)
+    found = folder.config.get("chosen", 0)
     seeds = [c.seed for c in folder.checkpoints()]
     return found if isinstance(found, int) and (found in seeds or not seeds) else seeds[0]
 
 
-def _aligned(name: str, folder: AlignmentFolder, at: MapCheckpoint | None, spaces: Spaces) -> Pair:
-    found, source, target = folder.map(at), *spaces.of(folder)
+def _result(folder: AlignmentFolder, seed: int) -> Path:
+    """The map that a seed ended with."""
+    return folder.path / MAPS / f"seed-{seed}" / RESULT
+
+
+def _aligned(name: str, folder: AlignmentFolder, at: MapCheckpoint | int | None, spaces: Spaces) -> Pair:
+    """The pair of a map along the way, of the map that a seed ended with, or of the one that was chosen."""
+    if isinstance(at, int):
+        if not _result(folder, at).is_file():
+            raise UsageError(f"{name}: seed {at} has not ended; choose one of its maps, as in &epoch=1.")
+        found, criterion = read_map(_result(folder, at)), _criterion_of_seed(folder, at)
+    else:
+        found, criterion = folder.map(at), criterion_of(folder, at)
+    source, target = spaces.of(folder)
     for side, space, own in (("source", source, found.source), ("target", target, found.target)):
         if own.matrix is not None and own.matrix.shape[0] != space.dim:
             raise UsageError(f"{name}: the map of the {side} takes {own.matrix.shape[0]} dimensions, got {space.dim}.")
     return Pair(
         name, Side(source, found.source), Side(target, found.target), _identity((source, target), found),
-        criterion_of(folder, at),
+        criterion,
     )  # fmt: skip
 
 
@@ -235,12 +248,15 @@ def criterion_of(folder: AlignmentFolder, at: MapCheckpoint | None) -> float | N
     """The criterion of a map: that of its line in the history, or the last one of the alignment."""
     lines = [line for line in folder.history() if isinstance(line.get("criterion"), int | float)]
     if at is None:
-        known = folder.config.get("criterion")
-        seed = chosen_seed(folder)
-        lines = [line for line in lines if line.get("seed", seed) == seed]
-        return float(known) if isinstance(known, int | float) else float(lines[-1]["criterion"]) if lines else None
+        return _criterion_of_seed(folder, chosen_seed(folder))
     own = [line for line in lines if (line.get("seed"), line.get("stage"), line.get("number")) == _place(at)]
     return float(own[-1]["criterion"]) if own else None
+
+
+def _criterion_of_seed(folder: AlignmentFolder, seed: int) -> float | None:
+    """The criterion of the map that a seed ended with."""
+    known = [each.get("criterion") for each in folder.config.get("seeds", ()) if each.get("seed") == seed]
+    return next((float(value) for value in known if isinstance(value, int | float)), None)
 
 
 def _place(at: MapCheckpoint) -> tuple[int, str, int]:

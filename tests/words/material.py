@@ -57,12 +57,14 @@ def alignment(folder, source, target, matrix, checkpoints=(), criterion=0.9):
     folder.mkdir()
     found = WordMap(SideMap(matrix=np.asarray(matrix, np.float32)), SideMap())
     write_map(folder / MAP, found)
+    write_map(folder / MAPS / "seed-0" / "result.safetensors", found)
     lines = []
     for stage, number, value, own in checkpoints:
         place = folder / MAPS / "seed-0" / f"{stage}-{number:03d}.safetensors"
         write_map(place, WordMap(SideMap(matrix=np.asarray(own, np.float32)), SideMap()))
         lines.append(json.dumps({"seed": 0, "stage": stage, "number": number, "criterion": value}))
     (folder / HISTORY).write_text("".join(f"{line}\n" for line in lines))
-    config = {"format": 1, **about, "steps": [], "method": "procrustes", "seed": 0, "criterion": criterion}
+    config = {"format": 1, **about, "steps": [], "method": "procrustes", "chosen": 0}
+    config["seeds"] = [{"seed": 0, "criterion": criterion}]
     (folder / CONFIG).write_text(json.dumps(config))
     return folder

@@ -174,7 +174,7 @@ def test_a_dictionary_of_other_languages_is_refused(tmp_path):
     path = write(tmp_path / "de-it.txt", "hund cane", "katze gatto")
     with pytest.raises(TooFewError, match=r"de-it.txt: made knows none of the 2 pairs; is it of these languages\?"):
         run("translation", path, pair())
-    with pytest.raises(CorpusError, match=r"one.txt:2: got 'cane'"):
+    with pytest.raises(CorpusError, match=r"one.txt:2: got .*'cane'"):
         run("translation", write(tmp_path / "one.txt", "hund cane", "cane"), pair())
     with pytest.raises(DataError, match="holds no pairs"):
         run("translation", write(tmp_path / "none.txt", "", ""), pair())

@@ -258,3 +258,9 @@ def test_wrong_commands(place, given, message, tmp_path, monkeypatch):
     assert found.returncode == 1
     assert message in found.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_a_result_of_words_is_not_repeated_alone(made):
+    found = run_sonde("repeat", of(made, "word_translation").signature)
+    assert found.returncode == 1
+    assert "is of `sonde words`, whose results are not repeated alone" in found.stderr

@@ -48,8 +48,8 @@ def prepare(plan: Plan) -> Prepared:
 
     learner = SkipGram(
         sg=int(settings["method"] == "skipgram"), hs=1, negative=0, vector_size=request.width,
-        window=int(settings["window"]), min_count=1, sample=float(settings["sample"]),
-        alpha=options.lr, seed=options.seed, workers=int(settings["workers"]),
+        window=int(settings["window"]), min_count=1, sample=float(settings["sample"]), alpha=options.lr,
+        seed=options.seed, workers=int(settings["workers"]),
         # the vocabulary is sorted already, and gensim's number of a word is ours minus 1
         sorted_vocab=0,
     )  # fmt: skip
