@@ -16,6 +16,8 @@ from sonde.alignment.space import Matrix, Rows
 Bools = NDArray[np.bool_]
 WORD = 64
 """Elements of a block that are skipped at once if none exceeds."""
+PIECE = 2**17
+"""About as many scores are sorted at a time, so that long lists of candidates do not take much memory."""
 
 
 class Best(NamedTuple):
@@ -66,6 +68,12 @@ class Ranked(NamedTuple):
 
     def offer(self, first: int, scores: Matrix) -> None:
         """Take in scores (n, w) of all rows with the candidates from ``first`` on, which are above all before."""
+        step = max(1, PIECE // (8 * max(1, self.values.shape[1])))
+        for at in range(0, len(scores), step):
+            here = slice(at, at + step)
+            Ranked(self.values[here], self.candidates[here])._offer(first, scores[here])
+
+    def _offer(self, first: int, scores: Matrix) -> None:
         k = self.values.shape[1]
         floor = _raised(self.values[:, -1], scores, k)
         rows, columns = _exceeding(scores, floor[:, None])
