@@ -4,8 +4,9 @@ A discriminator learns to tell mapped source words from target words, the mappin
 update the mapping is moved back towards the orthogonal matrices. It starts at the identity; the epoch with the highest
 criterion counts. Compared with the paper and its released code (MUSE):
 
-- Both learning rates decay, as the paper says; the code's decays for the mapping only. They are halved whenever the
-  criterion is below the best so far; in the code from the second time (``shrink_from=2``).
+- Both learning rates decay, as the paper says; the code's decays for the mapping only. They are halved when the
+  criterion is below the best so far, but not the first time, as in the code (the paper: ``shrink_from=1``): before the
+  mapping has found anything, the criterion rises and falls by chance, and a halved rate may then never find it.
 - The loss is the mean over the words of both sides, as in the code; the target words have no part in the gradient of
   the mapping, and are not computed there.
 - Vectors are scaled before they are fed (``scale``): the learning rate is meant for coordinates of a certain size.
@@ -53,7 +54,7 @@ SETTINGS = {
     "shrink": Setting(
         0.5, "factor of the learning rate after an epoch whose criterion is below the best", low=0, high=1
     ),
-    "shrink_from": Setting(1, "the first of these epochs after which it shrinks"),
+    "shrink_from": Setting(2, "the first of these epochs after which it shrinks"),
     "epochs": Setting(5, "epochs"),
     "epoch_size": Setting(200_000, "source words per epoch; the paper's code has 1,000,000"),
 }
