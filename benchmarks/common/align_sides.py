@@ -29,9 +29,11 @@ MUSE_PARAMS = {
 }  # fmt: skip
 """The defaults of its unsupervised.py, but for dico_build, which is the paper's, as ours."""
 OUR_SETTINGS = {
-    "smoothing": 0.1, "most_frequent": 0, "dis_steps": 5, "beta": 0.001, "decay": 0.98, "scale": 0.0,
+    "hidden": 2048, "layers": 2, "input_dropout": 0.1, "dropout": 0.0, "smoothing": 0.1, "most_frequent": 0,
+    "scale": 0.0, "batch": 32, "updates": "alternate", "dis_steps": 5, "dis_lambda": 1.0, "clip": 0.0, "beta": 0.001,
+    "lr": 0.1,
 }  # fmt: skip
-"""MUSE's values where ours are others."""
+"""The same for ours."""
 
 
 def muse(job: dict[str, Any]) -> dict[str, Any]:
@@ -114,7 +116,7 @@ def sonde(job: dict[str, Any]) -> dict[str, Any]:
 
     if job["source"].endswith(".npy"):
         arrays = [np.load(job[side]) for side in ("source", "target")]
-        one, two = (Space(job["source"], list(names(each)), each, "") for each in arrays)
+        one, two = (Space(job["source"], [f"w{i}" for i in range(len(each))], each, "") for each in arrays)
     else:
         one, two = (read_space(job[side]) for side in ("source", "target"))
     matrices = Matrices(np.eye(job["width"], dtype=np.float32))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sonde.alignment.best import Best, best
-from sonde.alignment.retrieval import NEIGHBOURS, Neighbours, Numbers, Unit, check_count, nearest, products
+from sonde.alignment.retrieval import NEIGHBOURS, OUTER, Neighbours, Numbers, Unit, check_count, nearest, products
 from sonde.alignment.space import Matrix, Rows
 
 PARTS = (32, 4, 1)
@@ -93,7 +93,11 @@ class Translator:
         if not len(some) or not len(self._source):
             self._stage[some] = len(self._ends) - 1
             return
-        stage = self._stage[some[0]]
+        stage = int(self._stage[some[0]])
+        for first in range(0, len(some), OUTER):
+            self._take(some[first : first + OUTER], stage)
+
+    def _take(self, some: Rows, stage: int) -> None:
         here = Best(self._best.values[some], self._best.floor[some])
         for at, _, cosines in products(self._target, self._source, some, between=self._ends[stage : stage + 2]):
             here.offer(at, cosines)
