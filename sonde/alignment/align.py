@@ -28,6 +28,9 @@ from sonde.core.lock import locked
 from sonde.core.workers import map_in_workers
 from sonde.errors import SondeError, UsageError
 
+WORTH_REFINING = 0.05
+"""What a map may gain from rounds of refinement until they are recommended."""
+
 
 def align(request: Request, folder: Path, report: Reporter = quiet, jobs: int = 1) -> AlignmentFolder:
     """Align two spaces, or go on where an earlier call was interrupted.
@@ -115,6 +118,8 @@ def _run(request: Request, folder: Path, inputs: Inputs, config: dict[str, Any],
         config["start"] = verdict._asdict()
         if not verdict.passed:
             _fail(folder, config, _no_better(verdict, request))
+        if verdict.value - verdict.fit > WORTH_REFINING:
+            report(Report("note", text="refinement would make this map better by far: --refine 5, in another folder"))
     config.pop("failed", None)
     write_map(folder / MAP, chosen)
     write_json(folder / CONFIG, {**config, "finished": True})
@@ -145,8 +150,9 @@ def _no_better(verdict: Verdict, request: Request) -> str:
         advice.append("centring (--steps unit,center,unit)")
     return (
         f"The method {request.method} found no map with {tried}: the translations of the best one fit together no "
-        f"better ({verdict.value:.3f}) than those of random rotations ({verdict.low:.3f} to {verdict.high:.3f}; "
-        f"more than {verdict.limit:.3f} is needed). Try {'; '.join(advice)}; or vectors trained alike on similar texts."
+        f"better ({verdict.value:.3f}) than those of rotations that only match the distributions ({verdict.low:.3f} to "
+        f"{verdict.high:.3f}; more than {verdict.limit:.3f} is needed). Try {'; '.join(advice)}; or vectors trained "
+        "alike on similar texts."
     )
 
 

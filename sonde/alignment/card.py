@@ -80,12 +80,12 @@ def _outcome(config: Mapping[str, Any]) -> dict[str, str]:
     found = {"criterion": f"{best['criterion']:.4f}{_spread(config)}"}
     if "start" in config:
         start = config["start"]
-        found["search"] = (
-            f"its translations fit together {start['value']:.3f}; those of random rotations {start['low']:.3f} to "
-            f"{start['high']:.3f}"
-            if not start["confirmed"]
-            else f"its translations fit together {start['value']:.3f}, and random rotations end at the same map"
+        others = (
+            "rotations that only match distributions end at the same map"
+            if start["confirmed"]
+            else f"those of rotations that only match distributions {start['low']:.3f} to {start['high']:.3f}"
         )
+        found["search"] = f"its translations fit together {start['value']:.3f}; {others}"
     found["orthogonality"] = f"{best['orthogonality']:.1e} (largest entry of W Wᵀ − I)"
     if "dev_csls" in best:
         found["dev P@1"] = f"CSLS {100 * best['dev_csls']:.1f} %, NN {100 * best['dev_nn']:.1f} %"

@@ -58,7 +58,7 @@ def _try(request: Request, name: str, folder: Path, report: Reporter, align: Ali
 
 
 def _score(config: Mapping[str, Any]) -> float:
-    return float(config["held_out"]["csls"] if "held_out" in config else config["start"]["value"])
+    return float(config["held_out"]["csls"] if "held_out" in config else config["start"]["fit"])
 
 
 def best_criterion(config: Mapping[str, Any]) -> float | None:

@@ -5,9 +5,10 @@ nothing, each is replaced by the orthogonal matrix that fits its own translation
 that are centred, and the criterion of that one counts, over the most frequent words.
 
 Any map gets better by this measure when it is fitted to its own translations again and again, even if all of them are
-wrong. So the range that a search starts from, and that one which found nothing ends in, is that of random rotations
-after several such rounds. In small or easy spaces they may end at the right map, as several searches that fail never
-do; then they confirm it.
+wrong; and one that matches the distributions of both sides, as an adversarial one does, begins higher than a random
+rotation, right or wrong. So a map is compared with rotations that know the distributions and nothing else: they match
+the principal axes of both sides in order, with random signs. Both get the same number of rounds. In small or easy
+spaces such a rotation may end at the right map, as searches that fail never do; then it confirms it.
 """
 
 from __future__ import annotations
@@ -28,25 +29,28 @@ WORDS = 4000
 STEPS = ("unit", "center", "unit")
 RANDOM_MAPS = 3
 ROUNDS = 10
-"""Fits of a random rotation to its own translations; further ones change little."""
+"""Fits of a map to its own translations; further ones change little."""
 MARGIN = 4.0
-"""Standard deviations of the values of random rotations by which a map must be better than the best of them."""
+"""Standard deviations of the values of these rotations by which a map must be better than the best of them."""
 LEAST_MARGIN = 0.02
 ALIKE = 0.5
 """The mean cosine of the rows of two matrices from which on they are the same solution."""
 
 
 class Verdict(NamedTuple):
-    """How a map compares with what random rotations come to."""
+    """How a map compares with rotations that know only the distributions of both sides."""
 
+    fit: float
+    """After one fit: what maps of different methods are compared by."""
     value: float
+    """After all rounds."""
     low: float
     high: float
-    """The range of random rotations that ended elsewhere."""
+    """The range of the rotations that ended elsewhere, after as many rounds."""
     limit: float
     """A map that comes to no more has found nothing."""
     confirmed: int
-    """Random rotations that ended at this very map, which shows that it is right."""
+    """Rotations that ended at this very map, which shows that it is right."""
 
     @property
     def passed(self) -> bool:
@@ -54,35 +58,40 @@ class Verdict(NamedTuple):
         return self.confirmed > 0 or self.value > self.limit
 
 
-def comparable(source: Matrix, target: Matrix, matrices: Matrices) -> float:
-    """The criterion of prepared vectors (n, d), (m, d) after a fit to the map's own translations; 0 if it has none."""
-    return _value(source, target, matrices)[0]
-
-
 def judge(source: Matrix, target: Matrix, matrices: Matrices) -> Verdict:
-    """Compare a map of prepared vectors with random rotations, which are the same for the same spaces."""
-    value, fitted = _value(source, target, matrices)
+    """Compare a map of prepared vectors (n, d), (m, d) with rotations that are the same for the same spaces."""
     one, two = _frequent(source), _frequent(target)
+    first = _fitted(source[:WORDS], target[:WORDS], matrices, one, two)
+    fitted = _climb(one, two, first, ROUNDS - 1)
     found, confirmed = [], 0
     for number in range(RANDOM_MAPS):
-        rng = np.random.default_rng([19, number])
-        random, _ = np.linalg.qr(rng.standard_normal((one.shape[1], two.shape[1])))
-        turned: Matrices | None = Matrices(random.astype(np.float32))
-        for _ in range(ROUNDS):
-            turned = turned and _fitted(one, two, turned, one, two)
+        turned = _climb(one, two, _axes(one, two, np.random.default_rng([19, number])), ROUNDS)
         if turned is not None and fitted is not None and _agree(turned, fitted):
             confirmed += 1
         else:
-            found.append(0.0 if turned is None else criterion(one, two, turned))
+            found.append(_value(one, two, turned))
     found = found or [0.0]
     margin = max(MARGIN * float(np.std(found)), LEAST_MARGIN)
-    return Verdict(value, min(found), max(found), max(found) + margin, confirmed)
+    fit, value = _value(one, two, first), _value(one, two, fitted)
+    return Verdict(fit, value, min(found), max(found), max(found) + margin, confirmed)
 
 
-def _value(source: Matrix, target: Matrix, matrices: Matrices) -> tuple[float, Matrices | None]:
-    one, two = _frequent(source), _frequent(target)
-    found = _fitted(source[:WORDS], target[:WORDS], matrices, one, two)
-    return (0.0 if found is None else criterion(one, two, found)), found
+def _axes(one: Matrix, two: Matrix, rng: np.random.Generator) -> Matrices:
+    """The rotation that matches the principal axes of both sides, by their variance, with random signs."""
+    axes = [np.linalg.eigh(rows.T.astype(np.float64) @ rows)[1] for rows in (one, two)]
+    return Matrices(((axes[0] * rng.choice([-1.0, 1.0], one.shape[1])) @ axes[1].T).astype(np.float32))
+
+
+def _climb(one: Matrix, two: Matrix, matrices: Matrices | None, rounds: int) -> Matrices | None:
+    """A map after some fits to its own translations; None if it has none."""
+    for _ in range(rounds):
+        if matrices is not None:
+            matrices = _fitted(one, two, matrices, one, two)
+    return matrices
+
+
+def _value(one: Matrix, two: Matrix, matrices: Matrices | None) -> float:
+    return 0.0 if matrices is None else criterion(one, two, matrices)
 
 
 def _agree(one: Matrices, two: Matrices) -> bool:

@@ -166,7 +166,7 @@ def test_an_interrupted_alignment_ends_as_an_uninterrupted_one(place, plugin):
     plugin("alignment_methods", WALK)
     write_planted(place, n=200, dim=12)
     request = make_request("a.vec", "b.vec", method="walk", dev="ab.txt", refine=1, seeds=2)
-    with pytest.raises(SondeError, match="random rotations"):  # it finds nothing; maps and history are kept
+    with pytest.raises(SondeError, match="only match the distributions"):  # it finds nothing; maps and history are kept
         align(request, place / "whole")
     assert len(history(place / "whole")) == 12
 
@@ -187,7 +187,7 @@ def test_an_interrupted_alignment_ends_as_an_uninterrupted_one(place, plugin):
             align(request, cut, until(last))
         with (cut / "history.jsonl").open("a") as file:
             file.write('{"seed": 0, "sta')  # a line that was cut off
-        with pytest.raises(SondeError, match="random rotations"):
+        with pytest.raises(SondeError, match="only match the distributions"):
             align(request, cut)
         assert content(cut) == content(place / "whole")
         assert history(cut) == history(place / "whole")
@@ -216,7 +216,7 @@ def test_seeds_in_processes_find_the_same(place, plugin):
     write_planted(place, n=60, dim=5)
     request = make_request("a.vec", "b.vec", method="walk", seeds=[3, 1, 4])
     for folder, jobs in (("one", 1), ("two", 2)):
-        with pytest.raises(SondeError, match="random rotations"):
+        with pytest.raises(SondeError, match="only match the distributions"):
             align(request, place / folder, jobs=jobs)
     assert content(place / "one") == content(place / "two")
     configs = [open_alignment(place / folder).config for folder in ("one", "two")]
@@ -251,7 +251,19 @@ def test_judging_tells_a_right_map_from_a_wrong_one():
     assert right.passed
     assert right.value > 0.9
     assert not wrong.passed
-    assert right.limit == wrong.limit
+
+
+def test_a_map_that_only_matches_distributions_is_not_enough():
+    source, target, turn, _ = planted(400, 20, noise=0.05)
+    axes = [np.linalg.eigh(np.cov(rows.T))[1] for rows in (source, target)]
+    signs = np.sign(np.diag(axes[0].T @ turn @ axes[1]))  # those of the right map
+    signs[::2] *= -1
+    matched = ((axes[0] * signs) @ axes[1].T).astype(np.float32)
+    assert judge(source, target, Matrices(turn)).passed
+    assert not judge(source, target, Matrices(matched)).passed
+
+
+def test_an_easy_space_is_confirmed():
     easy, target, turn, _ = planted(400, 2)
     assert judge(easy, target, Matrices(turn)).passed
 
