@@ -171,4 +171,4 @@ def test_a_read_only_disk_is_told(tmp_path, monkeypatch):
 def test_every_figure_has_a_caption_and_is_in_the_help():
     assert all(found.caption for found in CHARTS.parts().values())
     (parameter,) = get_type_hints(figure, include_extras=True)["kind"].__metadata__
-    assert sorted(re.findall(r"\w+", parameter.help.removeprefix("The chart: "))) == sorted(CHARTS.parts())
+    assert sorted(re.findall(r"[\w-]+", parameter.help.removeprefix("The chart: "))) == sorted(CHARTS.parts())

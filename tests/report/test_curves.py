@@ -61,7 +61,7 @@ def test_probes_and_samples_are_series_of_their_own(tmp_path):
     assert len(found) == 6
 
 
-@pytest.mark.parametrize(("dataset", "size"), [("MRPC", 512), ("SNLI", 1024), ("own/words", 600)])
+@pytest.mark.parametrize(("dataset", "size"), [("STSBenchmark", 512), ("MRPC", 1024), ("own/words", 600)])
 def test_the_size_is_that_of_the_vectors_and_not_of_what_is_made_of_a_pair(tmp_path, dataset, size):
     records = [sized(name, x, dataset) for name, x in (("static:?dim=64", size // 4), ("static:", size))]
     run = written(tmp_path / "run", *records)
@@ -71,7 +71,7 @@ def test_the_size_is_that_of_the_vectors_and_not_of_what_is_made_of_a_pair(tmp_p
     (own,) = summary.sets
     summary = replace(summary, sets=(replace(own, inputs=("second",)),))
     found = curves(summary).dimension
-    # SentEval puts twice (MRPC) or four times (SNLI) the vector together; of words there is no telling
+    # twice the vector for relatedness, four times for classes; of words there is no telling
     assert [p.x for p in found] == ([] if dataset == "own/words" else [64, 256])
     summary = replace(summary, sets=(replace(own, inputs=("second",), scored_by="spearman"),))
     assert [p.x for p in curves(summary).dimension] == [size // 4, size]

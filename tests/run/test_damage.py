@@ -233,7 +233,7 @@ def test_predictions_rows_and_scores_must_agree(run):
     correct = run.correct(result)
     with open_log(run.folder) as log:
         log.add(result, {**arrays, "predicted": 1 - arrays["predicted"]})
-    with pytest.raises(RunError, match=r"expected an accuracy of .*, got"):
+    with pytest.raises(RunError, match=r"expected accuracy .*, got"):
         run_right(run.folder)
     with open_log(run.folder) as log:
         log.add(result, {**arrays, "predicted": 1 - arrays["predicted"], "truth": 1 - arrays["truth"]})
