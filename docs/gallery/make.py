@@ -1,11 +1,12 @@
 """Makes the figures of docs/figure.md: `python docs/gallery/make.py FOLDER`, with the extra `test` installed.
 
 Most are of sets made from the built-in corpus, whose sentences are synthetic. Three show published results,
-from ``sonde.published``, and redraw figures of these papers. That of selection is made only if a second argument names
-the folder of a trained encoder.
+from ``sonde.published``, and redraw figures of these papers. Those of trained encoders need these encoders, as
+docs/trained-encoders.md says: `--selection` takes the folder of one, `--translate` a run of one at all epochs, and
+`--nli` runs of one in several sizes. With any of these, only their figures are made.
 """
 
-import sys
+from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sonde import Corpus, Dataset, evaluate, find_sets, load_encoder, make_sets, select_tasks
+from sonde import Corpus, Dataset, Run, evaluate, find_sets, load_encoder, make_sets, select_tasks
 from sonde.published import Row, published
 from sonde.report.correlations import correlations
 from sonde.report.figure import write
@@ -23,6 +24,7 @@ from sonde.report.full_summary import full_summary
 from sonde.report.languages import languages
 from sonde.report.scores import Score
 from sonde.report.types import Cell, Column, Seconds, SetSummary, Summary
+from sonde.run import join
 from sonde.tasks import SUITES
 
 SIZED = ["static:?dim=64", "static:?dim=128", "static:", "baseline:words?dim=256"]
@@ -53,6 +55,16 @@ def selected(out: Path, folder: str) -> None:
     names = [f"trained:{folder}", f"trained:{folder}?random=1"]
     sentence = "A man in a red shirt is not riding a horse."
     write(None, "selection", out / "selection.svg", encoders=names, sentences=[sentence])
+
+
+def along_training(out: Path, run: Path) -> None:
+    """Probing over the epochs of a translation encoder, with BLEU above."""
+    write(full_summary(Run.load(run)), "epochs", out / "translate-epochs.svg", columns=2, lines="set")
+
+
+def by_size(out: Path, runs: Sequence[Path]) -> None:
+    """Probing and transfer over the sizes of an encoder that was trained for natural language inference."""
+    write(full_summary(join([Run.load(run) for run in runs])), "dimensions", out / "nli-sizes.svg", columns=2)
 
 
 def made(scratch: Path, out: Path) -> None:
@@ -141,6 +153,17 @@ def _cell(row: Row | None) -> Cell | None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
-    if len(sys.argv) > 2:
-        selected(Path(sys.argv[1]), sys.argv[2])
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--selection", metavar="FOLDER")
+    parser.add_argument("--translate", metavar="RUN", type=Path)
+    parser.add_argument("--nli", metavar="RUN", type=Path, nargs="+")
+    given = parser.parse_args()
+    if given.selection:
+        selected(given.out, given.selection)
+    if given.translate:
+        along_training(given.out, given.translate)
+    if given.nli:
+        by_size(given.out, given.nli)
+    if not (given.selection or given.translate or given.nli):
+        main(given.out)
