@@ -1,12 +1,13 @@
 """Makes the figures of docs/figure.md: `python docs/gallery/make.py FOLDER`, with the extra `test` installed.
 
 Most are of sets made from the built-in corpus, whose sentences are synthetic. Three show published results,
-from ``sonde.published``, and redraw figures of these papers. Others are made only if arguments name what they are of:
---trained, the folder of a trained encoder; --alignment, folders of `sonde align`, one for words-map and one, with
---dev, for criterion; --words, a run of `sonde words`.
+from ``sonde.published``, and redraw figures of these papers. Others are made only if arguments name what they are of,
+and then only these. Of trained encoders, as docs/trained-encoders.md says: --selection takes the folder of one,
+--translate a run of one at all epochs, and --nli runs of one in several sizes. --alignment takes folders of
+`sonde align`, one for words-map and one, with --dev, for criterion; --words, a run of `sonde words`.
 """
 
-import argparse
+from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -24,6 +25,7 @@ from sonde.report.full_summary import full_summary
 from sonde.report.languages import languages
 from sonde.report.scores import Score
 from sonde.report.types import Cell, Column, Seconds, SetSummary, Summary
+from sonde.run import join
 from sonde.tasks import SUITES
 
 SIZED = ["static:?dim=64", "static:?dim=128", "static:", "baseline:words?dim=256"]
@@ -60,6 +62,16 @@ def aligned(out: Path, supervised: str, searched: str) -> None:
     """The words of one alignment, and the way of another."""
     write(None, "words-map", out / "words-map.svg", alignment=supervised, columns=2)
     write(None, "criterion", out / "criterion.svg", alignment=searched)
+
+
+def along_training(out: Path, run: Path) -> None:
+    """Probing over the epochs of a translation encoder, with BLEU above."""
+    write(full_summary(Run.load(run)), "epochs", out / "translate-epochs.svg", columns=2, lines="set")
+
+
+def by_size(out: Path, runs: Sequence[Path]) -> None:
+    """Probing and transfer over the sizes of an encoder that was trained for natural language inference."""
+    write(full_summary(join([Run.load(run) for run in runs])), "dimensions", out / "nli-sizes.svg", columns=2)
 
 
 def made(scratch: Path, out: Path) -> None:
@@ -148,16 +160,23 @@ def _cell(row: Row | None) -> Cell | None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--trained")
-    parser.add_argument("--alignment", nargs=2)
-    parser.add_argument("--words")
+    parser.add_argument("--selection", metavar="FOLDER")
+    parser.add_argument("--translate", metavar="RUN", type=Path)
+    parser.add_argument("--nli", metavar="RUN", type=Path, nargs="+")
+    parser.add_argument("--alignment", metavar="FOLDER", nargs=2)
+    parser.add_argument("--words", metavar="RUN", type=Path)
     given = parser.parse_args()
-    main(given.out)
-    if given.trained:
-        selected(given.out, given.trained)
+    if given.selection:
+        selected(given.out, given.selection)
+    if given.translate:
+        along_training(given.out, given.translate)
+    if given.nli:
+        by_size(given.out, given.nli)
     if given.alignment:
         aligned(given.out, *given.alignment)
     if given.words:
         write(full_summary(Run.load(given.words)), "frequency", given.out / "frequency.svg")
+    if not any((given.selection, given.translate, given.nli, given.alignment, given.words)):
+        main(given.out)
