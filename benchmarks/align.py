@@ -2,7 +2,8 @@
 
     python benchmarks/align.py [precision] [evaluate] [refine] [memory] [epoch] [--muse FOLDER]
                                [--source FILE --target FILE --train FILE --test FILE]
-                               [--words 50000] [--many 200000] [--width 300] [--iterations 200] [--rounds 3]
+                               [--words 50000] [--many 200000] [--width 300] [--iterations 200] [--dis-steps 1]
+                               [--rounds 3]
 
 ``--muse`` is a checkout of facebookresearch/MUSE at commit 3159355, without faiss; without it, only memory is measured.
 ``--source`` and ``--target`` are word vectors as text with a header, ``--train`` and ``--test`` are dictionaries, all
@@ -16,7 +17,8 @@ the ratio is the median of the rounds. They do the same:
 - refine: the dictionary of mutual neighbours, Procrustes, and the criterion of the result (MUSE: build_dictionary with
   S2T&T2S, procrustes, dist_mean_cosine). Ours includes the criterion before, by which it knows when to stop. MUSE's
   dist_mean_cosine computes the criterion with nearest neighbours, too, which cannot be turned off.
-- epoch: as many iterations of five discriminator steps and a mapping step, batches of 32, 2 x 2048 hidden units.
+- epoch: as many iterations of one discriminator step, as in the paper (``--dis-steps 5`` is the default of MUSE's code),
+  and one mapping step, batches of 32, 2 x 2048 hidden units.
 - memory: the largest resident memory of the whole process while evaluating, over the size of both tables.
 """
 
@@ -109,7 +111,14 @@ def memory(given: argparse.Namespace, planted: dict[str, str]) -> None:
 def epoch(given: argparse.Namespace, planted: dict[str, str]) -> None:
     """A short epoch of adversarial training."""
     files = {side: planted[side] for side in ("source", "target")}
-    found = compare(f"{given.iterations} iterations", given, work="epoch", iterations=given.iterations, **files)
+    found = compare(
+        f"{given.iterations} iterations",
+        given,
+        work="epoch",
+        iterations=given.iterations,
+        dis_steps=given.dis_steps,
+        **files,
+    )
     print(
         "  mean loss of the discriminator: " + ", ".join(f"{side} {one['loss']:.4f}" for side, one in found[0].items())
     )
@@ -129,6 +138,7 @@ def main() -> None:
     parser.add_argument("--many", type=int, default=200_000, help="words for memory")
     parser.add_argument("--width", type=int, default=300)
     parser.add_argument("--iterations", type=int, default=200)
+    parser.add_argument("--dis-steps", type=int, default=1, help="discriminator steps per mapping step")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--child", type=json.loads, help=argparse.SUPPRESS)
     given = parser.parse_args()
