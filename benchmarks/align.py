@@ -17,7 +17,7 @@ the ratio is the median of the rounds. They do the same:
 - refine: the dictionary of mutual neighbours, Procrustes, and the criterion of the result (MUSE: build_dictionary with
   S2T&T2S, procrustes, dist_mean_cosine). Ours includes the criterion before, by which it knows when to stop. MUSE's
   dist_mean_cosine computes the criterion with nearest neighbours, too, which cannot be turned off.
-- epoch: as many iterations of one discriminator step, as in the paper (``--dis-steps 5`` is the default of MUSE's code),
+- epoch: as many iterations of one discriminator step, as in the paper (MUSE's default is ``--dis-steps 5``),
   and one mapping step, batches of 32, 2 x 2048 hidden units.
 - memory: the largest resident memory of the whole process while evaluating, over the size of both tables.
 """
