@@ -30,7 +30,7 @@ MUSE_PARAMS = {
 """The defaults of its unsupervised.py, but for dico_build, which is the paper's, as ours."""
 OUR_SETTINGS = {
     "hidden": 2048, "layers": 2, "input_dropout": 0.1, "dropout": 0.0, "smoothing": 0.1, "most_frequent": 0,
-    "scale": 0.0, "batch": 32, "updates": "alternate", "dis_lambda": 1.0, "clip": 0.0, "beta": 0.001,
+    "scale": 0.0, "batch": 32, "dis_lambda": 1.0, "clip": 0.0, "beta": 0.001,
     "lr": 0.1,
 }  # fmt: skip
 """The same for ours."""
@@ -148,6 +148,7 @@ def sonde(job: dict[str, Any]) -> dict[str, Any]:
 
         values: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()} | OUR_SETTINGS
         values |= {"epoch_size": job["iterations"] * values["batch"], "dis_steps": job["dis_steps"]}
+        values["updates"] = job["updates"]
         options = Options(**values)
         rows = [fed(space.vectors, options) for space in (one, two)]
         state = start(job["width"], options, np.random.default_rng(0))
