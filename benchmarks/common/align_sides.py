@@ -30,7 +30,7 @@ MUSE_PARAMS = {
 """The defaults of its unsupervised.py, but for dico_build, which is the paper's, as ours."""
 OUR_SETTINGS = {
     "hidden": 2048, "layers": 2, "input_dropout": 0.1, "dropout": 0.0, "smoothing": 0.1, "most_frequent": 0,
-    "scale": 0.0, "batch": 32, "updates": "alternate", "dis_steps": 5, "dis_lambda": 1.0, "clip": 0.0, "beta": 0.001,
+    "scale": 0.0, "batch": 32, "dis_lambda": 1.0, "clip": 0.0, "beta": 0.001,
     "lr": 0.1,
 }  # fmt: skip
 """The same for ours."""
@@ -87,7 +87,7 @@ def muse(job: dict[str, Any]) -> dict[str, Any]:
     def epoch() -> dict[str, Any]:
         stats: dict[str, list[float]] = {"DIS_COSTS": []}
         for _ in range(job["iterations"]):
-            for _ in range(5):
+            for _ in range(job["dis_steps"]):
                 trainer.dis_step(stats)
             trainer.mapping_step(stats)
         return {"loss": float(np.mean(stats["DIS_COSTS"]))}
@@ -147,7 +147,9 @@ def sonde(job: dict[str, Any]) -> dict[str, Any]:
         from sonde.alignment.methods.adversarial import SETTINGS, Options, fed, start, train_epoch
 
         values: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()} | OUR_SETTINGS
-        options = Options(**values | {"epoch_size": job["iterations"] * values["batch"]})
+        values |= {"epoch_size": job["iterations"] * values["batch"], "dis_steps": job["dis_steps"]}
+        values["updates"] = job["updates"]
+        options = Options(**values)
         rows = [fed(space.vectors, options) for space in (one, two)]
         state = start(job["width"], options, np.random.default_rng(0))
         return {"loss": train_epoch(*rows, state, options, np.random.default_rng(1))["discriminator_loss"]}
@@ -192,7 +194,8 @@ def write_planted(folder: Path, count: int, width: int, noise: float = 1.2, seed
         source[here] = rows
         rows += noise * rng.standard_normal(rows.shape, np.float32) * deviations
         target[place[here]] = rows @ turn
-    for name, first, last in (("train", 0, count // 10), ("test", count // 10, count // 10 + min(1500, count // 10))):
+    first = min(5000, count // 10)
+    for name, start, end in (("train", 0, first), ("test", first, first + min(1500, first))):
         files[name] = str(folder / f"{name}-{count}.txt")
-        Path(files[name]).write_text("".join(f"w{i} w{place[i]}\n" for i in range(first, last)), "utf-8")
+        Path(files[name]).write_text("".join(f"w{i} w{place[i]}\n" for i in range(start, end)), "utf-8")
     return files

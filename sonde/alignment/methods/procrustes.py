@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from sonde.alignment.maps import BLOCK
 from sonde.alignment.method import Matrices, Method, Problem
 from sonde.alignment.space import Matrix
 
 
 def orthogonal(source: Matrix, target: Matrix) -> Matrix:
     """The orthogonal matrix Q (d, d) that minimises ‖source Q − target‖ over rows (n, d) of pairs."""
-    product = source.T.astype(np.float64) @ target.astype(np.float64)
+    product = np.zeros((source.shape[1], target.shape[1]))
+    for at in range(0, len(source), BLOCK):
+        product += source[at : at + BLOCK].T.astype(np.float64) @ target[at : at + BLOCK].astype(np.float64)
     left, _, right = np.linalg.svd(product, full_matrices=False)
     return np.ascontiguousarray(left @ right, np.float32)
 
