@@ -16,17 +16,17 @@ from sonde.alignment.export import write_exports
 from sonde.alignment.folder import CONFIG, FORMAT, MAP, MAPS, AlignmentFolder, read_map, write_map
 from sonde.alignment.inputs import Inputs, read_inputs
 from sonde.alignment.journal import RESULT, STATE, Report, Reporter, drop_unkept
-from sonde.alignment.judge import Verdict, judge
+from sonde.alignment.judge import Verdict, can_judge, judge
 from sonde.alignment.method import Matrices
 from sonde.alignment.precision import precision_at_1
 from sonde.alignment.request import BEST, Request
-from sonde.alignment.resume import check_same, check_unchanged
+from sonde.alignment.resume import PARTS, check_same, check_unchanged
 from sonde.alignment.seed import Task, best_of, quiet, run_seed
 from sonde.core.files import make_folder
 from sonde.core.json_files import write_json
 from sonde.core.lock import locked
 from sonde.core.workers import map_in_workers
-from sonde.errors import SondeError, UsageError
+from sonde.errors import DataError, SondeError, UsageError
 
 WORTH_REFINING = 0.05
 """What a map may gain from rounds of refinement until they are recommended."""
@@ -49,11 +49,13 @@ def align(request: Request, folder: Path, report: Reporter = quiet, jobs: int = 
     Returns
     -------
     AlignmentFolder
-        The folder, with a map. If no seed found one, that is a DataError, and everything but the map is there.
+        The folder, with a map. If no seed found one, that is a SondeError, and everything but the map is there.
     """
     check_same(request, folder)
     make_folder(folder)
     with locked(folder, folder, UsageError):
+        for left in folder.glob(PARTS):  # by a process that was killed
+            left.unlink(missing_ok=True)
         chosen = request
         candidates: list[dict[str, Any]] = []
         if request.method == BEST:
@@ -62,13 +64,22 @@ def align(request: Request, folder: Path, report: Reporter = quiet, jobs: int = 
         check_unchanged(inputs.about, folder)
         config = _config(request, chosen, inputs, candidates)
         before = AlignmentFolder(folder).config if (folder / CONFIG).is_file() else {}
-        if not before.get("finished"):
+        if not before.get("finished") or not _has_map(folder):
             write_json(folder / CONFIG, config)
             _run(chosen, folder, inputs, config, report, jobs)
         done = AlignmentFolder(folder)
         write_exports(done, request.export, report)
         write_card(done)
     return done
+
+
+def _has_map(folder: Path) -> bool:
+    """Whether the map is there, and intact; otherwise it is written again, from that of its seed."""
+    try:
+        read_map(folder / MAP)
+    except DataError:
+        return False
+    return True
 
 
 def _config(request: Request, chosen: Request, inputs: Inputs, candidates: list[dict[str, Any]]) -> dict[str, Any]:
@@ -116,8 +127,11 @@ def _run(request: Request, folder: Path, inputs: Inputs, config: dict[str, Any],
     if pairs is None:
         verdict = judge(task.source, task.target, matrices)
         config["start"] = verdict._asdict()
-        if not verdict.passed:
+        if not verdict.passed and can_judge(task.source, task.target):
             _fail(folder, config, _no_better(verdict, request))
+        if not can_judge(task.source, task.target):
+            few = f"{min(len(task.source), len(task.target)):,} words in {task.source.shape[1]} dimensions"
+            report(Report("note", text=f"{few} are too few to tell whether the map is right: look at translations"))
         if verdict.value - verdict.fit > WORTH_REFINING:
             report(Report("note", text="refinement would make this map better by far: --refine 5, in another folder"))
     config.pop("failed", None)

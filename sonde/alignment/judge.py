@@ -37,6 +37,10 @@ ALIKE = 0.5
 """The mean cosine of the rows of two matrices from which on they are the same solution."""
 
 
+FEWEST_DIMENSIONS = 5
+"""In fewer, unrelated matrices are alike by chance."""
+
+
 class Verdict(NamedTuple):
     """How a map compares with rotations that know only the distributions of both sides."""
 
@@ -58,6 +62,12 @@ class Verdict(NamedTuple):
         return self.confirmed > 0 or self.value > self.limit
 
 
+def can_judge(source: Matrix, target: Matrix) -> bool:
+    """Whether there are enough words to tell a right map from a wrong one: two or more for each dimension."""
+    dim = int(source.shape[1])
+    return dim >= FEWEST_DIMENSIONS and min(len(source), len(target)) >= 2 * dim
+
+
 def judge(source: Matrix, target: Matrix, matrices: Matrices) -> Verdict:
     """Compare a map of prepared vectors (n, d), (m, d) with rotations that are the same for the same spaces."""
     one, two = _frequent(source), _frequent(target)
@@ -71,7 +81,8 @@ def judge(source: Matrix, target: Matrix, matrices: Matrices) -> Verdict:
         else:
             found.append(_value(one, two, turned))
     found = found or [0.0]
-    margin = max(MARGIN * float(np.std(found)), LEAST_MARGIN)
+    # at most half of what is left, since no map comes to more than 1
+    margin = min(max(MARGIN * float(np.std(found)), LEAST_MARGIN), (1 - max(found)) / 2)
     fit, value = _value(one, two, first), _value(one, two, fitted)
     return Verdict(fit, value, min(found), max(found), max(found) + margin, confirmed)
 

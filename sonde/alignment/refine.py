@@ -77,7 +77,7 @@ def refine(
         best = value
         pairs = _mutual(one, two, found[:words], words, k)
         if len(pairs) < min(FEWEST, len(one), len(two)):
-            if number:
+            if number or above > -np.inf:  # an interrupted run has begun before
                 return
             raise DataError(
                 f"Only {len(pairs)} of the {min(words, len(one)):,} most frequent source words are mutual neighbours "

@@ -14,6 +14,8 @@ from sonde.errors import UsageError
 
 MAY_CHANGE = ("export", "why")
 """What may differ when a command is repeated."""
+PARTS = ".*.part"
+"""Files that a process was writing when it was killed."""
 DATA = ("source", "target", "dictionary", "dev")
 
 
@@ -25,7 +27,8 @@ def check_same(request: Request, folder: Path) -> None:
         raise UsageError(f"{folder} is a file; name a folder.")
     if not (folder / CONFIG).is_file():
         unfinished = (CANDIDATES, MAPS, HISTORY) if (folder / CANDIDATES).is_dir() else ()
-        if foreign := sorted(place.name for place in folder.iterdir() if place.name not in unfinished):
+        known = {*unfinished, *(place.name for place in folder.glob(PARTS))}
+        if foreign := sorted(place.name for place in folder.iterdir() if place.name not in known):
             raise UsageError(f"{folder} has {foreign[0]}, and is no folder of `sonde align`; choose another one.")
         return
     before = AlignmentFolder(folder).config.get("request", {})

@@ -12,7 +12,7 @@ from sonde.alignment.align import align
 from sonde.alignment.dictionary import Matched
 from sonde.alignment.folder import open_alignment
 from sonde.alignment.inputs import hold_out
-from sonde.alignment.judge import judge
+from sonde.alignment.judge import can_judge, judge
 from sonde.alignment.maps import MappedRows, SideMap
 from sonde.alignment.method import Matrices
 from sonde.alignment.methods.procrustes import orthogonal
@@ -434,3 +434,38 @@ def test_what_is_recorded_is_plain_json(place):
     config = json.loads((place / "out" / "alignment.json").read_text("utf-8"))
     assert config["request"]["dictionary"] == ["ab.txt"]
     assert config["source"]["beside"] == os.path.join("..", "a.vec")  # noqa: PTH118
+
+
+def test_a_lost_or_damaged_map_is_written_again(tmp_path):
+    write_planted(tmp_path)
+    asked = make_request(
+        str(tmp_path / "a.vec"), str(tmp_path / "b.vec"), dictionary=[str(tmp_path / "ab.txt")], refine=1
+    )
+    out = tmp_path / "out"
+    align(asked, out)
+    before = (out / "map.safetensors").read_bytes()
+    (out / "map.safetensors").write_bytes(before[:50])
+    align(asked, out)
+    assert (out / "map.safetensors").read_bytes() == before
+    (out / "map.safetensors").unlink()
+    align(asked, out)
+    assert (out / "map.safetensors").read_bytes() == before
+
+
+def test_what_a_killed_process_was_writing_is_no_obstacle(tmp_path):
+    write_planted(tmp_path)
+    asked = make_request(str(tmp_path / "a.vec"), str(tmp_path / "b.vec"), dictionary=[str(tmp_path / "ab.txt")])
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".alignment.json.77.part").write_bytes(b"{")
+    align(asked, tmp_path / "out")
+    assert not list((tmp_path / "out").glob(".*.part"))
+
+
+def test_no_map_is_refused_that_could_not_be_better():
+    for seed in range(3):
+        source, target, turn, _ = planted(150, 10, seed=seed)
+        found = judge(source, target, Matrices(turn))
+        assert found.limit < 1
+        assert found.passed
+    assert not can_judge(*planted(20, 30)[:2])
+    assert not can_judge(*planted(200, 3)[:2])
