@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,15 @@ def align(request: Request, folder: Path, report: Reporter = quiet, jobs: int = 
     """
     check_same(request, folder)
     make_folder(folder)
+    try:
+        return _align(request, folder, report, jobs)
+    except SondeError:
+        with suppress(OSError):  # nothing was written, not even what was requested
+            folder.rmdir()
+        raise
+
+
+def _align(request: Request, folder: Path, report: Reporter, jobs: int) -> AlignmentFolder:
     with locked(folder, folder, UsageError):
         for left in folder.glob(PARTS):  # by a process that was killed
             left.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sonde.alignment import METHODS
 from sonde.alignment.dictionary import describe_counts
 from sonde.alignment.folder import AlignmentFolder
 from sonde.core.files import write_atomically
@@ -47,7 +48,9 @@ def card_text(folder: AlignmentFolder) -> str:
 def main_facts(folder: AlignmentFolder) -> dict[str, str]:
     """What an alignment is in a few lines of plain text, by what each says."""
     config = folder.config
-    settings = ", ".join(f"{key} {_value(value)}" for key, value in config.get("settings", {}).items())
+    known = METHODS[config["method"]].settings if config["method"] in METHODS else {}
+    changed = {k: v for k, v in config.get("settings", {}).items() if k not in known or v != known[k].default}
+    settings = ", ".join(f"{key} {_value(value)}" for key, value in changed.items())
     return {
         **{side: _space(config[side]) for side in ("source", "target")},
         "steps": ", ".join(config.get("steps", ())) or "none",

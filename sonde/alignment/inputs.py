@@ -31,6 +31,10 @@ IDENTICAL_WORDS = 300
 """Words that both spaces have from which on they are worth mentioning as a dictionary."""
 
 
+FEW_KNOWN = 0.1
+"""The share of known pairs below which a dictionary may be of other languages."""
+
+
 class Inputs(NamedTuple):
     """What was read."""
 
@@ -77,8 +81,15 @@ def read_inputs(request: Request, folder: Path, report: Reporter) -> Inputs:
 
 def _matched(pairs: list[Pair], name: str, source: Space, target: Space, report: Reporter) -> Matched:
     found = match(pairs, source, target)
+    turned = match([(two, one) for one, two in pairs], source, target)
+    if len(turned.rows) > 2 * len(found.rows):
+        report(Report("note", text=f"{name} is read from right to left: its second words are those of {source.name}"))
+        found, pairs = turned, [(two, one) for one, two in pairs]
     require_known(found, pairs, name, source, target)
     report(Report("note", text=describe_counts(count(found, pairs, (name,)))))
+    if len(found.rows) < FEW_KNOWN * len(pairs):
+        share = 100 * len(found.rows) / len(pairs)
+        report(Report("note", text=f"{name}: only {share:.0f} % of the pairs are known: is it of these languages?"))
     if would := case_matters(found, pairs, source, target):
         report(Report("note", text=f"{name}: {would:,} pairs would be known if upper and lower case were the same"))
     return found

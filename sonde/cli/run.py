@@ -135,5 +135,5 @@ def run(
     print_table(summarise(found))
     for diagnosis in read_diagnoses(found):
         print_symptoms(diagnosis.name, [(s.code, s.message) for s in diagnosis.symptoms])
-    err().print(f"\n{len(found)} results, written to {out}/", markup=False)
+    err().print(f"\n{len(found)} result{'s' * (len(found) != 1)}, written to {out}/", markup=False)
     return 2 if found.failures else 0

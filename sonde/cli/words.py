@@ -121,7 +121,15 @@ def words(
             command=shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")]),
         )  # fmt: skip
     print_table(summarise(found))
-    err().print(f"\n{len(found)} results, written to {out}/", markup=False)
+    digests: dict[str, set[str]] = {}
+    for result in found:
+        digests.setdefault(result.cell.dataset, set()).add(result.cell.data)
+    if any(len(several) > 1 for several in digests.values()) and not common:
+        err().print(
+            "\nA set with several lines (#…) asks systems only for what they know: --common asks all of them the same.",
+            markup=False, soft_wrap=True,
+        )  # fmt: skip
+    err().print(f"\n{len(found)} result{'s' * (len(found) != 1)}, written to {out}/", markup=False)
     return 2 if found.failures else 0
 
 

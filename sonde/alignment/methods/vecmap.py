@@ -119,7 +119,10 @@ def _learn(problem: Problem) -> Matrices:
             state = replace(state, best=objective, improved=number)
         state = replace(state, pairs=pairs, round=number, seen=(*state.seen, _digest(pairs)) if state.keep >= 1 else ())
         facts = {"objective": objective, "pairs": len(np.unique(pairs, axis=0)), "keep": state.keep}
-        problem.report("round", number, Matrices(matrix) if number % MAPS_EVERY == 0 else None, facts)
+        kept = Matrices(matrix) if number % MAPS_EVERY == 0 else None
+        if kept is not None:
+            facts["criterion"] = problem.criterion(kept)
+        problem.report("round", number, kept, facts)
         problem.save(_arrays(state))
     found = weighted(problem.source, problem.target, state.pairs, _final_weights(problem, state.pairs))
     problem.report("round", state.round + 1, found, {"criterion": problem.criterion(found)})

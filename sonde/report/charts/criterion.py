@@ -25,6 +25,8 @@ from sonde.report.traced_maps import CHOSEN, HIGHEST, TracedMap, maps_of_folder,
 from sonde.report.types import Summary
 
 MEASURES = ("criterion", "precision")
+MAX_TICKS = 8
+STEPS = tuple(base * 10**power for power in range(9) for base in (1, 2, 5))
 MAX_DOTS = 30
 """Points on a line before they are drawn smaller."""
 
@@ -86,11 +88,20 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     )
 
 
+def _whole(first: int, last: int) -> list[int]:
+    """A few whole numbers from the first to the last."""
+    step = next(step for step in STEPS if (last - first) / step <= MAX_TICKS)
+    return [n for n in range(first, last + 1) if n % step == 0]
+
+
 def _view(style: FigureStyle, rows: Sequence[Row], panel: Sequence[Row], names: Sequence[str], last: bool) -> Spec:
     """The lines of one measure; the axis of epochs is that of the whole panel, and below the last view."""
     if rows[0]["measure"] == "criterion":
-        scale = {"zero": False, "nice": True}
-        axis = number_axis("criterion (mean cosine)", tickCount=4)
+        values = [row["points"] for row in rows]
+        low, high = min(values), max(values)
+        around = max(0.1 * (high - low), 0.01)
+        scale = {"domain": [low - around, high + around], "zero": False, "nice": True}
+        axis = number_axis("criterion (mean cosine)", tickCount=4, format=".3~f")
         y: Spec = {"field": "points", "type": "quantitative", "scale": scale, "axis": axis}
     else:
         marks = ticks(row[name] for row in rows for name in ("points", "points_low", "points_high"))
@@ -100,7 +111,7 @@ def _view(style: FigureStyle, rows: Sequence[Row], panel: Sequence[Row], names: 
     title = " or ".join(stages) + (", then refinement" if stages else "refinement") * ("refine" in _stages(panel))
     x = {
         "field": "x", "type": "quantitative", "scale": {"domain": ends, "nice": False, "padding": style.font / 1.5},
-        "axis": number_axis(title if last else "", grid=False, labels=last, tickMinStep=1, format=",d"),
+        "axis": number_axis(title if last else "", _whole(*ends), grid=False, labels=last, format=",d"),
     }  # fmt: skip
     key = {"title": None, "orient": "bottom", "columns": legend_columns(style, names)}
     colour, _, dash = styles(style, "series", names, key if len(names) > 1 else None)
