@@ -7,6 +7,7 @@ import pytest
 
 from sonde.alignment.maps import SideMap
 from sonde.compare import compare
+from sonde.errors import UsageError
 from sonde.report.summary import summarise
 from sonde.report.word_tables import word_tables
 from sonde.words.evaluate import evaluate_words
@@ -85,9 +86,9 @@ def test_counts_of_what_is_left_out_are_of_the_file_as_it_is(place, evaluation):
     if evaluation in ("retrieval", "word_by_word"):
         more = [("unseen", "unheard")] * 3
     else:
-        score = "\t1" * (evaluation == "similarity")
-        files = (write(place / "d.txt", *(f"en{i}\tfr{i}{f'\t{i}' if score else ''}" for i in range(20))),)
-        more = [(f"unseen\tunheard{i}{score}",) for i in range(3)]
+        scored = evaluation == "similarity"
+        files = (write(place / "d.txt", *(f"en{i}\tfr{i}" + f"\t{i}" * scored for i in range(20))),)
+        more = [(f"unseen\tunheard{i}" + "\t1" * scored,) for i in range(3)]
     asked = [Request(evaluation=evaluation, files=tuple(map(str, files)))]
     only = systems(place)[:1]
     before = results(place, "one", asked, only)
@@ -178,7 +179,7 @@ def test_two_states_of_a_system_are_named_apart_in_all_tables(place):
         (closeness,) = [columns for title, columns in tables.items() if "closeness" in title]
         shown = [cell.text for cell in closeness[0].cells]
         assert shown == [f"{names[0]}, id {each}" for each in ids]
-    with pytest.raises(Exception, match="with .*id"):
+    with pytest.raises(UsageError, match=r"has results with id .*, .*; choose one"):
         compare(made, f"{names[0]}|retrieval=nn", "copy")
 
 
