@@ -32,7 +32,8 @@ def compare(
     """
     from sonde.cli._warnings import printed_warnings
     from sonde.compare import compare as compare_two
-    from sonde.compare import non_baseline_encoders, ties
+    from sonde.compare import non_baseline_encoders, ties, untested_sets
+    from sonde.console import err, printable
     from sonde.errors import UsageError
     from sonde.report.comparison import format_comparison, print_comparison
     from sonde.run import Run
@@ -47,4 +48,7 @@ def compare(
         print_comparison(rows, names, margin / 100)
     else:
         sys.stdout.write(format_comparison(rows, names, format, margin / 100))
+    if untested := untested_sets(found, names):
+        text = f"Not tested, since rows are not right or wrong: {', '.join(untested)}."
+        err().print(printable(text), markup=False, soft_wrap=True)
     return 0

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import TypeVar
 
 from sonde.compare.inference import detectable_by, probe_p, row_clusters, system_p, systems_of, target_of
-from sonde.compare.sides import select_side
+from sonde.compare.sides import nothing_shared, select_side
 from sonde.compare.types import SIGNIFICANCE_LEVEL, Comparison, InferenceTarget, TieGroups
 from sonde.core.arguments import StringsOrPaths, as_strings
 from sonde.errors import CorruptionWarning, RunError, UsageError
@@ -61,7 +61,7 @@ def compare(run: Run, one: str, two: str) -> list[Comparison]:
     first, second = select_side(run, one), select_side(run, two)
     shared = [place for place in first.results if place in second.results]
     if not shared:
-        raise UsageError(f"{one} and {two} have no set in common in {run.folder}.")
+        raise nothing_shared(run, (first, second))
     found = _readable(shared, lambda place: _pair(run, first.results[place], second.results[place]))
     adjusted = holm([c.p for c in found]).tolist()
     named = _apart([c.dataset for c in found], [first.results[place][0] for place in shared])
@@ -191,7 +191,7 @@ def ties(run: Run, names: StringsOrPaths) -> list[TieGroups]:
         raise UsageError("Expected at least two encoders to compare.")
     shared = [place for place in columns[0].results if all(place in c.results for c in columns)]
     if not shared:
-        raise UsageError(f"{', '.join(c.name for c in columns)} have no set in common in {run.folder}.")
+        raise nothing_shared(run, columns)
 
     def look(place: str) -> TieGroups:
         of_set = {c.name: c.results[place] for c in columns}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sonde.report.columns import ABSENT, Column
 from sonde.report.types import Cell, SetSummary, Summary
+from sonde.report.types import Column as System
 from sonde.run.variant import CellText, margin
 
 
@@ -85,12 +87,20 @@ def word_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
 
 def _rows(summary: Summary, s: SetSummary) -> Iterator[tuple[str, Cell]]:
     """Systems and baselines; one for all retrievals if the score does not depend on them."""
-    shown: set[tuple[str, ...]] = set()
+    shown: dict[tuple[str, ...], tuple[System, Cell]] = {}
     for column, cell in zip((*summary.columns, *summary.baselines), (*s.cells, *s.baselines), strict=True):
-        if cell is not None and cell.signatures not in shown:
-            shown.add(cell.signatures)
-            alone = s.task in ("word_similarity", "translation_closeness")
-            yield column.encoder if alone else column.name, cell
+        if cell is not None:
+            shown.setdefault(cell.signatures, (column, cell))
+    alone = s.task in ("word_similarity", "translation_closeness")
+    names = [_without_retrieval(column) if alone else column.name for column, _ in shown.values()]
+    many = Counter(names)
+    for name, (column, cell) in zip(names, shown.values(), strict=True):
+        # of two states of a system, each retrieved in its own way, only these ways are in the labels
+        yield name if many[name] == 1 else f"{name}, id {column.identity}", cell
+
+
+def _without_retrieval(column: System) -> str:
+    return ", ".join([column.encoder, *(part for part in column.label[1:] if part != column.probe)])
 
 
 def _score(cell: Cell) -> CellText:

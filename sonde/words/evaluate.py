@@ -21,7 +21,7 @@ from sonde.run.folder import Run
 from sonde.run.log import Log, open_log
 from sonde.run.scoring import versions
 from sonde.words import WORD_EVALUATIONS
-from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation
+from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
 from sonde.words.names import language_of, set_name
 from sonde.words.neighbours import Neighbourhood
 from sonde.words.pair import Spaces, System, find_systems
@@ -92,6 +92,7 @@ def evaluate_words(
         if command is not None:
             log.describe(commands=[command.encode(errors="backslashreplace").decode()])
         shared = _shared_words(found) if common else None
+        known = "" if shared is None else content_digest(*map(sorted, shared))
         steps = len(found) * len(sets)
         for i, system in enumerate(found):
             cell = Cell(task="", version=0, dataset="", data="", encoder=system.name)
@@ -102,7 +103,7 @@ def evaluate_words(
                 for j, own in enumerate(sets):
                     if progress:
                         progress("sets", i * len(sets) + j, steps)
-                    _evaluate(log, space, own, ways)
+                    _evaluate(log, space, own, ways, known)
         if progress:
             progress("sets", steps, steps)
         if not log.done and log.failed:
@@ -120,17 +121,19 @@ def _scorings(names: Sequence[str]) -> tuple[Scoring, ...]:
     return tuple(way for way in SCORINGS if way in names)
 
 
-def _shared_words(systems: Sequence[System]) -> tuple[frozenset[str], frozenset[str]]:
-    """The words that all systems have, on either side."""
+def _shared_words(systems: Sequence[System]) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The words that all systems have, on either side; None if no system has others."""
     source: frozenset[str] | None = None
     target: frozenset[str] | None = None
+    sizes = set()
     for system in systems:
         pair = system.load()
         one, two = frozenset(pair.source.space.words), frozenset(pair.target.space.words)
         source, target = (one if source is None else source & one), (two if target is None else target & two)
+        sizes.add((len(one), len(two)))
     assert source is not None
     assert target is not None
-    return source, target
+    return None if sizes == {(len(source), len(target))} else (source, target)
 
 
 @contextmanager
@@ -145,7 +148,8 @@ def _recorded(log: Log, cell: Cell) -> Iterator[None]:
 # One system on one set
 
 
-def _evaluate(log: Log, space: Neighbourhood, own: _Set, ways: Sequence[Scoring]) -> None:
+def _evaluate(log: Log, space: Neighbourhood, own: _Set, ways: Sequence[Scoring], known: str) -> None:
+    """Save what one system gets on a set; ``known`` identifies the words that count as known, if these are not all."""
     evaluation, request, pair = own.evaluation, own.request, space.pair
     name = set_name(request)
     blank = Cell(
@@ -157,7 +161,7 @@ def _evaluate(log: Log, space: Neighbourhood, own: _Set, ways: Sequence[Scoring]
         questions = evaluation.ask(own.content, pair, request)
         log.forget(failed.key)
         dataset = Dataset(name, evaluation.task, VERSION, language_of(request), (), {"te": questions.rows})
-        data = digest(f"{dataset.digest} {questions.more}".encode())[:DIGEST_SIZE]
+        data = digest(f"{dataset.digest} {questions.more} {known}".encode())[:DIGEST_SIZE]
         log.describe(datasets=[_about(dataset, data, own)])
         log.save_rows(dataset, data, None)
         _baseline(log, replace(blank, data=data, encoder=COPY, identity=COPY, probe=None), questions, own)
@@ -188,7 +192,8 @@ def _baseline(log: Log, cell: Cell, questions: Questions, own: _Set) -> None:
         answers = own.evaluation.copy(questions)
         if answers is not None:
             log.describe(encoders=[COPY])
-            log.add(_result(cell, questions, answers, own), answers.arrays)
+            # facts may be of this system: which side lacks a word, say
+            log.add(_result(cell, replace(questions, facts={}), answers, own), answers.arrays)
 
 
 def _result(cell: Cell, questions: Questions, answers: Answers, own: _Set) -> Result:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sonde.alignment.retrieval import Scoring
+from sonde.core.checksum import digest
 from sonde.run.folder import Arrays
 from sonde.task import Example
 from sonde.words.neighbours import Neighbourhood
@@ -45,7 +46,12 @@ class Questions:
     facts: Mapping[str, float] = field(default_factory=dict)
     """What was left out, and how much is known; part of the result."""
     more: str = ""
-    """Whatever else can change a score, besides the rows and the system."""
+    """Whatever else can change a score or a fact, besides the rows and the system: all that was read, mostly."""
+
+
+def content_digest(*content: object) -> str:
+    """The digest of what was read: texts and numbers, in lists and tuples."""
+    return digest(repr(content).encode())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

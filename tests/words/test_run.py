@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from sonde.compare import compare, non_baseline_encoders, ties
+from sonde.compare import compare, non_baseline_encoders, ties, untested_sets
 from sonde.errors import UsageError
 from sonde.report.charts import chart
 from sonde.report.full_summary import full_summary
@@ -181,6 +181,29 @@ def test_comparisons(made, place):
         UsageError, match=r"has results with retrieval nn, csls; choose one, as in '.*good\|retrieval=csls'"
     ):
         compare(made, "good", "worse")
+
+
+def test_sets_that_cannot_be_tested_are_named(made, place, tmp_path):
+    left_out = ["closeness/en-fr (cosine)", "similarity/sim (Pearson)", "word_by_word/c.en-fr (BLEU)"]
+    assert sorted(untested_sets(made, non_baseline_encoders(made))) == left_out
+    found = run_sonde("compare", str(place / "run"), "good|retrieval=csls", "worse|retrieval=csls", "--format", "csv")
+    assert found.returncode == 0
+    assert "closeness" not in found.stdout
+    assert "Not tested, since rows are not right or wrong:" in found.stderr
+    assert all(each in found.stderr for each in left_out)
+    asked = [request for request in requests(place) if request.evaluation in ("similarity", "word_by_word")]
+    only = evaluate_words([str(place / "good"), str(place / "worse")], asked, tmp_path / "run")
+    for call in (lambda names: compare(only, *names), lambda names: ties(only, names)):
+        with pytest.raises(UsageError, match=r"that can be tested: .* precision@1 are.* \(Pearson\), .* \(BLEU\)\.$"):
+            call(non_baseline_encoders(only))
+    found = run_sonde("compare", str(tmp_path / "run"))
+    assert found.returncode == 1
+    assert "choose one" not in found.stderr
+
+
+def test_a_part_of_the_name_of_a_baseline_is_not_its_name(made):
+    with pytest.raises(UsageError, match=r"no results of 'cop'\. Did you mean copy\?"):
+        compare(made, "good|retrieval=csls", "cop")
 
 
 def test_the_table_shows_what_does_not_depend_on_retrieval_in_every_column(made):

@@ -13,9 +13,12 @@ from sonde.errors import TooFewError
 from sonde.stats.intervals import cluster_bootstrap
 from sonde.task import Example
 from sonde.words.dictionaries import Entries, matched, read_entries, tally
-from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation
+from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
 from sonde.words.neighbours import Neighbourhood
 from sonde.words.pair import Pair
+
+TRIED = 1000
+"""Pairs that one whose words belong together tries to change with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +40,32 @@ def ask(entries: Entries, pair: Pair, request: Request) -> Questions:
         Example(target.space.words[two], (source.space.words[one],), source.space.words[one])
         for one, two in found.rows.tolist()
     ]
-    shuffled = np.random.default_rng([request.seed, len(rows)]).permutation(found.rows[:, 1])
-    return Questions(rows, _Content(found.flip, found.rows, shuffled), tally(found))
+    content = _Content(found.flip, found.rows, unrelated(found.rows, single=pair.single))
+    return Questions(rows, content, tally(found), content_digest(entries.pairs))
+
+
+def unrelated(rows: Rows, *, single: bool) -> Rows:
+    """For each of the pairs (p, 2), the second word of another one (p,), always drawn alike.
+
+    No word gets one of its own translations, or itself if both sides are one space (``single``), unless there are no
+    others. All second words are used, and as often as in the pairs, unless words would get their translations.
+    """
+    sources = rows[:, 0].tolist()
+    own: dict[int, set[int]] = {}
+    for one, two in rows.tolist():
+        own.setdefault(one, {one} if single else set()).add(two)
+    drawn: list[int] = np.random.default_rng(len(rows)).permutation(rows[:, 1]).tolist()
+    others = list(dict.fromkeys(drawn))
+    for i, source in enumerate(sources):
+        if drawn[i] not in own[source]:
+            continue
+        for j in range(i - len(drawn), i - len(drawn) + min(len(drawn), TRIED)):
+            if drawn[j] not in own[source] and drawn[i] not in own[sources[j]]:
+                drawn[i], drawn[j] = drawn[j], drawn[i]
+                break
+        else:
+            drawn[i] = next((other for other in others if other not in own[source]), drawn[i])
+    return np.array(drawn, np.int64)
 
 
 def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answers:

@@ -16,11 +16,10 @@ from scipy.sparse import csr_array
 from sonde.alignment.maps import unit_rows
 from sonde.alignment.retrieval import Scoring, nearest, penalty_of
 from sonde.alignment.space import Matrix
-from sonde.core.checksum import digest
 from sonde.core.words import lowercase_tokens
 from sonde.errors import TooFewError, UsageError
 from sonde.task import Example
-from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation
+from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
 from sonde.words.neighbours import Neighbourhood
 from sonde.words.pair import Pair, Side
 from sonde.words.precision import LOOKED, graded, ranks_of
@@ -100,7 +99,9 @@ def ask(material: _Material, pair: Pair, request: Request) -> Questions:
         for i, query in zip(asked, queries, strict=True)
     ]
     facts = {"candidates": len(known), "sentences left out": len(one) - len(known)}
-    return Questions(rows, content, facts, more=f"{source} {digest(chr(10).join(texts).encode())}")
+    # all lines, as inverse document frequencies are from those that are not asked, and some are left out
+    more = f"{source} {content_digest(texts)} {content_digest(material.lines)}"
+    return Questions(rows, content, facts, more)
 
 
 def _any(rows: Sequence[int]) -> bool:
@@ -113,7 +114,7 @@ def _weights(
     """Inverse document frequencies of both sides, and what they are from."""
     if material.idf is not None:
         one, two = (words_of(texts, side) for texts, side in zip(material.idf, sides, strict=True))
-        source = "idf " + digest("\n".join((*material.idf[0], "", *material.idf[1])).encode())
+        source = f"idf {content_digest(material.idf)}"
     else:
         rest = sorted(set(range(len(words[0]))) - set(asked))
         rest = rest if len(rest) >= len(asked) else list(range(len(words[0])))

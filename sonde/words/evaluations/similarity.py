@@ -15,7 +15,7 @@ from sonde.core.files import open_text, plain_name
 from sonde.errors import CorpusError, DataError, TooFewError
 from sonde.task import Example
 from sonde.transfer.similar import MIN_PAIRS, correlations
-from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation
+from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
 from sonde.words.neighbours import Neighbourhood
 from sonde.words.pair import Pair, Side
 
@@ -98,7 +98,7 @@ def ask(pairs: Sequence[ScoredPair], pair: Pair, request: Request) -> Questions:
         for (a, b), score in zip(known[best], gold, strict=True)
     ]
     facts = {"pairs": len(gold), "pairs left out": len(pairs) - len(gold), "coverage": len(gold) / len(pairs)}
-    return Questions(shown, _Content((x, y), rows, gold), facts, more=f"sides {best}")
+    return Questions(shown, _Content((x, y), rows, gold), facts, more=f"sides {best} {content_digest(pairs)}")
 
 
 def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -14,9 +15,9 @@ from sonde.core.hashing import hash_64
 from sonde.errors import TooFewError, UsageError
 from sonde.task import Example
 from sonde.words.dictionaries import Entries, matched, read_entries, tally
-from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation
+from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
 from sonde.words.neighbours import Neighbourhood
-from sonde.words.pair import Pair
+from sonde.words.pair import Pair, Side
 from sonde.words.precision import LOOKED, by_band, by_group, graded, ranks_of
 
 
@@ -54,7 +55,15 @@ def ask(entries: Entries | None, pair: Pair, request: Request) -> Questions:
         None if entries is None or entries.pos is None else [entries.pos.get(word, "other") for word in words],
         entries is None, len(target.space),
     )  # fmt: skip
-    return Questions(rows, content, {**tally(found), "words left out": len({s for s, _ in pairs}) - len(queries)})
+    facts = {**tally(found), "words left out": _left_out(pairs, source, gold)}
+    return Questions(rows, content, facts, content_digest(pairs))
+
+
+def _left_out(pairs: Sequence[WordPair], source: Side, asked: Collection[int]) -> int:
+    """How many source words are not asked for; forms that differ in case only are one word if they have one vector, or
+    none."""
+    words = {word.lower() if (row := source.row(word)) is None else row for word, _ in pairs}
+    return len(words.difference(asked))
 
 
 def _part_of_speech(entries: Entries | None, word: str) -> tuple[tuple[str, str], ...]:
@@ -105,9 +114,8 @@ def copy(questions: Questions) -> Answers | None:
     if own.identical:
         return None
     ranks = np.array([0 if word in right else -1 for word, right in zip(own.words, own.right, strict=True)], np.int32)
-    return graded(
-        ranks, by_band(ranks, own.queries), frequency=own.queries.astype(np.int32), answer=np.array(own.words)
-    )
+    # frequencies are of a system, and all systems that are asked the same share this baseline
+    return graded(ranks, {}, answer=np.array(own.words))
 
 
 word_evaluation = WordEvaluation(

@@ -18,7 +18,7 @@ from sonde.errors import TooFewError
 from sonde.stats.resample import bootstrap_sums, percentile_interval
 from sonde.task import Example
 from sonde.training.bleu import bleu
-from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation
+from sonde.words.evaluation import Answers, Questions, Request, WordEvaluation, content_digest
 from sonde.words.neighbours import Neighbourhood
 from sonde.words.pair import Pair
 from sonde.words.sentences import UNKNOWN, Lines, Words, in_words, read_sentences
@@ -56,7 +56,7 @@ def ask(lines: Lines, pair: Pair, request: Request) -> Questions:
         for i, own, right in zip(kept, words, references, strict=True)
     ]
     facts = {"sentences": len(kept), "sentences left out": len(one) - len(kept)}
-    return Questions(rows, _Content(flip, [one[i] for i in kept], words, references), facts)
+    return Questions(rows, _Content(flip, [one[i] for i in kept], words, references), facts, content_digest(lines))
 
 
 def answer(questions: Questions, space: Neighbourhood, scoring: Scoring) -> Answers:
