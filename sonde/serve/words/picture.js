@@ -92,7 +92,7 @@
 
   function draw() {
     if (!found) return;
-    const views = [["Before mapping", found.before], [`After mapping: ${map.selectedOptions[0].textContent}`, found.after]].filter((view) => view[1]);
+    const views = [["Before mapping", found.before], [`After mapping: ${map.selectedOptions[0]?.textContent ?? "final"}`, found.after]].filter((view) => view[1]);
     panels.replaceChildren(...views.map((view) => make("figure", "", make("figcaption", "", view[0]))));
     width = panels.clientWidth;
     if (!width) return; // not laid out yet: the observer below draws it then
