@@ -2,9 +2,9 @@
 
 From a constituency tree the sentence node is ``S (,) CC S .``; from dependencies the root and its one conjunct are
 clauses, and the conjunct with its conjunction is one span at the end. The second clause has a subject of its own, or a
-verb whose person or number is not the first one's, in languages that leave pronouns out; if one clause has a finite
-verb, both have (*she drank tea and he coffee* is left out). The conjunction and the comma stay in the middle and the
-final punctuation stays final. The old first word loses its capital if it would have none inside a sentence; the new
+verb whose person or number is not the first one's, in languages that leave pronouns out; both have finite verbs where
+the corpus marks these (*she drank tea and he coffee* is left out). The conjunction and the comma stay in the middle and
+the final punctuation stays final. The old first word loses its capital if it would have none inside a sentence; the new
 first word gains one, in either class. Left out is what would give the old order away: questions, opening interjections
 and vocatives, list numbers, titles in capitals, *either … or*. Classes are balanced over which clause comes out longer.
 """
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import (
+    are_finite,
     feature,
     finite,
     is_finite,
@@ -39,10 +40,12 @@ class Clauses:
 
 @dataclass(frozen=True, slots=True)
 class Capitals:
-    """Forms, and parts of speech, that have a capital inside sentences too: *I*, names, German nouns."""
+    """What the corpus shows: forms and parts of speech with a capital inside sentences (*I*, names, German nouns)."""
 
     forms: frozenset[str]
     tags: frozenset[str]
+    finite: bool = False
+    """Whether the corpus marks finite verbs, so that a clause without one is known to lack it."""
 
 
 def propose(s: Sentence, context: Context) -> Proposal:
@@ -50,7 +53,8 @@ def propose(s: Sentence, context: Context) -> Proposal:
     problem = _betrays_order(s, context.plan)
     if problem:
         return problem
-    found = _from_tree(s) if context.reading == "constituency" else _from_heads(s)
+    finite_only = context.plan.finite
+    found = _from_tree(s, finite_only) if context.reading == "constituency" else _from_heads(s, finite_only)
     if isinstance(found, str):
         return found
     tokens, space = list(s.tokens), space_flags(s)
@@ -104,7 +108,7 @@ def _betrays_order(s: Sentence, capitals: Capitals) -> str | None:
     return None
 
 
-def _from_heads(s: Sentence) -> Clauses | str:
+def _from_heads(s: Sentence, finite_only: bool) -> Clauses | str:
     assert s.deprels is not None
     assert s.heads is not None
     if s.deprels.count("cc") != 1 or s.deprels.count("conj") != 1:
@@ -114,7 +118,8 @@ def _from_heads(s: Sentence) -> Clauses | str:
         return "the coordination is not at the top"
     if not (subjects(s, top) or finite(s, top) is not None) or not (subjects(s, other) or _other_person(s, top, other)):
         return "a conjunct is not a clause of its own"
-    if (finite(s, top) is None) != (finite(s, other) is None):
+    verbs = finite(s, top), finite(s, other)
+    if None in verbs and (finite_only or verbs[0] != verbs[1]):
         return "a conjunct has no finite verb"
     if not_main(s, top) or not_main(s, other):
         return "a conjunct is a subordinate clause"
@@ -143,7 +148,7 @@ def _other_person(s: Sentence, top: int, other: int) -> bool:
     return any(a is not None and b is not None and a != b for a, b in pairs)
 
 
-def _from_tree(s: Sentence) -> Clauses | str:
+def _from_tree(s: Sentence, finite_only: bool) -> Clauses | str:
     if s.tree is None:
         return "no tree"
     parts = sentence_node(s.tree).nodes
@@ -157,7 +162,7 @@ def _from_tree(s: Sentence) -> Clauses | str:
         return "a conjunct is not a clause of its own"
     sizes = [sum(1 for _ in c.leaves()) for c in parts]
     found = _sound(s, sizes[0], sum(sizes[: len(inner) - 1]), sum(sizes[: len(inner)]))
-    if isinstance(found, Clauses) and s.heads is not None and _from_heads(s) != found:
+    if isinstance(found, Clauses) and s.heads is not None and _from_heads(s, finite_only) != found:
         return "the two annotations disagree on the clauses"
     return found
 
@@ -192,7 +197,8 @@ def plan(counts: Counts, policy: Policy, reading: str) -> Capitals:
         by_tag[tag, form[:1].isupper()] += n
     forms = (f for f, n in inside.items() if f[:1].isupper() and n > inside[f[:1].lower() + f[1:]])
     upper = (tag for tag, capital in by_tag if capital and by_tag[tag, True] > by_tag[tag, False])
-    return Capitals(frozenset(forms), frozenset(upper) | {"PROPN"})
+    finite_marked = any(are_finite(feats) for _, _, feats in counts.words)
+    return Capitals(frozenset(forms), frozenset(upper) | {"PROPN"}, finite_marked)
 
 
 COMMAS = frozenset({",", "،", "、", "，"})

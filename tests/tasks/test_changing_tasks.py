@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -137,9 +138,27 @@ def test_a_clause_without_its_verb_is_not_exchanged():
     gapped = "he PRON PRP _ 2 conj\ncoffee NOUN NN _ 5 orphan"
     subject = "coffee NOUN NN _ 2 conj\nhe PRON PRP _ 5 nsubj"
     for rest in (gapped, subject):
-        assert reason(load("coordination_inversion"), sentence(rows.format(he=rest)), reading="dependency")
-    why = reason(load("coordination_inversion"), sentence(rows.format(he=subject)), reading="dependency")
+        assert reason(
+            load("coordination_inversion"), sentence(rows.format(he=rest)), reading="dependency", plan=CAPITALS
+        )
+    why = reason(load("coordination_inversion"), sentence(rows.format(he=subject)), reading="dependency", plan=CAPITALS)
     assert why == "a conjunct has no finite verb"
+
+
+def test_clauses_without_any_finite_verb_are_left_out_where_these_are_marked():
+    rows = """
+        the    PRON  DT  _ 2 nsubj
+        softer ADJ   JJR _ 0 root
+        and    CCONJ CC  _ 5 cc
+        it     PRON  PRP _ 5 nsubj
+        better ADJ   JJR _ 2 conj
+        too    ADV   RB  _ 5 advmod
+    """
+    marked = replace(CAPITALS, finite=True)
+    why = reason(load("coordination_inversion"), sentence(rows), reading="dependency", plan=marked)
+    assert why == "a conjunct has no finite verb"
+    # in a language whose verbs are not marked, nothing is known
+    assert isinstance(ask(load("coordination_inversion"), sentence(rows), reading="dependency", plan=CAPITALS), Example)
 
 
 def test_clauses_without_pronouns_differ_in_person_or_are_one_clause():
