@@ -14,7 +14,7 @@ from sonde.alignment import METHODS
 from sonde.alignment.card import write_card
 from sonde.alignment.choose import choose
 from sonde.alignment.export import write_exports
-from sonde.alignment.folder import CONFIG, FORMAT, MAP, MAPS, AlignmentFolder, read_map, write_map
+from sonde.alignment.folder import CONFIG, FORMAT, MAP, MAPS, AlignmentFolder, read_map, write_config, write_map
 from sonde.alignment.inputs import Inputs, read_inputs
 from sonde.alignment.journal import RESULT, STATE, Report, Reporter, drop_unkept
 from sonde.alignment.judge import Verdict, can_judge, judge
@@ -24,7 +24,6 @@ from sonde.alignment.request import BEST, Request
 from sonde.alignment.resume import PARTS, check_same, check_unchanged
 from sonde.alignment.seed import Task, best_of, quiet, run_seed
 from sonde.core.files import make_folder
-from sonde.core.json_files import write_json
 from sonde.core.lock import locked
 from sonde.core.workers import map_in_workers
 from sonde.errors import DataError, SondeError, UsageError
@@ -75,7 +74,7 @@ def _align(request: Request, folder: Path, report: Reporter, jobs: int) -> Align
         config = _config(request, chosen, inputs, candidates)
         before = AlignmentFolder(folder).config if (folder / CONFIG).is_file() else {}
         if not before.get("finished") or not _has_map(folder):
-            write_json(folder / CONFIG, config)
+            write_config(folder, config)
             _run(chosen, folder, inputs, config, report, jobs)
         done = AlignmentFolder(folder)
         write_exports(done, request.export, report)
@@ -146,7 +145,7 @@ def _run(request: Request, folder: Path, inputs: Inputs, config: dict[str, Any],
             report(Report("note", text="refinement would make this map better by far: --refine 5, in another folder"))
     config.pop("failed", None)
     write_map(folder / MAP, chosen)
-    write_json(folder / CONFIG, {**config, "finished": True})
+    write_config(folder, {**config, "finished": True})
     state = folder / STATE
     if state.is_dir() and not any(state.iterdir()):
         state.rmdir()
@@ -182,7 +181,7 @@ def _no_better(verdict: Verdict, request: Request) -> str:
 
 def _fail(folder: Path, config: dict[str, Any], why: str) -> None:
     """Record a failure; history and maps along the way stay."""
-    write_json(folder / CONFIG, {**config, "failed": why})
+    write_config(folder, {**config, "failed": why})
     done = AlignmentFolder(folder)
     write_card(done)
     raise SondeError(why)

@@ -8,8 +8,6 @@ translations from target to source, which it does not use.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from sonde.alignment.csls import Translator
@@ -54,8 +52,3 @@ def mean_cosine(source: Unit, target: Unit, found: Rows, targets: int | None = N
     if not found.size or not len(rows):
         return -1.0
     return float(np.einsum("ij,ij->i", source[rows], target[found[rows, 0]]).mean(dtype=np.float64))
-
-
-def of_problem(source: Matrix, target: Matrix) -> partial[float]:
-    """The criterion as a function of matrices."""
-    return partial(criterion, source, target)

@@ -11,7 +11,8 @@
     candidates/NAME/         the alignments that were compared, if the best method was requested
     card.md                  what it is, in words
 
-All files are complete or absent: each is written under another name first, synced, and renamed.
+All files are complete or absent: each is written under another name first, synced, and renamed. All have checksums, the
+history one per line, so that nothing that was changed since becomes a number.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from safetensors.numpy import load, save
 
 from sonde.alignment.maps import STEPS, SideMap, WordMap
 from sonde.alignment.space import Space, read_space
+from sonde.core.checksum import CHECKSUM, digest, is_intact, is_sealed, read_document, seal_document
 from sonde.core.files import make_folder, write_atomically
-from sonde.core.json_files import read_json
 from sonde.errors import DataError, UsageError
 
 FORMAT = 1
@@ -71,10 +72,21 @@ class AlignmentFolder:
     @cached_property
     def config(self) -> dict[str, Any]:
         """All of ``alignment.json``: source and target (path, words, digest), steps, method, settings, …"""
-        found = read_json(self.path / CONFIG)
-        if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise DataError(f"{self.path / CONFIG} is not of an alignment; expected a folder of `sonde align`.")
-        return found
+        file = self.path / CONFIG
+        try:
+            found = read_document(file.read_bytes())
+        except OSError as e:
+            raise DataError(f"{file} cannot be read: {e.strerror}.") from None
+        except ValueError as e:
+            raise DataError(f"{file} is damaged: {e}. Restore it, or align the spaces in another folder.") from None
+        if found.get("format") != FORMAT:
+            raise DataError(f"{file} is not of an alignment; expected a folder of `sonde align`.")
+        if not is_intact(found):
+            raise DataError(
+                f"{file} has been changed: its checksum does not match. Restore it, or align the spaces in another "
+                "folder."
+            )
+        return {name: value for name, value in found.items() if name != CHECKSUM}
 
     def map(self, checkpoint: MapCheckpoint | None = None) -> WordMap:
         """The chosen map, or that of a checkpoint."""
@@ -93,10 +105,14 @@ class AlignmentFolder:
         """The lines of ``history.jsonl``; a torn last line is left out."""
         file = self.path / HISTORY
         lines = file.read_bytes().split(b"\n")[:-1] if file.exists() else []
-        try:
-            return [msgspec.json.decode(line, type=dict[str, Any]) for line in lines]
-        except msgspec.DecodeError as e:
-            raise DataError(f"{file} is damaged: {e}.") from None
+        for number, line in enumerate(lines, 1):
+            if not is_sealed(line):
+                raise DataError(
+                    f"{file}:{number} has been changed: its checksum does not match. Restore the file, or align the "
+                    "spaces in another folder."
+                )
+        found = [msgspec.json.decode(line, type=dict[str, Any]) for line in lines]
+        return [{name: value for name, value in line.items() if name != CHECKSUM} for line in found]
 
     def spaces(self) -> tuple[Space, Space]:
         """Both spaces as they were read for the alignment; DataError if a file has changed since."""
@@ -117,6 +133,11 @@ class AlignmentFolder:
         about = self.config[side]
         beside = self.path / about["beside"] if about.get("beside") else None
         return beside if beside is not None and beside.exists() else Path(about["path"])
+
+
+def write_config(folder: Path, config: Mapping[str, Any]) -> None:
+    """Write ``alignment.json``."""
+    write_atomically(folder / CONFIG, seal_document(config))
 
 
 def write_map(file: Path, found: WordMap, about: Mapping[str, Any] | None = None) -> None:
@@ -141,7 +162,17 @@ def read_map(file: Path) -> WordMap:
 def write_arrays(file: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> None:
     """Write arrays and facts about them, complete or not at all."""
     plain = {name: np.array(array, order="C") for name, array in arrays.items()}
-    write_atomically(file, save(plain, {ABOUT: json.dumps(about, sort_keys=True)}))
+    facts = json.dumps(about, sort_keys=True)
+    sealed = json.dumps({"facts": facts, CHECKSUM: _checksum(plain, facts)}, sort_keys=True)
+    write_atomically(file, save(plain, {ABOUT: sealed}))
+
+
+def _checksum(arrays: Mapping[str, NDArray[Any]], facts: str) -> str:
+    """Of all names, types, shapes and numbers, and of the facts."""
+    parts = [
+        f"{name} {arrays[name].dtype.str} {arrays[name].shape} {digest(arrays[name].data)}" for name in sorted(arrays)
+    ]
+    return digest("\n".join([facts, *parts]).encode())
 
 
 def read_arrays(file: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -150,7 +181,10 @@ def read_arrays(file: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         content = file.read_bytes()
         arrays = load(content)
         size = int.from_bytes(content[:8], "little")
-        facts = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][ABOUT])
+        about = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][ABOUT])
+        if about[CHECKSUM] != _checksum(arrays, about["facts"]):
+            raise ValueError("its checksum does not match")
+        facts = json.loads(about["facts"])
     except OSError as e:
         raise DataError(f"{file} cannot be read: {e.strerror}.") from None
     except (SafetensorError, ValueError, KeyError, TypeError) as e:

@@ -22,6 +22,7 @@ from sonde.alignment.folder import HISTORY, MAPS, AlignmentFolder, MapCheckpoint
 from sonde.alignment.maps import SideMap, WordMap
 from sonde.alignment.method import Arrays, Matrices
 from sonde.alignment.space import Matrix
+from sonde.core.checksum import seal_line
 from sonde.core.files import make_folder, write_atomically
 from sonde.errors import DataError
 
@@ -138,8 +139,8 @@ def drop_unkept(folder: Path, seeds: Iterable[int]) -> None:
     for line in history:
         seen[line["seed"]] += 1
         if seen[line["seed"]] <= kept.get(line["seed"], 0):
-            lines.append(json.dumps(line) + "\n")
-    write_atomically(folder / HISTORY, "".join(lines).encode())
+            lines.append(_sealed(line))
+    write_atomically(folder / HISTORY, b"".join(lines))
 
 
 def _plain(facts: Mapping[str, float]) -> dict[str, float | int | None]:
@@ -150,11 +151,15 @@ def _plain(facts: Mapping[str, float]) -> dict[str, float | int | None]:
     }
 
 
+def _sealed(line: Mapping[str, Any]) -> bytes:
+    return seal_line(json.dumps(line).encode()) + b"\n"
+
+
 def _append(file: Path, line: Mapping[str, Any]) -> None:
     """Add a line in one piece, since several seeds may write at once, and sync it."""
     try:
         with file.open("ab", buffering=0) as out:
-            out.write(json.dumps(line).encode() + b"\n")
+            out.write(_sealed(line))
             os.fsync(out.fileno())
     except OSError as e:
         raise DataError(f"{file} cannot be written: {e.strerror}. Free some space, and repeat the command.") from e

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,8 +98,3 @@ class MappedRows:
         found = np.array(found, np.float32) if found.base is not None or found is self._vectors else found
         unit_rows(found)
         return found
-
-    def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, Matrix]]:
-        """The first row of each block, and the block."""
-        for at in range(0, len(self), size):
-            yield at, self[at : at + size]

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sonde.alignment.csls import Translator
 from sonde.alignment.maps import MappedRows, WordMap
-from sonde.alignment.retrieval import nearest, neighbour_means
+from sonde.alignment.refine import mutual_rows
 from sonde.alignment.space import Matrix, Rows, Space
 from sonde.core.suggest import did_you_mean
 from sonde.errors import UsageError
@@ -70,11 +71,7 @@ def components(vectors: Matrix) -> Points:
 def mutual_pairs(source: Matrix, target: Matrix, found: WordMap, frequent: int = FREQUENT) -> Rows:
     """Rows (p, 2) of frequent words that are each other's nearest under CSLS, by the frequency of the source word."""
     one, two = MappedRows(source[:frequent], found.source), MappedRows(target[:frequent], found.target)
-    means = neighbour_means(one, two)
-    there = nearest(one, two, penalty=means.target).rows[:, 0]
-    back = nearest(two, one, penalty=means.source).rows[:, 0]
-    kept = np.flatnonzero(back[there] == np.arange(len(there)))
-    return np.stack([kept, there[kept]], axis=1)
+    return mutual_rows(one, two, frequent)
 
 
 def content_pairs(source: Space, target: Space, rows: Rows) -> Rows:
@@ -95,8 +92,8 @@ def given_pairs(source: Space, target: Space, found: WordMap, words: Sequence[st
             raise UsageError(f"{source.name} has no vector of {word!r}.{did_you_mean(word, source.words[:FREQUENT])}")
     rows = np.array([source.index[word] for word in dict.fromkeys(words)], np.int64)
     one, two = MappedRows(source.vectors, found.source), MappedRows(target.vectors[: 4 * FREQUENT], found.target)
-    means = neighbour_means(one[np.arange(min(len(one), 4 * FREQUENT))], two)
-    return np.stack([rows, nearest(one[rows], two, penalty=means.target).rows[:, 0]], axis=1)
+    among = MappedRows(source.vectors[: 4 * FREQUENT], found.source)
+    return np.stack([rows, Translator(among, two).nearest(one[rows]).rows[:, 0]], axis=1)
 
 
 def _unit_square(places: Points) -> Points:

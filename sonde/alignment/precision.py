@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sonde.alignment.criterion import mapped
+from sonde.alignment.csls import Translator
 from sonde.alignment.method import Matrices
-from sonde.alignment.retrieval import nearest, neighbour_means
+from sonde.alignment.retrieval import nearest
 from sonde.alignment.space import Matrix, Rows
 
 
@@ -25,9 +26,7 @@ def precision_at_1(source: Matrix, target: Matrix, matrices: Matrices, pairs: Ro
     one, two = mapped(source, matrices.source), mapped(target, matrices.target)
     words = np.unique(pairs[:, 0])
     right = {(int(s), int(t)) for s, t in pairs}
-    queries, penalty = one[words], neighbour_means(one, two).target
-    shares = []
-    for some in (None, penalty):
-        found = nearest(queries, two, 1, penalty=some).rows[:, 0]
-        shares.append(sum((int(s), int(t)) in right for s, t in zip(words, found, strict=True)) / len(words))
-    return Precision(*shares)
+    queries = one[words]
+    found = nearest(queries, two).rows[:, 0], Translator(one, two).nearest(queries).rows[:, 0]
+    hits = [[(s, t) in right for s, t in zip(words.tolist(), own.tolist(), strict=True)] for own in found]
+    return Precision(*(sum(own) / len(words) for own in hits))

@@ -40,6 +40,11 @@ def mutual_neighbours(
 ) -> Rows:
     """Pairs (p, 2) of the most frequent words that are each other's nearest under CSLS among all words."""
     one, two = mapped(source, matrices.source), mapped(target, matrices.target)
+    return mutual_rows(one, two, words, k)
+
+
+def mutual_rows(one: MappedRows, two: MappedRows, words: int = MOST_FREQUENT, k: int = NEIGHBOURS) -> Rows:
+    """The same of rows in the common space."""
     return _mutual(one, two, Translator(one, two, k).nearest(one[:words]).rows, words, k)
 
 

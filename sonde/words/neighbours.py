@@ -1,30 +1,23 @@
-"""Neighbours in the space of a pair; what CSLS and the inverted softmax need is computed once."""
+"""Neighbours in the space of a pair; what CSLS and the inverted softmax find out about words is computed once."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sonde.alignment.retrieval import (
-    TEMPERATURE,
-    Means,
-    Neighbours,
-    Scoring,
-    log_partition,
-    nearest,
-    neighbour_means,
-)
+from sonde.alignment.csls import Translator
+from sonde.alignment.retrieval import Neighbours, Scoring, nearest, penalty_of
 from sonde.alignment.space import Rows
 from sonde.words.pair import Pair
 
 
 class Neighbourhood:
-    """A pair with its neighbour means, which take longest and which all evaluations share."""
+    """A pair, with what takes longest and all evaluations share."""
 
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
-        self._means: Means | None = None
-        self._partitions: dict[bool, NDArray[np.float32]] = {}
+        self._translators: dict[bool, Translator] = {}
+        self._penalties: dict[tuple[Scoring, bool], NDArray[np.float32] | None] = {}
 
     def nearest(self, rows: Rows, k: int, scoring: Scoring, *, flip: bool = False) -> Neighbours:
         """The k nearest words of each of these words (n,), on the other side; ``flip``: queries are of the target.
@@ -32,16 +25,10 @@ class Neighbourhood:
         If both sides are one space, a word is among its own neighbours.
         """
         queries, candidates = self.pair.sides(flip)
-        return nearest(queries.unit[rows], candidates.unit, k, penalty=self._penalty(scoring, flip))
-
-    def _penalty(self, scoring: Scoring, flip: bool) -> NDArray[np.float32] | None:
-        queries, candidates = self.pair.sides(flip)
-        if scoring == "nn":
-            return None
         if scoring == "csls":
-            if self._means is None:  # both directions from one product
-                self._means = neighbour_means(self.pair.source.unit, self.pair.target.unit)
-            return self._means.source if flip else self._means.target
-        if flip not in self._partitions:
-            self._partitions[flip] = 2 * log_partition(queries.unit, candidates.unit) / np.float32(TEMPERATURE)
-        return self._partitions[flip]
+            if flip not in self._translators:
+                self._translators[flip] = Translator(queries.unit, candidates.unit)
+            return self._translators[flip].nearest(queries.unit[rows], k)
+        if (scoring, flip) not in self._penalties:
+            self._penalties[scoring, flip] = penalty_of(scoring, queries.unit, candidates.unit)
+        return nearest(queries.unit[rows], candidates.unit, k, penalty=self._penalties[scoring, flip])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sonde.alignment.criterion import criterion, of_problem
+from sonde.alignment.criterion import criterion
 from sonde.alignment.method import Matrices
 
 
@@ -38,7 +38,6 @@ def test_criterion(spaces, width):
         assert criterion(source, target, matrices, words=50) == pytest.approx(expected, abs=1e-6)
         expected = brute_force(source, target, matrices, 150, 3)
         assert criterion(source, target, matrices, k=3) == pytest.approx(expected, abs=1e-6)
-        assert of_problem(source, target)(matrices) == criterion(source, target, matrices)
 
 
 def test_translations_beyond_a_rank_may_be_left_out(spaces):

@@ -1,16 +1,19 @@
 """The folder of an alignment, and the spaces that are read: what is written is read, and damage is named."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
+from sonde.alignment.align import align
 from sonde.alignment.folder import AlignmentFolder, MapCheckpoint, open_alignment, read_map, write_map
 from sonde.alignment.maps import SideMap, WordMap, prepare
+from sonde.alignment.request import make_request
 from sonde.alignment.space import read_blocks, read_space
 from sonde.encoders.wordvectors import read_vectors
-from sonde.errors import CorpusError, DataError, TooFewError, UsageError
-from tests.alignment.planted import clustered, rotation, write_vectors
+from sonde.errors import CorpusError, DataError, SondeError, TooFewError, UsageError
+from tests.alignment.planted import clustered, rotation, write_planted, write_vectors
 
 
 def both(dim=4):
@@ -131,3 +134,44 @@ def test_the_words_of_a_trained_encoder_are_a_space(tmp_path, frozen):
         expected = weights["encoder.inputs.learned.weight"]
     np.testing.assert_array_equal(space.vectors, expected[1 : len(space) + 1])
     assert len(read_space(str(tmp_path / "net"), 5)) == 5
+
+
+def test_nothing_that_was_changed_becomes_a_number(tmp_path):
+    write_planted(tmp_path)
+    names = [str(tmp_path / name) for name in ("a.vec", "b.vec")]
+    align(make_request(*names, dictionary=[str(tmp_path / "ab.txt")], refine=1), tmp_path / "out")
+
+    def read():
+        folder = open_alignment(tmp_path / "out")
+        maps = [folder.map(), *(folder.map(c) for c in folder.checkpoints())]
+        return folder.config, folder.history(), [(m.source.steps, m.source.matrix.tobytes()) for m in maps]
+
+    before, rng, told = read(), np.random.default_rng(0), 0
+    for name in ("alignment.json", "history.jsonl", "map.safetensors", "maps/seed-0/refine-001.safetensors"):
+        file = tmp_path / "out" / name
+        content = file.read_bytes()
+        for _ in range(40):
+            damaged = bytearray(content)
+            damaged[rng.integers(len(content) - 1)] ^= 1 << int(rng.integers(8))
+            file.write_bytes(damaged)
+            try:
+                assert read() == before  # white space between the fields of a document, say
+            except SondeError as e:
+                told += name in str(e)
+        file.write_bytes(content)
+    assert told > 140
+
+
+def test_numbers_edited_by_hand_are_refused(tmp_path):
+    write_planted(tmp_path)
+    names = [str(tmp_path / name) for name in ("a.vec", "b.vec")]
+    align(make_request(*names, dictionary=[str(tmp_path / "ab.txt")], refine=1), tmp_path / "out")
+    for name in ("alignment.json", "history.jsonl"):
+        file = tmp_path / "out" / name
+        content = file.read_text()
+        file.write_text(re.sub(r'("criterion": ?)0?\.?\d+', r"\g<1>0", content, count=1))
+        assert file.read_text() != content
+        folder = open_alignment(tmp_path / "out")
+        with pytest.raises(DataError, match="has been changed"):
+            (folder.history() if name == "history.jsonl" else folder.config)
+        file.write_text(content)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from altair.vegalite.v6.schema import core
 
-from sonde.alignment.folder import CONFIG, FORMAT, HISTORY, MAP, write_map
+from sonde.alignment.folder import FORMAT, HISTORY, MAP, write_config, write_map
 from sonde.alignment.space import read_space
 from sonde.cli import app
+from sonde.core.checksum import seal_line
 from sonde.errors import UsageError
 from sonde.report.charts import Options, chart
 from sonde.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS
@@ -84,13 +85,13 @@ def aligned(tmp_path_factory):
         rows = [f"{word} {' '.join(map(repr, v.tolist()))}" for word, v in zip(space.words, space.vectors, strict=True)]
         path.write_text(f"{len(space)} {space.dim}\n" + "\n".join(rows) + "\n", "utf-8")
         about[side] = {"path": str(path), "limit": None, "digest": read_space(str(path)).digest}
-    (folder / CONFIG).write_text(json.dumps({"format": FORMAT, **about}), "utf-8")
+    write_config(folder, {"format": FORMAT, **about})
     write_map(folder / MAP, found)
     return folder
 
 
 def lines(folder, *found):
-    (folder / HISTORY).write_text("".join(json.dumps(line) + "\n" for line in found), "utf-8")
+    (folder / HISTORY).write_bytes(b"".join(seal_line(json.dumps(line).encode()) + b"\n" for line in found))
 
 
 def table(path):

@@ -1,11 +1,10 @@
 """A small alignment that can be asked: planted spaces, the target a rotation of the source plus noise."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
 
-from sonde.alignment.folder import write_map
+from sonde.alignment.folder import write_config, write_map
 from sonde.alignment.maps import SideMap, WordMap, prepare
 from sonde.alignment.methods.procrustes import orthogonal
 from sonde.alignment.space import read_space
@@ -56,7 +55,7 @@ def alignment(folder, steps=("unit", "center"), noise=0.2):
         for name, space in zip(("source", "target"), spaces, strict=True)
     }
     config = {"format": 1, **about, "steps": list(steps), "method": "procrustes"}
-    (folder / "alignment.json").write_text(json.dumps(config))
+    write_config(folder, config)
     return folder
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sonde.alignment.folder import open_alignment
+from sonde.alignment.folder import open_alignment, write_config
 from sonde.alignment.maps import MappedRows, SideMap, WordMap
 from sonde.cli import main
 from sonde.errors import DataError, UsageError
@@ -250,7 +250,7 @@ def test_names_are_escaped(tmp_path):
     odd.parent.mkdir()
     (folder / "source.vec").rename(odd)
     config["source"]["path"], config["method"] = str(odd), "<i>&"
-    (folder / "alignment.json").write_bytes(msgspec.json.encode(config))
+    write_config(folder, config)
     page = AlignmentSite(folder).page().decode()
     assert "<i>" not in page.partition("<main")[0]
     assert "<script>alert" not in page

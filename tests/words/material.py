@@ -4,9 +4,10 @@ import json
 
 import numpy as np
 
-from sonde.alignment.folder import CONFIG, HISTORY, MAP, MAPS, write_map
+from sonde.alignment.folder import HISTORY, MAP, MAPS, write_config, write_map
 from sonde.alignment.maps import SideMap, WordMap
 from sonde.alignment.space import Space
+from sonde.core.checksum import seal_line
 
 WORDS = 60
 DIM = 12
@@ -63,8 +64,8 @@ def alignment(folder, source, target, matrix, checkpoints=(), criterion=0.9):
         place = folder / MAPS / "seed-0" / f"{stage}-{number:03d}.safetensors"
         write_map(place, WordMap(SideMap(matrix=np.asarray(own, np.float32)), SideMap()))
         lines.append(json.dumps({"seed": 0, "stage": stage, "number": number, "criterion": value}))
-    (folder / HISTORY).write_text("".join(f"{line}\n" for line in lines))
+    (folder / HISTORY).write_bytes(b"".join(seal_line(line.encode()) + b"\n" for line in lines))
     config = {"format": 1, **about, "steps": [], "method": "procrustes", "chosen": 0}
     config["seeds"] = [{"seed": 0, "criterion": criterion}]
-    (folder / CONFIG).write_text(json.dumps(config))
+    write_config(folder, config)
     return folder

@@ -102,7 +102,7 @@ def test_the_same_command_computes_nothing(made, place, monkeypatch):
         raise AssertionError("computed again")
 
     monkeypatch.setattr(neighbours, "nearest", refuse)
-    monkeypatch.setattr(neighbours, "neighbour_means", refuse)
+    monkeypatch.setattr(neighbours, "Translator", refuse)
     again = evaluate_words([str(place / "good"), str(place / "worse")], requests(place), place / "run")
     assert [r.key for r in again] == [r.key for r in made]
 
@@ -128,10 +128,10 @@ def test_what_is_finished_is_kept_when_it_is_interrupted(place, tmp_path, monkey
     assert sorted(computed) == sorted(r.key for r in whole)  # each once
 
 
-def test_neighbour_means_are_computed_once_for_each_system(place, tmp_path, monkeypatch):
+def test_a_system_has_one_translator_for_each_direction(place, tmp_path, monkeypatch):
     calls = []
-    own = neighbours.neighbour_means
-    monkeypatch.setattr(neighbours, "neighbour_means", lambda *args: calls.append(1) or own(*args))
+    own = neighbours.Translator
+    monkeypatch.setattr(neighbours, "Translator", lambda *args: calls.append(1) or own(*args))
     asked = [
         Request(evaluation=name, files=(str(place / "en-fr.txt"),), reverse=way)
         for name in ("translation", "closeness") for way in (False, True)
@@ -139,7 +139,7 @@ def test_neighbour_means_are_computed_once_for_each_system(place, tmp_path, monk
     texts = (str(place / "c.en"), str(place / "c.fr"))
     asked.append(Request(evaluation="word_by_word", files=texts))
     evaluate_words([str(place / "good")], asked, tmp_path / "run")
-    assert len(calls) == 1
+    assert len(calls) == 2
 
 
 def test_a_failure_is_recorded_and_the_rest_continues(place, tmp_path):
