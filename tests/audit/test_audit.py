@@ -10,10 +10,13 @@ from scipy import stats
 
 from sonde.audit import audit_quickly, audit_set, codes, explain
 from sonde.audit.checks import shortcuts
+from sonde.audit.checks.quoting import has_csv_quotes
+from sonde.audit.checks.scripts import mixed_words
 from sonde.audit.checks.shortcuts import Plan, _needed
 from sonde.audit.checks.size import resolution
-from sonde.audit.finding import ShortcutScore, first_words, some
+from sonde.audit.finding import Finding, ShortcutScore, first_words, some
 from sonde.audit.rows import Rows
+from sonde.audit.show import told_once
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.errors import DataError, UsageError
@@ -334,3 +337,39 @@ def test_audits_print_themselves_in_a_line_and_in_notebooks_as_a_table():
     assert "&lt;b&gt;own&lt;/b&gt;" in html
     assert f"<td>{finding.code}</td>" in html
     assert "<table>" not in audit_set(sound())._repr_html_()
+
+
+def test_what_repeats_for_another_split_is_told_once():
+    one = Finding("markup", "error", "5 of the 400 dev rows: markup", "", "va", 5, ("a",))
+    two = Finding("markup", "error", "9 of the 800 test rows: markup", "", "te", 9, ("b",))
+    other = Finding("markup", "warning", "1 of the 600 train rows: markup", "", "tr", 1)
+    told, last = told_once([one, two, other])
+    assert (told.message, told.split, told.count) == (
+        "5 of the 400 dev rows and 9 of the 800 test rows: markup", "va te", 14,
+    )  # fmt: skip
+    assert told.examples == ("a", "b")
+    assert last == other
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a p\u0430per", ["p\u0430per"]),
+        ("FcγR and λProlog and KSTЯ", []),
+        ("the β-blocker, IT-специалист", []),
+        ("слово c\u043bово", ["c\u043bово"]),
+    ],
+)
+def test_letters_that_look_like_those_of_another_script(text, words):
+    assert mixed_words(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ('"He said ""no"".', True), ('He said ""no"" twice.', True), ('"He said no."', False), ('He said "no".', False),
+        ('an empty "" string', False),
+    ],
+)  # fmt: skip
+def test_quotes_of_a_csv_file(text, quoted):
+    assert has_csv_quotes(text) == quoted

@@ -80,9 +80,8 @@ def _disagreement(bag: Bag, label: NDArray[np.int64], split: NDArray[np.str_], c
     error = np.sqrt(sum(r.mean() * (1 - r.mean()) / len(r) for r in right.values()))
     if abs(one - two) >= APART and abs(one - two) >= SURE * error:
         message = (
-            f"naive Bayes trained on train gets {100 * one:.1f} % of dev and {100 * two:.1f} % of test right: the "
-            f"labels of one "
-            "of them mean something else"
+            f"naive Bayes trained on train gets {100 * one:.1f} % of dev and {100 * two:.1f} % of test right: "
+            "one of them is labelled or drawn in another way"
         )
         rows = len(right["va" if one < two else "te"])
         evidence = {"dev": round(float(one), 4), "test": round(float(two), 4)}

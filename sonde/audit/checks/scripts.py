@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from sonde.audit.check import AuditCheck
@@ -13,23 +14,36 @@ from sonde.data.expected import Expectations
 
 CODE = Code(
     "mixed-scripts",
-    "words with letters of two scripts",
-    "Rows in which one word of three letters or more has Latin and Cyrillic, Latin and Greek, or Cyrillic and Greek "
-    "letters: ‘p\u0430per’ with a Cyrillic letter. Parts of a word that a hyphen, an apostrophe or a digit separates "
-    "are judged on their own, since ‘β-blocker’ and ‘IT-специалист’ are as they should be. An error from 1 % of the "
-    "rows of a split, otherwise a warning: such words look like others, but are unknown to an encoder.",
+    "words with letters of another script that look alike",
+    "Rows in which a word of three letters or more has a Cyrillic or Greek letter that looks like a Latin one, or the "
+    "other way round: ‘p\u0430per’ with a Cyrillic letter. Other letters do not count, since those of ‘FcγR’ are as "
+    "they should be; parts of a word that a hyphen, an apostrophe or a digit separates are judged on their own. An "
+    "error from 1 % of the rows of a split, otherwise a warning: such words look like others, but are unknown to an "
+    "encoder.",
     "Replace the letters by those of the word's own script, at the source.",
 )
 WORD = re.compile(r"[^\W\d_]{3,}")
-CONFUSED = frozenset({"LATIN", "CYRILLIC", "GREEK"})
-"""Scripts with letters that look alike."""
+LOOKALIKES = {
+    "CYRILLIC": frozenset("аеорсухіјѕԁһӏАВЕЅІЈКМНОРСТУХ"),
+    "GREEK": frozenset("ονορκτυιΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"),
+    "LATIN": frozenset("aeopcyxijsdhlABESIJKMHOPCTYXvkntuZNY"),
+}
+"""Letters that look like one of another script. A ‘γ’ or an ‘Я’ is seen, and is there on purpose (‘FcγR’)."""
 
 
 def mixed_words(text: str) -> list[str]:
-    """The words of a text that mix scripts which look alike."""
-    if text.isascii():
-        return []
-    return [word for word in WORD.findall(text) if not word.isascii() and len(CONFUSED & set(map(script, word))) > 1]
+    """The words of a text with letters that look like those of the script of most of its letters."""
+    return [] if text.isascii() else [word for word in WORD.findall(text) if not word.isascii() and _is_mixed(word)]
+
+
+def _is_mixed(word: str) -> bool:
+    scripts = Counter(found for letter in word if (found := script(letter)) in LOOKALIKES)
+    if len(scripts) < 2:
+        return False
+    own = scripts.most_common(1)[0][0]
+    return any(
+        letter in LOOKALIKES[found] for letter in word if (found := script(letter)) in LOOKALIKES and found != own
+    )
 
 
 def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
