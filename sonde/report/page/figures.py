@@ -59,6 +59,11 @@ class Figure:
         return self.chart.name
 
     @property
+    def caption(self) -> str:
+        """What is drawn."""
+        return self.place.caption if isinstance(self.place.caption, str) else self.place.caption(self.rows)
+
+    @property
     def section(self) -> str:
         """The section in which it is shown."""
         return self.place.section
