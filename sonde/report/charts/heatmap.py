@@ -136,7 +136,7 @@ chart = Chart(
     page=OnPage(
         section="intervals",
         heading="Heat map",
-        intro="Relative to the best baseline, an encoder or a language, blue is better and orange is worse; what does "
+        intro="Relative to the best baseline, one column or a language, blue is better and orange is worse; what does "
         "not differ significantly from the best baseline is grey. Of scores, the darker blue is the higher.",
         caption=f"{BOLD_NOTE} {MARK}: {NOT_SIGNIFICANT}.",
         columns=(

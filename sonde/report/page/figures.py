@@ -34,7 +34,7 @@ THEMED = {"#222222": INK, "#5a5a5a": MUTED, "#9c9c9c": "var(--faint)", "#ffffff"
 MODE_TITLES = {
     "absolute": "scores",
     "above": "points above the best baseline",
-    "encoder": "ratios to an encoder",
+    "encoder": "ratios to one column",
     "language": "ratios to the same task in a language",
 }
 """The modes between which a chart can be switched on the page. Ratios are of the mode "relative"."""
