@@ -51,7 +51,8 @@ def run(
     data: tuple[str, ...]
         The same as PATHS.
     encoder: tuple[str, ...]
-        scheme:name, with a scheme that `sonde ls encoders` lists; may be repeated. Default: static:.
+        scheme:name, with a scheme that `sonde ls encoders` lists; NAME=scheme:name shows it as NAME; may be repeated.
+        Default: static:.
     out: Path
         The folder to write to, or to resume in. Default: run.
     probe: tuple[str, ...]
