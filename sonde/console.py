@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from sonde.task import Example
 
 
-def out() -> Console:
-    """Standard output; plain and unwrapped in a pipe."""
+def out(piped_width: int = 160) -> Console:
+    """Standard output; in a pipe plain, and as wide as ``COLUMNS`` says, or else as given."""
     from rich.console import Console
 
     class Plain(Console):
@@ -26,7 +27,7 @@ def out() -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return Plain(highlight=False, width=None if sys.stdout.isatty() else 160)
+    return Plain(highlight=False, width=None if sys.stdout.isatty() or os.environ.get("COLUMNS") else piped_width)
 
 
 def err() -> Console:

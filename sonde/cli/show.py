@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from sonde.report.filters import Filter
 
 order = 80
 
@@ -20,6 +23,9 @@ def show(
     *,
     format: Literal["table", "md", "tex", "csv", "json"] = "table",
     metric: Literal["accuracy", "macro_f1", "log2_loss", "log2_loss_calibrated"] = "accuracy",
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = (),
+    set: tuple[str, ...] = (),
+    above: bool = False,
     signatures: bool = False,
     examples: int = 0,
     baselines: bool = False,
@@ -39,6 +45,13 @@ def show(
     metric: str
         For a run: accuracy, macro_f1, log2_loss (bits, with calibrated values) or log2_loss_calibrated.
         Default: accuracy.
+    encoder: tuple[str, ...]
+        For a run: only the encoders whose name contains this, or matches it as a glob; may be repeated.
+    set: tuple[str, ...]
+        For a run: only the sets whose name contains this, or matches it as a glob; may be repeated.
+    above: bool
+        For a run: only the sets on which an encoder is significantly better than the best baseline, and the encoders
+        that are so on one of them.
     signatures: bool
         For a run: print the signature of every result, for `sonde repeat`, and nothing else.
     examples: int
@@ -63,12 +76,16 @@ def show(
         )
     # sonde.run has these names, but takes a second to import
     if any((path / name).exists() for name in ("run.json", "results.jsonl")):
+        from sonde.report.filters import Filter
+
         if examples or baselines or task or seed:
             raise UsageError(f"--examples, --baselines, --task and --seed are for sets; {path} is a run.")
         if signatures and (format != "table" or metric != "accuracy"):
             raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
-        _show_run(path, format, metric, signatures, published)
+        _show_run(path, format, metric, signatures, published, Filter(encoder, set, above))
         return 0
+    if encoder or set or above:
+        raise UsageError(f"--encoder, --set and --above are for runs; {path} has no run.json. Leave them out.")
     if all((path / name).is_file() for name in ("config.json", "training.jsonl")):
         if examples or baselines or published or task or seed or signatures or metric != "accuracy":
             raise UsageError(f"{path} is a trained encoder: the only option for it is --format.")
@@ -94,9 +111,10 @@ def show(
     return _show_sets(path, examples, baselines, task, seed, published)
 
 
-def _show_run(path: Path, format: str, metric: str, with_signatures: bool, published: bool) -> None:
+def _show_run(path: Path, format: str, metric: str, with_signatures: bool, published: bool, wanted: Filter) -> None:
     from sonde.cli._warnings import printed_warnings
     from sonde.errors import UsageError
+    from sonde.report.filters import apply
     from sonde.report.published_results import check_published
     from sonde.report.summary import summarise
     from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
@@ -109,7 +127,7 @@ def _show_run(path: Path, format: str, metric: str, with_signatures: bool, publi
     as_table = format == "table" and not with_signatures  # the notes below the table list all damage
     with printed_warnings(damage=not as_table):
         run = Run.load(path)
-    summary = summarise(run, metric=metric, published=published)
+    summary = apply(summarise(run, metric=metric, published=published), wanted)
     check_published(summary, published)
     if with_signatures:
         sys.stdout.write("".join(f"{line}\n" for line in signatures(summary)))

@@ -16,6 +16,7 @@ from rich.console import Console
 from sonde.report import summarise, tables
 from sonde.report.columns import Column
 from sonde.report.escape import in_csv, in_latex, in_markdown
+from sonde.report.layout import heading
 from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
 from sonde.report.types import Seconds, Summary
 from sonde.result import Cell, Signature
@@ -63,7 +64,7 @@ def run(request):
 @pytest.fixture
 def printed(monkeypatch, capsys):
     def show(summary, width):
-        monkeypatch.setattr(tables, "out", lambda: Console(width=width, highlight=False))
+        monkeypatch.setattr(tables, "out", lambda piped: Console(width=width, highlight=False))
         print_table(summary)
         return capsys.readouterr().out
 
@@ -215,8 +216,8 @@ def test_every_result_has_its_signature_in_the_list(run):
 
 def test_a_heading_is_broken_where_it_can_be():
     column = Column(["hf:bert-base-uncased?layers=all", "mlp"], [CellText("81.0", "±2.0")])
-    assert tables._heading(column) == ["hf:bert-base-", "uncased?", "layers=all", "mlp"]
-    assert tables._heading(Column(["日" * 20], [CellText("1")])) == ["日" * 8, "日" * 8, "日" * 4]
+    assert heading(column) == ["hf:bert-base-", "uncased?", "layers=all", "mlp"]
+    assert heading(Column(["日" * 20], [CellText("1")])) == ["日" * 8, "日" * 8, "日" * 4]
 
 
 def test_a_run_that_is_read_again_looks_the_same(crowded):
