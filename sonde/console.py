@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def out(piped_width: int = 160) -> Console:
-    """Standard output; in a pipe plain, and as wide as ``COLUMNS`` says, or else as given."""
+    """Standard output; in a pipe it is plain and has this width."""
     from rich.console import Console
 
     class Plain(Console):
@@ -27,7 +26,7 @@ def out(piped_width: int = 160) -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return Plain(highlight=False, width=None if sys.stdout.isatty() or os.environ.get("COLUMNS") else piped_width)
+    return Plain(highlight=False, width=None if sys.stdout.isatty() else piped_width)
 
 
 def err() -> Console:

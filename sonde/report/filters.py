@@ -6,6 +6,7 @@ A filter changes what is shown and no number: letters and p-values stay adjusted
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -60,13 +61,18 @@ def find_named(what: str, texts: Sequence[str], names: Sequence[tuple[str, ...]]
         near = [i for i, own in enumerate(names) if text in own]
         near = near or [i for i, own in enumerate(names) if text and any(_matches(name, text) for name in own)]
         if not near:
-            every = {name.lower(): name for own in names for name in own}
-            close = difflib.get_close_matches(text.lower(), list(every), n=1)
-            hint = f" Did you mean {every[close[0]]}?" if close else ""
+            hint = f" Did you mean {close}?" if (close := _closest(text, names)) else ""
             there = ", ".join(own[0] for own in names) or "none"
             raise UsageError(f"There is no {what} {text!r} in the run.{hint} It has {there}.")
         found.update(dict.fromkeys(near))
     return tuple(found)
+
+
+def _closest(text: str, names: Sequence[tuple[str, ...]]) -> str | None:
+    """The name that was probably meant: one that is similar, or has a similar word in it."""
+    words = {word: own[0] for own in reversed(names) for name in own for word in re.split(r"[\W_]+", name.lower())}
+    known = words | {name.lower(): name for own in names for name in own}
+    return next((known[word] for word in difflib.get_close_matches(text.lower(), list(known), n=1)), None)
 
 
 def _matches(name: str, text: str) -> bool:

@@ -79,7 +79,7 @@ def _pages_of_sets(main: MainTable, short: Names, width: int) -> list[Page]:
     rows = list(zip(_row_names(main, short), main.encoders, strict=True))
     for column in main.best_baseline:
         which = Column(column.head, [CellText(cell.note) for cell in column.cells])
-        rows += [(", ".join(column.head), _without_notes(column)), ("  which one", which)]
+        rows += [(", ".join(column.head), _without_notes(column)), ("which one", which)]
     rows += [(", ".join(column.head), column) for column in main.human]
     names = Column(["encoder"], [CellText(name) for name, _ in rows])
     sets = [

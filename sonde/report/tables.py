@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import quote
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sonde.console import out
+from sonde.report.answer import answer, answer_note
 from sonde.report.columns import Column, layer_columns, main_columns
 from sonde.report.escape import csv_text as as_csv
 from sonde.report.escape import in_latex, in_markdown, plain
@@ -28,6 +30,8 @@ from sonde.run.variant import CellText
 if TYPE_CHECKING:
     from rich.console import Console
 
+PIPED_WIDTH = 80
+"""Columns of a table that is not printed on a terminal, so that it can be pasted anywhere."""
 NO_RESULTS = "There are no results."
 
 
@@ -150,19 +154,26 @@ def _layer_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
 
 
 def print_table(summary: Summary) -> None:
-    """Print the table of results, those of layers, controls and measures, and the legend, in the terminal's width.
+    """Print what a run says in a sentence or two, its tables, and their legend, no wider than the terminal.
 
     In a pipe the width is what ``COLUMNS`` says, or 80. Where there is no room for all encoders, there are several
     tables, of encoders or of sets, but never a part of a number.
     """
-    console = out(80)
+    columns = os.environ.get("COLUMNS", "")
+    console = out(int(columns) if columns.isdecimal() else PIPED_WIDTH)
 
     def say(line: str, style: str = "dim") -> None:
-        for part in textwrap.wrap(plain(line), console.width, break_long_words=False, break_on_hyphens=False):
-            console.print(part, style=style, markup=False, soft_wrap=True)
+        joined = plain(line).replace(" %", "\u00a0%")
+        for part in textwrap.wrap(joined, console.width, break_long_words=False, break_on_hyphens=False):
+            console.print(part.replace("\u00a0", " "), style=style, markup=False, soft_wrap=True)
 
-    if not summary.sets:
+    if not summary.sets and not summary.notes:
         say(NO_RESULTS, "")
+    if sentences := answer(summary):
+        for sentence in sentences:
+            say(sentence, "")
+        say(answer_note(summary))
+        console.print()
     main = main_columns(summary)
     layout = lay_out(main, _short_names(summary), console.width) if summary.sets else Layout([])
     for page in layout.pages:
