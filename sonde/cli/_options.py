@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 if TYPE_CHECKING:
     from sonde.data.records import Columns
     from sonde.encoders.store import Store
 
-Jobs = Annotated[int, Parameter(("--jobs", "-j"))]
+TABLES = Group("Sets in tables (TSV, CSV, JSON lines, Parquet)", sort_key=30)
+RESOURCES = Group("Resources", sort_key=50)
+OUTPUT = Group("Output", sort_key=60)
+
+Jobs = Annotated[int, Parameter(("--jobs", "-j"), group=RESOURCES)]
 """How much is done in parallel, as `resolve_jobs` takes it."""
 STDIN = "<standard input>"
 """What a lone dash is replaced by, since cyclopts would parse it as an option."""

@@ -7,26 +7,26 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sonde.cli._options import STDIN, Jobs, parse_columns
+from sonde.cli._options import OUTPUT, STDIN, TABLES, Jobs, parse_columns
 
 order = 30
 
 
 def audit(
     *paths: str,
-    text: tuple[str, ...] = (),
-    label: str | None = None,
-    split: str | None = None,
-    target: str | None = None,
-    no_header: bool = False,
+    text: Annotated[tuple[str, ...], Parameter(group=TABLES)] = (),
+    label: Annotated[str | None, Parameter(group=TABLES)] = None,
+    split: Annotated[str | None, Parameter(group=TABLES)] = None,
+    target: Annotated[str | None, Parameter(group=TABLES)] = None,
+    no_header: Annotated[bool, Parameter(group=TABLES)] = False,
     task: Annotated[str | None, Parameter(("--task", "-t"))] = None,
     language: str | None = None,
-    format: Literal["table", "md", "json"] = "table",
-    json: bool = False,
-    min_severity: Literal["error", "warning", "note"] = "note",
-    strict: bool = False,
+    format: Annotated[Literal["table", "md", "json"], Parameter(group=OUTPUT)] = "table",
+    json: Annotated[bool, Parameter(group=OUTPUT)] = False,
+    min_severity: Annotated[Literal["error", "warning", "note"], Parameter(group=OUTPUT)] = "note",
+    strict: Annotated[bool, Parameter(group=OUTPUT)] = False,
     jobs: Jobs = 0,
-    explain: str | None = None,
+    explain: Annotated[str | None, Parameter(group=OUTPUT)] = None,
 ) -> int:
     """Find what is wrong with probing sets, whoever made them.
 
@@ -73,7 +73,7 @@ def audit(
         print_collection_findings,
         tally,
     )
-    from sonde.console import err, printable
+    from sonde.console import announce, count_of, err, printable
     from sonde.errors import UsageError
 
     if explain == "all":
@@ -101,7 +101,9 @@ def audit(
         task=given_task.name if given_task else None,
         language=language,
     )
-    for found in audit_sources(sources, jobs=resolve_jobs(jobs), task=given_task, disjoint=True if target else None):
+    workers = resolve_jobs(jobs)
+    announce(f"Auditing {count_of(len(sources), 'set')}; {count_of(workers, 'job')}")
+    for found in audit_sources(sources, jobs=workers, task=given_task, disjoint=True if target else None):
         if isinstance(found, UnreadableSet):
             unreadable.append(found)
             reason = printable(f"not read: {found.name}: {found.reason}")

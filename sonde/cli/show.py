@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 if TYPE_CHECKING:
     from sonde.report.filters import Filter
 
 order = 80
+
+RUN = Group("For a run", sort_key=10)
+SETS = Group("For sets", sort_key=20)
 
 T = TypeVar("T")
 
@@ -21,17 +24,19 @@ def show(
     path: Path,
     /,
     *,
-    format: Literal["table", "md", "tex", "csv", "json"] = "table",
-    metric: Literal["accuracy", "macro_f1", "log2_loss", "log2_loss_calibrated"] = "accuracy",
-    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = (),
-    set: tuple[str, ...] = (),
-    above: bool = False,
-    signatures: bool = False,
-    examples: int = 0,
-    baselines: bool = False,
+    format: Annotated[Literal["table", "md", "tex", "csv", "json"], Parameter(group=RUN)] = "table",
+    metric: Annotated[
+        Literal["accuracy", "macro_f1", "log2_loss", "log2_loss_calibrated"], Parameter(group=RUN)
+    ] = "accuracy",
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"), group=RUN)] = (),
+    set: Annotated[tuple[str, ...], Parameter(group=RUN)] = (),
+    above: Annotated[bool, Parameter(group=RUN)] = False,
+    signatures: Annotated[bool, Parameter(group=RUN)] = False,
+    examples: Annotated[int, Parameter(group=SETS)] = 0,
+    baselines: Annotated[bool, Parameter(group=SETS)] = False,
     published: bool = False,
-    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
-    seed: int = 0,
+    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"), group=SETS)] = (),
+    seed: Annotated[int, Parameter(group=SETS)] = 0,
 ) -> int:
     """Show the results of a run; the sizes or rows of probing sets; the scores of an encoder or alignment by epoch.
 
@@ -40,30 +45,30 @@ def show(
     path: Path
         A folder that `sonde run`, `sonde make`, `sonde train` or `sonde align` wrote.
     format: str
-        For a run, an encoder or an alignment: table, md (Markdown), tex (LaTeX, with booktabs), csv (one line per
+        For an encoder or an alignment, too: table, md (Markdown), tex (LaTeX, with booktabs), csv (one line per
         result or epoch) or json. Default: table.
     metric: str
-        For a run: accuracy, macro_f1, log2_loss (bits, with calibrated values) or log2_loss_calibrated.
+        accuracy, macro_f1, log2_loss (bits, with calibrated values) or log2_loss_calibrated.
         Default: accuracy.
     encoder: tuple[str, ...]
-        For a run: only the encoders whose name contains this, or matches it as a glob; may be repeated.
+        Only the encoders whose name contains this, or matches it as a glob; may be repeated.
     set: tuple[str, ...]
-        For a run: only the sets whose name contains this, or matches it as a glob; may be repeated.
+        Only the sets whose name contains this, or matches it as a glob; may be repeated.
     above: bool
-        For a run: only the sets on which an encoder is significantly better than the best baseline, and the encoders
+        Only the sets on which an encoder is significantly better than the best baseline, and the encoders
         that are so on one of them.
     signatures: bool
-        For a run: print the signature of every result, for `sonde repeat`, and nothing else.
+        Print the signature of every result, for `sonde repeat`, and nothing else.
     examples: int
-        For sets: random rows to print per class; target or changed words are marked.
+        Random rows to print per class; target or changed words are marked.
     baselines: bool
-        For sets: train the baselines and show their scores.
+        Train the baselines and show their scores.
     published: bool
         Also show published results on other sets of the same tasks. Default: only those on exactly these sets.
     task: tuple[str, ...]
-        For sets: only these tasks.
+        Only these tasks.
     seed: int
-        For sets: another seed samples other rows.
+        Another seed samples other rows.
     """
     from sonde.errors import UsageError
 

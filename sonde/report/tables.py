@@ -159,8 +159,8 @@ def print_table(summary: Summary) -> None:
     In a pipe the width is what ``COLUMNS`` says, or 80. Where there is no room for all encoders, there are several
     tables, of encoders or of sets, but never a part of a number.
     """
-    columns = os.environ.get("COLUMNS", "")
-    console = out(int(columns) if columns.isdecimal() else PIPED_WIDTH)
+    typed = os.environ.get("COLUMNS", "")
+    console = out(int(typed) if typed.isdecimal() else PIPED_WIDTH)
 
     def say(line: str, style: str = "dim") -> None:
         joined = plain(line).replace(" %", "\u00a0%")

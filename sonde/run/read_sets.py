@@ -42,7 +42,7 @@ def read_sets(
     seen: set[tuple[str, str]] = set()
     for i, given in enumerate(datasets):
         if config.progress:
-            config.progress("sets", i, len(datasets))
+            config.progress(f"sets: {given.name} and its baselines", i, len(datasets))
         if odd := [name for name in (given.name, given.task) if not is_utf8(name)]:
             raise UsageError(f"The set or task {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
         try:
