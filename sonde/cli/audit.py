@@ -18,6 +18,8 @@ def audit(
     label: Annotated[str | None, Parameter(group=TABLES)] = None,
     split: Annotated[str | None, Parameter(group=TABLES)] = None,
     target: Annotated[str | None, Parameter(group=TABLES)] = None,
+    group: Annotated[str | None, Parameter(group=TABLES)] = None,
+    split_seed: Annotated[int | None, Parameter(group=TABLES)] = None,
     no_header: Annotated[bool, Parameter(group=TABLES)] = False,
     task: Annotated[str | None, Parameter(("--task", "-t"))] = None,
     language: str | None = None,
@@ -40,7 +42,12 @@ def audit(
     label: str
         The column with the label.
     split: str
-        The column that says train, dev or test. Default: from the file names.
+        The column that says train, dev or test; or, if there is none, shares to split every table into, such as
+        80/10/10. Default: from the file names.
+    group: str
+        With shares: the column whose rows are kept together, such as the document. Default: rows with the same text.
+    split_seed: int
+        With shares: another seed splits otherwise. Default: 1111.
     target: str
         The column with the target form, which no two splits may share.
     no_header: bool
@@ -90,7 +97,7 @@ def audit(
     from sonde.data.sources import find_sets
     from sonde.tasks import load
 
-    columns = parse_columns(text, label, split, target, no_header)
+    columns = parse_columns(text, label, split, target, no_header, group, split_seed)
     format = "json" if json else format
     shown = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
     audits, sentences, unreadable = [], [], []
@@ -103,7 +110,7 @@ def audit(
     )
     workers = resolve_jobs(jobs)
     announce(f"Auditing {count_of(len(sources), 'set')}; {count_of(workers, 'job')}")
-    for found in audit_sources(sources, jobs=workers, task=given_task, disjoint=True if target else None):
+    for found in audit_sources(sources, jobs=workers, task=given_task, disjoint=True if target or group else None):
         if isinstance(found, UnreadableSet):
             unreadable.append(found)
             reason = printable(f"not read: {found.name}: {found.reason}")

@@ -15,7 +15,7 @@ examples = """
 The sets of a suite from a treebank:
   sonde make en_ewt-ud-*.conllu --suite universal2019 -o probes/
 Two tasks, in other sizes:
-  sonde make corpus.conllu -t tense -t bigram_shift --sizes 4000/500/500
+  sonde make corpus.conllu -t past_present -t passive --sizes 4000/500/500
 To try it out, without a corpus:
   sonde make --builtin 6000 -o probes/
 """

@@ -19,7 +19,7 @@ Two encoders on all sets of a folder:
 Every layer of a model, with two controls that say what the scores mean:
   sonde run -e 'hf:bert-base-uncased?layer=*' -d probes/ --controls key,permuted
 A table of your own:
-  sonde run -e static: -d reviews.csv --text review --label mood -o reviews/
+  sonde run -d reviews.csv --text review --label mood --split 80/10/10
 """
 
 WHAT = Group("What to probe", sort_key=10)
@@ -43,6 +43,8 @@ def run(
     text: Annotated[tuple[str, ...], Parameter(group=TABLES)] = (),
     label: Annotated[str | None, Parameter(group=TABLES)] = None,
     split: Annotated[str | None, Parameter(group=TABLES)] = None,
+    group: Annotated[str | None, Parameter(group=TABLES)] = None,
+    split_seed: Annotated[int | None, Parameter(group=TABLES)] = None,
     no_header: Annotated[bool, Parameter(group=TABLES)] = False,
     controls: Annotated[tuple[str, ...], Parameter(group=MORE)] = (),
     measures: Annotated[tuple[str, ...], Parameter(group=MORE)] = (),
@@ -97,7 +99,12 @@ def run(
     label: str
         The column with the label.
     split: str
-        The column that says train, dev or test. Default: from the file names.
+        The column that says train, dev or test; or, if there is none, shares to split every table into, such as
+        80/10/10. Default: from the file names.
+    group: str
+        With shares: the column whose rows are kept together, such as the document. Default: rows with the same text.
+    split_seed: int
+        With shares: another seed splits otherwise. Default: 1111.
     no_header: bool
         The table has no header; columns are numbers.
     task: str
@@ -131,10 +138,10 @@ def run(
         raise UsageError("Name the sets to probe on: sonde run -e ENCODER -d FOLDER.")
     if seeds < 1 or (batch_size is not None and batch_size < 1):
         raise UsageError("--seeds and --batch-size must be 1 or more.")
+    columns = parse_columns(text, label, split, None, no_header, group, split_seed)
     sources = find_sets(
-        ["-" if p == STDIN else p for p in (*paths, *data)], parse_columns(text, label, split, None, no_header),
-        task=task, language=language, train=train,
-    )  # fmt: skip
+        ["-" if p == STDIN else p for p in (*paths, *data)], columns, task=task, language=language, train=train
+    )
     if suite:
         sources = filter_by_suite(sources, suite)
     workers = resolve_jobs(jobs)
