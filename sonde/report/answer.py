@@ -1,4 +1,4 @@
-"""What a run says, in one to three sentences: who is better than the best baseline, on which sets, and where nobody is.
+"""What a run says, in one to three sentences: who is better than the best baseline, where nobody is, what controls say.
 
 Nothing is tested here: the sentences count the verdicts of ``sonde.report.verdict``, which come from paired tests on
 the same rows, adjusted by Holm over the encoders of a set. They are not adjusted over sets, which
@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sonde.report.escape import plain
-from sonde.report.names import set_names, short_names
+from sonde.report.meaning import MEANINGS
+from sonde.report.names import brief_set_names, short_names
 from sonde.report.scores import LOSSES
 from sonde.report.types import BaselineComparison, Summary
-from sonde.report.verdict import ALPHA
-from sonde.report.word_texts import is_of_words
+from sonde.report.verdict import ALPHA, verdict_of
+from sonde.report.word_texts import noun_of
 from sonde.report.wording import counted, listed
 
 MAX_NAMED_SETS = 6
@@ -45,7 +46,7 @@ def answer(summary: Summary) -> tuple[str, ...]:
     tested = [i for i in compared if any(_p(against) for against in _comparisons(summary, i))]
     if not tested:
         return (_untested(summary, compared),)
-    return (_who(summary, tested), *_nobody(summary, tested))
+    return (_who(summary, tested), *_nobody(summary, tested), *_objections(summary, tested))
 
 
 def answer_note(summary: Summary) -> str:
@@ -53,9 +54,8 @@ def answer_note(summary: Summary) -> str:
     tested = [s for i, s in enumerate(summary.sets) if any(map(_p, _comparisons(summary, i)))]
     if not tested:
         return ""
-    who = "systems" if is_of_words(summary) else "encoders"
     several = any(c is not None and c.against and c.against.tests > 1 for s in tested for c in s.cells)
-    within = f", adjusted by Holm over the {who} of a set" if several else ""
+    within = f", adjusted by Holm over the {noun_of(summary)}s of a set" if several else ""
     across = " They are not adjusted over sets." if len(tested) > 1 else ""
     others = len(summary.sets) - len(tested)
     rest = f" {counted(others, 'set')} without a test {'is' if others == 1 else 'are'} not counted." if others else ""
@@ -73,7 +73,7 @@ def _who(summary: Summary, tested: Sequence[int]) -> str:
     if not better:
         any_set = "either set" if len(tested) == 2 else f"any of the {len(tested)} sets"
         where = any_set if len(tested) > 1 else _set_name(summary, tested[0])
-        nobody = f"Neither {_noun(summary)}" if len(names) == 2 else f"None of the {len(names)} {_noun(summary)}s"
+        nobody = f"Neither {noun_of(summary)}" if len(names) == 2 else f"None of the {len(names)} {noun_of(summary)}s"
         who = f"{nobody} is" if len(names) > 1 else f"{names[0]} is not"
         return plain(f"{who} {BETTER} on {where}.")
     if len(tested) == 1:
@@ -107,8 +107,28 @@ def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
     names = [f"{_set_name(summary, i)} ({_best_baselines(summary, i)})" for i in found]
     shown = listed(names, most=MAX_NAMED_SETS, more="more sets")
     several = len([name for each in _standings(summary, tested) for name in each.names]) > 1
-    who = f"No {_noun(summary)} is" if several else "It is not"
-    return [plain(f"{who} on {shown}.")]
+    who = f"No {noun_of(summary)} is" if several else "It is not"
+    return [plain(f"{who} significantly better on {shown}.")]
+
+
+def _objections(summary: Summary, tested: Sequence[int]) -> list[str]:
+    """What controls and measures object to among the results above the baselines; nothing if none were run on them."""
+    names = short_names([column.name for column in summary.columns])
+    judged = [
+        (f"{names[j]} on {_set_name(summary, i)}", found.kind)
+        for i in tested
+        for j, (cell, found) in enumerate(zip(summary.sets[i].cells, summary.sets[i].meanings, strict=False))
+        if verdict_of(cell) == "above" and found is not None and found.kind != "above"
+    ]
+    if not judged:
+        return []
+    objected = [f"{where} ({MEANINGS[kind][1]})" for where, kind in judged if kind != "holds"]
+    if not objected:
+        which = "not object to this result" if len(judged) == 1 else f"object to none of these {len(judged)} results"
+        return [f"The controls {'do ' if len(judged) == 1 else ''}{which}."]
+    shown = listed(objected, most=MAX_CLAUSES, more="more")
+    of_all = "" if len(judged) == 1 else f"{len(objected)} of {len(judged)} of these results: "
+    return [plain(f"The controls object to {of_all}{shown}.")]
 
 
 def _best_baselines(summary: Summary, place: int) -> str:
@@ -159,7 +179,7 @@ def _all_of(which: str, noun: str, all_of: Sequence[int], tested: Sequence[int])
 
 
 def _without_baselines(summary: Summary, sets: Sequence[int]) -> str:
-    who = counted(len(summary.columns), _noun(summary))
+    who = counted(len(summary.columns), noun_of(summary))
     return (
         f"{who} on {counted(len(sets), 'set')}, without baselines: how much of a score is due to length, words or the "
         "most frequent label is not known."
@@ -179,7 +199,7 @@ def _among_encoders(summary: Summary) -> list[str]:
     if not lettered:
         return []
     if not leads:
-        return [f"No {_noun(summary)} is significantly better than all others on a set."]
+        return [f"No {noun_of(summary)} is significantly better than all others on a set."]
     order = sorted(leads, key=lambda j: -len(leads[j]))
     first, *rest = order
     everyone = "the other" if len(summary.columns) == 2 else "all others"
@@ -223,16 +243,12 @@ def _be(standing: _Standing) -> str:
     return "is" if len(standing.names) == 1 else "are"
 
 
-def _noun(summary: Summary) -> str:
-    return "system" if is_of_words(summary) else "encoder"
-
-
 def _set_name(summary: Summary, place: int) -> str:
-    return set_names(summary.sets)[place]
+    return brief_set_names(summary.sets)[place]
 
 
 def _names(summary: Summary, sets: Sequence[int]) -> str:
-    names = set_names(summary.sets)
+    names = brief_set_names(summary.sets)
     return listed([names[i] for i in sets], most=MAX_NAMED_SETS, more="more")
 
 

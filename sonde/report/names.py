@@ -54,6 +54,16 @@ def set_names(sets: Sequence[SetSummary]) -> list[str]:
     return truncate_names([s.label for s in sets])
 
 
+def brief_set_names(sets: Sequence[SetSummary]) -> list[str]:
+    """A name for each set in a sentence, no two alike: the task alone where no other set has it, else more."""
+    ways = []
+    for s in sets:
+        task = s.name.rsplit("/", 1)[-1]
+        names = [task, _with(task, [s.language]), s.name, _with(s.name, [s.language]), s.label]
+        ways.append(list(dict.fromkeys(map(plain, names))))
+    return _apart([plain(f"{s.label} {s.data}") for s in sets], ways)
+
+
 def _apart(lines: Sequence[str], ways: Sequence[Sequence[str]]) -> list[str]:
     """The first way to write each line that is not the name of another line as well."""
     level = [0] * len(lines)

@@ -10,6 +10,8 @@ def listed(names: Sequence[str], *, most: int | None = None, more: str = "more")
     shown = list(names)
     if most is not None and len(shown) > most:
         shown = [*shown[: most - 1], f"{len(shown) - most + 1} {more}"]
+    if not shown:
+        return ""
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 

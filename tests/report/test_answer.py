@@ -1,9 +1,11 @@
 """The sentences that a run is summed up in, on summaries written by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from sonde.report.answer import answer, answer_note
-from sonde.report.types import BaselineComparison
+from sonde.report.types import BaselineComparison, Meaning
 from sonde.report.wording import counted, listed
 from tests.report.summaries import cell, column, set_summary, summary
 
@@ -43,7 +45,7 @@ def table(encoders, rows, **more):
             [
                 "USE is significantly better than the best baseline on 3 of 4 sets: tense, passive and number; static: "
                 "on 1 of 4 (tense).",
-                "No encoder is on shift (nb-uni 60.0).",
+                "No encoder is significantly better on shift (nb-uni 60.0).",
             ],
         ),
         (
@@ -67,7 +69,7 @@ def table(encoders, rows, **more):
             {"tense": "+", "shift": "o", "length": ("-", {"baseline": "length", "value": 0.992})},
             [
                 "a is significantly better than the best baseline on 1 of 3 sets: tense.",
-                "It is not on shift (nb-uni 60.0) and length (length 99.2).",
+                "It is not significantly better on shift (nb-uni 60.0) and length (length 99.2).",
             ],
         ),
         (
@@ -136,7 +138,7 @@ def test_systems_of_words_are_not_called_encoders():
     found = summary(found.sets, columns, [column("copy", probe=None)])
     assert list(answer(found)) == [
         "muse, csls is significantly better than the best baseline on 1 of 2 sets: en-fr; muse, nn on none.",
-        "No system is on fr-en (copy 30.0).",
+        "No system is significantly better on fr-en (copy 30.0).",
     ]
     assert "Holm over the systems of a set" in answer_note(found)
 
@@ -156,6 +158,26 @@ def test_the_note_says_what_was_adjusted():
         "Paired tests on the same test rows at 5\u00a0%, adjusted by Holm over the encoders of a set. They are not "
         "adjusted over sets. 1 set without a test is not counted."
     )
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        (("holds", "holds", "chance"), "The controls object to none of these 2 results."),
+        (
+            ("holds", "words", "chance"),
+            "The controls object to 1 of 2 of these results: a on shift (explained by words).",
+        ),
+        (("memorised", "above", "chance"), "The controls object to a on tense (memorised)."),
+        (("above", "holds", "chance"), "The controls do not object to this result."),
+        (("above", "above", "chance"), None),
+    ],
+)
+def test_what_controls_object_to(kinds, expected):
+    found = table(["a"], {"tense": "+", "shift": "+", "number": "o"})
+    sets = [replace(s, meanings=(Meaning(kind, ""),)) for s, kind in zip(found.sets, kinds, strict=True)]
+    sentences = answer(replace(found, sets=tuple(sets)))
+    assert sentences[2:] == ((expected,) if expected else ())
 
 
 def test_names_are_shown_as_text():

@@ -87,7 +87,7 @@ def page(run):
 
 
 def test_the_sections_of_a_plain_run(page):
-    assert sections(page) == ["checks", "results", "intervals", "quality", "reproduce", "absent"]
+    assert sections(page) == ["results", "checks", "intervals", "quality", "reproduce", "absent"]
     linked = [a["href"] for a, _ in Elements(page).all("a") if a["href"].startswith("#")]
     assert {f"#{name}" for name in sections(page)} - {"#absent"} <= {*linked}
     for why in ("only one language", "several layers", "several embedding dimensions", "transfer"):
@@ -398,7 +398,7 @@ def test_a_page_with_a_section_more_may_ask_its_own_server(run):
         style=".x{}", script="window.tried = 1;",
     )  # fmt: skip
     page = render(full_summary(run), extra)
-    assert sections(page)[:3] == ["checks", "results", "try"]
+    assert sections(page)[:3] == ["results", "checks", "try"]
     assert "connect-src &#39;self&#39;" in page
     assert 'href="#try"' in page
     assert "window.tried = 1;" in page

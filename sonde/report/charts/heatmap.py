@@ -131,10 +131,10 @@ chart = Chart(
     },
     caption=BOLD_NOTE,
     page=OnPage(
-        section="results",
+        section="intervals",
         heading="Heat map",
-        intro="The darker, the higher. Relative to a baseline, an encoder or a language, blue is better and orange is "
-        "worse.",
+        intro="Relative to the best baseline, an encoder or a language, blue is better and orange is worse. Of scores, "
+        "the darker blue is the higher.",
         caption=f"{BOLD_NOTE} {MARK}: {NOT_SIGNIFICANT}.",
         columns=(
             *NAME_COLUMNS, ("points", "Score, × 100"), ("points_above", "above the best baseline"),

@@ -230,6 +230,7 @@ chart = Chart(
     notes=notes,
     page=OnPage(
         section="intervals",
+        heading="Confidence intervals",
         caption="Dots are scores on the test rows, lines 95\u00a0% intervals. "
         f"{FILLED_NOTE} {MARK}: {NOT_SIGNIFICANT}. "
         "Vertical lines are baselines of this run, and human performance; short ones at the bottom are published "

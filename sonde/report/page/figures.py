@@ -12,6 +12,7 @@ from sonde.report.attempt import attempt
 from sonde.report.charts import CHARTS, Chart, Options
 from sonde.report.drawing.chart import OnPage
 from sonde.report.drawing.figure_style import Row, Spec, figure_style
+from sonde.report.drawing.options import Mode
 from sonde.report.names import short_names
 from sonde.report.page.text import languages_of
 from sonde.report.types import Summary
@@ -136,9 +137,9 @@ def _switchable(chart: Chart, place: OnPage, summary: Summary, rows: Sequence[Ro
         for kind, every in references.items()
         if len(every) > 1
     }
-    specs = {"absolute": chart.spec(rows, Options())}
-    if any(row["above"] is not None for row in rows):
-        specs["above"] = chart.spec(rows, Options(mode="above"))
+    # chance levels differ: above the baseline, if there is one, is what can be compared across sets
+    modes: list[Mode] = ["above", "absolute"] if any(row["above"] is not None for row in rows) else ["absolute"]
+    specs: dict[str, Spec] = {mode: chart.spec(rows, Options(mode=mode)) for mode in modes}
     if ratios:
         # one scale for whatever is chosen
         every = [

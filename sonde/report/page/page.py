@@ -19,10 +19,11 @@ from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.page.sections import SECTIONS
 from sonde.report.page.table import table
 from sonde.report.page.templates import environment, raw
-from sonde.report.page.text import head_of, join_words
+from sonde.report.page.text import head_of
 from sonde.report.types import Summary
 from sonde.report.verdict import footnotes
-from sonde.report.word_texts import is_of_words
+from sonde.report.word_texts import is_of_words, noun_of
+from sonde.report.wording import listed
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -59,7 +60,7 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
     by_section = {name: [f for f in figures if f.section == name] for name in names}
     by_section["more_charts"] += [f for f in figures if f.section not in names]
     page = PageData(summary=summary, brief=_brief(summary), figures=by_section)
-    templates = environment(_renamed(page))
+    templates = environment(_renamed(page), noun_of(summary))
     shown, absent = _sections(every, page, templates)
     if summary.sets:
         absent = [*absent_charts, *absent]
@@ -70,13 +71,14 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
         scripts.insert(0, bundle())
     data = {
         "figures": {figure.name: figure.data() for figure in figures},
+        "noun": noun_of(summary),
         "sections": {own.section.name: own.script_data for own in shown},
     }
     return templates.get_template("page.html").render(
         policy=page_policy(styles, scripts, served=extra is not None), version=__version__,
         title=title or _title(summary), styles=raw(styles), scripts=[raw(script) for script in scripts],
         data=raw(script_json(data)),
-        head=head_of(summary), of_words=is_of_words(summary), sections=shown, absent=absent,
+        head=head_of(page.brief), of_words=is_of_words(summary), sections=shown, absent=absent,
         served=extra is not None, folders=_folders(summary),
     )  # fmt: skip
 
@@ -113,8 +115,8 @@ def _section(section: Section, page: PageData, templates: Environment) -> Render
 def fragment(summary: Summary, *, title: str | None = None) -> str:
     """The table of a run with its own style, and no script, for a notebook."""
     page = PageData(summary=summary, brief=_brief(summary), figures={})
-    return environment(_renamed(page)).get_template("notebook.html").render(
-        title=title or _title(summary), head=head_of(summary), table=table(page.brief),
+    return environment(_renamed(page), noun_of(summary)).get_template("notebook.html").render(
+        title=title or _title(summary), head=head_of(page.brief), table=table(page.brief),
         failures=failures(page.brief), notes=list(footnotes(page.brief)),
     )  # fmt: skip
 
@@ -138,4 +140,4 @@ def _folders(summary: Summary) -> Sequence[str]:
 
 def _title(summary: Summary) -> str:
     """The names of the folders."""
-    return join_words([Path(folder).resolve().name for folder in _folders(summary)])
+    return listed([Path(folder).resolve().name for folder in _folders(summary)])

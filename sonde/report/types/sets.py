@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sonde.published.sets import Extent
-from sonde.report.types.cell import Cell
+from sonde.report.types.cell import Cell, Meaning
 from sonde.run.variant import VariantSummary
 
 
@@ -70,3 +70,5 @@ class SetSummary:
     """What the letters are about; None where there are none."""
     variants: tuple[tuple[VariantSummary, ...], ...] = ()
     """Controls and measures, per column."""
+    meanings: tuple[Meaning | None, ...] = ()
+    """What the scores show, per column; None where there is no score."""

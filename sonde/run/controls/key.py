@@ -40,7 +40,7 @@ from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.errors import TooFewError
 from sonde.run.control import Control
 from sonde.run.parts import Part, Parts, has_train_test_split
-from sonde.run.variant import VariantColumn, estimate, percent, points
+from sonde.run.variant import Objection, PlainScore, VariantColumn, VariantSummary, estimate, percent, points
 from sonde.task import fold
 
 MIN_KEY_TEXTS = 10
@@ -180,6 +180,14 @@ def _applies_to(parts: Parts) -> bool:
     return has_train_test_split(parts) and (not parts.train.inputs or parts.words)
 
 
+def _objection(v: VariantSummary, plain: PlainScore) -> Objection | None:
+    """Whether random labels of the same words are learned as well."""
+    low, shown = v.scores.get("selectivity_low"), estimate(v, "selectivity")
+    if low is None or shown is None or low > 0:
+        return None
+    return Objection("memorised", f"selectivity {shown.text} {shown.margin}".replace("-", "\u2212"))
+
+
 control = Control(
     name="key",
     order=10,
@@ -199,4 +207,5 @@ control = Control(
     parts=key_control,
     probe="used",
     same_test=False,
+    objection=_objection,
 )

@@ -63,6 +63,25 @@ window.sonde = (() => {
     setTimeout(() => (pressed.textContent = name), 1500);
   });
 
+  // What is wider than its frame says so, until its end is in view
+  const frames = new ResizeObserver((seen) => seen.forEach((s) => cue(s.target)));
+  function cue(frame) {
+    const wide = frame.scrollWidth > frame.clientWidth + 1;
+    frame.classList.toggle("more", wide && frame.scrollLeft + frame.clientWidth < frame.scrollWidth - 1);
+    let line = frame.nextElementSibling;
+    if (!line?.classList.contains("cue")) {
+      if (!wide) return;
+      line = make("p", "Scroll sideways for more \u2192", { class: "cue", "aria-hidden": "true" });
+      frame.after(line);
+    }
+    line.hidden = !wide;
+  }
+  function watch(frame) {
+    frames.observe(frame);
+    frame.addEventListener("scroll", () => cue(frame), { passive: true });
+  }
+  document.querySelectorAll(".scroll").forEach(watch);
+
   // In print all details are open, except for long lists; afterwards they are closed again
   let opened = [];
   addEventListener("beforeprint", () => {
@@ -73,5 +92,5 @@ window.sonde = (() => {
     for (const found of opened) found.open = false;
   });
 
-  return { data, byId, make, option, announce };
+  return { data, byId, make, option, announce, watch };
 })();
