@@ -45,8 +45,13 @@ def signatures(summary: Summary) -> list[str]:
 
 def json_text(summary: Summary) -> str:
     """The full summary, as ``docs/summary.schema.json`` describes it."""
+    return json_of(summary)
+
+
+def json_of(value: object) -> str:
+    """A frozen value as JSON."""
     # not msgspec's own encoder, which fails on lone surrogates and writes null for NaN
-    return json.dumps(msgspec.to_builtins(summary, str_keys=True), indent=2, allow_nan=False) + "\n"
+    return json.dumps(msgspec.to_builtins(value, str_keys=True), indent=2, allow_nan=False) + "\n"
 
 
 def csv_text(run: Run, summary: Summary) -> str:
