@@ -66,7 +66,8 @@ def run(
     data: tuple[str, ...]
         The same as PATHS.
     encoder: tuple[str, ...]
-        scheme:name, with a scheme that `sonde ls encoders` lists; may be repeated. Default: static:.
+        scheme:name, with a scheme that `sonde ls encoders` lists; NAME=scheme:name shows it as NAME; may be repeated.
+        Default: static:.
     out: Path
         The folder to write to, or to resume in. Default: run.
     probe: tuple[str, ...]
@@ -132,6 +133,7 @@ def run(
     from sonde.report.summary import summarise
     from sonde.report.tables import print_table
     from sonde.run import evaluate
+    from sonde.run.aliases import split_aliases
     from sonde.run.diagnoses import read_diagnoses
 
     if not (paths or data):
@@ -145,7 +147,7 @@ def run(
     if suite:
         sources = filter_by_suite(sources, suite)
     workers = resolve_jobs(jobs)
-    names = expand_names(encoder)
+    names = expand_names(split_aliases(encoder)[0])
     begun = (out / "results.jsonl").exists()  # sonde.run has the name, but takes a second to import
     announce(
         f"Probing {count_of(len(names), 'encoder')} on {count_of(len(sources), 'set')} with {' and '.join(probe)}"

@@ -113,7 +113,7 @@ def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
 
 def _objections(summary: Summary, tested: Sequence[int]) -> list[str]:
     """What controls and measures object to among the results above the baselines; nothing if none were run on them."""
-    names = short_names([column.name for column in summary.columns])
+    names = _column_names(summary)
     judged = [
         (f"{names[j]} on {_set_name(summary, i)}", found.kind)
         for i in tested
@@ -139,7 +139,7 @@ def _best_baselines(summary: Summary, place: int) -> str:
 
 def _standings(summary: Summary, tested: Sequence[int]) -> list[_Standing]:
     """Columns by how many sets they are better on, those with the same verdicts together; others are left out."""
-    names = short_names([column.name for column in summary.columns])
+    names = _column_names(summary)
     groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[str]] = {}
     for number, name in enumerate(names):
         cells = {i: cell for i in tested if (cell := summary.sets[i].cells[number]) is not None}
@@ -188,7 +188,7 @@ def _without_baselines(summary: Summary, sets: Sequence[int]) -> str:
 
 def _among_encoders(summary: Summary) -> list[str]:
     """Who is significantly better than every other encoder, by the letters of each set."""
-    names = short_names([column.name for column in summary.columns])
+    names = _column_names(summary)
     leads: dict[int, list[int]] = {}
     lettered = [i for i, s in enumerate(summary.sets) if s.letters_about is not None]
     for i in lettered:
@@ -213,7 +213,7 @@ def _among_encoders(summary: Summary) -> list[str]:
 
 def _untested(summary: Summary, compared: Sequence[int]) -> str:
     """Where nothing is tested: how many scores are higher."""
-    names = short_names([column.name for column in summary.columns])
+    names = _column_names(summary)
     higher = {
         name: sum(
             cell.against.verdict == "untested"
@@ -241,6 +241,12 @@ def _p(against: BaselineComparison) -> bool:
 
 def _be(standing: _Standing) -> str:
     return "is" if len(standing.names) == 1 else "are"
+
+
+def _column_names(summary: Summary) -> list[str]:
+    """Short names of the columns, without commas, which separate them in a list: ``en-fr (csls)``."""
+    split = (name.partition(", ") for name in short_names([column.name for column in summary.columns]))
+    return [f"{head} ({tail})" if tail else head for head, _, tail in split]
 
 
 def _set_name(summary: Summary, place: int) -> str:

@@ -22,7 +22,7 @@ from sonde.data.expected import expectations_for
 from sonde.data.random_split import split_name
 from sonde.data.sources import Source
 from sonde.errors import SondeError
-from sonde.report.sets import SOURCE_KINDS
+from sonde.report.sets import SOURCE_KINDS, label_names_of
 from sonde.report.shown_rows import shown_row
 from sonde.report.types import ShownRow
 from sonde.task import SPLITS, Example
@@ -40,6 +40,8 @@ class DescribedClass:
     """A label, how many rows of each split have it, and some of them."""
 
     label: str
+    name: str
+    """What a label that is a code means; empty if it is none."""
     counts: Mapping[str, int]
     examples: tuple[ShownRow, ...]
 
@@ -149,6 +151,7 @@ def _classes(dataset: Dataset, inputs: Sequence[str], examples: int, seed: int) 
     counts = {split: Counter(row.label for row in rows) for split, rows in dataset.rows.items()}
     total = sum(counts.values(), Counter())
     by_label: dict[str, list[Example]] = {}
+    names = label_names_of(dataset.task, dataset.labels)
     shown = sorted(dataset.labels, key=lambda label: -total[label])[:MAX_CLASSES]  # stable: in their own order
     for _, row in dataset:
         by_label.setdefault(row.label, []).append(row)
@@ -156,6 +159,7 @@ def _classes(dataset: Dataset, inputs: Sequence[str], examples: int, seed: int) 
         some = sorted(by_label.get(label, ()), key=lambda row: hash_64(f"{seed} {row.text}"))[:examples]
         yield DescribedClass(
             label=label,
+            name=names.get(label, ""),
             counts={split: counts.get(split, Counter())[label] for split in SPLITS},
             examples=tuple(shown_row(row, inputs) for row in some),
         )

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TypeVar
 
 from sonde.errors import UsageError
 from sonde.report.grid import identity_digest
+from sonde.report.missing import missing_notes
 from sonde.report.names import set_names, short_names
-from sonde.report.types import SetSummary, Summary
+from sonde.report.types import MissingCells, SetSummary, Summary
 from sonde.report.verdict import verdict_of
 from sonde.result import Cell
 
@@ -126,6 +127,7 @@ def _restricted(summary: Summary, columns: Sequence[int], sets: Sequence[int], n
     labels = {summary.sets[i].name for i in sets}
     place = {old: new for new, old in enumerate(columns)}
     variants = {v.of for i in sets for j in columns for v in _of(summary.sets[i].variants, [j], ())[0]}
+    missing = tuple(_missing(summary, names, labels))
     return replace(
         summary,
         columns=tuple(summary.columns[i] for i in columns),
@@ -143,14 +145,33 @@ def _restricted(summary: Summary, columns: Sequence[int], sets: Sequence[int], n
             f for f in summary.failures
             if (f.encoder is None or f.encoder in names) and (f.dataset is None or f.dataset in labels)
         ),
-        notes=(note, *summary.notes),
+        notes=(note, *_notes(summary, missing, labels)),
+        missing=missing,
     )  # fmt: skip
+
+
+def _missing(summary: Summary, names: Set[str], sets: Set[str]) -> Iterator[MissingCells]:
+    """What is missing of what is shown."""
+    for each in summary.missing:
+        own = tuple(name for name in each.sets if name in sets)
+        if each.encoder in names and own:
+            yield replace(each, sets=own, requested=min(each.requested, len(sets)))
+
+
+def _notes(summary: Summary, missing: Sequence[MissingCells], sets: Set[str]) -> list[str]:
+    """The notes, with only what is missing of what is shown."""
+    old = set(missing_notes(summary.missing, [s.name for s in summary.sets]))
+    return [*(note for note in summary.notes if note not in old), *missing_notes(missing, sorted(sets))]
 
 
 def _columns_of(s: SetSummary, columns: Sequence[int]) -> SetSummary:
     failed: Mapping[int, str] = {new: s.failed[old] for new, old in enumerate(columns) if old in s.failed}
     return replace(
-        s, cells=tuple(_of(s.cells, columns, None)), variants=tuple(_of(s.variants, columns, ())), failed=failed
+        s,
+        cells=tuple(_of(s.cells, columns, None)),
+        variants=tuple(_of(s.variants, columns, ())),
+        failed=failed,
+        meanings=tuple(_of(s.meanings, columns, None)) if s.meanings else (),
     )
 
 

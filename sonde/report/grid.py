@@ -118,8 +118,8 @@ def _place(cell: Cell) -> SetKey:
     return SetKey(cell.dataset, cell.data)
 
 
-def label_columns(columns: Sequence[ColumnKey]) -> tuple[Column, ...]:
-    """Columns as they are shown, each labelled with the encoder and with what some columns differ in."""
+def label_columns(columns: Sequence[ColumnKey], aliases: Mapping[str, str] | None = None) -> tuple[Column, ...]:
+    """Columns as they are shown, each labelled with the encoder, or its alias, and with what some columns differ in."""
     several = {name for name in ("probe", "device", "sonde") if len({getattr(c, name) for c in columns} - {None}) > 1}
     if len({c.limit for c in columns}) > 1:
         several.add("limit")
@@ -132,7 +132,10 @@ def label_columns(columns: Sequence[ColumnKey]) -> tuple[Column, ...]:
             "device": c.device,
             "sonde": f"sonde {c.sonde}",
         }
-        label = [c.encoder, *(word for name, word in words.items() if word and name in several)]
+        label = [
+            (aliases or {}).get(c.encoder, c.encoder),
+            *(word for name, word in words.items() if word and name in several),
+        ]
         if sum(other._replace(identity=None) == c._replace(identity=None) for other in columns) > 1:
             label.append(f"id {digest}")
         found.append(Column(**{**c._asdict(), "identity": digest, "label": tuple(label)}))

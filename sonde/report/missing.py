@@ -62,6 +62,7 @@ def missing_line(summary: Summary) -> str:
         return ""
     known = list(dict.fromkeys([*(c.encoder for c in summary.columns), *(each.encoder for each in summary.missing)]))
     short = dict(zip(known, short_names(known), strict=True))
+    short |= {c.encoder: c.label[0] for c in summary.columns if c.label[0] != c.encoder}
     cells = sum(len(each.sets) for each in summary.missing)
     parts = [
         f"{short[each.encoder]} on {'all sets' if len(each.sets) == each.requested else _sets(each)}"

@@ -28,6 +28,7 @@ from sonde.report.types import (
 from sonde.report.variant_results import interpret_variants, variant_results
 from sonde.report.verdict import Scored, compare_with_baseline, verdict_of
 from sonde.result import RIGHT_OR_WRONG, Failure, Result
+from sonde.run.aliases import read_aliases
 from sonde.run.diagnoses import read_diagnoses
 from sonde.run.folder import Run
 from sonde.run.training_scores import read_training_scores
@@ -50,7 +51,7 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
     notes = [*run.damaged, *missing_notes(missing, [place.name for place in grid.sets])]
     sets = [_with_cells(run, grid, place, checked, published, notes) for place in grid.sets]
     variants = variant_results(run, grid, [s.label for s in sets])
-    columns, baselines = label_columns(grid.columns), label_columns(grid.baselines)
+    columns, baselines = label_columns(grid.columns, read_aliases(run.info)), label_columns(grid.baselines)
     sets = [replace(s, variants=own) for s, own in zip(sets, variants, strict=True)]
     if checked == "accuracy":
         sets = [replace(s, meanings=meanings(s, columns, baselines)) for s in sets]

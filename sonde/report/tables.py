@@ -19,6 +19,7 @@ from sonde.report.escape import in_latex, in_markdown, plain
 from sonde.report.filters import keeps
 from sonde.report.layout import Layout, Names, aligned, heading, in_blocks, lay_out, name_width, widths
 from sonde.report.legend import failures, legend
+from sonde.report.missing import missing_line
 from sonde.report.names import set_names, short_names
 from sonde.report.types import BaselineComparison, Cell, Summary
 from sonde.report.variant_tables import variant_tables
@@ -174,6 +175,8 @@ def print_table(summary: Summary) -> None:
 
     if not summary.sets and not summary.notes:
         say(NO_RESULTS, "")
+    if line := missing_line(summary):
+        say(f"Incomplete: {line}", "yellow")
     if sentences := answer(summary):
         for sentence in sentences:
             say(sentence, "")

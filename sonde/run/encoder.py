@@ -25,7 +25,7 @@ from sonde.run.encoder_cells import (
 )
 from sonde.run.parts import Parts
 from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
-from sonde.run.tally import in_work, name_of, untrained_name
+from sonde.run.tally import name_of, untrained_name
 from sonde.run.training_scores import write_training_score
 from sonde.run.unit import Plain, Table, Unit, Vectors
 
@@ -47,7 +47,7 @@ def probe_encoder(
     may fail, or which would change the batches.
     """
     own = name if other is None else untrained_name(name)
-    config.tally.report(f"loading {own}")
+    config.tally.report_encoder("loading", own)
     try:
         with third_party_code:
             encoder: Any = given if given is not None else load(other or name)
@@ -163,7 +163,7 @@ def collect(config: RunConfig, until: Callable[[], bool] = lambda: False) -> Non
     """Save units as they are finished, until a condition holds or all are."""
     for outcome in config.pool.outcomes(until):
         _save(config, *outcome)
-        config.tally.report(in_work(list(config.pool.running.values())))
+        config.tally.report_units(list(config.pool.running.values()))
 
 
 def collect_finished(config: RunConfig) -> None:
@@ -197,7 +197,7 @@ def _make_room(config: RunConfig, one: _Encoder) -> None:
 def _encode_progress(config: RunConfig, name: str, stage: str, done: int, of: int | None) -> None:
     """Between two batches: save what was finished meanwhile."""
     collect_finished(config)
-    config.tally.report(f"encoding with {name}")
+    config.tally.report_encoder("encoding with", name)
     if config.progress:
         config.progress(stage, done, of)
 

@@ -20,6 +20,7 @@ from sonde.encoders.store import Store
 from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
 from sonde.result import Cell, Failure
+from sonde.run.aliases import ALIASES, described, split_aliases
 from sonde.run.config import PreparedSet, RunConfig
 from sonde.run.encoder import collect, collect_finished, probe_encoder
 from sonde.run.encoder_cells import all_cells, plain_cells
@@ -30,7 +31,7 @@ from sonde.run.pool import UnitPool
 from sonde.run.read_sets import is_utf8, read_sets
 from sonde.run.resample import checked_resamples
 from sonde.run.subsample import Subsamples
-from sonde.run.tally import Tally, in_work, untrained_name
+from sonde.run.tally import Tally, untrained_name
 from sonde.run.variants import Variants, make_variants, select_variants, untrained
 
 Encoder = str | Callable[[Sequence[str]], Any]
@@ -66,8 +67,9 @@ def evaluate(
     Parameters
     ----------
     encoders
-        Strings such as ``st:all-MiniLM-L6-v2`` (see ``sonde ls encoders``), functions from a list of texts to an array
-        (texts, d), or a mapping from names to functions.
+        Strings such as ``st:all-MiniLM-L6-v2`` (see ``sonde ls encoders``), perhaps with a name to show,
+        ``MiniLM=st:all-MiniLM-L6-v2``; functions from a list of texts to an array (texts, d), or a mapping from names
+        to functions.
     datasets
         Datasets, or sources as ``find_sets`` returns them.
     folder
@@ -125,6 +127,7 @@ def evaluate(
     >>> folder.cleanup()
     """
     variants = select_variants(controls, measures, measure_rows)
+    encoders, aliases = _without_aliases(encoders)
     named = _named(encoders)
     specs = dict(parse(text) for text in as_strings(probes, "a probe"))
     seeds, baselines = as_list(seeds, int, "a seed"), as_strings(baselines, "a baseline")
@@ -158,9 +161,9 @@ def evaluate(
             UnitPool(jobs),
             checked_resamples(resample),
             progress,
-            Tally(progress),
+            Tally(progress, aliases),
         )
-        config.pool.on_start = lambda: config.tally.report(in_work(list(config.pool.running.values())))
+        config.pool.on_start = lambda: config.tally.report_units(list(config.pool.running.values()))
         always = [name for name in baselines if name not in named and name not in BASELINES]
         learners = [name for name in BASELINES if name in baselines]
         log.begin([*named, *always, *learners])
@@ -170,6 +173,8 @@ def evaluate(
             seeds=config.seeds,
             sonde=[__version__],
         )
+        if aliases:
+            log.describe(**{ALIASES: described(aliases)})
         if command is not None:
             log.describe(commands=[command.encode(errors="backslashreplace").decode()])
         sets = [PreparedSet(parts, scores) for parts, scores in read_sets(config, sources, learners, variants)]
@@ -232,6 +237,13 @@ def _restore(config: RunConfig, name: str, sets: Sequence[PreparedSet]) -> list[
     kept, log = KeptResults(config.store), config.log
     cells = [(s, cell) for s in sets for cell in plain_cells(config, name, s) if cell.key not in log.done]
     return [(s, cell) for s, cell in cells if kept.restore(log, cell, s.parts, s.baselines) is None]
+
+
+def _without_aliases(encoders: Encoders) -> tuple[Encoders, dict[str, str]]:
+    """The same encoders, without the names that users gave them, and these."""
+    if isinstance(encoders, str):
+        return split_aliases([encoders])
+    return split_aliases(encoders) if isinstance(encoders, Sequence) else (encoders, {})
 
 
 def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:

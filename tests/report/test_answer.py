@@ -137,7 +137,7 @@ def test_systems_of_words_are_not_called_encoders():
     columns = [column("muse", probe=p, label=("muse", p)) for p in ("csls", "nn")]
     found = summary(found.sets, columns, [column("copy", probe=None)])
     assert list(answer(found)) == [
-        "muse, csls is significantly better than the best baseline on 1 of 2 sets: en-fr; muse, nn on none.",
+        "muse (csls) is significantly better than the best baseline on 1 of 2 sets: en-fr; muse (nn) on none.",
         "No system is significantly better on fr-en (copy 30.0).",
     ]
     assert "Holm over the systems of a set" in answer_note(found)

@@ -447,6 +447,17 @@ def test_printed_numbers_of_other_sets_say_so():
     assert found == ["human (paper, another set)", "m (p, another set)"]
 
 
+def test_layers_are_compared_with_the_best_baseline_and_people():
+    _, spec = chart("layers", summary())
+    lines = [layer for layer in spec["concat"][0]["layer"] if "data" in layer]
+    assert [layer["data"]["values"][0]["points"] for layer in lines] == [65.0, 95.0]
+    low, high = lines[0]["encoding"]["y"]["scale"]["domain"]
+    assert low <= 65 <= 95 <= high
+    by_set, _ = chart("layers", summary(), Options(lines="set"))
+    assert by_set
+    assert not [layer for layer in chart("layers", summary(), Options(lines="set"))[1]["layer"] if "data" in layer]
+
+
 def test_layers_are_numbers_where_they_can_be():
     rows, spec = chart("layers", summary())
     assert [row["x"] for row in rows[:3]] == [0, 1, 2]
@@ -454,7 +465,7 @@ def test_layers_are_numbers_where_they_can_be():
     given = summary()
     (table,) = given.layers
     rows, spec = chart("layers", replace(given, layers=(replace(table, names=(None, "first-last", "2")),)))
-    assert spec["encoding"]["x"]["scale"]["domain"] == ["–", "first-last", "2"]
+    assert spec["concat"][0]["encoding"]["x"]["scale"]["domain"] == ["–", "first-last", "2"]
 
 
 def test_sizes_that_differ_much_are_on_a_logarithmic_axis():

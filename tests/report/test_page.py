@@ -174,7 +174,7 @@ def test_a_single_cell_without_baselines(tmp_path):
     assert "results" in sections(page)
     body = page.split("<body>")[1]
     assert "best-baseline" not in re.sub(r"<script.*?</script>", "", body, flags=re.DOTALL)
-    assert ">ratios to an encoder<" not in page
+    assert ">ratios to one column<" not in page
     assert list(data_of(page)["figures"]["heatmap"]["specs"]) == ["absolute"]
 
 

@@ -34,7 +34,7 @@ THEMED = {"#222222": INK, "#5a5a5a": MUTED, "#9c9c9c": "var(--faint)", "#ffffff"
 MODE_TITLES = {
     "absolute": "scores",
     "above": "points above the best baseline",
-    "encoder": "ratios to an encoder",
+    "encoder": "ratios to one column",
     "language": "ratios to the same task in a language",
 }
 """The modes between which a chart can be switched on the page. Ratios are of the mode "relative"."""
@@ -57,6 +57,11 @@ class Figure:
     def name(self) -> str:
         """The name of the chart."""
         return self.chart.name
+
+    @property
+    def caption(self) -> str:
+        """What is drawn."""
+        return self.place.caption if isinstance(self.place.caption, str) else self.place.caption(self.rows)
 
     @property
     def section(self) -> str:

@@ -62,7 +62,7 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
     page = PageData(summary=summary, brief=_brief(summary), figures=by_section)
     templates = environment(_renamed(page), noun_of(summary))
     shown, absent = render_sections(every, page, templates)
-    if summary.sets:
+    if summary.sets and not is_of_words(summary):
         absent = [*absent_charts, *absent]
     return assemble(
         templates, shown, absent, figures, title=title or _title(summary), head=head_of(page.brief),
@@ -115,7 +115,7 @@ def render_sections(
         made = attempt(f"The section {section.name}", partial(_section, section, page, templates))
         if isinstance(made, RenderedSection):
             shown.append(made)
-        elif made:
+        elif made and (section.words_intro or not is_of_words(page.summary)):
             absent.append((section.title, made))
     return shown, absent
 
@@ -149,8 +149,9 @@ def _brief(summary: Summary) -> Summary:
 
 def _renamed(page: PageData) -> list[tuple[str, str]]:
     """Labels of columns and their short names, as far as they differ, the longest first."""
-    pairs = ((column.name, name) for column, name in zip(page.summary.columns, page.names, strict=True))
-    return sorted((pair for pair in pairs if pair[0] != pair[1]), key=lambda pair: -len(pair[0]))
+    columns = list(zip(page.summary.columns, page.names, strict=True))
+    pairs = {column.encoder: name for column, name in columns} | {column.name: name for column, name in columns}
+    return sorted((pair for pair in pairs.items() if pair[0] != pair[1]), key=lambda pair: -len(pair[0]))
 
 
 def _folders(summary: Summary) -> Sequence[str]:

@@ -10,7 +10,7 @@ from sonde.report.columns import Column, main_columns
 from sonde.report.escape import csv_text
 from sonde.report.interval import estimate_of
 from sonde.report.types import Cell, SetSummary, Summary
-from sonde.report.verdict import ALPHA, mark_of
+from sonde.report.verdict import is_significant, mark_of
 from sonde.run.variant import CellText
 
 CSV_COLUMNS = (
@@ -96,11 +96,6 @@ def gain_of(cell: Cell | None) -> float | None:
     if cell is None or cell.against is None or cell.score.value is None:
         return None
     return 100 * (cell.score.value - cell.against.value)
-
-
-def is_significant(cell: Cell) -> bool:
-    """Whether a cell differs from the best baseline, in either direction."""
-    return cell.against is not None and cell.against.p is not None and cell.against.p <= ALPHA
 
 
 def _shade(cell: Cell) -> str:

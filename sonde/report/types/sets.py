@@ -45,6 +45,8 @@ class SetSummary:
     classes: int
     n: Mapping[str, int]
     """Rows by split."""
+    label_names: Mapping[str, str] = field(default_factory=dict)
+    """What labels that are codes mean, where the task says so: ``{"NNS": "plural"}``."""
     scored_by: str
     synthetic: bool
     question: str | None
