@@ -5,33 +5,45 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
-from sonde.cli._options import STDIN, Jobs
+from sonde.cli._options import OUTPUT, STDIN, Jobs
 
 order = 20
 
+examples = """
+The sets of a suite from a treebank:
+  sonde make en_ewt-ud-*.conllu --suite universal2019 -o probes/
+Two tasks, in other sizes:
+  sonde make corpus.conllu -t past_present -t passive --sizes 4000/500/500
+To try it out, without a corpus:
+  sonde make --builtin 6000 -o probes/
+"""
+
+CORPUS = Group("The corpus", sort_key=10)
+SETS = Group("The sets", sort_key=20)
+
 
 def make(
-    *corpus: str,
-    builtin: int = 0,
-    trees: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
-    suite: Annotated[tuple[str, ...], Parameter(("--suite", "-s"))] = (),
-    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
-    out: Annotated[Path, Parameter(("--out", "-o"))] = Path("probes"),
-    sizes: str = "",
-    length: str = "",
-    seed: int = 1111,
-    exclude: Path | None = None,
-    exclusive: bool = False,
-    set_: Annotated[tuple[str, ...], Parameter("--set")] = (),
+    *corpus: Annotated[str, Parameter(group=CORPUS)],
+    builtin: Annotated[int, Parameter(group=CORPUS)] = 0,
+    trees: Annotated[tuple[str, ...], Parameter(consume_multiple=True, group=CORPUS)] = (),
+    suite: Annotated[tuple[str, ...], Parameter(("--suite", "-s"), group=SETS)] = (),
+    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"), group=SETS)] = (),
+    out: Annotated[Path, Parameter(("--out", "-o"), group=OUTPUT)] = Path("probes"),
+    sizes: Annotated[str, Parameter(group=SETS)] = "",
+    length: Annotated[str, Parameter(group=SETS)] = "",
+    seed: Annotated[int, Parameter(group=SETS)] = 1111,
+    exclude: Annotated[Path | None, Parameter(group=SETS)] = None,
+    exclusive: Annotated[bool, Parameter(group=SETS)] = False,
+    set_: Annotated[tuple[str, ...], Parameter("--set", group=SETS)] = (),
     jobs: Jobs = 1,
-    skip_bad: bool = False,
-    audit: bool = False,
-    relax: bool = False,
-    name: str | None = None,
-    language: str | None = None,
-    format: Literal["conllu", "brackets", "text"] | None = None,
+    skip_bad: Annotated[bool, Parameter(group=CORPUS)] = False,
+    audit: Annotated[bool, Parameter(group=OUTPUT)] = False,
+    relax: Annotated[bool, Parameter(group=SETS)] = False,
+    name: Annotated[str | None, Parameter(group=CORPUS)] = None,
+    language: Annotated[str | None, Parameter(group=CORPUS)] = None,
+    format: Annotated[Literal["conllu", "brackets", "text"] | None, Parameter(group=CORPUS)] = None,
 ) -> int:
     """Make probing sets from annotated text.
 
@@ -80,7 +92,7 @@ def make(
     format: str
         The format of the files. Default: from their names and contents.
     """
-    from sonde.console import err, print_sets, progress_bar
+    from sonde.console import announce, count_of, err, print_sets, progress_bar
     from sonde.core.arguments import resolve_jobs
     from sonde.corpus.corpus import Corpus
     from sonde.data.dataset import MANIFEST_FILE, Dataset
@@ -109,6 +121,12 @@ def make(
     )
     excluded = read_excluded(exclude) if exclude else ExcludedSentences()
     check_writable(out)
+    workers = resolve_jobs(jobs)
+    source_name = f"{builtin:,} built-in sentences" if builtin else source.name
+    announce(
+        f"Making {count_of(len(requests), 'set')} from {source_name}, in two passes over it; "
+        f"{count_of(workers, 'job')}; writing to {out}/"
+    )
     made: list[Any] = []
     skipped: list[Any] = []
     with progress_bar() as progress:

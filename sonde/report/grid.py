@@ -125,7 +125,7 @@ def label_columns(columns: Sequence[ColumnKey], aliases: Mapping[str, str] | Non
         several.add("limit")
     found = []
     for c in columns:
-        digest = c.identity and hashlib.blake2b(c.identity.encode(), digest_size=4).hexdigest()
+        digest = identity_digest(c.identity)
         words = {
             "probe": c.probe,
             "limit": f"partial, {c.limit:,} rows a split" if c.limit is not None else None,
@@ -140,3 +140,8 @@ def label_columns(columns: Sequence[ColumnKey], aliases: Mapping[str, str] | Non
             label.append(f"id {digest}")
         found.append(Column(**{**c._asdict(), "identity": digest, "label": tuple(label)}))
     return tuple(found)
+
+
+def identity_digest(identity: str | None) -> str | None:
+    """The identity of an encoder in a few characters."""
+    return identity and hashlib.blake2b(identity.encode(), digest_size=4).hexdigest()

@@ -42,7 +42,7 @@ def describe_set(run: Run, grid: Grid, place: SetKey, *, published: bool = False
         version=cell.version,
         language=language,
         classes=max((len(r.labels) for r in results), default=len(info.get("labels", ()))),
-        label_names=_label_names(cell.task, results[0].labels if results else info.get("labels", ())),
+        label_names=label_names_of(cell.task, results[0].labels if results else info.get("labels", ())),
         n=dict(max((r.n for r in results), key=lambda n: n["te"], default=info.get("rows", {}))),
         scored_by=results[0].metric if results else "accuracy",
         synthetic=any(r.synthetic for r in results),
@@ -57,7 +57,7 @@ def describe_set(run: Run, grid: Grid, place: SetKey, *, published: bool = False
     )
 
 
-def _label_names(task: str, labels: Iterable[str]) -> dict[str, str]:
+def label_names_of(task: str, labels: Iterable[str]) -> dict[str, str]:
     """What the labels of a set mean, if its task is known and has these labels."""
     if task not in task_names():
         return {}

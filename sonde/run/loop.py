@@ -23,7 +23,7 @@ from sonde.result import Cell, Failure
 from sonde.run.aliases import ALIASES, described, split_aliases
 from sonde.run.config import PreparedSet, RunConfig
 from sonde.run.encoder import collect, collect_finished, probe_encoder
-from sonde.run.encoder_cells import plain_cells
+from sonde.run.encoder_cells import all_cells, plain_cells
 from sonde.run.folder import Run
 from sonde.run.kept import KeptResults
 from sonde.run.log import open_log
@@ -31,6 +31,7 @@ from sonde.run.pool import UnitPool
 from sonde.run.read_sets import is_utf8, read_sets
 from sonde.run.resample import checked_resamples
 from sonde.run.subsample import Subsamples
+from sonde.run.tally import Tally, untrained_name
 from sonde.run.variants import Variants, make_variants, select_variants, untrained
 
 Encoder = str | Callable[[Sequence[str]], Any]
@@ -160,7 +161,9 @@ def evaluate(
             UnitPool(jobs),
             checked_resamples(resample),
             progress,
+            Tally(progress, aliases),
         )
+        config.pool.on_start = lambda: config.tally.report_units(list(config.pool.running.values()))
         always = [name for name in baselines if name not in named and name not in BASELINES]
         learners = [name for name in BASELINES if name in baselines]
         log.begin([*named, *always, *learners])
@@ -183,22 +186,37 @@ def evaluate(
                 "a train/test split. Leave it out."
             )
         extra = list(_prepare_variants(config, sets, variants))
+        twins = {name: untrained(name, config.seeds[0]) for name, given in named.items() if given is None}
+        if "untrained" not in variants.controls:
+            twins = {}
+        some = [s for s in sets if s.parts.protocol == "split"]
+        linear = replace(config, probes=dict([parse("linear")]), seeds=config.seeds[:1], resample=0)
+        for name in named:
+            config.tally.expect(name, _count(config, name, (*sets, *extra)))
+            if twins.get(name):
+                config.tally.expect(untrained_name(name), _count(config, name, sets))
+        for name in always:
+            config.tally.expect(name, _count(linear, name, some))
         computed: list[tuple[PreparedSet, Cell]] = []
         with _collected(config):
             for name, given in named.items():
                 probe_encoder(config, name, given, sets, extra)
-                other = untrained(name, config.seeds[0]) if given is None and "untrained" in variants.controls else None
+                other = twins.get(name)
                 if other is not None:
                     same = [PreparedSet(replace(s.parts, variant="untrained"), {}, s.parts) for s in sets]
                     probe_encoder(config, name, None, (), same, other)
             for name in always:
-                some = [s for s in sets if s.parts.protocol == "split"]
-                linear = replace(config, probes=dict([parse("linear")]), seeds=config.seeds[:1], resample=0)
                 computed += _restore(linear, name, some)
                 probe_encoder(linear, name, None, some)
+        config.tally.report("saving")
         for s, cell in computed:  # all are collected
             KeptResults(config.store).keep(log, cell, s.parts)
     return Run.load(folder)
+
+
+def _count(config: RunConfig, name: str, sets: Sequence[PreparedSet]) -> int:
+    """The cells of an encoder that is not loaded yet, as if it had one layer."""
+    return sum(1 for s in sets for _ in all_cells(config, name, s, None, ()))
 
 
 @contextmanager

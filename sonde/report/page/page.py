@@ -13,13 +13,13 @@ from sonde.report.attempt import attempt
 from sonde.report.legend import failures
 from sonde.report.names import short_names
 from sonde.report.page.bundle import bundle
-from sonde.report.page.figures import figures_of
+from sonde.report.page.figures import Figure, figures_of
 from sonde.report.page.sanitise import page_policy, script_json
 from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.page.sections import SECTIONS
 from sonde.report.page.table import table
 from sonde.report.page.templates import environment, raw
-from sonde.report.page.text import head_of
+from sonde.report.page.text import PageHeader, head_of
 from sonde.report.types import Summary
 from sonde.report.verdict import footnotes
 from sonde.report.word_texts import is_of_words, noun_of
@@ -61,9 +61,29 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
     by_section["more_charts"] += [f for f in figures if f.section not in names]
     page = PageData(summary=summary, brief=_brief(summary), figures=by_section)
     templates = environment(_renamed(page), noun_of(summary))
-    shown, absent = _sections(every, page, templates)
+    shown, absent = render_sections(every, page, templates)
     if summary.sets and not is_of_words(summary):
         absent = [*absent_charts, *absent]
+    return assemble(
+        templates, shown, absent, figures, title=title or _title(summary), head=head_of(page.brief),
+        folders=_folders(summary), served=extra is not None, of_words=is_of_words(summary), noun=noun_of(summary),
+    )  # fmt: skip
+
+
+def assemble(
+    templates: Environment,
+    shown: Sequence[RenderedSection],
+    absent: Sequence[tuple[str, str]],
+    figures: Sequence[Figure] = (),
+    *,
+    title: str,
+    head: PageHeader,
+    folders: Sequence[str],
+    served: bool = False,
+    of_words: bool = False,
+    noun: str = "encoder",
+) -> str:
+    """Put sections into one page, with their styles and scripts, and a policy that admits nothing else."""
     styles = "".join([sibling_file(__package__, "page.css"), *(own.section.style for own in shown)])
     scripts = [sibling_file(__package__, name) for name in SCRIPTS]
     scripts += [own.section.script for own in shown if own.section.script]
@@ -71,25 +91,24 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
         scripts.insert(0, bundle())
     data = {
         "figures": {figure.name: figure.data() for figure in figures},
-        "noun": noun_of(summary),
+        "noun": noun,
         "sections": {own.section.name: own.script_data for own in shown},
     }
     return templates.get_template("page.html").render(
-        policy=page_policy(styles, scripts, served=extra is not None), version=__version__,
-        title=title or _title(summary), styles=raw(styles), scripts=[raw(script) for script in scripts],
+        policy=page_policy(styles, scripts, served=served), version=__version__,
+        title=title, styles=raw(styles), scripts=[raw(script) for script in scripts],
         data=raw(script_json(data)),
-        head=head_of(page.brief), of_words=is_of_words(summary), sections=shown, absent=absent,
-        served=extra is not None, folders=_folders(summary),
+        head=head, of_words=of_words, sections=shown, absent=absent, served=served, folders=folders,
     )  # fmt: skip
 
 
-def _sections(
+def render_sections(
     every: Sequence[Section], page: PageData, templates: Environment
 ) -> tuple[list[RenderedSection], list[tuple[str, str]]]:
     """The sections with something to show; and for the rest, why they have nothing."""
     shown: list[RenderedSection] = []
     absent: list[tuple[str, str]] = []
-    if not page.summary.sets:
+    if not page.summary.sets and page.described is None:
         absent.append(("Results", "The run has none."))
         every = [section for section in every if not section.needs_results]
     for section in every:
