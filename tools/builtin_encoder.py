@@ -4,11 +4,11 @@
 
 WORK is a folder for the training data and the training itself, about fifteen minutes of processor time. The encoder
 reads sentences of the built-in grammar, seed 1, and learns to write their constituency trees; probing sets of
-`sonde make --builtin` are made from seed 0. No sentence of the training data is among the first 100,000 of that seed, up
-to case, digits and punctuation; this is checked before training.
+`sonde make --builtin` are made from seed 0. No sentence of the training data is among the first 100,000 of that seed,
+up to case, digits and punctuation; this is checked before training.
 
-Weights are rounded to half precision: those in the package are the encoder. The same command gives the same weights with
-the same version of torch on the same kind of processor.
+Weights are rounded to half precision: those in the package are the encoder. The same command gives the same weights
+with the same version of torch on the same kind of processor.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def main() -> None:
     work.mkdir(parents=True, exist_ok=True)
     if not (work / "train.trees").exists():
         write_trees(work / "train.trees")
-    subprocess.run([sys.executable, "-m", *COMMAND.split()], cwd=work, check=True)
+    subprocess.run([sys.executable, "-m", *COMMAND.split()], cwd=work, check=True)  # noqa: S603 - our own command
     ship(TrainedFolder(work / "encoder"), PLACE)
 
 
