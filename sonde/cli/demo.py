@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sonde.make import Progress
+    from sonde.report.types import Summary
     from sonde.run import Run
 
 order = 10
@@ -51,7 +53,7 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
     print_sets(manifests)
     err().print()
     summary = summarise(run)
-    print_table(summary)
+    print_table(_without_controls(summary))
     err().print()
     for line in tell_story(summary):
         err().print(line, markup=False)
@@ -60,6 +62,11 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
     page = Report.of(run, title="sonde demo").save(out / "report.html")
     err().print(f"\nThe sets are in {out}/probes/, the results in {out}/run/, the page is {page}", markup=False)
     return 2 if run.failures else 0
+
+
+def _without_controls(summary: Summary) -> Summary:
+    """The summary for a short table; the page and ``sonde show`` have the controls."""
+    return replace(summary, sets=tuple(replace(each, variants=()) for each in summary.sets), interpretations={})
 
 
 def _encoders() -> list[str]:
