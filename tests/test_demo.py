@@ -50,7 +50,6 @@ def test_it_says_what_it_leaves_out(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(demo, "DEMO_SIZES", "80/20/30")
     monkeypatch.setattr(demo, "DEMO_TASKS", {"conneau2018": ("bigram_shift",), "universal2019": ("passive",)})
     monkeypatch.setattr(demo, "find_spec", lambda name: None)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert demo.demo(out=tmp_path / "demo") == 0
     said = capsys.readouterr()
     text = " ".join((said.out + said.err).split())
