@@ -73,8 +73,9 @@ def make_request(
             raise UsageError(f"--preset {preset} has the encoder {found.encoder}; leave --encoder {encoder} out.")
         encoder = found.encoder
         known_by_preset = {**found.settings, **found.objective.get(objective, {})}
-        training = dict(found.training)
-        more = {**found.inputs, **{key: value for key, value in more.items() if value is not None}}
+        training = {**found.training, **found.objective_training.get(objective, {})}
+        fine_tune = {"fine_tune": True} if objective in found.fine_tune and more.get("vectors") else {}
+        more = {**found.inputs, **fine_tune, **{key: value for key, value in more.items() if value is not None}}
     if not encoder:
         raise UsageError(f"Name an encoder: --encoder with one of {', '.join(ARCHITECTURES)}, or --preset.")
     network = ARCHITECTURES.get(encoder)

@@ -1,13 +1,17 @@
 """Copying an encoder into another language."""
 
 import json
+import os
+import shutil
+import signal
 
 import pytest
 import torch
 
-from sonde.errors import UsageError
+from sonde.errors import SondeError, UsageError
 from sonde.training.objectives.align import pair_losses
 from sonde.training.request import make_request
+from tests.command_line import sonde
 from tests.training.tiny import SIZES, same_weights, sentences, train, write_pairs
 from tests.training.tiny import request as nli_request
 
@@ -33,7 +37,12 @@ def pairs(tmp_path_factory):
 
 def request(teacher, pairs, epochs=3, hidden=8, **settings):
     options = {"batch": 16, "epochs": epochs, "lr": 0.01, "patience": 0}
-    given = {**SIZES, "hidden": hidden, "teacher": f"trained:{teacher}", **settings}
+    given = {
+        **SIZES,
+        "hidden": hidden,
+        "teacher": teacher if isinstance(teacher, str) else f"trained:{teacher}",
+        **settings,
+    }
     return make_request("align", "bilstm-max", settings=given, options=options, width=12, train=(pairs,), held_out=30)
 
 
@@ -80,13 +89,13 @@ def test_the_classifier_of_the_teacher_chooses(teacher, pairs, tmp_path):
     assert json.loads((tmp_path / "toy" / "config.json").read_text())["selection"] == "XNLI accuracy"
 
 
-def test_an_interrupted_training_goes_on_bit_for_bit(teacher, pairs, tmp_path):
+def test_an_interrupted_training_goes_on_bit_for_bit(teacher, pairs, tmp_path, interruptible):
     asked = request(teacher, pairs, epochs=2)
     train(asked, tmp_path / "whole")
 
-    def stop(line):
-        if line.get("epoch") == 1 and "scores" in line:
-            raise KeyboardInterrupt
+    def stop(one):
+        if one.step == 10:
+            os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
         train(asked, tmp_path / "parts", stop)
@@ -99,8 +108,84 @@ def test_a_teacher_of_another_size_is_refused(teacher, pairs, tmp_path):
         train(request(teacher, pairs, hidden=10), tmp_path / "toy")
 
 
-def test_a_teacher_is_needed_and_for_xnli_one_with_a_classifier(teacher, pairs, tmp_path):
-    with pytest.raises(UsageError, match="teacher=trained:FOLDER"):
-        train(request(teacher, pairs, **{"teacher": ""}), tmp_path / "a")
-    with pytest.raises(UsageError, match="trained with nli"):
-        train(request(teacher, pairs, hidden=128, **{"teacher": "static:", "xnli": pairs}), tmp_path / "b")
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"teacher": ""}, "--teacher trained:FOLDER"),
+        ({"teacher": "static:", "hidden": 128, "xnli": "fr.tsv"}, "trained with nli, and static: was not"),
+        ({"select": "accuracy"}, "add --xnli FILE"),
+    ],
+)
+def test_what_is_missing_is_said(teacher, pairs, tmp_path, settings, message):
+    with pytest.raises(UsageError, match=message):
+        train(request(**{"teacher": teacher, "pairs": pairs, **settings}), tmp_path / "toy")
+
+
+def test_a_bag_of_words_needs_word_vectors_that_can_change(teacher, pairs, tmp_path):
+    words = {word for text in sentences(150) for word in toy(text).split()}
+    vectors = tmp_path / "toy.vec"
+    vectors.write_text(f"{len(words)} 16\n" + "".join(f"{word} {' '.join(['0.1'] * 16)}\n" for word in sorted(words)))
+    asked = {"settings": {"teacher": f"trained:{teacher}"}, "train": (pairs,), "held_out": 30, "vectors": str(vectors)}
+    with pytest.raises(UsageError, match="add --fine-tune"):
+        train(make_request("align", "bow-mean", **asked), tmp_path / "frozen")
+    preset = make_request("align", preset="xnli2018/x-cbow", options={"epochs": 1}, **asked)
+    assert preset.fine_tune
+    assert preset.objective_settings["select"] == "loss"
+    train(preset, tmp_path / "x-cbow")
+    assert scores(tmp_path / "x-cbow")
+
+
+def test_the_presets_are_those_of_the_papers():
+    last, max_ = (
+        make_request("align", preset=f"xnli2018/x-bilstm-{pool}", vectors="fr.vec") for pool in ("last", "max")
+    )
+    assert last.encoder == "bilstm-last"
+    assert max_.fine_tune
+    assert max_.objective_settings["select"] == "accuracy"
+    assert not make_request("nli", preset="xnli2018/x-bilstm-max", vectors="en.vec").fine_tune
+    for name in ("rnn-max", "rnn-last", "attention-max", "attention-last", "cnn-max", "cnn-mean"):
+        found = make_request("align", preset=f"xprobe2019/{name}", vectors="fr.vec")
+        assert not found.fine_tune
+        assert (found.options.patience, found.options.consecutive) == (2, True)
+        assert found.objective_settings == {
+            "teacher": "", "xnli": "", "loss": "norm", "negatives": 0.25, "margin": 1.0, "select": "accuracy",
+        }  # fmt: skip
+
+
+def test_another_teacher_is_refused_when_training_is_resumed(teacher, pairs, tmp_path, interruptible):
+    english = tmp_path / "en"
+    shutil.copytree(teacher, english)
+
+    def stop(one):
+        if one.step == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(request(english, pairs), tmp_path / "toy", stop)
+    shutil.copyfile(english / "epoch-000" / "model.safetensors", english / "epoch-002" / "model.safetensors")
+    shutil.copyfile(english / "epoch-000" / "model.safetensors", english / "epoch-001" / "model.safetensors")
+    with pytest.raises(UsageError, match=r"\(teacher\) is not what it was"):
+        train(request(english, pairs), tmp_path / "toy")
+
+
+def test_the_command_line(teacher, pairs, tmp_path):
+    given = ("--teacher", f"trained:{teacher}", "--pairs", pairs, "--held-out", 30, "-e", "bilstm-max")
+    done = sonde("train", "align", *given, "--set", "hidden=8", "--width", 12, "--epochs", 1, "-o", "toy", cwd=tmp_path)
+    assert "alignment loss" in done.stdout, done.stderr
+    facts = json.loads((tmp_path / "toy" / "config.json").read_text())["facts"]
+    assert facts["alignment loss before training"] > scores(tmp_path / "toy")[-1]["alignment loss"]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("one\ntwo\nthree\n", "un\ndeux\n", "lines"),
+        ("one\n\n", "\ndeux\n", "nothing is left"),
+    ],
+    ids=["unequal", "empty"],
+)
+def test_pairs_that_are_none(teacher, tmp_path, source, target, message):
+    (tmp_path / "en.txt").write_text(source)
+    (tmp_path / "fr.txt").write_text(target)
+    with pytest.raises(SondeError, match=message):
+        train(request(teacher, f"{tmp_path}/en.txt,{tmp_path}/fr.txt"), tmp_path / "toy")

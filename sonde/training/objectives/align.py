@@ -7,8 +7,8 @@ The loss of a pair with the teacher's vector x and the student's y is, in XNLI (
 where x′ and y′ are vectors of other pairs of the batch. ``loss=squared`` has squared norms; ``loss=ranking`` is the
 ranking loss max(0, margin − ‖x − y′‖ + ‖x − y‖) + max(0, margin − ‖x′ − y‖ + ‖x − y‖), which XNLI found to be much
 worse. The teacher is any encoder; its vectors are computed once. If it was trained with ``nli`` and ``xnli`` names
-NLI pairs in the language of the student, its classifier is applied to them as it is, and accuracy chooses the
-checkpoint.
+NLI pairs in the language of the student, its classifier is applied to them as it is, and its accuracy chooses the
+checkpoint (``select=accuracy``, as X-BiLSTM and X-Probe do). Otherwise the loss on dev does, as for X-CBOW.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from sonde.core.settings import Setting, Settings
-from sonde.encoders import load
+from sonde.encoders import encoder_info, load
 from sonde.errors import DataError, UsageError
 from sonde.networks.encoder import SentenceEncoder
 from sonde.networks.folder import TrainedFolder
+from sonde.training.digests import describe_sources
 from sonde.training.examples import Examples
 from sonde.training.objective import Loss, Objective, Prepared
 from sonde.training.objectives._classifier import build_head, features
@@ -40,6 +41,7 @@ NLI_FIELDS = ("text1", "text2", "label")
 TEXTS = 4096
 """Texts that the teacher is given at a time."""
 EVALUATION_BATCH = 256
+LOSS, ACCURACY = "alignment loss", "XNLI accuracy"
 
 
 class Batch(NamedTuple):
@@ -91,14 +93,25 @@ def pair_losses(x: Tensor, y: Tensor, shift: int, loss: str, negatives: float, m
 def prepare(plan: Plan) -> Prepared:
     """Encode the originals with the teacher, and build the student."""
     settings = plan.settings
-    name = str(settings["teacher"])
+    name, xnli, select = (str(settings[key]) for key in ("teacher", "xnli", "select"))
     if not name:
-        raise UsageError("Name the encoder to be copied: --set teacher=trained:FOLDER, or any other encoder.")
+        raise UsageError("Name the encoder to be copied: --teacher trained:FOLDER, or any other encoder.")
+    if select == "accuracy" and not xnli:
+        raise UsageError(
+            "select=accuracy chooses the checkpoint with the highest accuracy, and there is nothing to compute it on: "
+            "add --xnli FILE with NLI pairs in the language of the student, or --set select=loss."
+        )
     teacher = load(name)
+    plan.others["teacher"] = [{"name": name, "identity": str(encoder_info(teacher).identity)}]
     inputs = plan.inputs(lambda: (row.values[1] for row in plan.rows("train", FIELDS)))
     model = Student(inputs.encoder(), settings)
     train, dev = (_read(plan, role, inputs, teacher, model.encoder.size, name) for role in ("train", "dev"))
-    judge = _judge(str(settings["xnli"]), name, plan, inputs) if settings["xnli"] else None
+    if not any(p.requires_grad for p in model.parameters()):
+        raise UsageError(
+            f"The encoder {plan.request.encoder} has no weights but its word vectors, and these stay as they are: add "
+            "--fine-tune."
+        )
+    judge = _judge(xnli, name, plan, inputs) if xnli else None
 
     def collate(data: _Pairs, rows: NDArray[np.int64]) -> Batch:
         ids, lengths = data.examples.sequences["target"].padded(rows)
@@ -119,14 +132,18 @@ def prepare(plan: Plan) -> Prepared:
         for at in range(0, len(x), EVALUATION_BATCH):
             nearest = torch.cdist(x[at : at + EVALUATION_BATCH], y).argmin(1)
             right += int((nearest == torch.arange(at, at + len(nearest))).sum())
-        scores = {"alignment loss": total, "retrieval P@1": 100 * right / len(x)}
-        return scores if judge is None else {"XNLI accuracy": judge(model.encoder), **scores}
+        scores = {LOSS: total, "retrieval P@1": 100 * right / len(x)}
+        return scores if judge is None else {ACCURACY: judge(model.encoder), **scores}
 
     lengths = train.examples.sequences["target"].lengths[None]
     stream = Stream("train", lengths, lambda rows: collate(train, rows))
-    facts = {"teacher": name, "loss": model.loss}
-    selection = "alignment loss" if judge is None else "XNLI accuracy"
-    return Prepared(model, (stream,), evaluate, selection, inputs, maximise=judge is not None, facts=facts)
+    model.eval()
+    with torch.no_grad():
+        before = {f"{key} before training": value for key, value in evaluate().items()}
+    model.train()
+    selection = LOSS if judge is None or select == "loss" else ACCURACY
+    facts = {"teacher": name, "loss": model.loss, **before}
+    return Prepared(model, (stream,), evaluate, selection, inputs, maximise=selection == ACCURACY, facts=facts)
 
 
 class _Pairs(NamedTuple):
@@ -177,7 +194,7 @@ def _judge(source: str, teacher: str, plan: Plan, inputs: Inputs) -> Callable[[S
     folder = TrainedFolder(Path(path)) if teacher.startswith("trained:") else None
     request = folder.config.get("request", {}) if folder else {}
     if folder is None or request.get("objective") != "nli":
-        raise UsageError(f"--set xnli={source} needs a teacher that was trained with nli, and {teacher} was not.")
+        raise UsageError(f"--xnli {source} needs a teacher that was trained with nli, and {teacher} was not.")
     encoder = folder.encoder(None)
     head = build_head(4 * encoder.size, request["objective_settings"], len(LABELS))
     weights = folder.weights(folder.best())
@@ -185,6 +202,7 @@ def _judge(source: str, teacher: str, plan: Plan, inputs: Inputs) -> Callable[[S
         {key.removeprefix("head."): value for key, value in weights.items() if key.startswith("head.")}
     )
     head.eval()
+    plan.others["xnli"] = describe_sources([source])
     rows = [row for row in read_rows(source, NLI_FIELDS) if row.values[2] in LABELS]
     if not rows:
         raise DataError(f"{source} has no pairs with a label: expected {', '.join(LABELS)}, or {UNLABELLED}.")
@@ -220,6 +238,11 @@ objective = Objective(
         "negatives": Setting(0.25, "weight of the distances to other sentences", low=0),
         "margin": Setting(1.0, "margin of the ranking loss", low=0),
         "xnli": Setting("", "NLI pairs in the language of the student, on which the teacher's classifier is tried"),
+        "select": Setting(
+            "auto",
+            "the best checkpoint: by accuracy on xnli, by the loss on dev, or auto: by accuracy if there is xnli",
+            choices=("auto", "accuracy", "loss"),
+        ),
     },
     {"adam": {"patience": 2}},
     order=35,
