@@ -231,7 +231,7 @@ def test_loss_and_scores_are_drawn_by_epoch(trained, tmp_path):
     ]  # fmt: skip
     write(None, "training", tmp_path / "training.json", encoders=names)
     spec = json.loads((tmp_path / "training.json").read_text())
-    assert [panel["title"]["text"] for panel in spec["concat"]] == ["loss of training", "accuracy"]
+    assert [panel["title"]["text"] for panel in spec["concat"]] == [["loss of training"], ["accuracy"]]
     core.Root.validate(spec)
     with pytest.raises(UsageError, match="expected trained:FOLDER"):
         write(None, "training", tmp_path / "x.csv", encoders=["static:"])

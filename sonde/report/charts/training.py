@@ -101,8 +101,8 @@ chart = Chart(
     order=55,
     title="Loss and scores along training",
     doc="the loss of training and the scores on dev by epoch, for encoders of `sonde train`",
-    needs="A figure of training needs encoders of `sonde train` after an epoch at least, such as -e trained:FOLDER; there is "
-    "none.",
+    needs="A figure of training needs encoders of `sonde train` with an epoch at least, such as -e trained:FOLDER; "
+    "there is none.",
     rows=rows,
     spec=spec,
     fields=("column", "encoder_name", "measure", "epoch", "value"),
