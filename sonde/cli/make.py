@@ -40,7 +40,8 @@ def make(
     corpus: str
         CoNLL-U, bracketed or plain-text files (also .gz .bz2 .xz .zst), globs, folders, or - for standard input.
     builtin: int
-        Use this many sentences of the built-in synthetic English corpus instead.
+        Use this many sentences of the built-in synthetic corpus instead: English, or with --language qto their
+        translations into an invented language.
     trees: tuple[str, ...]
         Bracket files with the constituency trees of the same sentences.
     suite: tuple[str, ...]
@@ -90,11 +91,11 @@ def make(
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Expected either corpus files or --builtin N, for the built-in corpus.")
-    given = {"--trees": trees, "--name": name, "--language": language, "--format": format, "--skip-bad": skip_bad}
+    given = {"--trees": trees, "--name": name, "--format": format, "--skip-bad": skip_bad}
     if builtin and (idle := [option for option, value in given.items() if value]):
         raise UsageError(f"{idle[0]} is for corpus files, and has no effect on the built-in corpus: leave it out.")
     source = (
-        Corpus.synthetic(builtin)
+        Corpus.synthetic(builtin, language=language or "en")
         if builtin
         else Corpus.read(
             *("-" if c == STDIN else c for c in corpus), name=name, language=language, format=format, trees=trees

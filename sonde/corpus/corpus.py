@@ -23,6 +23,8 @@ from sonde.corpus.stdin import spool_stdin
 from sonde.corpus.trees import index_trees, with_tree
 from sonde.errors import CorpusError, DataError, UsageError
 
+BUILTIN_NAMES = {"en": "builtin", "qto": "builtin-toy"}
+"""The built-in corpora by language."""
 READERS = {"conllu": read_conllu, "brackets": read_brackets, "text": read_plain}
 
 _UD_NAME = re.compile(r"(([a-z]{2,3})_[A-Za-z0-9]+)-(?:ud-.*|(?:train|dev|test)[^-]*)")
@@ -145,8 +147,8 @@ class Corpus:
         return cls(name or _name(typed), language, files, brackets, format)
 
     @classmethod
-    def synthetic(cls, n: int, seed: int = 0) -> Corpus:
-        """The built-in corpus: generated English sentences with gold annotation.
+    def synthetic(cls, n: int, seed: int = 0, language: str = "en") -> Corpus:
+        """The built-in corpus: generated English sentences with gold annotation, or their translations.
 
         Parameters
         ----------
@@ -154,6 +156,9 @@ class Corpus:
             The number of sentences.
         seed
             Another seed gives other sentences.
+        language
+            ``en``, or ``qto``: an invented language with its own words, word order and inflection, in which sentence
+            number i is the translation of sentence number i in English.
 
         Examples
         --------
@@ -163,7 +168,10 @@ class Corpus:
         """
         if n < 1:
             raise UsageError(f"the built-in corpus needs at least 1 sentence, got {n}")
-        return cls("builtin", "en", builtin=n, seed=seed)
+        if language not in BUILTIN_NAMES:
+            languages = " and ".join(BUILTIN_NAMES)
+            raise UsageError(f"the built-in corpus is in {languages} (an invented language), not in {language!r}")
+        return cls(BUILTIN_NAMES[language], language, builtin=n, seed=seed)
 
     @classmethod
     def of(cls, sentences: Sentence | Iterable[Sentence], name: str = "memory", language: str | None = None) -> Corpus:
@@ -248,9 +256,13 @@ class Corpus:
 
     def _unjoined(self, shard: int, of: int, on_error: OnError | None) -> Iterator[Sentence]:
         if self.builtin:
+            from sonde.corpus import toy
             from sonde.corpus.spool import generated
 
-            yield from generated(self.builtin, self.seed, shard, of, self.spool)
+            found = generated(self.builtin, self.seed, shard, of, self.spool)
+            if self.language == toy.CODE:
+                found = map(toy.translated, found)
+            yield from found
         elif self.loaded is not None:
             for start in range(shard * SHARD_BLOCK, len(self.loaded), of * SHARD_BLOCK):
                 yield from self.loaded[start : start + SHARD_BLOCK]

@@ -47,34 +47,43 @@ class Word(NamedTuple):
     deprel: str
 
 
+class _English(NamedTuple):
+    """The columns of an English sentence, none of which the built-in corpus lacks."""
+
+    lemmas: tuple[str, ...]
+    upos: tuple[str, ...]
+    features: list[dict[str, str]]
+    heads: tuple[int, ...]
+    deprels: tuple[str, ...]
+
+
 def inflected(sentence: Sentence) -> dict[int, Word]:
     """The words of the translation by the positions of the English ones; those that have no word are not there."""
-    s = sentence
-    assert s.lemmas and s.upos and s.feats and s.heads and s.deprels, "the built-in corpus has all columns"
-    features = [dict(pair.split("=") for pair in feats.split("|")) if feats != "_" else {} for feats in s.feats]
-    heads_of_others = set(s.heads)
-    last = len(s.forms) - 1
+    features = [dict(pair.split("=") for pair in feats.split("|") if pair != "_") for feats in sentence.feats or ()]
+    s = _English(sentence.lemmas or (), sentence.upos or (), features, sentence.heads or (), sentence.deprels or ())
+    definite = {head for lemma, head in zip(s.lemmas, s.heads, strict=True) if lemma == "the"}
+    have_dependents = set(s.heads)
     found = {}
-    for i, (lemma, upos, head, deprel) in enumerate(zip(s.lemmas, s.upos, s.heads, s.deprels, strict=True)):
+    for i, (lemma, upos) in enumerate(zip(s.lemmas, s.upos, strict=True)):
         # inner punctuation follows the English order, and is left out
-        if i not in heads_of_others and ((lemma, upos) in IN_SUFFIXES or (upos == "PUNCT" and i != last)):
+        without_word = (lemma, upos) in IN_SUFFIXES or (upos == "PUNCT" and i < len(s.upos) - 1)
+        if without_word and i not in have_dependents:
             continue
         own = dict(features[i])
         if upos in ("NOUN", "PROPN", "ADJ"):
-            own |= _nominal(s, features, i)
-        if upos == "NOUN" and any(s.heads[j] == i and s.lemmas[j] == "the" for j in range(len(s.forms))):
+            own |= _nominal(s, i)
+        if upos == "NOUN" and i in definite:
             own["Definite"] = "Def"
         kept = stem(lemma, upos)
-        form = kept + _suffix(upos, own)
         feats = "|".join(f"{key}={own[key]}" for key in sorted(own, key=str.lower)) or "_"
-        found[i] = Word(form, kept, upos, feats, head, deprel)
+        found[i] = Word(kept + _suffix(upos, own), kept, upos, feats, s.heads[i], s.deprels[i])
     return found
 
 
 @lru_cache(maxsize=1 << 14)
 def stem(lemma: str, upos: str) -> str:
     """The stem of the word for a lemma; names, numbers in digits and punctuation stay as they are."""
-    if upos in ("PROPN", "PUNCT") or not lemma.isalpha() and upos == "NUM":
+    if upos in ("PROPN", "PUNCT") or (not lemma.isalpha() and upos == "NUM"):
         return lemma
     number = int.from_bytes(blake2b(f"{lemma.lower()}/{upos}".encode(), digest_size=8).digest(), "big")
     found = ""
@@ -85,16 +94,15 @@ def stem(lemma: str, upos: str) -> str:
     return found + CODAS[number % len(CODAS)]
 
 
-def _nominal(s: Sentence, features: list[dict[str, str]], at: int) -> dict[str, str]:
+def _nominal(s: _English, at: int) -> dict[str, str]:
     """Number and case: a noun has that of its relation, an attribute those of its noun, a predicate the nominative."""
-    assert s.upos and s.heads and s.deprels
     deprel, head = s.deprels[at], s.heads[at]
     if deprel == "amod" and s.upos[head] in ("NOUN", "PROPN"):
-        return _nominal(s, features, head)
+        return _nominal(s, head)
     while deprel in INHERITED and s.upos[head] in ("NOUN", "PROPN", "PRON"):
         deprel, head = s.deprels[head], s.heads[head]
     case = CASES.get(deprel) or CASES.get(deprel.partition(":")[0], "Nom")
-    number = features[at].get("Number", "Sing")
+    number = s.features[at].get("Number", "Sing")
     return {"Case": case, "Number": "Plur" if number == "Ptan" else number}
 
 
