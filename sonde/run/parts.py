@@ -76,6 +76,8 @@ class Parts:
     """For retrieval, the images (n, d) of each split; the captions of an image are consecutive rows."""
     variant: str | None = None
     """The control or measure that this was made for."""
+    train_language: str | None = None
+    """The language of the training rows, where it is not that of the set."""
     same_rows: Parts | None = None
     """For a control that splits the rows again, the same rows with the labels of the task, to compare with."""
 
@@ -132,6 +134,7 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
         dataset.name, dataset.task, version, dataset.language, dataset.digest, labels,
         part(train), part(dev), part(test), trained_on, chosen_on, synthetic, limit, protocol,
         tuple(images(dataset, split) for split in SPLITS) if protocol == "retrieval" else (),
+        train_language=dataset.manifest.get("train_language"),
     )  # fmt: skip
 
 
