@@ -32,6 +32,7 @@ def make(
     name: str | None = None,
     language: str | None = None,
     format: Literal["conllu", "brackets", "text"] | None = None,
+    tokenise: str = "",
 ) -> int:
     """Make probing sets from annotated text.
 
@@ -78,6 +79,9 @@ def make(
         Its language code. Default: from the file names.
     format: str
         The format of the files. Default: from their names and contents.
+    tokenise: str
+        How plain text is split into words: moses-fr and other languages, jieba (Chinese), janome (Japanese), pythainlp
+        (Thai), simple or space. Default: at white space and punctuation.
     """
     from sonde.console import err, print_sets, progress_bar
     from sonde.core.arguments import resolve_jobs
@@ -91,14 +95,20 @@ def make(
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Expected either corpus files or --builtin N, for the built-in corpus.")
-    given = {"--trees": trees, "--name": name, "--format": format, "--skip-bad": skip_bad}
+    given = {"--trees": trees, "--name": name, "--format": format, "--skip-bad": skip_bad,
+             "--tokenise": tokenise}  # fmt: skip
     if builtin and (idle := [option for option, value in given.items() if value]):
         raise UsageError(f"{idle[0]} is for corpus files, and has no effect on the built-in corpus: leave it out.")
     source = (
         Corpus.synthetic(builtin, language=language or "en")
         if builtin
         else Corpus.read(
-            *("-" if c == STDIN else c for c in corpus), name=name, language=language, format=format, trees=trees
+            *("-" if c == STDIN else c for c in corpus),
+            name=name,
+            language=language,
+            format=format,
+            trees=trees,
+            tokenise=tokenise,
         )
     )
     requests = select_tasks(suite, task, sizes=sizes, length=length, settings=set_)

@@ -39,7 +39,7 @@ def train(
     words: Annotated[int | None, Parameter(group=WORDS)] = None,
     width: Annotated[int | None, Parameter(group=WORDS)] = None,
     projection: Annotated[int | None, Parameter(group=WORDS)] = None,
-    tokenise: Annotated[Literal["simple", "space"] | None, Parameter(group=WORDS)] = None,
+    tokenise: Annotated[str | None, Parameter(group=WORDS)] = None,
     case: Annotated[Literal["fallback", "lower", "as-is"] | None, Parameter(group=WORDS)] = None,
     optimiser: Annotated[str | None, Parameter(group=TRAINING)] = None,
     lr: Annotated[float | None, Parameter(group=TRAINING)] = None,
@@ -103,7 +103,8 @@ def train(
     projection: int
         Project word vectors to this many dimensions. Default: 0, no projection.
     tokenise: str
-        simple splits punctuation off words; space splits at white space only. Default: simple.
+        simple splits punctuation off words; space splits at white space only; moses-fr and other languages, jieba
+        (Chinese), janome (Japanese) and pythainlp (Thai) need these packages. Default: simple.
     case: str
         How words are looked up: as-is, lower, or fallback: as they are, then in lower case, then capitalised. Default:
         fallback.

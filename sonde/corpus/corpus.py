@@ -20,12 +20,17 @@ from sonde.corpus.files import detect_format, expand, stem
 from sonde.corpus.plain import read_plain
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.stdin import spool_stdin
+from sonde.corpus.tokenisers import tokeniser
 from sonde.corpus.trees import index_trees, with_tree
 from sonde.errors import CorpusError, DataError, UsageError
 
 BUILTIN_NAMES = {"en": "builtin", "qto": "builtin-toy"}
 """The built-in corpora by language."""
-READERS = {"conllu": read_conllu, "brackets": read_brackets, "text": read_plain}
+READERS: dict[str, Callable[..., Iterator[Sentence]]] = {
+    "conllu": read_conllu,
+    "brackets": read_brackets,
+    "text": read_plain,
+}
 
 _UD_NAME = re.compile(r"(([a-z]{2,3})_[A-Za-z0-9]+)-(?:ud-.*|(?:train|dev|test)[^-]*)")
 
@@ -84,6 +89,8 @@ class Corpus:
     seed: int = 0
     loaded: tuple[Sentence, ...] | None = field(default=None)
     spool: str = ""
+    tokenise: str = ""
+    """The tokeniser of plain text; empty: that of ``sonde.corpus.plain``."""
 
     def __repr__(self) -> str:
         if self.builtin:
@@ -103,6 +110,7 @@ class Corpus:
         language: str | None = None,
         format: str | None = None,
         trees: StringsOrPaths = (),
+        tokenise: str = "",
     ) -> Corpus:
         """A corpus of files: CoNLL-U, bracketed trees or plain text, compressed or not. Nothing is read yet.
 
@@ -116,6 +124,8 @@ class Corpus:
             ``conllu``, ``brackets`` or ``text``; by default inferred from suffix and content.
         trees
             Bracket files with constituency trees of the same sentences.
+        tokenise
+            How plain text is split into words: ``moses-fr``, ``jieba``, …; by default at white space and punctuation.
 
         Raises
         ------
@@ -144,7 +154,9 @@ class Corpus:
         if language is None and len(guesses) == len(typed) and len(languages) == 1:
             language = languages.pop()
         brackets = expand(typed_trees) if (typed_trees := as_strings(trees, "a path")) else ()
-        return cls(name or _name(typed), language, files, brackets, format)
+        if tokenise:
+            tokeniser(tokenise)  # it may not be installed
+        return cls(name or _name(typed), language, files, brackets, format, tokenise=tokenise)
 
     @classmethod
     def synthetic(cls, n: int, seed: int = 0, language: str = "en") -> Corpus:
@@ -269,8 +281,9 @@ class Corpus:
         else:
             for number, file in enumerate(self.files):
                 # every file begins with another shard, or all small files would go to the first
-                reader = READERS[self.format or detect_format(file)]
-                yield from reader(file, shard=(shard - number) % of, of=of, on_error=on_error)
+                format = self.format or detect_format(file)
+                own = {"tokeniser": self.tokenise} if format == "text" and self.tokenise else {}
+                yield from READERS[format](file, shard=(shard - number) % of, of=of, on_error=on_error, **own)
 
     def _joined(self, shard: int, of: int, on_error: OnError | None) -> Iterator[Sentence]:
         index = index_trees(self.trees)

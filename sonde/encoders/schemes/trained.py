@@ -96,7 +96,9 @@ class Trained:
             width = self.network.inputs(torch.zeros(1, 1, dtype=torch.long, device=self.device)).shape[-1]
             found = np.zeros((len(words), width), np.float32)
             for i, word in enumerate(words):
-                tokens = [token for part in word.split() for token in self.vocabulary.split(part)]
+                tokens = [
+                    token for part in self.vocabulary.spaced(word).split() for token in self.vocabulary.split(part)
+                ]
                 if known := [number for token in tokens if (number := self.vocabulary.number(token))]:
                     vectors = self.network.inputs(torch.tensor([known], device=self.device))
                     found[i] = vectors[0].mean(0).cpu().numpy()
