@@ -12,7 +12,7 @@ from sonde.networks.folder import open_folder
 from sonde.report.drawing.chart import Chart
 from sonde.report.drawing.figure_style import Row, Spec, figure_style, number_axis, styles, tooltip
 from sonde.report.drawing.lines import Axes, panel_height, panels_of_lines, x_encoding
-from sonde.report.drawing.options import METRIC_TITLES, Options
+from sonde.report.drawing.options import Options
 from sonde.report.drawing.panels import Panel, legend_columns
 from sonde.report.escape import plain
 from sonde.report.names import short_names
@@ -71,10 +71,8 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     def draw(panel: Panel) -> Spec:
         x = x_encoding(style, Axes(x="epoch" if panel.last else "", ticks=ticks))
         x = {**x, "scale": {**x["scale"], "domain": [epochs[0], epochs[-1]]}}
-        measure = measures[panel.number]
-        title = METRIC_TITLES.get(measure, measure)
         scale = {"zero": False, "nice": True}
-        y = {"field": "value", "type": "quantitative", "scale": scale, "axis": number_axis(title, tickCount=4)}
+        y = {"field": "value", "type": "quantitative", "scale": scale, "axis": number_axis("", tickCount=4)}
         return {
             "height": panel_height(style, panel),
             "encoding": {"x": x, "y": y, "color": colour},
