@@ -8,8 +8,11 @@ import signal
 import pytest
 import torch
 
-from sonde.errors import SondeError, UsageError
-from sonde.training.objectives.align import pair_losses
+from sonde.errors import CorpusError, SondeError, UsageError
+from sonde.networks.folder import TrainedFolder
+from sonde.training.inputs import Inputs
+from sonde.training.objectives.align import _judge, pair_losses
+from sonde.training.plan import Plan
 from sonde.training.request import make_request
 from tests.command_line import sonde
 from tests.training.tiny import SIZES, same_weights, sentences, train, write_pairs
@@ -114,11 +117,34 @@ def test_a_teacher_of_another_size_is_refused(teacher, pairs, tmp_path):
         ({"teacher": ""}, "--teacher trained:FOLDER"),
         ({"teacher": "static:", "hidden": 128, "xnli": "fr.tsv"}, "trained with nli, and static: was not"),
         ({"select": "accuracy"}, "add --xnli FILE"),
+        ({"teacher": "trained:EN?layer=1", "xnli": "fr.tsv"}, "leave layer out"),
     ],
 )
 def test_what_is_missing_is_said(teacher, pairs, tmp_path, settings, message):
+    if "EN" in settings.get("teacher", ""):
+        settings = {**settings, "teacher": settings["teacher"].replace("EN", str(teacher))}
     with pytest.raises(UsageError, match=message):
         train(request(**{"teacher": teacher, "pairs": pairs, **settings}), tmp_path / "toy")
+
+
+def test_labels_that_are_none_are_refused(teacher, pairs, tmp_path):
+    (tmp_path / "fr.tsv").write_text("a\tb\tmaybe\n")
+    with pytest.raises(CorpusError, match=r"fr\.tsv:1.*'maybe'"):
+        train(request(teacher, pairs, xnli=str(tmp_path / "fr.tsv")), tmp_path / "toy")
+
+
+def test_the_classifier_is_that_of_the_teachers_checkpoint(teacher, pairs, tmp_path):
+    """A student that is the teacher itself has the accuracy of the teacher at that epoch."""
+    nli = write_pairs(tmp_path / "dev.tsv", 30, 1)
+    expected = [line["accuracy"] for line in scores(teacher)]
+    for epoch in (1, 2):
+        asked = request(f"trained:{teacher}?epoch={epoch}", pairs, xnli=nli)
+        judge = _judge(nli, asked.objective_settings["teacher"], 16, Plan(asked, tmp_path / str(epoch)), Inputs(
+            TrainedFolder(teacher).vocabulary, TrainedFolder(teacher).network, None, {}
+        ))  # fmt: skip
+        with torch.no_grad():
+            found = judge(TrainedFolder(teacher).encoder(TrainedFolder(teacher).find("epoch", epoch)).eval())
+        assert found == expected[epoch - 1]
 
 
 def test_a_bag_of_words_needs_word_vectors_that_can_change(teacher, pairs, tmp_path):

@@ -173,7 +173,7 @@ def load(spec: Spec) -> Trained:
     torch = import_torch()
     device = find_device(spec, given.get("device"))
     folder = _folder(spec)
-    checkpoint = None if seed is not None else _checkpoint(spec, folder)
+    checkpoint = None if seed is not None else checkpoint_of(spec, folder)
     content = folder.digest(checkpoint)
     network = folder.encoder(checkpoint, seed).to(device)
     if folder.digest(checkpoint) != content:
@@ -230,7 +230,8 @@ def _folder(spec: Spec) -> TrainedFolder:
     return open_folder(Path(spec.path).expanduser())
 
 
-def _checkpoint(spec: Spec, folder: TrainedFolder) -> Checkpoint:
+def checkpoint_of(spec: Spec, folder: TrainedFolder) -> Checkpoint:
+    """The checkpoint that a name stands for."""
     given = dict(spec.options)
     for kind in ("epoch", "step"):
         if given.get(kind) == "all":
