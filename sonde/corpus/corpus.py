@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,7 +14,8 @@ from sonde.core.files import COMPRESSED
 from sonde.core.memory import gc_paused
 from sonde.corpus.brackets import read_brackets
 from sonde.corpus.conllu import SHARD_BLOCK, read_conllu
-from sonde.corpus.files import detect_format, expand, stem
+from sonde.corpus.digest import digest_of
+from sonde.corpus.files import UD_NAME, corpus_name, detect_format, expand, stem
 from sonde.corpus.plain import read_plain
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.stdin import spool_stdin
@@ -31,8 +30,6 @@ READERS: dict[str, Callable[..., Iterator[Sentence]]] = {
     "brackets": read_brackets,
     "text": read_plain,
 }
-
-_UD_NAME = re.compile(r"(([a-z]{2,3})_[A-Za-z0-9]+)-(?:ud-.*|(?:train|dev|test)[^-]*)")
 
 SMALL_SENTENCES = 20_000
 SMALL_BYTES = 1 << 26
@@ -149,14 +146,14 @@ class Corpus:
         if format is None:
             for file in files:
                 detect_format(file)  # so that a file in an unknown format is refused now, not in the middle of a run
-        guesses = [m for path in typed if (m := _UD_NAME.fullmatch(stem(path)))]
+        guesses = [m for path in typed if (m := UD_NAME.fullmatch(stem(path)))]
         languages = {m[2] for m in guesses}
         if language is None and len(guesses) == len(typed) and len(languages) == 1:
             language = languages.pop()
         brackets = expand(typed_trees) if (typed_trees := as_strings(trees, "a path")) else ()
         if tokenise:
             tokeniser(tokenise)  # it may not be installed
-        return cls(name or _name(typed), language, files, brackets, format, tokenise=tokenise)
+        return cls(name or corpus_name(typed), language, files, brackets, format, tokenise=tokenise)
 
     @classmethod
     def synthetic(cls, n: int, seed: int = 0, language: str = "en") -> Corpus:
@@ -169,8 +166,7 @@ class Corpus:
         seed
             Another seed gives other sentences.
         language
-            ``en``, or ``qto``: an invented language with its own words, word order and inflection, in which sentence
-            number i is the translation of sentence number i in English.
+            ``en``, or ``qto``: an invented language, in which sentence i is the translation of the English one.
 
         Examples
         --------
@@ -181,8 +177,7 @@ class Corpus:
         if n < 1:
             raise UsageError(f"the built-in corpus needs at least 1 sentence, got {n}")
         if language not in BUILTIN_NAMES:
-            languages = " and ".join(BUILTIN_NAMES)
-            raise UsageError(f"the built-in corpus is in {languages} (an invented language), not in {language!r}")
+            raise UsageError(f"the built-in corpus is in en and qto (an invented language), not in {language!r}")
         return cls(BUILTIN_NAMES[language], language, builtin=n, seed=seed)
 
     @classmethod
@@ -268,13 +263,9 @@ class Corpus:
 
     def _unjoined(self, shard: int, of: int, on_error: OnError | None) -> Iterator[Sentence]:
         if self.builtin:
-            from sonde.corpus import toy
             from sonde.corpus.spool import generated
 
-            found = generated(self.builtin, self.seed, shard, of, self.spool)
-            if self.language == toy.CODE:
-                found = map(toy.translated, found)
-            yield from found
+            yield from generated(self.builtin, self.seed, shard, of, self.spool, self.language or "")
         elif self.loaded is not None:
             for start in range(shard * SHARD_BLOCK, len(self.loaded), of * SHARD_BLOCK):
                 yield from self.loaded[start : start + SHARD_BLOCK]
@@ -305,20 +296,3 @@ class Corpus:
                     f"no tree of {', '.join(self.trees)} has the words of a sentence of {self.name}: the first "
                     f"sentence is {' '.join(first.forms)!r} in document {first.doc!r}, the first tree {got}"
                 )
-
-
-def digest_of(sentence: Sentence) -> int:
-    """A 128-bit number for a sentence: its id, document, text and every column (the spaces are in the text)."""
-    s = sentence
-    columns = (s.forms, s.lemmas, s.upos, s.xpos, s.feats, s.deprels)
-    parts = ["" if column is None else "\t".join(column) for column in columns]
-    tree = "" if s.tree is None else str(s.tree)
-    content = "\n".join((s.id, s.doc or "", s.text, *parts, repr(s.heads), repr(s.mwts), tree))
-    return int.from_bytes(blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).digest(), "big")
-
-
-def _name(typed: Sequence[str]) -> str:
-    """A name from the files: the treebank's where a file is named as in UD, otherwise the file's."""
-    found = dict.fromkeys(m[1] if (m := _UD_NAME.fullmatch(stem(path))) else stem(path) for path in typed)
-    names = list(found)
-    return "+".join(names) if len(names) <= 4 else f"{names[0]}+{len(names) - 1}"
