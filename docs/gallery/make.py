@@ -4,7 +4,8 @@ Most are of sets made from the built-in corpus, whose sentences are synthetic. T
 from ``sonde.published``, and redraw figures of these papers. Others are made only if arguments name what they are of,
 and then only these. Of trained encoders, as docs/trained-encoders.md says: --selection takes the folder of one,
 --translate a run of one at all epochs, and --nli runs of one in several sizes. --alignment takes folders of
-`sonde align`, one for words-map and one, with --dev, for criterion; --words, a run of `sonde words`.
+`sonde align`, one for words-map and one, with --dev, for criterion; --words, a run of `sonde words`; --copies,
+folders of `sonde train align`, as docs/across-languages.md says.
 """
 
 from argparse import ArgumentParser
@@ -174,6 +175,7 @@ if __name__ == "__main__":
     parser.add_argument("--nli", metavar="RUN", type=Path, nargs="+")
     parser.add_argument("--alignment", metavar="FOLDER", nargs=2)
     parser.add_argument("--words", metavar="RUN", type=Path)
+    parser.add_argument("--copies", metavar="FOLDER", nargs="+")
     given = parser.parse_args()
     if given.selection:
         selected(given.out, given.selection)
@@ -185,5 +187,7 @@ if __name__ == "__main__":
         aligned(given.out, *given.alignment)
     if given.words:
         write(full_summary(Run.load(given.words)), "frequency", given.out / "frequency.svg")
-    if not any((given.selection, given.translate, given.nli, given.alignment, given.words)):
+    if given.copies:
+        write(None, "training", given.out / "training.svg", encoders=[f"trained:{folder}" for folder in given.copies])
+    if not any((given.selection, given.translate, given.nli, given.alignment, given.words, given.copies)):
         main(given.out)

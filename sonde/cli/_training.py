@@ -165,7 +165,10 @@ def _print_preset(name: str, *, blank_line: bool) -> None:
         f"Words: {_options(found.inputs)}." * bool(found.inputs),
         f"Training: {_options(found.training)}." * bool(found.training),
     ]
-    lines += [f"For {goal}: {_texts(own) or 'its defaults'}." for goal, own in found.objective.items()]
+    for goal, own in found.objective.items():
+        chosen = {**own, **found.objective_training.get(goal, {})}
+        tuned = ", word vectors fine-tuned" * (goal in found.fine_tune)
+        lines.append(f"For {goal}: {_texts(chosen) or 'its defaults'}{tuned}.")
     out().print(*filter(None, lines), sep="\n", markup=False, soft_wrap=True)
 
 

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import cyclopts
 from cyclopts import Parameter
 
+from sonde.cli._translate import translate
+from sonde.cli._xnli import xnli
+
 if TYPE_CHECKING:
     from sonde.transfer.remote_sets import RemoteSet
 
@@ -17,6 +20,8 @@ order = 40
 data = cyclopts.App(
     name="data", help="Download, check and convert the data of SentEval's and other transfer sets.", version_flags=()
 )
+data.command(xnli)
+data.command(translate)
 
 
 @data.command

@@ -44,6 +44,7 @@ def make(
     name: Annotated[str | None, Parameter(group=CORPUS)] = None,
     language: Annotated[str | None, Parameter(group=CORPUS)] = None,
     format: Annotated[Literal["conllu", "brackets", "text"] | None, Parameter(group=CORPUS)] = None,
+    tokenise: Annotated[str, Parameter(group=CORPUS)] = "",
 ) -> int:
     """Make probing sets from annotated text.
 
@@ -52,7 +53,8 @@ def make(
     corpus: str
         CoNLL-U, bracketed or plain-text files (also .gz .bz2 .xz .zst), globs, folders, or - for standard input.
     builtin: int
-        Use this many sentences of the built-in synthetic English corpus instead.
+        Use this many sentences of the built-in synthetic corpus instead: English, or with --language qto their
+        translations into an invented language.
     trees: tuple[str, ...]
         Bracket files with the constituency trees of the same sentences.
     suite: tuple[str, ...]
@@ -91,6 +93,9 @@ def make(
         Its language code. Default: from the file names.
     format: str
         The format of the files. Default: from their names and contents.
+    tokenise: str
+        How plain text is split into words: moses-fr and other languages, jieba (Chinese), janome (Japanese), pythainlp
+        (Thai), simple or space. Default: at white space and punctuation.
     """
     from sonde.console import announce, count_of, err, print_sets, progress_bar
     from sonde.core.arguments import resolve_jobs
@@ -105,14 +110,20 @@ def make(
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Expected either corpus files or --builtin N, for the built-in corpus.")
-    given = {"--trees": trees, "--name": name, "--language": language, "--format": format, "--skip-bad": skip_bad}
+    given = {"--trees": trees, "--name": name, "--format": format, "--skip-bad": skip_bad,
+             "--tokenise": tokenise}  # fmt: skip
     if builtin and (idle := [option for option, value in given.items() if value]):
         raise UsageError(f"{idle[0]} is for corpus files, and has no effect on the built-in corpus: leave it out.")
     source = (
-        Corpus.synthetic(builtin)
+        Corpus.synthetic(builtin, language=language or "en")
         if builtin
         else Corpus.read(
-            *("-" if c == STDIN else c for c in corpus), name=name, language=language, format=format, trees=trees
+            *("-" if c == STDIN else c for c in corpus),
+            name=name,
+            language=language,
+            format=format,
+            trees=trees,
+            tokenise=tokenise,
         )
     )
     workers = resolve_jobs(jobs)
@@ -121,7 +132,6 @@ def make(
     )
     excluded = read_excluded(exclude) if exclude else ExcludedSentences()
     check_writable(out)
-    workers = resolve_jobs(jobs)
     source_name = f"{builtin:,} built-in sentences" if builtin else source.name
     announce(
         f"Making {count_of(len(requests), 'set')} from {source_name}, in two passes over it; "

@@ -8,8 +8,10 @@ from collections import Counter
 order = 60
 
 
-def sentences(*paths: str, sources: bool = False) -> int:
-    """Print the distinct texts of probing sets, to be encoded elsewhere for `npy:`.
+def sentences(
+    *paths: str, sources: bool = False, builtin: int = 0, language: tuple[str, ...] = (), seed: int = 0
+) -> int:
+    """Print the distinct texts of probing sets, to be encoded elsewhere for `npy:`; or text of the built-in corpus.
 
     One per line; line breaks, tabs and backslashes are written \\n, \\t and \\\\.
 
@@ -20,6 +22,12 @@ def sentences(*paths: str, sources: bool = False) -> int:
     sources: bool
         Print the original sentences, too, where rows have words exchanged or replaced: none of them should be in the
         training text of an encoder. Exit code 2 if a set does not have them all.
+    builtin: int
+        Print this many sentences of the built-in corpus instead, several languages in columns, with tabs between them.
+    language: tuple[str, ...]
+        For --builtin: en (the default), or qto, an invented language; may be repeated, for parallel text.
+    seed: int
+        For --builtin: another seed gives other sentences. Default: 0, as for `sonde make --builtin`.
     """
     from sonde.cli._sets import readable_sets
     from sonde.console import err
@@ -28,8 +36,15 @@ def sentences(*paths: str, sources: bool = False) -> int:
     from sonde.encoders.schemes.npy import to_line
     from sonde.errors import UsageError
 
-    if not paths:
-        raise UsageError("Name the sets whose texts to print.")
+    if bool(paths) == bool(builtin):
+        raise UsageError("Expected either sets whose texts to print, or --builtin N, for the built-in corpus.")
+    if builtin and sources:
+        raise UsageError("--sources is for probing sets, and has no effect on the built-in corpus: leave it out.")
+    if builtin:
+        _print_builtin(builtin, language or ("en",), seed)
+        return 0
+    if language or seed:
+        raise UsageError(f"--{'language' if language else 'seed'} is for --builtin N: leave it out.")
     unread: list[str] = []
     datasets = list(readable_sets(paths, unread))
     if not datasets:
@@ -52,3 +67,12 @@ def sentences(*paths: str, sources: bool = False) -> int:
             style="yellow", markup=False, soft_wrap=True,
         )  # fmt: skip
     return 2 if incomplete or unread else 0
+
+
+def _print_builtin(n: int, languages: tuple[str, ...], seed: int) -> None:
+    """Print sentences of the built-in corpus, a language in each column."""
+    from sonde.corpus.corpus import Corpus
+
+    for row in zip(*(Corpus.synthetic(n, seed, language) for language in languages), strict=True):
+        sys.stdout.buffer.write(("\t".join(sentence.text for sentence in row) + "\n").encode())
+    sys.stdout.flush()

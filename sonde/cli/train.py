@@ -26,18 +26,20 @@ def train(
     set_: Annotated[tuple[str, ...], Parameter("--set")] = (),
     out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
     list_: Annotated[bool, Parameter("--list")] = False,
-    train: Annotated[tuple[str, ...], Parameter(group=DATA, consume_multiple=True)] = (),
+    train: Annotated[tuple[str, ...], Parameter(("--train", "--pairs"), group=DATA, consume_multiple=True)] = (),
     dev: Annotated[tuple[str, ...], Parameter(group=DATA, consume_multiple=True)] = (),
     held_out: Annotated[int | None, Parameter(group=DATA)] = None,
     columns: Annotated[str, Parameter(group=DATA)] = "",
     max_length: Annotated[int | None, Parameter(group=DATA)] = None,
     withhold: Annotated[tuple[str, ...], Parameter(group=DATA, consume_multiple=True)] = (),
+    teacher: Annotated[str, Parameter(group=DATA)] = "",
+    xnli: Annotated[str, Parameter(group=DATA)] = "",
     vectors: Annotated[str, Parameter(group=WORDS)] = "",
-    fine_tune: Annotated[bool, Parameter(group=WORDS)] = False,
+    fine_tune: Annotated[bool | None, Parameter(group=WORDS, negative="--no-fine-tune")] = None,
     words: Annotated[int | None, Parameter(group=WORDS)] = None,
     width: Annotated[int | None, Parameter(group=WORDS)] = None,
     projection: Annotated[int | None, Parameter(group=WORDS)] = None,
-    tokenise: Annotated[Literal["simple", "space"] | None, Parameter(group=WORDS)] = None,
+    tokenise: Annotated[str | None, Parameter(group=WORDS)] = None,
     case: Annotated[Literal["fallback", "lower", "as-is"] | None, Parameter(group=WORDS)] = None,
     optimiser: Annotated[str | None, Parameter(group=TRAINING)] = None,
     lr: Annotated[float | None, Parameter(group=TRAINING)] = None,
@@ -86,10 +88,14 @@ def train(
         Leave out examples with longer texts, in words. Default: 200.
     withhold: tuple[str, ...]
         Probing sets: their sentences are left out of training. May be repeated.
+    teacher: str
+        For align: the encoder to be copied, trained:FOLDER or any other.
+    xnli: str
+        For align: NLI pairs in the new language, on which the classifier of the teacher is tried after each epoch.
     vectors: str
         A file of word vectors, in any format that vec: reads. Default: they are learned.
     fine_tune: bool
-        Change the given word vectors during training.
+        Change the given word vectors during training. Default: no, but for align with a preset of XNLI.
     words: int
         The most frequent words to know. Default: 200000.
     width: int
@@ -97,7 +103,8 @@ def train(
     projection: int
         Project word vectors to this many dimensions. Default: 0, no projection.
     tokenise: str
-        simple splits punctuation off words; space splits at white space only. Default: simple.
+        simple splits punctuation off words; space splits at white space only; moses-fr and other languages, jieba
+        (Chinese), janome (Japanese) and pythainlp (Thai) need these packages. Default: simple.
     case: str
         How words are looked up: as-is, lower, or fallback: as they are, then in lower case, then capitalised. Default:
         fallback.
@@ -165,9 +172,9 @@ def train(
             low = int(name in ("max_length", "words", "width"))
             raise UsageError(f"--{name.replace('_', '-')} {value}: expected an integer, {low} or more.")
     request = make_request(
-        objective, encoder, preset=preset, settings=_parse_settings(set_), options=_given(options), train=train,
-        dev=dev, columns=tuple(filter(None, columns.split(","))), vectors=vectors, fine_tune=fine_tune,
-        withhold=withhold, **inputs,
+        objective, encoder, preset=preset, settings=_settings(set_, teacher=teacher, xnli=xnli),
+        options=_given(options), train=train, dev=dev, columns=tuple(filter(None, columns.split(","))),
+        vectors=vectors, fine_tune=fine_tune, withhold=withhold, **inputs,
     )  # fmt: skip
     before = is_finished(request, out)
     if is_main_process() and not before:
@@ -187,16 +194,18 @@ def train(
     return 0
 
 
-def _parse_settings(pairs: tuple[str, ...]) -> dict[str, str]:
+def _settings(pairs: tuple[str, ...], **options: str) -> dict[str, str]:
+    """Settings as they were typed, those with an option of their own among them."""
     from sonde.errors import UsageError
 
-    found: dict[str, str] = {}
+    found = {name: value for name, value in options.items() if value}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key or not value:
             raise UsageError(f"--set {pair}: expected KEY=VALUE, such as hidden=512.")
         if found.setdefault(key, value) != value:
-            raise UsageError(f"--set {key}={found[key]} and --set {pair} contradict each other: leave one of them out.")
+            first = f"--{key} {found[key]}" if options.get(key) else f"--set {key}={found[key]}"
+            raise UsageError(f"{first} and --set {pair} contradict each other: leave one of them out.")
     return found
 
 

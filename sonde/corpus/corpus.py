@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,16 +14,22 @@ from sonde.core.files import COMPRESSED
 from sonde.core.memory import gc_paused
 from sonde.corpus.brackets import read_brackets
 from sonde.corpus.conllu import SHARD_BLOCK, read_conllu
-from sonde.corpus.files import detect_format, expand, stem
+from sonde.corpus.digest import digest_of
+from sonde.corpus.files import UD_NAME, corpus_name, detect_format, expand, stem
 from sonde.corpus.plain import read_plain
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.stdin import spool_stdin
+from sonde.corpus.tokenisers import tokeniser
 from sonde.corpus.trees import index_trees, with_tree
 from sonde.errors import CorpusError, DataError, UsageError
 
-READERS = {"conllu": read_conllu, "brackets": read_brackets, "text": read_plain}
-
-_UD_NAME = re.compile(r"(([a-z]{2,3})_[A-Za-z0-9]+)-(?:ud-.*|(?:train|dev|test)[^-]*)")
+BUILTIN_NAMES = {"en": "builtin", "qto": "builtin-toy"}
+"""The built-in corpora by language."""
+READERS: dict[str, Callable[..., Iterator[Sentence]]] = {
+    "conllu": read_conllu,
+    "brackets": read_brackets,
+    "text": read_plain,
+}
 
 SMALL_SENTENCES = 20_000
 SMALL_BYTES = 1 << 26
@@ -82,6 +86,8 @@ class Corpus:
     seed: int = 0
     loaded: tuple[Sentence, ...] | None = field(default=None)
     spool: str = ""
+    tokenise: str = ""
+    """The tokeniser of plain text; empty: that of ``sonde.corpus.plain``."""
 
     def __repr__(self) -> str:
         if self.builtin:
@@ -101,6 +107,7 @@ class Corpus:
         language: str | None = None,
         format: str | None = None,
         trees: StringsOrPaths = (),
+        tokenise: str = "",
     ) -> Corpus:
         """A corpus of files: CoNLL-U, bracketed trees or plain text, compressed or not. Nothing is read yet.
 
@@ -114,6 +121,8 @@ class Corpus:
             ``conllu``, ``brackets`` or ``text``; by default inferred from suffix and content.
         trees
             Bracket files with constituency trees of the same sentences.
+        tokenise
+            How plain text is split into words: ``moses-fr``, ``jieba``, …; by default at white space and punctuation.
 
         Raises
         ------
@@ -137,16 +146,18 @@ class Corpus:
         if format is None:
             for file in files:
                 detect_format(file)  # so that a file in an unknown format is refused now, not in the middle of a run
-        guesses = [m for path in typed if (m := _UD_NAME.fullmatch(stem(path)))]
+        guesses = [m for path in typed if (m := UD_NAME.fullmatch(stem(path)))]
         languages = {m[2] for m in guesses}
         if language is None and len(guesses) == len(typed) and len(languages) == 1:
             language = languages.pop()
         brackets = expand(typed_trees) if (typed_trees := as_strings(trees, "a path")) else ()
-        return cls(name or _name(typed), language, files, brackets, format)
+        if tokenise:
+            tokeniser(tokenise)  # it may not be installed
+        return cls(name or corpus_name(typed), language, files, brackets, format, tokenise=tokenise)
 
     @classmethod
-    def synthetic(cls, n: int, seed: int = 0) -> Corpus:
-        """The built-in corpus: generated English sentences with gold annotation.
+    def synthetic(cls, n: int, seed: int = 0, language: str = "en") -> Corpus:
+        """The built-in corpus: generated English sentences with gold annotation, or their translations.
 
         Parameters
         ----------
@@ -154,6 +165,8 @@ class Corpus:
             The number of sentences.
         seed
             Another seed gives other sentences.
+        language
+            ``en``, or ``qto``: an invented language, in which sentence i is the translation of the English one.
 
         Examples
         --------
@@ -163,7 +176,9 @@ class Corpus:
         """
         if n < 1:
             raise UsageError(f"the built-in corpus needs at least 1 sentence, got {n}")
-        return cls("builtin", "en", builtin=n, seed=seed)
+        if language not in BUILTIN_NAMES:
+            raise UsageError(f"the built-in corpus is in en and qto (an invented language), not in {language!r}")
+        return cls(BUILTIN_NAMES[language], language, builtin=n, seed=seed)
 
     @classmethod
     def of(cls, sentences: Sentence | Iterable[Sentence], name: str = "memory", language: str | None = None) -> Corpus:
@@ -250,15 +265,16 @@ class Corpus:
         if self.builtin:
             from sonde.corpus.spool import generated
 
-            yield from generated(self.builtin, self.seed, shard, of, self.spool)
+            yield from generated(self.builtin, self.seed, shard, of, self.spool, self.language or "")
         elif self.loaded is not None:
             for start in range(shard * SHARD_BLOCK, len(self.loaded), of * SHARD_BLOCK):
                 yield from self.loaded[start : start + SHARD_BLOCK]
         else:
             for number, file in enumerate(self.files):
                 # every file begins with another shard, or all small files would go to the first
-                reader = READERS[self.format or detect_format(file)]
-                yield from reader(file, shard=(shard - number) % of, of=of, on_error=on_error)
+                format = self.format or detect_format(file)
+                own = {"tokeniser": self.tokenise} if format == "text" and self.tokenise else {}
+                yield from READERS[format](file, shard=(shard - number) % of, of=of, on_error=on_error, **own)
 
     def _joined(self, shard: int, of: int, on_error: OnError | None) -> Iterator[Sentence]:
         index = index_trees(self.trees)
@@ -280,20 +296,3 @@ class Corpus:
                     f"no tree of {', '.join(self.trees)} has the words of a sentence of {self.name}: the first "
                     f"sentence is {' '.join(first.forms)!r} in document {first.doc!r}, the first tree {got}"
                 )
-
-
-def digest_of(sentence: Sentence) -> int:
-    """A 128-bit number for a sentence: its id, document, text and every column (the spaces are in the text)."""
-    s = sentence
-    columns = (s.forms, s.lemmas, s.upos, s.xpos, s.feats, s.deprels)
-    parts = ["" if column is None else "\t".join(column) for column in columns]
-    tree = "" if s.tree is None else str(s.tree)
-    content = "\n".join((s.id, s.doc or "", s.text, *parts, repr(s.heads), repr(s.mwts), tree))
-    return int.from_bytes(blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).digest(), "big")
-
-
-def _name(typed: Sequence[str]) -> str:
-    """A name from the files: the treebank's where a file is named as in UD, otherwise the file's."""
-    found = dict.fromkeys(m[1] if (m := _UD_NAME.fullmatch(stem(path))) else stem(path) for path in typed)
-    names = list(found)
-    return "+".join(names) if len(names) <= 4 else f"{names[0]}+{len(names) - 1}"

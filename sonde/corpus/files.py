@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +24,9 @@ SUFFIXES = {
     ".txt": "text",
 }
 """Formats by suffix, without the compression suffix."""
+
+UD_NAME = re.compile(r"(([a-z]{2,3})_[A-Za-z0-9]+)-(?:ud-.*|(?:train|dev|test)[^-]*)")
+"""A file that is named as in UD: the treebank, and its language."""
 
 _NOT_A_CORPUS = frozenset({"readme.txt", "license.txt", "licence.txt", "copying.txt", "changelog.txt", "stats.txt"})
 _SNIFFED_CHARACTERS = 1 << 16
@@ -107,3 +111,10 @@ def detect_format(path: str) -> str:
     raise UsageError(
         f"cannot detect the format of {path!r} from its name or first line; pass the format: conllu, brackets or text"
     )
+
+
+def corpus_name(typed: Sequence[str]) -> str:
+    """A name from the files: the treebank's where a file is named as in UD, otherwise the file's."""
+    found = dict.fromkeys(m[1] if (m := UD_NAME.fullmatch(stem(path))) else stem(path) for path in typed)
+    names = list(found)
+    return "+".join(names) if len(names) <= 4 else f"{names[0]}+{len(names) - 1}"

@@ -12,15 +12,22 @@ from sonde.core.files import encoding_error, open_bytes
 from sonde.corpus.conllu import SHARD_BLOCK
 from sonde.corpus.files import stem
 from sonde.corpus.sentence import Sentence
+from sonde.corpus.tokenisers import tokeniser as find_tokeniser
 from sonde.errors import CorpusError
 
 
 def read_plain(
-    path: str, *, shard: int = 0, of: int = 1, on_error: Callable[[CorpusError], None] | None = None
+    path: str,
+    *,
+    shard: int = 0,
+    of: int = 1,
+    on_error: Callable[[CorpusError], None] | None = None,
+    tokeniser: str = "",
 ) -> Iterator[Sentence]:
     """Yield a sentence for every line that is not blank, or every ``of``-th run of 256 beginning with run ``shard``.
 
     The text is kept as it is, except for white space at its ends. The id is the name of the file with the line number.
+    ``tokeniser`` names another one than that of this module.
     """
     name = stem(path)
     number = count = 0
@@ -42,7 +49,14 @@ def read_plain(
                         raise bad from None
                     on_error(bad)
                     continue
-                forms, space_after = tokenise(text)
+                try:
+                    forms, space_after = tokenise_by(tokeniser, text) if tokeniser else tokenise(text)
+                except ValueError as error:
+                    bad = CorpusError(path, number, str(error), "tokens that are parts of the text, in order")
+                    if on_error is None:
+                        raise bad from None
+                    on_error(bad)
+                    continue
                 if forms:
                     yield Sentence(f"{name}:{number}", text, forms, space_after=space_after)
     except CorpusError as error:  # the file breaks off; what was read so far is kept
@@ -61,6 +75,19 @@ def tokenise(text: str) -> tuple[tuple[str, ...], tuple[bool, ...]]:
     ends = [m.end() for m in found]
     space = [end == len(text) or text[end].isspace() for end in ends]
     return tuple([m[0] for m in found]), tuple(space)
+
+
+def tokenise_by(name: str, text: str) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+    """The same by a tokeniser of ``sonde.corpus.tokenisers``; ValueError if it changes the text."""
+    forms = find_tokeniser(name)(text)
+    space, at = [], 0
+    for form in forms:
+        begin = text.find(form, at)
+        if begin < 0 or text[at:begin].strip():
+            raise ValueError(f"the token {form!r} of the tokeniser {name}")
+        at = begin + len(form)
+        space.append(at == len(text) or text[at].isspace())
+    return tuple(forms), tuple(space)
 
 
 @lru_cache(maxsize=1)

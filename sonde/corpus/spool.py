@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from sonde.corpus import toy
 from sonde.corpus.conllu import SHARD_BLOCK
 from sonde.corpus.grammar import sentence
 from sonde.corpus.grammar.words import word
@@ -29,11 +30,14 @@ _Columns = tuple[
 _fields = attrgetter(*Sentence.__dataclass_fields__)
 
 
-def generated(n: int, seed: int, shard: int, of: int, folder: str = "") -> Iterator[Sentence]:
-    """Yield one shard of the built-in corpus of n sentences.
+def generated(n: int, seed: int, shard: int, of: int, folder: str = "", language: str = "en") -> Iterator[Sentence]:
+    """Yield one shard of the built-in corpus of n sentences, in English or translated.
 
     With a folder, they are written to a file in it the first time, and read from that file every other time.
     """
+    if language == toy.CODE:
+        yield from map(toy.translated, generated(n, seed, shard, of, folder))
+        return
     starts = range(shard * SHARD_BLOCK, n, of * SHARD_BLOCK)
     made = (sentence(i, seed) for start in starts for i in range(start, min(start + SHARD_BLOCK, n)))
     path = Path(folder, f"{n}-{seed}-{shard}-{of}")

@@ -15,7 +15,8 @@ from sonde.core.memory import gc_paused
 from sonde.core.progress import Progress
 from sonde.core.third_party import isolated
 from sonde.core.workers import map_in_workers
-from sonde.corpus.corpus import Corpus, digest_of
+from sonde.corpus.corpus import Corpus
+from sonde.corpus.digest import digest_of
 from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.syntax import tags

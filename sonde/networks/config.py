@@ -22,7 +22,7 @@ class NetworkConfig:
     """Dimensions to which word vectors are projected; 0 for none."""
     frozen: bool = True
     """Whether word vectors are given and fixed; otherwise they are weights."""
-    tokenise: Literal["simple", "space"] = "simple"
+    tokenise: str = "simple"
     case: Literal["fallback", "lower", "as-is"] = "fallback"
     unknown: Literal["drop", "keep"] = "drop"
     seed: int = 1111

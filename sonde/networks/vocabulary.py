@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Literal
 
 from sonde.core.words import split_punctuation
+from sonde.corpus.tokenisers import SIMPLE, SPACE, tokeniser
 
 UNKNOWN = 0
 """The number of words that are not in the vocabulary; numbers of words begin with 1."""
@@ -39,8 +40,8 @@ class Vocabulary:
 
     words: Sequence[str]
     """The word with number i is ``words[i - 1]``."""
-    tokenise: Literal["simple", "space"] = "simple"
-    """``space``: at white space; ``simple``: punctuation is split off words as well."""
+    tokenise: str = SIMPLE
+    """The name of a tokeniser. ``space``: at white space; ``simple``: punctuation is split off words as well."""
     case: Literal["fallback", "lower", "as-is"] = "fallback"
     """``fallback``: a word as it is, then in lower case, then capitalised."""
     unknown: Literal["drop", "keep"] = "drop"
@@ -55,20 +56,24 @@ class Vocabulary:
     def ids(self, text: str) -> list[int]:
         """The numbers of the words of a text; one 0 if it has none."""
         pieces: _Pieces = self._pieces  # type: ignore[attr-defined]
-        found = [*self._begin, *chain.from_iterable(map(pieces.__getitem__, text.split())), *self._end]
+        found = [*self._begin, *chain.from_iterable(map(pieces.__getitem__, self.spaced(text).split())), *self._end]
         return found or [UNKNOWN]
 
     def tokens(self, text: str) -> list[str]:
         """The words of a text that ``ids`` numbers, as they are written there; unknown ones are included or not."""
-        words = [token for word in text.split() for token in self.split(word)]
+        words = [token for word in self.spaced(text).split() for token in self.split(word)]
         if self.unknown == "drop":
             words = [word for word in words if self.number(word)]
         found = [*([BEGIN] if self._begin else []), *words, *([END] if self._end else [])]
         return found or [""]
 
+    def spaced(self, text: str) -> str:
+        """The text with spaces where a tokeniser that reads whole texts splits it; others read word by word."""
+        return text if self.tokenise in (SIMPLE, SPACE) else " ".join(tokeniser(self.tokenise)(text))
+
     def split(self, word: str) -> list[str]:
-        """The tokens of one word between spaces."""
-        return [word] if self.tokenise == "space" else split_punctuation(word)
+        """The tokens of one word between the spaces of ``spaced``."""
+        return split_punctuation(word) if self.tokenise == SIMPLE else [word]
 
     @cached_property
     def index(self) -> dict[str, int]:

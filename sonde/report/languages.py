@@ -73,6 +73,32 @@ def languages(summary: Summary) -> LanguageComparison | None:
     )
 
 
+class TaskMean(NamedTuple):
+    """A task over all encoders and languages, as in table 1 of Ravishankar et al. (2019)."""
+
+    task: str
+    mean: float
+    spread: float
+    """The standard deviation over all numbers, as if they were all there are."""
+    n: int
+    by_language: tuple[float | None, ...]
+    """The mean over encoders in each language."""
+
+
+def task_means(found: LanguageComparison) -> list[TaskMean]:
+    """The mean of each task over encoders and languages, one set of each task, language and encoder."""
+    values: dict[str, dict[tuple[str, int], float]] = {}
+    for point in found.profiles:
+        values.setdefault(point.task, {}).setdefault((point.language, point.column), point.value)
+    rows = []
+    for task, own in values.items():
+        every = np.array(list(own.values()))
+        means = [[value for (code, _), value in own.items() if code == language] for language in found.languages]
+        by_language = tuple(float(np.mean(some)) if some else None for some in means)
+        rows.append(TaskMean(task, float(every.mean()), float(every.std()), len(every), by_language))
+    return rows
+
+
 def _language(s: SetSummary) -> str | None:
     """The language of a set. Where SentEval's folders do not say, it is the only one that its task was printed in."""
     if s.language is None and s.task in TRANSFER:

@@ -11,6 +11,7 @@ from sonde.core.third_party import third_party_code
 from sonde.encoders import encoder_info, load
 from sonde.encoders.call import check_vectors
 from sonde.encoders.embed import embed
+from sonde.encoders.schemes.family import Family
 from sonde.errors import DataError, UsageError
 from sonde.run.config import PreparedSet, RunConfig
 from sonde.run.diagnoses import write_diagnosis
@@ -23,6 +24,7 @@ from sonde.run.encoder_cells import (
     requested,
     vectors_identity,
 )
+from sonde.run.family import in_languages
 from sonde.run.parts import Parts
 from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
 from sonde.run.tally import name_of, untrained_name
@@ -51,6 +53,8 @@ def probe_encoder(
     try:
         with third_party_code:
             encoder: Any = given if given is not None else load(other or name)
+            if isinstance(encoder, Family):
+                sets, extra = (in_languages(config, name, encoder, some) for some in (sets, extra))
             if getattr(encoder, "needs_fit", False):  # on all sets, so that a resumed run has the same vectors
                 encoder = encoder.fit(list(dict.fromkeys(text for s in sets or extra for text in s.parts.texts())))
             about = encoder_info(encoder)
@@ -137,7 +141,8 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
                 progress=partial(_encode_progress, config, one.own),
             )
             found = known.plus(new)
-            if not known.tables and left[0].plain is None:
+            # those of a family are about its members, which can be run alone
+            if not known.tables and left[0].plain is None and not isinstance(one.encoder, Family):
                 parts = [s.parts for s in left]
                 write_diagnosis(
                     config.log, config.store, one.name, one.identity, one.encoder, new, parts, half=config.half

@@ -79,6 +79,8 @@ class Parts:
     """The control or measure that this was made for."""
     split: str | None = None
     """How the rows of a table were split, if they were split when they were read."""
+    train_language: str | None = None
+    """The language of the training rows, where it is not that of the set."""
     same_rows: Parts | None = None
     """For a control that splits the rows again, the same rows with the labels of the task, to compare with."""
 
@@ -136,6 +138,7 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
         part(train), part(dev), part(test), trained_on, chosen_on, synthetic, limit, protocol,
         tuple(images(dataset, split) for split in SPLITS) if protocol == "retrieval" else (),
         split=split_name(dataset.manifest.get("split")),
+        train_language=dataset.manifest.get("train_language"),
     )  # fmt: skip
 
 

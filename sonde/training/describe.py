@@ -50,10 +50,11 @@ def count_parameters(prepared: Prepared) -> dict[str, int]:
 
 
 def describe_data(plan: Plan) -> dict[str, list[dict[str, Any]]]:
-    """The files that were read, by what for: of folders, those of train and dev only."""
+    """What was read, by what for: of folders, the files of train and dev only."""
     return {
         **{role: describe_sources(plan.files(role)) for role in (TRAIN, DEV)},
         "withhold": describe_sources(plan.request.withhold),
+        **plan.others,
     }
 
 

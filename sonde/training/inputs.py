@@ -105,7 +105,7 @@ def count_tokens(texts: Iterable[str], request: Request, most: int = MOST_COUNTE
     splitter = Vocabulary((), request.tokenise)
     texts, rarest, total = iter(texts), 0, 0
     while some := [*islice(texts, TEXTS)]:
-        words.update(" ".join(some).split())
+        words.update(" ".join(map(splitter.spaced, some)).split())
         while len(words) > most:
             rarest += 1
             forgotten = {word: n for word, n in words.items() if n <= rarest}

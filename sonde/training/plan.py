@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -81,6 +82,8 @@ class Plan:
     """Sentences of probing sets, by their near-duplicate keys."""
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     """Rows by role (train, dev) and what became of them: read, used, withheld, too long, …"""
+    others: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """What else the objective learns from, by its role: name and digest of each. It may not change before resuming."""
     _decided: dict[tuple[tuple[str, ...], ...], _Decided] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

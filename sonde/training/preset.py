@@ -27,6 +27,10 @@ class Preset:
     """What the paper trains this encoder for: names of objectives, with settings that are not their defaults."""
     inputs: Mapping[str, Value] = field(default_factory=dict)
     """Options of word vectors by name: ``width`` of learned ones, ``projection``."""
+    objective_training: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Options of training that are others for an objective."""
+    fine_tune: tuple[str, ...] = ()
+    """Objectives for which given word vectors are changed."""
     paper: str = ""
     """Authors, year and title."""
     size: int | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sonde.core.settings import Value, resolve_settings
+from sonde.corpus.tokenisers import tokeniser
 from sonde.errors import UsageError
 from sonde.networks import ARCHITECTURES
 from sonde.training import OBJECTIVES, PRESETS
@@ -36,7 +37,8 @@ class Request:
     width: int = 300
     """Dimensions of word vectors that are learned."""
     projection: int = 0
-    tokenise: Literal["simple", "space"] = "simple"
+    tokenise: str = "simple"
+    """The name of a tokeniser."""
     case: Literal["fallback", "lower", "as-is"] = "fallback"
     max_length: int = 200
     """Words; longer training examples are left out."""
@@ -73,8 +75,9 @@ def make_request(
             raise UsageError(f"--preset {preset} has the encoder {found.encoder}; leave --encoder {encoder} out.")
         encoder = found.encoder
         known_by_preset = {**found.settings, **found.objective.get(objective, {})}
-        training = dict(found.training)
-        more = {**found.inputs, **{key: value for key, value in more.items() if value is not None}}
+        training = {**found.training, **found.objective_training.get(objective, {})}
+        fine_tune = {"fine_tune": True} if objective in found.fine_tune and more.get("vectors") else {}
+        more = {**found.inputs, **fine_tune, **{key: value for key, value in more.items() if value is not None}}
     if not encoder:
         raise UsageError(f"Name an encoder: --encoder with one of {', '.join(ARCHITECTURES)}, or --preset.")
     network = ARCHITECTURES.get(encoder)
@@ -89,6 +92,8 @@ def make_request(
             f"--momentum {options['momentum']} is for --optimiser sgd, and this is {optimiser}: leave it out."
         )
     training = {**chosen.optimisers.get(optimiser, {}), **training, "optimiser": optimiser}
+    if more.get("tokenise") is not None:
+        tokeniser(more["tokenise"])  # it may not be installed
     return Request(
         objective,
         encoder,

@@ -13,7 +13,7 @@ import pytest
 from sonde.corpus import Corpus, Sentence, Tree, spool
 from sonde.corpus.brackets import parse_tree
 from sonde.corpus.conllu import SHARD_BLOCK
-from sonde.corpus.corpus import digest_of
+from sonde.corpus.digest import digest_of
 from sonde.errors import CorpusError, DataError, UsageError
 
 

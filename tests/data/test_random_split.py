@@ -48,9 +48,7 @@ def test_the_same_rows_whatever_their_order_and_nothing_is_lost(seed, groups, sh
     assert where(split_rows(shuffled, plan, "t.csv")) == where(first)
     assert sum(where(first).values(), Counter()) == Counter((r.text, r.label) for r, _ in rows)
     for split, share in plan.shares.items():
-        assert abs(len(first[split]) - share * len(rows)) <= (
-            20 if groups else 30
-        )
+        assert abs(len(first[split]) - share * len(rows)) <= (20 if groups else 30)
 
 
 def test_labels_have_their_shares_and_texts_are_in_one_split():

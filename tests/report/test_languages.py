@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 
 from sonde.published import published
-from sonde.report.languages import TASK_ALIASES, languages
+from sonde.report.languages import TASK_ALIASES, languages, task_means
 from sonde.report.types import LanguageComparison, ProfilePoint
 from sonde.tasks import SUITES
 from tests.report.summaries import column
@@ -130,3 +130,21 @@ def test_the_same_number_everywhere_has_no_correlation():
 def test_there_may_be_one_language_only(second):
     assert languages(make_summary([make_set("passive", [0.5], "en"), make_set("x/passive", [0.5], second)])) is None
     assert languages(make_summary()) is None
+
+
+def test_means_are_over_encoders_and_languages():
+    def point(language, task, column, value):
+        return ProfilePoint(language=language, task=task, set=0, column=column, value=value, low=None, high=None)
+
+    found = LanguageComparison(
+        languages=("en", "fr"), tasks=("a", "b"), by_encoder=(), by_task=(),
+        profiles=(
+            point("en", "a", 0, 0.8), point("en", "a", 1, 0.6), point("fr", "a", 0, 0.7), point("fr", "a", 0, 0.1),
+            point("fr", "b", 0, 0.5),
+        ),
+    )  # fmt: skip
+    a, b = task_means(found)
+    assert (a.task, a.mean, a.n) == ("a", pytest.approx(0.7), 3), "the second set of a task and language is left out"
+    assert a.spread == pytest.approx(((0.1**2 + 0.1**2) / 3) ** 0.5)
+    assert a.by_language == pytest.approx((0.7, 0.7))
+    assert b.by_language == (None, 0.5)

@@ -14,6 +14,7 @@ from sonde.report.full_summary import full_summary
 from sonde.report.page import render
 from sonde.report.types import TrainingScore
 from sonde.run import Run, evaluate, join
+from sonde.training.log import Report, append_report
 from tests.networks.folders import one_thread, write_folder
 from tests.report.summaries import cell, column, set_summary, summary
 from tests.serve.runs import word_content
@@ -207,3 +208,32 @@ def test_a_figure_of_a_run_needs_one_and_others_refuse_it(run, tmp_path):
         write(full_summary(run), "selection", tmp_path / "x.csv")
     with pytest.raises(UsageError, match="--sentence has no effect on --kind epochs; it is for selection"):
         write(full_summary(run), "epochs", tmp_path / "x.csv", sentences=["a"])
+
+
+def test_loss_and_scores_are_drawn_by_epoch(trained, tmp_path):
+    names = [f"trained:{trained}/nli-{hidden}" for hidden in (4, 8)]
+    for hidden in (4, 8):
+        config = json.loads((trained / f"nli-{hidden}" / "config.json").read_text())
+        config["facts"] = {"accuracy before training": 33.0, "teacher": "trained:en"}
+        (trained / f"nli-{hidden}" / "config.json").write_text(json.dumps(config))
+        (trained / f"nli-{hidden}" / "training.jsonl").unlink()
+        for epoch in (1, 2):
+            scores, name = {"accuracy": 50.0 + epoch}, f"epoch-00{epoch}"
+            append_report(
+                trained / f"nli-{hidden}", Report(epoch, epoch, 1, 1, 1 / epoch, 0.1, 9.0, 1.0, scores, True, name)
+            )
+    caption = write(None, "training", tmp_path / "training.csv", encoders=names)
+    assert caption.endswith("Epoch 0: before training.")
+    header, *lines = (line.split(",") for line in (tmp_path / "training.csv").read_text().splitlines())
+    assert header == ["column", "encoder_name", "measure", "epoch", "value"]
+    assert [(line[3], float(line[4])) for line in lines if (line[0], line[2]) == ("0", "accuracy")] == [
+        ("0", 33.0), ("1", 51.0), ("2", 52.0)
+    ]  # fmt: skip
+    write(None, "training", tmp_path / "training.json", encoders=names)
+    spec = json.loads((tmp_path / "training.json").read_text())
+    assert [panel["title"]["text"] for panel in spec["concat"]] == [["loss of training"], ["accuracy"]]
+    core.Root.validate(spec)
+    with pytest.raises(UsageError, match="expected trained:FOLDER"):
+        write(None, "training", tmp_path / "x.csv", encoders=["static:"])
+    with pytest.raises(UsageError, match="needs encoders of `sonde train`"):
+        write(None, "training", tmp_path / "x.csv")

@@ -1,3 +1,5 @@
+import signal
+
 import pytest
 
 
@@ -12,3 +14,11 @@ def one_thread():
         patch.setenv("OMP_NUM_THREADS", "1")
         yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def interruptible():
+    """Ctrl-C as in a terminal: shells have background jobs ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

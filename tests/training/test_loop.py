@@ -31,14 +31,6 @@ def whole(tmp_path_factory):
     return place / "out", asked
 
 
-@pytest.fixture
-def interruptible():
-    """Ctrl-C as in a terminal: shells have background jobs ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 class Crash(Exception):
     pass
 

@@ -135,9 +135,10 @@ def test_settings_and_options_exist(name):
     Options().with_values(dict(preset.training), name)
     for objective in set(preset.objective) & set(OBJECTIVES):
         request = make_request(objective, preset=name)
+        training = {**preset.training, **preset.objective_training.get(objective, {})}
         assert preset.settings.items() <= request.encoder_settings.items()
         assert preset.objective[objective].items() <= request.objective_settings.items()
-        assert all(getattr(request.options, key) == value for key, value in preset.training.items())
+        assert all(getattr(request.options, key) == value for key, value in training.items())
 
 
 def test_no_objective_has_a_setting_of_an_architecture():

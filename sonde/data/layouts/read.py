@@ -13,7 +13,7 @@ from sonde.data.layouts.captions import features_path, scan_captions
 from sonde.data.layouts.catalogue import LAYOUTS
 from sonde.data.layouts.layout import Layout, Part
 from sonde.data.layouts.parsing import BuildRow, check_score, lines_of, parser
-from sonde.data.layouts.xnli import nli_files, nli_rows, no_language
+from sonde.data.layouts.xnli import nli_files, nli_rows, no_language, train_language
 from sonde.data.records import Columns
 from sonde.data.rows import Interned, build_dataset, empty_splits, example
 from sonde.errors import CorpusError, DataError, UsageError
@@ -26,13 +26,17 @@ OnBrokenLine = Callable[[CorpusError], None]
 def read_layout(name: str, folder: Path, *, language: str | None = None, train: str | None = None) -> Dataset:
     """Read the set ``name`` from the folder that holds its files. Labels are as in the files.
 
-    ``language`` is which of XNLI's sets is meant, and ``train`` the file of English pairs that it is trained on.
+    ``language`` is which of XNLI's sets is meant, and ``train`` the file of pairs that it is trained on: English ones,
+    or translated ones in a file such as ``train-fr.tsv``.
     """
     rows = empty_splits()
     for split, _, row in scan(name, folder, language=language, train=train):
         rows[split].append(row)
     found = build_dataset(name, rows, str(folder))
-    return replace(found, language=language or LAYOUTS[name].language, manifest=_manifest(name, folder))
+    manifest = _manifest(name, folder)
+    if LAYOUTS[name].read == "nli" and (files := nli_files(folder, language, train)).get("tr"):
+        manifest["train_language"] = train_language(files["tr"])
+    return replace(found, language=language or LAYOUTS[name].language, manifest=manifest)
 
 
 def scan(

@@ -31,6 +31,7 @@ TRAINING = (
 
 _CODE = re.compile(r"[a-z]{2,3}")
 _ONE = re.compile(rf"(dev|test)-([a-z]{{2,3}})\.tsv({'|'.join(map(re.escape, COMPRESSED))})?")
+_TRAIN = re.compile(r"train-([a-z]{2,3})\.")
 _SPLIT = {"dev": "va", "test": "te"}
 _LABELS = {**{label: label for label in ("entailment", "neutral", "contradiction")}, "contradictory": "contradiction"}
 """The labels; the last is XNLI's word in its own copies of MultiNLI."""
@@ -72,6 +73,12 @@ def nli_files(folder: Path, language: str | None, train: str | None) -> dict[str
         if held := find_file(folder / f"{word}-{language}.tsv") or find_file(folder / OFFICIAL[split]):
             found[split] = str(held)
     return found
+
+
+def train_language(path: str) -> str:
+    """The language of a file of training pairs: English, unless it has a name such as ``train-fr.tsv``."""
+    found = _TRAIN.match(Path(path).name)
+    return found[1] if found else "en"
 
 
 def no_language(folder: Path, language: str | None) -> UsageError:

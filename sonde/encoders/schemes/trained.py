@@ -99,7 +99,7 @@ class Trained:
         words = as_texts(words)
         found = np.zeros((len(words), self.network.inputs(np.zeros((1, 1), np.int64)).shape[-1]), np.float32)
         for i, word in enumerate(words):
-            tokens = [token for part in word.split() for token in self.vocabulary.split(part)]
+            tokens = [token for part in self.vocabulary.spaced(word).split() for token in self.vocabulary.split(part)]
             if known := [number for token in tokens if (number := self.vocabulary.number(token))]:
                 found[i] = self.network.inputs(np.array([known]))[0].mean(0)
         return found
@@ -150,7 +150,7 @@ def load(spec: Spec) -> Trained:
         raise UsageError(f"{spec} has {' and '.join(both)}; expected one of epoch, step and random.")
     pool, seed = spec.choice("pool", POOLINGS), spec.integer("random", low=0)
     folder = _folder(spec)
-    checkpoint = None if seed is not None else _checkpoint(spec, folder)
+    checkpoint = None if seed is not None else checkpoint_of(spec, folder)
     content = folder.digest(checkpoint)
     network, drawn_by = _network(spec, folder, checkpoint, seed)
     if folder.digest(checkpoint) != content:
@@ -229,7 +229,8 @@ def _folder(spec: Spec) -> TrainedFolder:
     return open_folder(Path(spec.path).expanduser())
 
 
-def _checkpoint(spec: Spec, folder: TrainedFolder) -> Checkpoint:
+def checkpoint_of(spec: Spec, folder: TrainedFolder) -> Checkpoint:
+    """The checkpoint that a name stands for."""
     given = dict(spec.options)
     for kind in ("epoch", "step"):
         if given.get(kind) == "all":

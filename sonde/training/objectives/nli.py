@@ -22,10 +22,11 @@ FIELDS = ("text1", "text2", "label")
 def prepare(plan: Plan) -> Prepared:
     """Read the pairs and build the classifier."""
     inputs = plan.inputs(lambda: (text for row in plan.rows("train", FIELDS) for text in row.values[:2]))
-    return prepare_classifier(plan, FIELDS, inputs, len(LABELS), _number)
+    return prepare_classifier(plan, FIELDS, inputs, len(LABELS), label_number)
 
 
-def _number(row: Row) -> int | None:
+def label_number(row: Row) -> int | None:
+    """The class of a row, from 0; None if it has no label."""
     label = row.values[2]
     if label == UNLABELLED:
         return None

@@ -1,4 +1,4 @@
-"""The English encoders of XNLI, which those of other languages copy: X-CBOW and X-BiLSTM."""
+"""The encoders of XNLI: X-CBOW and X-BiLSTM, in English (``nli``), and their copies in other languages (``align``)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ presets = tuple(
         encoder=encoder,
         settings=settings,
         training=ADAM,
-        objective={"nli": {"head": 128, "head_layers": 1, "nonlinear": True, "head_dropout": 0.1}},
+        objective={
+            "nli": {"head": 128, "head_layers": 1, "nonlinear": True, "head_dropout": 0.1},
+            "align": {"negatives": 0.25, "loss": "norm", "select": "loss" if encoder == "bow-mean" else "accuracy"},
+        },
+        fine_tune=("align",),
         paper=PAPER,
         order=90 + place,
     )

@@ -28,7 +28,9 @@ presets = tuple(
         settings=settings,
         # when training stopped, and the size of the classifier, are not printed
         training={**ADAM, "batch": 10, "patience": 5, "consecutive": True, "epochs": 20},
-        objective={"nli": {"head": 512}},
+        objective={"nli": {"head": 512}, "align": {"negatives": 0.25, "loss": "norm", "select": "accuracy"}},
+        # copies stop "if the validation accuracy does not improve for two consecutive epochs"; their word vectors stay
+        objective_training={"align": {"patience": 2}},
         paper=PAPER,
         size=1024,
         order=50 + place,

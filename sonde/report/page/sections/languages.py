@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sonde.report.languages import task_means
 from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.page.text import languages_of
 from sonde.report.wording import listed
@@ -24,6 +25,9 @@ section = Section(
     intro="The same tasks in several languages: profiles of the same shape say that one language is harder, not that "
     "it is different.",
     template=sibling_file(__package__, "languages.html"),
-    data=lambda page: {"columns": page.brief.columns},
+    data=lambda page: {
+        "columns": page.brief.columns,
+        "means": task_means(page.summary.languages) if page.summary.languages else [],
+    },
     absent=absent,
 )

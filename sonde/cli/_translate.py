@@ -1,0 +1,79 @@
+"""`sonde data translate`: files of sentences or pairs in another language, and BLEU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def translate(
+    file: str,
+    /,
+    *,
+    translator: str,
+    out: Annotated[Path, Parameter(("--out", "-o"))],
+    columns: str = "1,2",
+    reference: str = "",
+) -> int:
+    """Translate columns of a table, such as both sentences of NLI pairs; other columns stay as they are.
+
+    Parameters
+    ----------
+    file: str
+        Text with a tab between columns, compressed or not.
+    translator: str
+        py:MODULE:FUNCTION, command:PROGRAM ARGUMENTS, an address http://…, or trained:FOLDER of `sonde train
+        translate`.
+    out: Path
+        The file to write. One that is named train-fr.tsv is French to `sonde run --train`.
+    columns: str
+        Numbers of the columns to translate, from 1. Default: 1,2.
+    reference: str
+        The same rows in the language of the translation: BLEU is printed, by column.
+    """
+    from sonde.console import err
+    from sonde.console import out as console
+    from sonde.core.files import write_atomically
+    from sonde.errors import CorpusError, DataError, UsageError
+    from sonde.transfer.translator import translate as translated
+
+    numbers = [int(number) for number in columns.split(",") if number.isascii() and number.isdigit()]
+    if not numbers or min(numbers) < 1 or len(numbers) != len(columns.split(",")):
+        raise UsageError(f"--columns {columns}: expected numbers from 1, such as 1,2.")
+    rows, references = _read(file), _read(reference) if reference else []
+    if reference and len(references) != len(rows):
+        raise DataError(f"{file} has {len(rows):,} rows and {reference} {len(references):,}: expected as many.")
+    for path, table in ((file, rows), (reference, references)):
+        for line, row in enumerate(table, 1):
+            if len(row) < max(numbers):
+                raise CorpusError(path, line, f"{len(row)} columns", f"{max(numbers)} or more")
+    texts = [row[number - 1] for row in rows for number in numbers]
+    if "" in texts:
+        where = texts.index("") // len(numbers) + 1
+        raise CorpusError(file, where, "an empty sentence", "text to translate")
+    found = iter(translated(translator, texts, lambda n: err().print(f"{n:,} sentences", end="\r")))
+    made = [list(row) for row in rows]
+    for row in made:
+        for number in numbers:
+            row[number - 1] = next(found)
+    write_atomically(out, "".join("\t".join(row) + "\n" for row in made).encode())
+    console().print(f"{out}: {len(made):,} rows", markup=False, soft_wrap=True)
+    if reference:
+        from sonde.training.bleu import bleu
+
+        for number in numbers:
+            score, signature = bleu([row[number - 1] for row in made], [row[number - 1] for row in references])
+            console().print(f"column {number}: BLEU {score:.2f} ({signature})", markup=False, soft_wrap=True)
+    return 0
+
+
+def _read(path: str) -> list[list[str]]:
+    from sonde.core.files import open_text
+    from sonde.errors import DataError
+
+    found = [line.rstrip("\r\n").split("\t") for line in open_text(path)]
+    if not found:
+        raise DataError(f"{path} is empty.")
+    return found

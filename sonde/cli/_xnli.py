@@ -1,0 +1,177 @@
+"""`sonde data xnli …`: what XNLI's authors did with their corpus, for any file in its form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import cyclopts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sonde.transfer.xnli.pairs import Pair
+
+xnli = cyclopts.App(name="xnli", help="Votes, lengths, cue words and agreement of NLI pairs.", version_flags=())
+
+
+@xnli.command
+def votes(*files: str) -> int:
+    """Vote on gold labels: that of three of five annotators, else -, and compare with those of the files.
+
+    Exit code 1 if a gold label of a file is not that of the vote.
+
+    Parameters
+    ----------
+    files: str
+        Files with a header, as xnli.dev.tsv: sentence1, sentence2, gold_label and label1 to label5.
+    """
+    from sonde.errors import DataError
+    from sonde.transfer.xnli.votes import count_votes
+
+    bad = False
+    rows: list[tuple[str, ...]] = [
+        ("file", "pairs", "consensus", "without (-)", "unanimous", "as the author", "other than in the file")
+    ]
+    for file in _named(files):
+        found = count_votes(_pairs(file))
+        if not found.voted:
+            raise DataError(f"{file} has no votes; expected columns label1 to label5.")
+        counts = (found.consensus, found.voted - found.consensus, found.unanimous, found.author_kept)
+        shares = [f"{n:,} ({100 * n / found.voted:.1f} %)" for n in counts]
+        rows.append((file, f"{found.voted:,}", *shares, f"{len(found.different):,}"))
+        bad = bad or bool(found.different)
+    _print(rows)
+    return int(bad)
+
+
+@xnli.command
+def tokens(*files: str, tokenise: str = "") -> int:
+    """Print the mean number of tokens of premises and hypotheses, by language.
+
+    Parameters
+    ----------
+    files: str
+        xnli.dev.tsv, or files such as dev-fr.tsv, whose names say their language.
+    tokenise: str
+        The tokeniser of all languages. Default: that of each language, as `sonde train` has them.
+    """
+    from sonde.corpus.tokenisers import check_tokeniser, tokeniser, tokeniser_for
+    from sonde.transfer.xnli.lengths import mean_lengths
+
+    if tokenise:
+        check_tokeniser(tokenise)
+
+    def split(text: str, language: str) -> list[str]:
+        return tokeniser(tokenise or tokeniser_for(language))(text)
+
+    rows = [("language", "pairs", "premise", "hypothesis", "tokeniser")]
+    for file in _named(files):
+        for one in mean_lengths(_pairs(file), split):
+            name = tokenise or tokeniser_for(one.language)
+            numbers = f"{one.premise:.1f}", f"{one.hypothesis:.1f}"
+            rows.append((one.language or "(not known)", f"{one.pairs:,}", *numbers, name))
+    _print(rows)
+    return 0
+
+
+@xnli.command
+def cues(*files: str, language: str = "", tokenise: str = "simple", top: int = 10, least: int = 5) -> int:
+    """Print the words of hypotheses that have the most mutual information with each label.
+
+    Parameters
+    ----------
+    files: str
+        Files of pairs, which are counted together.
+    language: str
+        Only pairs of this language, where a file has several.
+    tokenise: str
+        How hypotheses are split into words. Default: simple.
+    top: int
+        Words per label. Default: 10.
+    least: int
+        Hypotheses in which a word must occur. Default: 5.
+    """
+    from sonde.corpus.tokenisers import tokeniser
+    from sonde.errors import UsageError
+    from sonde.transfer.xnli.cues import cue_words
+
+    if top < 1 or least < 1:
+        raise UsageError(f"--top {top} --least {least}: expected 1 or more of each.")
+    pairs = [pair for file in _named(files) for pair in _pairs(file, language)]
+    rows = [("label", "word", "information (millibits)", "of the label", "hypotheses")]
+    for label, found in cue_words(pairs, tokeniser(tokenise), top, least).items():
+        for cue in found:
+            numbers = f"{1000 * cue.information:.2f}", f"{100 * cue.share:.1f} %", f"{cue.count:,}"
+            rows.append((label, cue.word, *numbers))
+    _print(rows)
+    return 0
+
+
+@xnli.command
+def agreement(gold: str, other: str, /, *, language: str = "") -> int:
+    """Compare the labels of a second annotation with gold labels, pair by pair.
+
+    Parameters
+    ----------
+    gold: str
+        A file of pairs.
+    other: str
+        The same pairs, in the same order, with the labels of the second annotation.
+    language: str
+        Only pairs of this language, where a file has several.
+    """
+    from sonde.errors import DataError
+    from sonde.transfer.xnli.agreement import agreement as compare
+    from sonde.transfer.xnli.pairs import LABELS
+
+    one, two = list(_pairs(gold, language)), list(_pairs(other, language))
+    if len(one) != len(two):
+        raise DataError(f"{gold} has {len(one):,} pairs and {other} {len(two):,}: expected the same pairs.")
+    both = [(a.label, b.label) for a, b in zip(one, two, strict=True) if a.label in LABELS and b.label in LABELS]
+    rows = [("label", "pairs", "same", "95 % interval", "kappa")]
+    for label in ("all", *LABELS):
+        own = [pair for pair in both if label in ("all", pair[0])]
+        if own:
+            found = compare(*zip(*own, strict=True))
+            interval = f"{100 * found.low:.1f} to {100 * found.high:.1f} %"
+            kappa = f"{found.kappa:.3f}" if label == "all" else ""
+            rows.append((label, f"{found.n:,}", f"{100 * found.share:.1f} %", interval, kappa))
+    _print(rows)
+    return 0
+
+
+def _named(files: tuple[str, ...]) -> tuple[str, ...]:
+    from sonde.errors import UsageError
+
+    if not files:
+        raise UsageError("Name the files of pairs, such as xnli.dev.tsv.")
+    return files
+
+
+def _pairs(file: str, language: str = "") -> Iterable[Pair]:
+    """The pairs of a file; where it has no column of languages, its name may say which it is: dev-fr.tsv."""
+    import re
+    from dataclasses import replace
+    from pathlib import Path
+
+    from sonde.transfer.xnli.pairs import read_pairs
+
+    named = re.match(r"\w+-([a-z]{2,3})\.tsv", Path(file).name)
+    return [
+        replace(pair, language=named[1]) if named and not pair.language else pair for pair in read_pairs(file, language)
+    ]
+
+
+def _print(rows: Sequence[tuple[str, ...]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from sonde.console import out, printable
+
+    header, *lines = rows
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, name in enumerate(header):
+        table.add_column(name, justify="left" if place == 0 or name in ("word", "tokeniser") else "right")
+    for line in lines:
+        table.add_row(*(Text(printable(cell)) for cell in line))
+    out().print(table)

@@ -1,0 +1,138 @@
+"""A family of encoders: each set is probed with the member of its language."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sonde import Dataset, Example, evaluate
+from sonde.data.layouts import read_layout
+from sonde.encoders import encoder_info, load
+from sonde.encoders.store import Store
+from sonde.errors import DataError, EncoderError, SondeError, UsageError
+from sonde.report.full_summary import full_summary
+from sonde.run.family import parts_in_languages
+from sonde.run.parts import parts_of
+
+CODE = """
+import numpy as np
+
+def _member(word):
+    def encode(texts):
+        assert all(word in text for text in texts), texts
+        return np.array([[len(text), "yes" in text, "no" in text, word == "le"] for text in texts], float)
+    encode.identity = "knows " + word
+    return encode
+
+en, fr = _member("the"), _member("le")
+wide = lambda texts: np.ones((len(texts), 5))
+"""
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "members.py").write_text(CODE)
+    (tmp_path / "both.toml").write_text('en = "py:members.py:en"\nfr = "py:members.py:fr"\n')
+    return tmp_path
+
+
+def make_set(language, word):
+    rows = [Example(("yes", "no")[i % 2], (word,), f"{word} {('yes', 'no')[i % 2]} {i}") for i in range(120)]
+    splits = {"tr": rows[:60], "va": rows[60:80], "te": rows[80:]}
+    return Dataset(f"{language}/mood", "mood", 1, language, ("no", "yes"), splits)
+
+
+def test_each_set_is_probed_with_the_member_of_its_language(place):
+    sets = [make_set("en", "the"), make_set("fr", "le"), make_set("fr-CA", "le"), make_set("pl", "to")]
+    run = evaluate("family:both.toml", sets, "run", baselines=["majority"], resample=0, store=Store(place / "store"))
+    scores = {r.cell.dataset: r.score for r in run if r.cell.encoder == "family:both.toml"}
+    assert scores == {"en/mood": 1.0, "fr/mood": 1.0, "fr-CA/mood": 1.0}
+    (failure,) = run.failures
+    assert failure.cell.dataset == "pl/mood"
+    assert failure.error == (
+        "There is no member for the language pl: both.toml has members for en, fr. Add one, or leave the set out."
+    )
+    summary = full_summary(run)
+    assert len([c for c in summary.columns if c.encoder == "family:both.toml"]) == 1, "one column for all languages"
+
+
+def test_a_set_without_a_language_and_controls(place):
+    unknown = replace(make_set("en", "the"), language=None)
+    run = evaluate(
+        "family:both.toml", [unknown, make_set("fr", "le")], "run", baselines=[], resample=0, controls=["permuted"]
+    )  # fmt: skip
+    assert {"--language" in f.error for f in run.failures} == {True}
+    assert [r.cell.variant for r in run.extras]
+
+
+def test_training_rows_may_be_in_another_language(place):
+    pairs = [("yes", "entailment"), ("no", "contradiction"), ("", "neutral")]
+    for file, word in (("train-en", "the"), ("dev-fr", "le"), ("test-fr", "le")):
+        rows = []
+        for i in range(60):
+            second, label = pairs[i % 3]
+            letters = chr(97 + i // 8) + chr(97 + i % 8)
+            rows.append(f"{word} {letters}\t{word} {second} {letters}\t{label}\n")
+        (place / f"{file}.tsv").write_text("".join(rows))
+    xnli = read_layout("XNLI", place, language="fr")
+    assert (xnli.language, xnli.manifest["train_language"]) == ("fr", "en")
+    parts = parts_in_languages(parts_of(xnli), load("family:both.toml"))
+    assert [part.texts[0].partition("\t")[0] for part in (parts.train, parts.dev, parts.test)] == ["en", "fr", "fr"]
+    run = evaluate("family:both.toml", xnli, "run", baselines=[], resample=0)
+    assert not run.failures
+    assert [r.n["te"] for r in run] == [60]
+    (place / "dev-fr.tsv").unlink()
+    held_out = parts_in_languages(parts_of(read_layout("XNLI", place, language="fr")), load("family:both.toml"))
+    assert held_out.dev.texts[0].startswith("en\t"), "dev rows come from train"
+    (place / "train-en.tsv").rename(place / "train-fr.tsv")
+    assert read_layout("XNLI", place, language="fr", train="train-fr.tsv").manifest["train_language"] == "fr"
+
+
+def test_texts_go_to_their_members_and_come_back_in_order(place):
+    family = load("family:both.toml")
+    texts = [*family.in_language(["le a"], "fr"), *family.in_language(["the bb", "the"], "en-GB")]
+    assert family(texts)[:, [0, 3]].tolist() == [[4, 1], [6, 0], [3, 0]]
+    assert family.cost(texts) == [4, 6, 3]
+    assert "both.toml" in repr(family)
+    identity = str(encoder_info(family).identity)
+    (place / "both.toml").write_text('en = "py:members.py:en"\n')
+    assert str(encoder_info(load("family:both.toml")).identity) != identity
+    with pytest.raises(UsageError, match="name the member itself"):
+        family(["the text"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("", "names no encoder"), ("fr = 3", "an encoder, in quotes"), ("fr: x", "expected lines such as fr ="),
+     ('fr = "nothing:x"', "There is no encoder scheme"), (None, "cannot be read")],
+)  # fmt: skip
+def test_files_that_name_no_family(place, content, message):
+    if content is not None:
+        (place / "bad.toml").write_text(content)
+    with pytest.raises(SondeError, match=message):
+        load("family:bad.toml")
+
+
+def test_members_of_other_sizes_are_refused(place):
+    (place / "bad.toml").write_text('en = "py:members.py:wide"\nfr = "py:members.py:fr"\n')
+    family = load("family:bad.toml")
+    with pytest.raises(EncoderError, match="differ in the dimensions of a vector: en 5, fr 4"):
+        family([*family.in_language(["the"], "en"), *family.in_language(["le"], "fr")])
+    assert encoder_info(family).identity is None
+    with pytest.raises(DataError):
+        load("family:nowhere.toml")
+
+
+def test_untrained_members(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    from sonde.run.controls.untrained import untrained
+    from tests.networks.folders import write_folder
+
+    monkeypatch.chdir(tmp_path)
+    write_folder(tmp_path / "en", 1, hidden=4)
+    (tmp_path / "f.toml").write_text('en = "trained:en?epoch=1"\nfr = "trained:en"\n')
+    assert untrained("family:f.toml", 3) == "family:f.toml?random=3"
+    family = load("family:f.toml?random=3")
+    texts = ["the river was", "she never"]
+    assert np.array_equal(family(family.in_language(texts, "fr")), load("trained:en?random=3")(texts))
