@@ -1,6 +1,8 @@
 """What is taken from a run: which results make a cell, what stands beside it, and what is kept apart."""
 
-from dataclasses import FrozenInstanceError, replace
+from dataclasses from dataclasses import replace
+
+import FrozenInstanceError, replace
 
 import msgspec
 import numpy as np
@@ -298,6 +300,15 @@ def test_cells_that_were_requested_and_are_not_there(tmp_path):
     assert f"There are no results of st:b for {SHIFT}: " in found.notes[1]
     complete = summarise(written(tmp_path / "complete", result("st:a", SUBJ), *beside([SUBJ])))
     assert (complete.missing, missing_line(complete), complete.notes) == ((), "", ())
+
+
+def test_baselines_are_not_missing_where_they_cannot_be_run(tmp_path):
+    """Similarities have no labels, and other transfer sets no split: no baseline is run on them."""
+    found, arrays = result("st:a", "STS14")
+    scored = replace(found, metric="spearman", trained_on="nothing", chosen_on="nothing")
+    folds, predicted = result("st:a", "MR")
+    records = [(scored, arrays), (replace(folds, trained_on="folds", chosen_on="inner folds"), predicted)]
+    assert summarise(written(tmp_path / "run", *records, *beside([SUBJ]), result("st:a", SUBJ))).missing == ()
 
 
 def test_runs_that_are_joined_lack_nothing_of_each_other(tmp_path):
