@@ -1,8 +1,6 @@
 """What is taken from a run: which results make a cell, what stands beside it, and what is kept apart."""
 
-from dataclasses from dataclasses import replace
-
-import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError, replace
 
 import msgspec
 import numpy as np
