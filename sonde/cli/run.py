@@ -125,7 +125,7 @@ def run(
     """
     from sonde.cli._options import STDIN, open_store, parse_columns
     from sonde.cli._warnings import printed_warnings
-    from sonde.console import announce, count_of, err, print_symptoms, progress_bar
+    from sonde.console import announce, count_of, err, print_symptoms, printable, progress_bar
     from sonde.core.arguments import resolve_jobs
     from sonde.data.sources import filter_by_suite, find_sets
     from sonde.encoders import expand_names
@@ -135,6 +135,7 @@ def run(
     from sonde.run import evaluate
     from sonde.run.aliases import split_aliases
     from sonde.run.diagnoses import read_diagnoses
+    from sonde.run.reload import read_unloadable
 
     if not (paths or data):
         raise UsageError("Name the sets to probe on: sonde run -e ENCODER -d FOLDER.")
@@ -166,6 +167,8 @@ def run(
     print_table(summarise(found))
     for diagnosis in read_diagnoses(found):
         print_symptoms(diagnosis.name, [(s.code, s.message) for s in diagnosis.symptoms])
+    for name, why in read_unloadable(found.info).items():
+        err().print(printable(f"note: {name} cannot be loaded again: {why}."), markup=False, soft_wrap=True)
     err().print(f"\n{len(found)} result{'s' * (len(found) != 1)}, written to {out}/", markup=False)
     return 2 if found.failures else 0
 

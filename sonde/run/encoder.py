@@ -24,6 +24,7 @@ from sonde.run.encoder_cells import (
     vectors_identity,
 )
 from sonde.run.parts import Parts
+from sonde.run.reload import UNLOADABLE, why_not_reloadable
 from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
 from sonde.run.tally import name_of, untrained_name
 from sonde.run.training_scores import write_training_score
@@ -51,7 +52,8 @@ def probe_encoder(
     try:
         with third_party_code:
             encoder: Any = given if given is not None else load(other or name)
-            if getattr(encoder, "needs_fit", False):  # on all sets, so that a resumed run has the same vectors
+            fitted = getattr(encoder, "needs_fit", False)
+            if fitted:  # on all sets, so that a resumed run has the same vectors
                 encoder = encoder.fit(list(dict.fromkeys(text for s in sets or extra for text in s.parts.texts())))
             about = encoder_info(encoder)
     except KeyboardInterrupt:
@@ -66,6 +68,9 @@ def probe_encoder(
         for key in [r.key for r in config.log.done.values() if r.cell.encoder == name and r.cell.identity is None]:
             config.log.forget(key)
     if other is None:
+        why = why_not_reloadable(name, given=given is not None, fitted=fitted, identity=identity)
+        if why is not None:
+            config.log.describe(**{UNLOADABLE: [[name, why]]})
         write_training_score(config.log, name, identity, about.training_score)
     one = _Encoder(name, own, encoder, identity, about.layers)
     _count(config, one, (*sets, *extra))

@@ -48,9 +48,7 @@ def test_the_same_rows_whatever_their_order_and_nothing_is_lost(seed, groups, sh
     assert where(split_rows(shuffled, plan, "t.csv")) == where(first)
     assert sum(where(first).values(), Counter()) == Counter((r.text, r.label) for r, _ in rows)
     for split, share in plan.shares.items():
-        assert abs(len(first[split]) - share * len(rows)) <= (
-            20 if groups else 30
-        )
+        assert abs(len(first[split]) - share * len(rows)) <= (20 if groups else 30)
 
 
 def test_labels_have_their_shares_and_texts_are_in_one_split():
@@ -168,7 +166,7 @@ def test_a_run_records_the_split_and_refuses_another(reviews, tmp_path):
         return find_sets(str(reviews), Columns(("review",), "mood", random=RandomSplit(80, 10, 10, **more)))
 
     def probe(**more):
-        return evaluate("static:?dim=8", sources(**more), tmp_path / "run", baselines=["majority"], resample=0)
+        return evaluate("static:?dim=64", sources(**more), tmp_path / "run", baselines=["majority"], resample=0)
 
     run = probe(seed=3)
     assert all("|split=80/10/10,seed=3|" in r.signature for r in run)
