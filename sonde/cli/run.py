@@ -139,8 +139,9 @@ def run(
 
     if not (paths or data):
         raise UsageError("Name the sets to probe on: sonde run -e ENCODER -d FOLDER.")
-    if seeds < 1 or (batch_size is not None and batch_size < 1):
-        raise UsageError("--seeds and --batch-size must be 1 or more.")
+    for option, number in (("--seeds", seeds), ("--batch-size", batch_size)):
+        if number is not None and number < 1:
+            raise UsageError(f"{option} {number}: expected a number, 1 or more.")
     columns = parse_columns(text, label, split, None, no_header, group, split_seed)
     sources = find_sets(
         ["-" if p == STDIN else p for p in (*paths, *data)], columns, task=task, language=language, train=train

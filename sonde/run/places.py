@@ -21,20 +21,20 @@ PLACES = "places"
 """The key in run.json."""
 
 
-def current_place(folder: Path) -> dict[str, str]:
-    """The current folder, as run.json records it."""
+def current_place(folder: Path) -> list[str]:
+    """The current folder, as run.json records it: its path, and how it is seen from the run."""
     here = os.getcwd()  # noqa: PTH109 - as text
     try:
         seen = os.path.relpath(here, folder)
     except ValueError:  # on another drive
         seen = here
-    return {name: path.encode(errors="backslashreplace").decode() for name, path in (("folder", here), ("seen", seen))}
+    return [path.encode(errors="backslashreplace").decode() for path in (here, seen)]
 
 
 def places_of(folder: Path, info: Mapping[str, Any]) -> list[Path]:
     """The folders that a relative path of a run may start from, the last command's first."""
-    recorded = [place for place in reversed(info.get(PLACES, ())) if isinstance(place, Mapping)]
-    paths = [Path(place["folder"]) for place in recorded] + [folder / place["seen"] for place in recorded]
+    recorded = info.get(PLACES, [])[::-1]
+    paths = [Path(here) for here, _ in recorded] + [folder / seen for _, seen in recorded]
     found = dict.fromkeys(Path(os.path.abspath(path)) for path in (*paths, folder, Path.cwd()))  # noqa: PTH100
     return [path for path in found if path.is_dir()]
 

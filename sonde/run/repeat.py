@@ -176,7 +176,7 @@ def _find(requested: Signature, paths: Sequence[str], run: Run | None) -> Datase
     there = run.info.get("datasets", ()) if run is not None else ()
     known = [msgspec.convert(d["source"], Source) for d in there if d["digest"] == digest and d["source"]]
     if run is not None:
-        recorded = [place["folder"] for place in run.info.get(PLACES, ())]
+        recorded = [here for here, _ in run.info.get(PLACES, ())]
         known = [find_source(source, places_of(run.folder, run.info), recorded) for source in known]
     others: list[str] = []
     for source in (*_sources(paths), *known):

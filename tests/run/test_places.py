@@ -38,7 +38,7 @@ def identity(run):
 
 def test_the_folder_of_the_command_is_recorded(project):
     run = Run.load(project / "out" / "my-run")
-    assert run.info["places"] == [{"folder": str(project), "seen": "../.."}]
+    assert run.info["places"] == [[str(project), "../.."]]
 
 
 @pytest.mark.parametrize("how", ["elsewhere", "moved with its surroundings", "copied into the run", "here"])
