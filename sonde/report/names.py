@@ -93,7 +93,12 @@ def _ways(label: str) -> list[str]:
     body = label[len(scheme) :]
     found = _TAIL.search(body)
     tail = found[0] if found else ""
-    parts = [part for part in re.split(r"[/\\]", body.removesuffix(tail)) if part]
+    # the cache of the Hugging Face hub has the name of a model in that of its folder
+    parts = [
+        part.rpartition("--")[2] if part.startswith("models--") else part
+        for part in re.split(r"[/\\]", body.removesuffix(tail))
+        if part
+    ]
     last = next((i for i in range(len(parts) - 1, 0, -1) if not _UNINFORMATIVE.fullmatch(parts[i])), 0)
     paths = [parts[last], *("/".join(parts[i:]) for i in range(last, -1, -1))] if parts else []
     # that all layers were run is not what tells an encoder from others

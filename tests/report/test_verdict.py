@@ -289,9 +289,9 @@ def variant(of, value, low, high, **more):
 
 
 KEY = variant("key", 0.5, 0.45, 0.55, scores={"selectivity": 0.2, "selectivity_low": 0.1, "selectivity_high": 0.3})
-NOT_SELECTIVE = variant(
-    "key", 0.5, 0.45, 0.55, scores={"selectivity": 0.02, "selectivity_low": -0.03, "selectivity_high": 0.07}
-)
+SCORES = {"selectivity": 0.02, "selectivity_low": -0.03, "selectivity_high": 0.07}
+NOT_SELECTIVE = variant("key", 0.5, 0.45, 0.55, scores={**SCORES, "seen": 1.0})
+NEW_WORDS = variant("key", 0.5, 0.45, 0.55, scores={**SCORES, "seen": 0.0})
 
 
 @pytest.mark.parametrize(
@@ -300,6 +300,8 @@ NOT_SELECTIVE = variant(
         (0.8, 0.02, ("nb-uni", 0.7, "above"), (), "above", "+10.0 to nb-uni 70.0"),
         (0.8, 0.02, ("nb-uni", 0.7, "above"), (KEY,), "holds", "+10.0 to nb-uni 70.0"),
         (0.8, 0.02, ("nb-uni", 0.7, "above"), (NOT_SELECTIVE,), "memorised", "selectivity 2.0 ±5.0"),
+        # words that are not in train cannot have been memorised
+        (0.8, 0.02, ("nb-uni", 0.7, "above"), (NEW_WORDS,), "holds", "+10.0 to nb-uni 70.0"),
         (0.8, 0.02, ("nb-uni", 0.7, "above"), (variant("given:words", -0.02, -0.1, 0.06),), "words",
          "adds \u22120.020 ±0.080 bits to a bag of words, hashed to 256 dimensions"),
         (0.8, 0.02, ("nb-uni", 0.7, "above"), (variant("given:length", 0.2, 0.1, 0.3),), "holds",

@@ -82,10 +82,10 @@ window.sonde = (() => {
   }
   document.querySelectorAll(".scroll").forEach(watch);
 
-  // In print all details are open, except for long lists; afterwards they are closed again
+  // In print details are open, except for long lists, passed checks and tables of controls; afterwards they are closed again
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("main details:not([open]):not(.numbers, .long)")];
+    opened = [...document.querySelectorAll("main details:not([open]):not(.numbers, .long, .passed, .group)")];
     for (const found of opened) found.open = true;
   });
   addEventListener("afterprint", () => {
