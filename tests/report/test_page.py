@@ -557,7 +557,7 @@ def test_the_browser_is_shown_the_page(run, tmp_path, monkeypatch):
 
 
 def test_no_run(tmp_path):
-    from sonde.errors import RunError
+    from sonde.errors import DataError
 
-    with pytest.raises(RunError, match="is not a run"):
+    with pytest.raises(DataError, match=r"is not a run, which would have a run\.json; and .* holds no set"):
         invoke("report", tmp_path)
