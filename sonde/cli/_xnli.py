@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from sonde.transfer.xnli.pairs import Pair
 
-xnli = cyclopts.App(name="xnli", help="Zero-shot accuracy, votes, lengths, cue words and agreement of NLI pairs.", version_flags=())
+xnli = cyclopts.App(
+    name="xnli", help="Zero-shot accuracy, votes, lengths, cue words and agreement of NLI pairs.", version_flags=()
+)
 
 
 @xnli.command

@@ -8,7 +8,7 @@ import signal
 import pytest
 import torch
 
-from sonde.errors import CorpusError, SondeError, UsageError
+from sonde.errors import CorpusError, SondeError, SondeWarning, UsageError
 from sonde.networks.folder import TrainedFolder
 from sonde.training.inputs import Inputs
 from sonde.training.objectives.align import _judge, pair_losses
@@ -65,6 +65,20 @@ def test_the_losses_are_those_of_the_papers(shift):
         assert squared[i].item() == pytest.approx((near**2 - 0.25 * (one**2 + two**2)).item(), abs=1e-5)
         expected = max(0, 1 - two.item() + near.item()) + max(0, 1 - one.item() + near.item())
         assert ranking[i].item() == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["norm", "squared"])
+def test_the_loss_has_no_bound_with_a_large_weight_only(loss):
+    x, y = torch.randn(5, 3, generator=torch.manual_seed(0)), torch.randn(5, 3, generator=torch.manual_seed(1))
+    near, far = (pair_losses(x, factor * y, 1, loss, 0.6, 1.0).mean() for factor in (1e2, 1e4))
+    assert far < near < 0
+    near, far = (pair_losses(x, factor * y, 1, loss, 0.4, 1.0).mean() for factor in (1e2, 1e4))
+    assert far > near > 0
+
+
+def test_a_weight_without_bound_is_warned_about(pairs, tmp_path):
+    with pytest.warns(SondeWarning, match="fall without end"), pytest.raises(SondeError):
+        train(request("trained:nowhere", pairs, negatives=0.6), tmp_path / "toy")
 
 
 def test_equal_vectors_have_a_gradient():

@@ -13,6 +13,7 @@ checkpoint (``select=accuracy``, as X-BiLSTM and X-Probe do). Otherwise the loss
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from torch import Tensor, nn
 
 from sonde.core.settings import Setting, Settings
 from sonde.encoders import encoder_info, load
-from sonde.errors import DataError, UsageError
+from sonde.errors import DataError, SondeWarning, UsageError
 from sonde.networks.encoder import SentenceEncoder
 from sonde.training.digests import describe_sources
 from sonde.training.examples import Examples
@@ -40,6 +41,8 @@ NLI_FIELDS = ("text1", "text2", "label")
 TEXTS = 4096
 """Texts that the teacher is given at a time."""
 EVALUATION_BATCH = 256
+MAX_NEGATIVES = 0.5
+"""With a larger weight, the loss of a vector y that grows is (1 - 2 negatives) times its length, and has no bound."""
 LOSS, ACCURACY = "alignment loss", "XNLI accuracy"
 
 
@@ -99,6 +102,13 @@ def prepare(plan: Plan) -> Prepared:
         raise UsageError(
             "select=accuracy chooses the checkpoint with the highest accuracy, and there is nothing to compute it on: "
             "add --xnli FILE with NLI pairs in the language of the student, or --set select=loss."
+        )
+    if settings["loss"] != "ranking" and float(settings["negatives"]) > MAX_NEGATIVES:
+        warnings.warn(
+            f"With negatives={settings['negatives']} the loss can fall without end, since longer vectors are farther "
+            f"from all others: expected at most {MAX_NEGATIVES}; the papers have 0.25.",
+            SondeWarning,
+            stacklevel=2,
         )
     teacher = load(name)
     plan.others["teacher"] = [{"name": name, "identity": str(encoder_info(teacher).identity)}]
