@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from math import nan
 from typing import TYPE_CHECKING, Any
+
+from sonde.core.progress import remaining_seconds, split_stage
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,8 +20,22 @@ if TYPE_CHECKING:
     from sonde.task import Example
 
 
-def out() -> Console:
-    """Standard output; plain and unwrapped in a pipe."""
+WHOLE_RUN = "cells"
+"""The stage that shows how much of a run is done."""
+
+
+def announce(text: str) -> None:
+    """Say on standard error, in a line, what a command is about to do."""
+    err().print(printable(text), style="dim", markup=False, soft_wrap=True)
+
+
+def count_of(n: int, noun: str) -> str:
+    """A number with its noun: ``1 set``, ``2,000 sets``."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
+def out(piped_width: int = 160) -> Console:
+    """Standard output; in a pipe it is plain and has this width."""
     from rich.console import Console
 
     class Plain(Console):
@@ -26,7 +44,7 @@ def out() -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return Plain(highlight=False, width=None if sys.stdout.isatty() else 160)
+    return Plain(highlight=False, width=None if sys.stdout.isatty() else piped_width)
 
 
 def err() -> Console:
@@ -38,39 +56,72 @@ def err() -> Console:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """One progress display on standard error; silent if that is not a terminal."""
+    """One progress display on standard error: what is in work, and a bar per stage; silent if there is no terminal."""
     if not sys.stderr.isatty():
         yield lambda stage, done, of: None
         return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as Bars
 
-    class Rate(TextColumn):
-        """Items per second."""
+    class Named(Bars):
+        """Bars below a line that says what is in work."""
 
-        def render(self, task: Any) -> Any:
-            self.text_format = f"{task.speed:,.0f}/s" if task.speed else ""
-            return super().render(task)
+        now = ""
 
-    columns = (
-        TextColumn("{task.description:8}"), BarColumn(), MofNCompleteColumn(), Rate(""), TimeElapsedColumn(),
-        TextColumn("left"), TimeRemainingColumn(),
-    )  # fmt: skip
-    with Progress(*columns, console=err(), transient=True) as bar:
+        def get_renderables(self) -> Iterator[Any]:
+            from rich.text import Text
+
+            if self.now:
+                yield Text(printable(self.now), no_wrap=True, overflow="ellipsis")
+            yield from super().get_renderables()
+
+    columns = (TextColumn("{task.description:8}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[pace]}"))
+    begun = time.monotonic()
+    with Named(*columns, console=err(), transient=True) as bars:
+        clocks: dict[str, _Clock] = {}
         rows: dict[str, Any] = {}
 
         def progress(stage: str, done: int, of: int | None) -> None:
-            if stage not in rows:
-                rows[stage] = bar.add_task(stage, total=of)
-            bar.update(rows[stage], completed=done, total=of)
+            name, now = split_stage(stage)
+            bars.now = now or bars.now
+            if name not in clocks or done < clocks[name].done:  # a stage begins anew for another encoder
+                clocks[name] = _Clock(time.monotonic(), done, done)
+            clocks[name] = clock = replace(clocks[name], done=done)
+            whole = name == WHOLE_RUN
+            pace = _pace(clock, time.monotonic(), of, begun if whole else None)
+            if name not in rows:
+                rows[name] = bars.add_task(name, total=of, pace="")
+            # a stage that is over makes room, unless it is the run as a whole
+            bars.update(rows[name], completed=done, total=of, pace=pace, visible=whole or done != of)
 
         yield progress
+
+
+@dataclass(frozen=True)
+class _Clock:
+    """When a stage began, with how much done, and how much is done now."""
+
+    started: float
+    first: int
+    done: int
+
+
+def _pace(clock: _Clock, now: float, of: int | None, begun: float | None = None) -> str:
+    """How fast it is, how long it has taken, and about how long the rest takes, once there is a basis for that.
+
+    ``begun``: when the command began, for the run as a whole, whose cells are too different for a rate.
+    """
+    elapsed, done = now - clock.started, clock.done - clock.first
+    rate = f"{done / elapsed:,.0f}/s, " if begun is None and elapsed >= 1 and done / elapsed >= 1 else ""
+    rest = None if of is None else remaining_seconds(elapsed, done, of - clock.done)
+    about = f", about {_clock(rest)} left" if rest is not None and of != clock.done else ""
+    return f"{rate}{_clock(elapsed if begun is None else now - begun)}{about}"
+
+
+def _clock(seconds: float) -> str:
+    minutes, whole = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"
 
 
 def print_symptoms(encoder: str, symptoms: Sequence[tuple[str, str]]) -> None:

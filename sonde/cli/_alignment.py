@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+
+from sonde.cli._facts import latex_rows, print_facts, print_rows
 
 if TYPE_CHECKING:
     from sonde.alignment.folder import AlignmentFolder
@@ -90,10 +92,10 @@ def print_summary(folder: AlignmentFolder, export: str) -> None:
 
     console, config = out(), folder.config
     if config.get("candidates"):
-        _print_table(candidate_table(config))
+        print_rows(candidate_table(config))
         console.print()
     if len(config["seeds"]) > 1:
-        _print_table(seed_table(config))
+        print_rows(seed_table(config))
         console.print()
     facts = main_facts(folder)
     for name in ("method", "criterion", "search", "orthogonality", "dev P@1"):
@@ -147,50 +149,9 @@ def show_alignment(path: Path, format: str) -> None:
         keys = list(dict.fromkeys(key for line in history for key in line))
         sys.stdout.write(csv_text([keys, *([line.get(key) for key in keys] for line in history)]) if keys else "")
     elif format == "tex":
-        sys.stdout.write(_latex(main_facts(folder), seed_table(config)))
+        sys.stdout.write(latex_rows(main_facts(folder), seed_table(config)))
     else:
-        _print_facts(main_facts(folder))
+        print_facts(main_facts(folder))
         tables = [candidate_table(config)] if config.get("candidates") else []
         for table in (*tables, seed_table(config), history_table(history)):
-            _print_table(table, blank_line=True)
-
-
-def _latex(facts: Mapping[str, str], table: Iterator[tuple[str, ...]]) -> str:
-    from sonde.report.escape import in_latex
-
-    header, *rows = ([in_latex(cell) for cell in row] for row in table)
-    first, *others = (f"{' & '.join(row)} \\\\" for row in (header, *rows))
-    lines = ["% \\usepackage{booktabs}", *(f"% {name}: {' '.join(text.split())}" for name, text in facts.items())]
-    lines += [f"\\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", "\\toprule", first, "\\midrule", *others]
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"]) + "\n"
-
-
-def _print_facts(facts: Mapping[str, str]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from sonde.console import out, printable
-
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for name, text in facts.items():
-        table.add_row(Text(name, style="bold"), Text(printable(text)))
-    out().print(table)
-
-
-def _print_table(texts: Iterator[tuple[str, ...]], blank_line: bool = False) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from sonde.console import out, printable
-
-    header, *rows = texts
-    if not rows:
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, name in enumerate(header):
-        table.add_column(Text(printable(name)), justify="right" if place else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    if blank_line:
-        out().print()
-    out().print(table)
+            print_rows(table, blank_line=True)

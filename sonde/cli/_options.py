@@ -4,30 +4,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 if TYPE_CHECKING:
     from sonde.data.records import Columns
     from sonde.encoders.store import Store
 
-Jobs = Annotated[int, Parameter(("--jobs", "-j"))]
+TABLES = Group("Sets in tables (TSV, CSV, JSON lines, Parquet)", sort_key=30)
+RESOURCES = Group("Resources", sort_key=50)
+OUTPUT = Group("Output", sort_key=60)
+
+Jobs = Annotated[int, Parameter(("--jobs", "-j"), group=RESOURCES)]
 """How much is done in parallel, as `resolve_jobs` takes it."""
 STDIN = "<standard input>"
 """What a lone dash is replaced by, since cyclopts would parse it as an option."""
 
 
 def parse_columns(
-    text: tuple[str, ...], label: str | None, split: str | None, target: str | None, no_header: bool
+    text: tuple[str, ...],
+    label: str | None,
+    split: str | None,
+    target: str | None,
+    no_header: bool,
+    group: str | None = None,
+    split_seed: int | None = None,
 ) -> Columns | None:
-    """The columns of a table that the options name, if any."""
+    """The columns of a table that the options name, if any, and how it is split if ``split`` names shares."""
+    from sonde.data.random_split import is_random_split, parse_random_split
     from sonde.data.records import Columns
     from sonde.errors import UsageError
 
-    if (split or target or no_header) and not (text and label):
-        raise UsageError("--split, --target and --no-header are for tables: add --text and --label.")
+    given = {"--split": split, "--group": group, "--split-seed": split_seed is not None, "--target": target}
+    if (idle := [option for option, value in given.items() if value] + ["--no-header"] * no_header) and not (
+        text and label
+    ):
+        raise UsageError(f"{idle[0]} is for tables: add --text and --label.")
     if bool(text) != bool(label):
         raise UsageError("A table needs both --text and --label.")
-    return Columns(text, label, split, target, not no_header) if text and label else None
+    random = parse_random_split(split, group, split_seed) if split and is_random_split(split) else None
+    if random is None and (group or split_seed is not None):
+        option = "--group" if group else "--split-seed"
+        raise UsageError(f"{option} is for rows that are split here: add their shares, such as --split 80/10/10.")
+    column = None if random else split
+    return Columns(text, label, column, target, not no_header, random) if text and label else None
 
 
 def open_store(no_store: bool, limit: float | None) -> Store | None:

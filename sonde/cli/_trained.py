@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sonde.cli._facts import latex_rows, print_facts, print_rows
+
 if TYPE_CHECKING:
     from sonde.networks.folder import TrainedFolder
     from sonde.training.history import History
@@ -28,27 +30,10 @@ def show_trained(path: Path, format: str) -> None:
 
 
 def _print(folder: TrainedFolder, history: History) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from sonde.console import out, printable
     from sonde.training.card import curve, main_facts
 
-    console = out()
-    facts = Table(box=None, pad_edge=False, show_header=False)
-    for name, text in main_facts(folder, history).items():
-        facts.add_row(Text(name, style="bold"), Text(printable(text)))
-    console.print(facts)
-    header, *rows = curve(history)
-    if not rows:
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, name in enumerate(header):
-        table.add_column(Text(printable(name)), justify="right" if place else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print()
-    console.print(table)
+    print_facts(main_facts(folder, history))
+    print_rows(curve(history), blank_line=True)
 
 
 def _markdown(folder: TrainedFolder, history: History) -> str:
@@ -63,15 +48,9 @@ def _markdown(folder: TrainedFolder, history: History) -> str:
 
 
 def _latex(folder: TrainedFolder, history: History) -> str:
-    from sonde.report.escape import in_latex
     from sonde.training.card import curve, main_facts
 
-    header, *rows = ([in_latex(cell) for cell in row] for row in curve(history))
-    first, *others = (f"{' & '.join(row)} \\\\" for row in (header, *rows))
-    lines = ["% \\usepackage{booktabs}"]
-    lines += [f"% {name}: {' '.join(text.split())}" for name, text in main_facts(folder, history).items()]
-    lines += [f"\\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", "\\toprule", first, "\\midrule", *others]
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"]) + "\n"
+    return latex_rows(main_facts(folder, history), curve(history))
 
 
 def _csv(folder: TrainedFolder, history: History) -> str:

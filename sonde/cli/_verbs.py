@@ -1,8 +1,9 @@
 """The verbs. A built-in verb is a file of this folder, named as the verb; other packages offer theirs as entry points.
 
 The file of a verb has a function of the file's name, or a cyclopts ``App`` with commands of its own, and ``order``, its
-place in ``sonde --help``. Files whose names begin with _ hold what verbs share. An entry point names a function or an
-``App``, and is not imported before the verb is called:
+place in ``sonde --help``; and it may have ``examples``, which are printed below its own help. Files whose names begin
+with _ hold what verbs share. An entry point names a function or an ``App``, and is not imported before the verb is
+called:
 
     [project.entry-points."sonde.verbs"]
     cluster = "my_package.cluster:cluster"
@@ -54,8 +55,14 @@ def make_app(verbs: Sequence[str]) -> cyclopts.App:
                 _unwrap(command.default_command)
         else:
             _unwrap(verb)
-            app.command(verb, sort_key=module.order)
+            app.command(verb, sort_key=module.order, help_epilogue=_epilogue(module))
     return app
+
+
+def _epilogue(module: ModuleType) -> str:
+    """The examples below the help of a verb, if its file has some."""
+    examples = getattr(module, "examples", "")
+    return f"Examples\n{examples.rstrip()}" if examples else ""
 
 
 def _unwrap(verb: object) -> None:

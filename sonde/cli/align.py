@@ -83,7 +83,7 @@ def align(
         return 0
     from sonde.alignment.align import align as run
     from sonde.alignment.request import make_request
-    from sonde.console import err
+    from sonde.console import announce, count_of, err
 
     if not source or not target:
         raise UsageError("Name two files of word vectors: sonde align SOURCE TARGET -o FOLDER.")
@@ -93,9 +93,14 @@ def align(
         source, target, method=method, words=words, steps=_steps(steps), dictionary=dictionary, dev=dev,
         settings=_settings(set_), refine=refine, seeds=_seeds(seeds), export=export,
     )  # fmt: skip
+    workers = resolve_jobs(jobs)
+    announce(
+        f"Aligning up to {request.words:,} words of {source} and {target} by {request.method}, "
+        f"{count_of(len(request.seeds), 'seed')}; {count_of(workers, 'job')}; writing to {out}/"
+    )
     try:
         with AlignmentDisplay(request) as display:
-            folder = run(request, out, display.report, resolve_jobs(jobs))
+            folder = run(request, out, display.report, workers)
     except KeyboardInterrupt:
         err().print(f"Repeat the command to go on with the alignment in {out}/.", markup=False, soft_wrap=True)
         raise

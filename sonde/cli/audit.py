@@ -7,26 +7,28 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sonde.cli._options import STDIN, Jobs, parse_columns
+from sonde.cli._options import OUTPUT, STDIN, TABLES, Jobs, parse_columns
 
 order = 30
 
 
 def audit(
     *paths: str,
-    text: tuple[str, ...] = (),
-    label: str | None = None,
-    split: str | None = None,
-    target: str | None = None,
-    no_header: bool = False,
+    text: Annotated[tuple[str, ...], Parameter(group=TABLES)] = (),
+    label: Annotated[str | None, Parameter(group=TABLES)] = None,
+    split: Annotated[str | None, Parameter(group=TABLES)] = None,
+    target: Annotated[str | None, Parameter(group=TABLES)] = None,
+    group: Annotated[str | None, Parameter(group=TABLES)] = None,
+    split_seed: Annotated[int | None, Parameter(group=TABLES)] = None,
+    no_header: Annotated[bool, Parameter(group=TABLES)] = False,
     task: Annotated[str | None, Parameter(("--task", "-t"))] = None,
     language: str | None = None,
-    format: Literal["table", "md", "json"] = "table",
-    json: bool = False,
-    min_severity: Literal["error", "warning", "note"] = "note",
-    strict: bool = False,
+    format: Annotated[Literal["table", "md", "json"], Parameter(group=OUTPUT)] = "table",
+    json: Annotated[bool, Parameter(group=OUTPUT)] = False,
+    min_severity: Annotated[Literal["error", "warning", "note"], Parameter(group=OUTPUT)] = "note",
+    strict: Annotated[bool, Parameter(group=OUTPUT)] = False,
     jobs: Jobs = 0,
-    explain: str | None = None,
+    explain: Annotated[str | None, Parameter(group=OUTPUT)] = None,
 ) -> int:
     """Find what is wrong with probing sets, whoever made them.
 
@@ -40,7 +42,12 @@ def audit(
     label: str
         The column with the label.
     split: str
-        The column that says train, dev or test. Default: from the file names.
+        The column that says train, dev or test; or, if there is none, shares to split every table into, such as
+        80/10/10. Default: from the file names.
+    group: str
+        With shares: the column whose rows are kept together, such as the document. Default: rows with the same text.
+    split_seed: int
+        With shares: another seed splits otherwise. Default: 1111.
     target: str
         The column with the target form, which no two splits may share.
     no_header: bool
@@ -73,7 +80,7 @@ def audit(
         print_collection_findings,
         tally,
     )
-    from sonde.console import err, printable
+    from sonde.console import announce, count_of, err, printable
     from sonde.errors import UsageError
 
     if explain == "all":
@@ -90,7 +97,7 @@ def audit(
     from sonde.data.sources import find_sets
     from sonde.tasks import load
 
-    columns = parse_columns(text, label, split, target, no_header)
+    columns = parse_columns(text, label, split, target, no_header, group, split_seed)
     format = "json" if json else format
     shown = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
     audits, sentences, unreadable = [], [], []
@@ -101,7 +108,9 @@ def audit(
         task=given_task.name if given_task else None,
         language=language,
     )
-    for found in audit_sources(sources, jobs=resolve_jobs(jobs), task=given_task, disjoint=True if target else None):
+    workers = resolve_jobs(jobs)
+    announce(f"Auditing {count_of(len(sources), 'set')}; {count_of(workers, 'job')}")
+    for found in audit_sources(sources, jobs=workers, task=given_task, disjoint=True if target or group else None):
         if isinstance(found, UnreadableSet):
             unreadable.append(found)
             reason = printable(f"not read: {found.name}: {found.reason}")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from sonde.cli._options import Jobs
+
+if TYPE_CHECKING:
+    from sonde.core.progress import Progress
 
 order = 50
 
@@ -48,7 +52,7 @@ def encode(
 
     from sonde.cli._options import open_store
     from sonde.cli._sets import map_sets
-    from sonde.console import err, print_symptoms, progress_bar
+    from sonde.console import announce, count_of, err, print_symptoms, progress_bar
     from sonde.console import out as console
     from sonde.core.arguments import resolve_jobs
     from sonde.encoders import expand_names, load
@@ -77,6 +81,12 @@ def encode(
         table.add_column(column, justify="left" if column == "encoder" else "right")
     failed: list[str] = []
     names = expand_names(encoder)
+    where = [*(["the store"] if store is not None else []), *([f"{out}/"] if out is not None else [])]
+    announce(
+        f"Encoding {count_of(len(texts), 'distinct text')} of {count_of(len(found_texts), 'set')} with "
+        f"{count_of(len(names), 'encoder')}; {count_of(jobs, 'job')}; "
+        + (f"writing to {' and '.join(where)}" if where else "keeping nothing")
+    )
     for name in names:
         try:
             loaded = load(name)
@@ -84,8 +94,9 @@ def encode(
                 loaded = loaded.fit(texts)  # type: ignore[attr-defined]
             with progress_bar() as progress:
                 found = embed(
-                    loaded, texts, store=store, batch_size=batch_size, half=half, jobs=jobs, progress=progress
-                )
+                    loaded, texts, store=store, batch_size=batch_size, half=half, jobs=jobs,
+                    progress=partial(_named, progress, name),
+                )  # fmt: skip
         except SondeError as e:  # the others are still to be encoded
             failed.append(name)
             err().print(f"not encoded: {name}: {e}", style="yellow", markup=False, soft_wrap=True)
@@ -100,3 +111,8 @@ def encode(
         return 1
     console().print(table)
     return 2 if failed or unread else 0
+
+
+def _named(progress: Progress, name: str, stage: str, done: int, of: int | None) -> None:
+    """Progress that names the encoder."""
+    progress(f"{stage}: encoding with {name}", done, of)

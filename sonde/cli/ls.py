@@ -34,20 +34,27 @@ def _parts(home: str) -> Iterator[Row]:
 
 def _tasks() -> Iterator[Row]:
     from sonde.tasks import load, names
+    from sonde.tasks.parametric import PARAMETRIC_TASKS
 
     yield "task", "question", "needs", "suites"
     for name in names():
         task = load(name)
         needs = " or ".join("+".join(sorted(columns)) or "text" for columns in task.readings.values())
         yield name, task.question, needs, ", ".join(task.policies)
+    for part in PARAMETRIC_TASKS.parts().values():
+        task = part.build(part.example)
+        yield part.usage, part.summary, "+".join(sorted(*task.readings.values())), part.suite
 
 
 def _suites() -> Iterator[Row]:
     from sonde.tasks import PAPERS, SUITES
+    from sonde.tasks.parametric import PARAMETRIC_TASKS
 
     yield "suite", "tasks", "paper"
     for suite, tasks in SUITES.items():
         yield suite, ", ".join(tasks), PAPERS[suite]
+    for part in PARAMETRIC_TASKS.parts().values():
+        yield part.suite, f"{part.usage}, all that the corpus supports", PAPERS[part.suite]
 
 
 def _encoders() -> Iterator[Row]:

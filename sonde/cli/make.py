@@ -5,34 +5,46 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
-from sonde.cli._options import STDIN, Jobs
+from sonde.cli._options import OUTPUT, STDIN, Jobs
 
 order = 20
 
+examples = """
+The sets of a suite from a treebank:
+  sonde make en_ewt-ud-*.conllu --suite universal2019 -o probes/
+Two tasks, in other sizes:
+  sonde make corpus.conllu -t past_present -t passive --sizes 4000/500/500
+To try it out, without a corpus:
+  sonde make --builtin 6000 -o probes/
+"""
+
+CORPUS = Group("The corpus", sort_key=10)
+SETS = Group("The sets", sort_key=20)
+
 
 def make(
-    *corpus: str,
-    builtin: int = 0,
-    trees: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
-    suite: Annotated[tuple[str, ...], Parameter(("--suite", "-s"))] = (),
-    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
-    out: Annotated[Path, Parameter(("--out", "-o"))] = Path("probes"),
-    sizes: str = "",
-    length: str = "",
-    seed: int = 1111,
-    exclude: Path | None = None,
-    exclusive: bool = False,
-    set_: Annotated[tuple[str, ...], Parameter("--set")] = (),
+    *corpus: Annotated[str, Parameter(group=CORPUS)],
+    builtin: Annotated[int, Parameter(group=CORPUS)] = 0,
+    trees: Annotated[tuple[str, ...], Parameter(consume_multiple=True, group=CORPUS)] = (),
+    suite: Annotated[tuple[str, ...], Parameter(("--suite", "-s"), group=SETS)] = (),
+    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"), group=SETS)] = (),
+    out: Annotated[Path, Parameter(("--out", "-o"), group=OUTPUT)] = Path("probes"),
+    sizes: Annotated[str, Parameter(group=SETS)] = "",
+    length: Annotated[str, Parameter(group=SETS)] = "",
+    seed: Annotated[int, Parameter(group=SETS)] = 1111,
+    exclude: Annotated[Path | None, Parameter(group=SETS)] = None,
+    exclusive: Annotated[bool, Parameter(group=SETS)] = False,
+    set_: Annotated[tuple[str, ...], Parameter("--set", group=SETS)] = (),
     jobs: Jobs = 1,
-    skip_bad: bool = False,
-    audit: bool = False,
-    relax: bool = False,
-    name: str | None = None,
-    language: str | None = None,
-    format: Literal["conllu", "brackets", "text"] | None = None,
-    tokenise: str = "",
+    skip_bad: Annotated[bool, Parameter(group=CORPUS)] = False,
+    audit: Annotated[bool, Parameter(group=OUTPUT)] = False,
+    relax: Annotated[bool, Parameter(group=SETS)] = False,
+    name: Annotated[str | None, Parameter(group=CORPUS)] = None,
+    language: Annotated[str | None, Parameter(group=CORPUS)] = None,
+    format: Annotated[Literal["conllu", "brackets", "text"] | None, Parameter(group=CORPUS)] = None,
+    tokenise: Annotated[str, Parameter(group=CORPUS)] = "",
 ) -> int:
     """Make probing sets from annotated text.
 
@@ -46,9 +58,11 @@ def make(
     trees: tuple[str, ...]
         Bracket files with the constituency trees of the same sentences.
     suite: tuple[str, ...]
-        Make every task of a suite: conneau2018, universal2019 (the default), xprobe2019, adi2017. May be repeated.
+        Make every task of a suite: conneau2018, universal2019 (the default), xprobe2019, adi2017; or of morphology and
+        relations, all that the corpus supports. May be repeated.
     task: tuple[str, ...]
-        Make only this task: a name, package.module:attribute, or a path to a Python file. May be repeated.
+        Make only this task: a name, such as past_present or morph:obj.Case, package.module:attribute, or a path to a
+        Python file. May be repeated.
     out: Path
         The folder to write to. Default: probes.
     sizes: str
@@ -83,7 +97,7 @@ def make(
         How plain text is split into words: moses-fr and other languages, jieba (Chinese), janome (Japanese), pythainlp
         (Thai), simple or space. Default: at white space and punctuation.
     """
-    from sonde.console import err, print_sets, progress_bar
+    from sonde.console import announce, count_of, err, print_sets, progress_bar
     from sonde.core.arguments import resolve_jobs
     from sonde.corpus.corpus import Corpus
     from sonde.data.dataset import MANIFEST_FILE, Dataset
@@ -92,6 +106,7 @@ def make(
     from sonde.make.exclusion import ExcludedSentences
     from sonde.make.filters import EXCLUDED_REASON
     from sonde.make.request import check_writable, read_excluded, select_tasks
+    from sonde.tasks import SUITES
 
     if bool(corpus) == bool(builtin):
         raise UsageError("Expected either corpus files or --builtin N, for the built-in corpus.")
@@ -111,14 +126,22 @@ def make(
             tokenise=tokenise,
         )
     )
-    requests = select_tasks(suite, task, sizes=sizes, length=length, settings=set_)
+    workers = resolve_jobs(jobs)
+    requests = select_tasks(
+        suite, task, sizes=sizes, length=length, settings=set_, corpus=source, jobs=workers, skip_bad=skip_bad
+    )
     excluded = read_excluded(exclude) if exclude else ExcludedSentences()
     check_writable(out)
+    source_name = f"{builtin:,} built-in sentences" if builtin else source.name
+    announce(
+        f"Making {count_of(len(requests), 'set')} from {source_name}, in two passes over it; "
+        f"{count_of(workers, 'job')}; writing to {out}/"
+    )
     made: list[Any] = []
     skipped: list[Any] = []
     with progress_bar() as progress:
         for found in make_sets(
-            source, requests, seed=seed, jobs=resolve_jobs(jobs), exclude=excluded, exclusive=exclusive,
+            source, requests, seed=seed, jobs=workers, exclude=excluded, exclusive=exclusive,
             skip_bad=skip_bad, audit=audit, relax=relax, progress=progress,
         ):  # fmt: skip
             if isinstance(found, Dataset):
@@ -148,4 +171,6 @@ def make(
         err().print(f"relaxed: {wider['name']}: {settings}", markup=False, soft_wrap=True)
     for lacking in skipped:
         err().print(f"not made: {lacking.name}: {lacking.reason}", style="yellow", markup=False, soft_wrap=True)
-    return 0 if not skipped else 2 if made or any(found.kind == "failed" for found in skipped) else 1
+    # a suite of all that the corpus supports has no task that must be made
+    skipped = [found for found in skipped if found.kind != "too few" or found.name.partition("/")[0] in SUITES]
+    return 0 if not skipped and made else 2 if made or any(found.kind == "failed" for found in skipped) else 1

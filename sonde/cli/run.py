@@ -7,40 +7,55 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
-from sonde.cli._options import Jobs
+from sonde.cli._options import OUTPUT, RESOURCES, TABLES, Jobs
 
 order = 70
 
+examples = """
+Two encoders on all sets of a folder:
+  sonde run -e static: -e st:all-MiniLM-L6-v2 -d probes/ -o my-run/
+Every layer of a model, with two controls that say what the scores mean:
+  sonde run -e 'hf:bert-base-uncased?layer=*' -d probes/ --controls key,permuted
+A table of your own:
+  sonde run -d reviews.csv --text review --label mood --split 80/10/10
+"""
+
+WHAT = Group("What to probe", sort_key=10)
+HOW = Group("How to probe", sort_key=20)
+MORE = Group("Controls and measures", sort_key=40)
+
 
 def run(
-    *paths: str,
-    data: Annotated[tuple[str, ...], Parameter(("--data", "-d"))] = (),
-    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = ("static:",),
-    out: Annotated[Path, Parameter(("--out", "-o"))] = Path("run"),
-    probe: Annotated[tuple[str, ...], Parameter(("--probe", "-p"))] = ("linear",),
-    seeds: int = 1,
-    seed: int = 1111,
-    limit: int | None = None,
+    *paths: Annotated[str, Parameter(group=WHAT)],
+    data: Annotated[tuple[str, ...], Parameter(("--data", "-d"), group=WHAT)] = (),
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"), group=WHAT)] = ("static:",),
+    suite: Annotated[tuple[str, ...], Parameter(("--suite", "-s"), group=WHAT)] = (),
+    task: Annotated[str | None, Parameter(("--task", "-t"), group=WHAT)] = None,
+    language: Annotated[str | None, Parameter(group=WHAT)] = None,
+    train: Annotated[str | None, Parameter(group=WHAT)] = None,
+    limit: Annotated[int | None, Parameter(group=WHAT)] = None,
+    probe: Annotated[tuple[str, ...], Parameter(("--probe", "-p"), group=HOW)] = ("linear",),
+    seeds: Annotated[int, Parameter(group=HOW)] = 1,
+    seed: Annotated[int, Parameter(group=HOW)] = 1111,
+    resample: Annotated[int | None, Parameter(group=HOW)] = None,
+    text: Annotated[tuple[str, ...], Parameter(group=TABLES)] = (),
+    label: Annotated[str | None, Parameter(group=TABLES)] = None,
+    split: Annotated[str | None, Parameter(group=TABLES)] = None,
+    group: Annotated[str | None, Parameter(group=TABLES)] = None,
+    split_seed: Annotated[int | None, Parameter(group=TABLES)] = None,
+    no_header: Annotated[bool, Parameter(group=TABLES)] = False,
+    controls: Annotated[tuple[str, ...], Parameter(group=MORE)] = (),
+    measures: Annotated[tuple[str, ...], Parameter(group=MORE)] = (),
+    measure_rows: Annotated[int | None, Parameter(group=MORE)] = None,
     jobs: Jobs = 0,
-    resample: int | None = None,
-    half: bool = False,
-    batch_size: int | None = None,
-    device: str | None = None,
-    no_store: bool = False,
-    store_limit: float | None = None,
-    text: tuple[str, ...] = (),
-    label: str | None = None,
-    split: str | None = None,
-    no_header: bool = False,
-    task: Annotated[str | None, Parameter(("--task", "-t"))] = None,
-    language: str | None = None,
-    suite: Annotated[tuple[str, ...], Parameter(("--suite", "-s"))] = (),
-    train: str | None = None,
-    controls: tuple[str, ...] = (),
-    measures: tuple[str, ...] = (),
-    measure_rows: int | None = None,
+    batch_size: Annotated[int | None, Parameter(group=RESOURCES)] = None,
+    device: Annotated[str | None, Parameter(group=RESOURCES)] = None,
+    half: Annotated[bool, Parameter(group=RESOURCES)] = False,
+    no_store: Annotated[bool, Parameter(group=RESOURCES)] = False,
+    store_limit: Annotated[float | None, Parameter(group=RESOURCES)] = None,
+    out: Annotated[Path, Parameter(("--out", "-o"), group=OUTPUT)] = Path("run"),
 ) -> int:
     """Probe encoders on sets, along with baselines. Run again, the same command resumes where it stopped.
 
@@ -51,7 +66,8 @@ def run(
     data: tuple[str, ...]
         The same as PATHS.
     encoder: tuple[str, ...]
-        scheme:name, with a scheme that `sonde ls encoders` lists; may be repeated. Default: static:.
+        scheme:name, with a scheme that `sonde ls encoders` lists; NAME=scheme:name shows it as NAME; may be repeated.
+        Default: static:.
     out: Path
         The folder to write to, or to resume in. Default: run.
     probe: tuple[str, ...]
@@ -84,7 +100,12 @@ def run(
     label: str
         The column with the label.
     split: str
-        The column that says train, dev or test. Default: from the file names.
+        The column that says train, dev or test; or, if there is none, shares to split every table into, such as
+        80/10/10. Default: from the file names.
+    group: str
+        With shares: the column whose rows are kept together, such as the document. Default: rows with the same text.
+    split_seed: int
+        With shares: another seed splits otherwise. Default: 1111.
     no_header: bool
         The table has no header; columns are numbers.
     task: str
@@ -104,30 +125,40 @@ def run(
     """
     from sonde.cli._options import STDIN, open_store, parse_columns
     from sonde.cli._warnings import printed_warnings
-    from sonde.console import err, print_symptoms, progress_bar
+    from sonde.console import announce, count_of, err, print_symptoms, progress_bar
     from sonde.core.arguments import resolve_jobs
     from sonde.data.sources import filter_by_suite, find_sets
+    from sonde.encoders import expand_names
     from sonde.errors import UsageError
     from sonde.report.summary import summarise
     from sonde.report.tables import print_table
     from sonde.run import evaluate
+    from sonde.run.aliases import split_aliases
     from sonde.run.diagnoses import read_diagnoses
 
     if not (paths or data):
         raise UsageError("Name the sets to probe on: sonde run -e ENCODER -d FOLDER.")
     if seeds < 1 or (batch_size is not None and batch_size < 1):
         raise UsageError("--seeds and --batch-size must be 1 or more.")
+    columns = parse_columns(text, label, split, None, no_header, group, split_seed)
     sources = find_sets(
-        ["-" if p == STDIN else p for p in (*paths, *data)], parse_columns(text, label, split, None, no_header),
-        task=task, language=language, train=train,
-    )  # fmt: skip
+        ["-" if p == STDIN else p for p in (*paths, *data)], columns, task=task, language=language, train=train
+    )
     if suite:
         sources = filter_by_suite(sources, suite)
+    workers = resolve_jobs(jobs)
+    names = expand_names(split_aliases(encoder)[0])
+    begun = (out / "results.jsonl").exists()  # sonde.run has the name, but takes a second to import
+    announce(
+        f"Probing {count_of(len(names), 'encoder')} on {count_of(len(sources), 'set')} with {' and '.join(probe)}"
+        f"{f', {seeds} seeds' if seeds > 1 else ''}{_extra(controls, 'control')}{_extra(measures, 'measure')}, along "
+        f"with baselines; {count_of(workers, 'job')}; {'resuming in' if begun else 'writing to'} {out}/"
+    )
     with printed_warnings(), progress_bar() as progress:
         found = evaluate(
             encoder, sources, out, probes=probe, seeds=range(seed, seed + seeds), limit=limit,
             store=open_store(no_store, store_limit), half=half, batch_size=batch_size, device=device,
-            jobs=resolve_jobs(jobs),
+            jobs=workers,
             resample=resample, controls=controls, measures=measures, measure_rows=measure_rows,
             progress=progress,
             command=shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")]),
@@ -137,3 +168,9 @@ def run(
         print_symptoms(diagnosis.name, [(s.code, s.message) for s in diagnosis.symptoms])
     err().print(f"\n{len(found)} result{'s' * (len(found) != 1)}, written to {out}/", markup=False)
     return 2 if found.failures else 0
+
+
+def _extra(names: tuple[str, ...], noun: str) -> str:
+    """Controls or measures, as they are announced."""
+    found = dict.fromkeys(name for text in names for name in text.split(",") if name)
+    return "" if not found else f", all {noun}s" if "all" in found else f", {noun} {' and '.join(found)}"

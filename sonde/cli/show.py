@@ -5,11 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
+
+if TYPE_CHECKING:
+    from sonde.report.filters import Filter
 
 order = 80
+
+RUN = Group("For a run", sort_key=10)
+SETS = Group("For sets", sort_key=20)
 
 T = TypeVar("T")
 
@@ -18,14 +24,19 @@ def show(
     path: Path,
     /,
     *,
-    format: Literal["table", "md", "tex", "csv", "json"] = "table",
-    metric: Literal["accuracy", "macro_f1", "log2_loss", "log2_loss_calibrated"] = "accuracy",
-    signatures: bool = False,
-    examples: int = 0,
-    baselines: bool = False,
+    format: Annotated[Literal["table", "md", "tex", "csv", "json"], Parameter(group=RUN)] = "table",
+    metric: Annotated[
+        Literal["accuracy", "macro_f1", "log2_loss", "log2_loss_calibrated"], Parameter(group=RUN)
+    ] = "accuracy",
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"), group=RUN)] = (),
+    set: Annotated[tuple[str, ...], Parameter(group=RUN)] = (),
+    above: Annotated[bool, Parameter(group=RUN)] = False,
+    signatures: Annotated[bool, Parameter(group=RUN)] = False,
+    examples: Annotated[int, Parameter(group=SETS)] = 0,
+    baselines: Annotated[bool, Parameter(group=SETS)] = False,
     published: bool = False,
-    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"))] = (),
-    seed: int = 0,
+    task: Annotated[tuple[str, ...], Parameter(("--task", "-t"), group=SETS)] = (),
+    seed: Annotated[int, Parameter(group=SETS)] = 0,
 ) -> int:
     """Show the results of a run; the sizes or rows of probing sets; the scores of an encoder or alignment by epoch.
 
@@ -34,23 +45,30 @@ def show(
     path: Path
         A folder that `sonde run`, `sonde make`, `sonde train` or `sonde align` wrote.
     format: str
-        For a run, an encoder or an alignment: table, md (Markdown), tex (LaTeX, with booktabs), csv (one line per
+        For an encoder or an alignment, too: table, md (Markdown), tex (LaTeX, with booktabs), csv (one line per
         result or epoch) or json. Default: table.
     metric: str
-        For a run: accuracy, macro_f1, log2_loss (bits, with calibrated values) or log2_loss_calibrated.
+        accuracy, macro_f1, log2_loss (bits, with calibrated values) or log2_loss_calibrated.
         Default: accuracy.
+    encoder: tuple[str, ...]
+        Only the encoders whose name contains this, or matches it as a glob; may be repeated.
+    set: tuple[str, ...]
+        Only the sets whose name contains this, or matches it as a glob; may be repeated.
+    above: bool
+        Only the sets on which an encoder is significantly better than the best baseline, and the encoders
+        that are so on one of them.
     signatures: bool
-        For a run: print the signature of every result, for `sonde repeat`, and nothing else.
+        Print the signature of every result, for `sonde repeat`, and nothing else.
     examples: int
-        For sets: random rows to print per class; target or changed words are marked.
+        Random rows to print per class; target or changed words are marked.
     baselines: bool
-        For sets: train the baselines and show their scores.
+        Train the baselines and show their scores.
     published: bool
         Also show published results on other sets of the same tasks. Default: only those on exactly these sets.
     task: tuple[str, ...]
-        For sets: only these tasks.
+        Only these tasks.
     seed: int
-        For sets: another seed samples other rows.
+        Another seed samples other rows.
     """
     from sonde.errors import UsageError
 
@@ -63,12 +81,16 @@ def show(
         )
     # sonde.run has these names, but takes a second to import
     if any((path / name).exists() for name in ("run.json", "results.jsonl")):
+        from sonde.report.filters import Filter
+
         if examples or baselines or task or seed:
             raise UsageError(f"--examples, --baselines, --task and --seed are for sets; {path} is a run.")
         if signatures and (format != "table" or metric != "accuracy"):
             raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
-        _show_run(path, format, metric, signatures, published)
+        _show_run(path, format, metric, signatures, published, Filter(encoder, set, above))
         return 0
+    if encoder or set or above:
+        raise UsageError(f"--encoder, --set and --above are for runs; {path} has no run.json. Leave them out.")
     if all((path / name).is_file() for name in ("config.json", "training.jsonl")):
         if examples or baselines or published or task or seed or signatures or metric != "accuracy":
             raise UsageError(f"{path} is a trained encoder: the only option for it is --format.")
@@ -94,9 +116,10 @@ def show(
     return _show_sets(path, examples, baselines, task, seed, published)
 
 
-def _show_run(path: Path, format: str, metric: str, with_signatures: bool, published: bool) -> None:
+def _show_run(path: Path, format: str, metric: str, with_signatures: bool, published: bool, wanted: Filter) -> None:
     from sonde.cli._warnings import printed_warnings
     from sonde.errors import UsageError
+    from sonde.report.filters import apply
     from sonde.report.published_results import check_published
     from sonde.report.summary import summarise
     from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
@@ -109,7 +132,7 @@ def _show_run(path: Path, format: str, metric: str, with_signatures: bool, publi
     as_table = format == "table" and not with_signatures  # the notes below the table list all damage
     with printed_warnings(damage=not as_table):
         run = Run.load(path)
-    summary = summarise(run, metric=metric, published=published)
+    summary = apply(summarise(run, metric=metric, published=published), wanted)
     check_published(summary, published)
     if with_signatures:
         sys.stdout.write("".join(f"{line}\n" for line in signatures(summary)))

@@ -144,7 +144,7 @@ def train(
 
     require_training()
     from sonde.cli._training import TrainingDisplay, print_parts, print_summary
-    from sonde.console import err
+    from sonde.console import announce, count_of, err
     from sonde.errors import UsageError
     from sonde.training.describe import is_finished
     from sonde.training.launch import is_main_process
@@ -177,6 +177,11 @@ def train(
         vectors=vectors, fine_tune=fine_tune, withhold=withhold, **inputs,
     )  # fmt: skip
     before = is_finished(request, out)
+    if is_main_process() and not before:
+        announce(
+            f"Training {request.encoder} for {request.objective} on {', '.join(train)}, at most "
+            f"{count_of(request.options.epochs, 'epoch')}; writing to {out}/"
+        )
     try:
         with TrainingDisplay(request.options.epochs) as display:
             folder: TrainedFolder = run(request, out, display.report)

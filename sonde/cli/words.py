@@ -8,33 +8,38 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
+
+from sonde.cli._options import OUTPUT
 
 if TYPE_CHECKING:
     from sonde.words.evaluation import Request
 
 order = 75
 
+ON = Group("What to evaluate on", sort_key=10)
+HOW = Group("How", sort_key=20)
+
 
 def words(
     *systems: str,
-    dictionary: Annotated[tuple[str, ...], Parameter(("--dictionary", "-d"))] = (),
-    similarity: tuple[str, ...] = (),
-    sentences: tuple[str, ...] = (),
-    word_by_word: tuple[str, ...] = (),
-    identical: int = 0,
-    evaluate: tuple[str, ...] = (),
-    out: Annotated[Path, Parameter(("--out", "-o"))] = Path("run"),
-    scoring: tuple[str, ...] = ("nn", "csls"),
-    reverse: bool = False,
-    both: bool = False,
-    common: bool = False,
-    pos: str | None = None,
-    idf: str | None = None,
-    queries: int = 2000,
-    languages: str | None = None,
-    limit: int | None = None,
-    seed: int = 0,
+    dictionary: Annotated[tuple[str, ...], Parameter(("--dictionary", "-d"), group=ON)] = (),
+    similarity: Annotated[tuple[str, ...], Parameter(group=ON)] = (),
+    sentences: Annotated[tuple[str, ...], Parameter(group=ON)] = (),
+    word_by_word: Annotated[tuple[str, ...], Parameter(group=ON)] = (),
+    identical: Annotated[int, Parameter(group=ON)] = 0,
+    evaluate: Annotated[tuple[str, ...], Parameter(group=ON)] = (),
+    out: Annotated[Path, Parameter(("--out", "-o"), group=OUTPUT)] = Path("run"),
+    scoring: Annotated[tuple[str, ...], Parameter(group=HOW)] = ("nn", "csls"),
+    reverse: Annotated[bool, Parameter(group=HOW)] = False,
+    both: Annotated[bool, Parameter(group=HOW)] = False,
+    common: Annotated[bool, Parameter(group=HOW)] = False,
+    pos: Annotated[str | None, Parameter(group=HOW)] = None,
+    idf: Annotated[str | None, Parameter(group=HOW)] = None,
+    queries: Annotated[int, Parameter(group=HOW)] = 2000,
+    languages: Annotated[str | None, Parameter(group=HOW)] = None,
+    limit: Annotated[int | None, Parameter(group=HOW)] = None,
+    seed: Annotated[int, Parameter(group=HOW)] = 0,
 ) -> int:
     """Evaluate spaces of words of two languages: translation, similarity, retrieval. The same command resumes.
 
@@ -83,7 +88,7 @@ def words(
         Samples of identical words and sentences depend on it. Default: 0.
     """
     from sonde.cli._warnings import printed_warnings
-    from sonde.console import err, progress_bar
+    from sonde.console import announce, count_of, err, progress_bar
     from sonde.errors import UsageError
     from sonde.report.summary import summarise
     from sonde.report.tables import print_table
@@ -114,6 +119,10 @@ def words(
         for way in _ways(name, reverse, both)
     ]  # fmt: skip
     _check_unused(requests, pos, idf)
+    announce(
+        f"Evaluating {count_of(len(systems), 'system')} in {count_of(len(requests), 'evaluation')}, neighbours by "
+        f"{' and '.join(scoring).replace(',', ' and ')}; writing to {out}/"
+    )
     with printed_warnings(), progress_bar() as progress:
         found = evaluate_words(
             systems, requests, out, scorings=[name for text in scoring for name in text.split(",")],

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sonde.baselines import BASELINES, ENCODER_BASELINES, WORD_BASELINES
 from sonde.errors import UsageError
 from sonde.result import RIGHT_OR_WRONG, Result
+from sonde.run.aliases import read_aliases
 from sonde.run.folder import Run
 
 ONE_OF = ("probe", "limit", "device", "sonde", "id")
@@ -117,7 +118,11 @@ def _retrieved(result: Result) -> bool:
 def _encoder(run: Run, name: str) -> str:
     if name in run.encoders:
         return name
-    near = [encoder for encoder in run.encoders if name in encoder]
+    aliases = read_aliases(run.info)
+    called = [encoder for encoder in run.encoders if aliases.get(encoder) == name]
+    if called:
+        return called[-1]
+    near = [encoder for encoder in run.encoders if name in encoder or name in aliases.get(encoder, "")]
     own = [encoder for encoder in near if encoder not in _BASELINES]  # which are only meant if they are named in full
     if name and len(own) == 1:
         return own[0]

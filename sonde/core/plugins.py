@@ -87,7 +87,7 @@ class Kind(Generic[T]):
 def module_names(package: str) -> list[str]:
     """The modules of a folder that are parts."""
     path = importlib.import_module(package).__path__
-    return sorted(m.name for m in pkgutil.iter_modules(path) if not m.name.startswith("_"))
+    return sorted(m.name for m in pkgutil.iter_modules(path) if not m.ispkg and not m.name.startswith("_"))
 
 
 def offered(group: str) -> dict[str, EntryPoint]:

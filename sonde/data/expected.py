@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sonde.data.dataset import Dataset
 from sonde.errors import DataError
 from sonde.task import Example, LabelIssue, Task
-from sonde.tasks import load, names
+from sonde.tasks import is_name, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ NUMBERED = ("relatedness", "similarity", "retrieval")
 def expectations_for(dataset: Dataset, task: Task | None = None) -> Expectations:
     """What the task (given, or that of the set's name) and the manifest say."""
     manifest = dataset.manifest
-    if task is None and dataset.task in names():  # never a path or a module: the name comes with the data
+    if task is None and is_name(dataset.task):  # never a path or a module: the name comes with the data
         task = load(dataset.task)
     if task is None:
         found = Expectations(language=dataset.language)

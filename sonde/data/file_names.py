@@ -66,5 +66,5 @@ def only_file_split(path: str, files: Sequence[str]) -> str:
         return "te"
     raise DataError(
         f"The name of {path} does not say which split it is: expected a word such as train, dev or test in it. "
-        "Rename it, or name the column that holds the split with --split."
+        "Rename it, name the column that holds the split with --split, or have rows split with --split 80/10/10."
     )

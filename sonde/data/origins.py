@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.task import Example
-from sonde.tasks import load, names
+from sonde.tasks import is_name, load
 
 
 def origins(dataset: Dataset) -> Iterator[tuple[Example, str | None]]:
@@ -16,7 +16,7 @@ def origins(dataset: Dataset) -> Iterator[tuple[Example, str | None]]:
     Where clauses were exchanged, capital letters may differ: that of the first word may be its own or not.
     """
     # never a path or a module: the name comes with the data
-    task = load(dataset.task) if dataset.task in names() else None
+    task = load(dataset.task) if is_name(dataset.task) else None
     for _, row in dataset:
         yield row, row.text if task is None or task.original is None else task.original(row)
 

@@ -15,6 +15,7 @@ import msgspec
 
 from sonde.core.files import open_text
 from sonde.data.file_names import TABLE_SUFFIXES, without_compression_suffix
+from sonde.data.random_split import RandomSplit
 from sonde.errors import CorpusError, DataError, UsageError
 
 _SHOWN_COLUMNS = 12
@@ -32,6 +33,8 @@ class Columns:
     split: str | None = None
     target: str | None = None
     header: bool = True
+    random: RandomSplit | None = None
+    """How to split rows that have no split; its groups, without ``target``, are the target forms."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -40,8 +43,9 @@ class Columns:
 
     @property
     def requested(self) -> list[tuple[str, str]]:
-        """The columns to read, each with the option that names it: texts, label, split, target."""
-        rest = (("--label", self.label), ("--split", self.split), ("--target", self.target))
+        """The columns to read, each with the option that names it: texts, label, split, target, group."""
+        group = self.random.group if self.random else None
+        rest = (("--label", self.label), ("--split", self.split), ("--target", self.target), ("--group", group))
         return [*(("--text", name) for name in self.text), *((flag, name) for flag, name in rest if name is not None)]
 
 

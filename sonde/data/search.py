@@ -100,6 +100,10 @@ def table_sets(files: Sequence[str], columns: Columns, *, typed: bool) -> Iterat
 
     Where two files have the same split, the rest of the name groups them: ``dev-en``, ``dev-fr``, ``test-en``.
     """
+    if columns.random:
+        _check_unsplit(files)
+        yield from (_table([path]) for path in files)
+        return
     named = [] if columns.split else [path for path in files if split_of(path)]
     unnamed = [path for path in files if path not in named]
     if typed and named and unnamed:
@@ -109,10 +113,30 @@ def table_sets(files: Sequence[str], columns: Columns, *, typed: bool) -> Iterat
     for path in named:
         groups[(Path(path).parent, common_name(path)) if twice else (Path(), "")].append(path)
     for group in (*groups.values(), *([path] for path in unnamed)):
-        above = Path(group[0]).parent.resolve().parts
-        stems = {common_name(path) for path in group} - {""}
-        trail = (*above, *stems) if len(stems) == 1 else above
-        yield FoundSet("table", tuple(group), trail, trail[-1], _code(trail) if twice and group[0] in named else None)
+        found = _table(group)
+        yield replace(found, language=_code(found.trail) if twice and group[0] in named else None)
+
+
+def _table(group: Sequence[str]) -> FoundSet:
+    """The set in these files, named as they are, or as their folder is."""
+    above = Path(group[0]).parent.resolve().parts
+    stems = {common_name(path) for path in group} - {""}
+    trail = (*above, *stems) if len(stems) == 1 else above
+    return FoundSet("table", tuple(group), trail, trail[-1])
+
+
+def _check_unsplit(files: Sequence[str]) -> None:
+    """Files of one set that has splits are not split again."""
+    folders: defaultdict[tuple[Path, str], dict[str, str]] = defaultdict(dict)
+    for path in files:
+        if split := split_of(path):
+            folders[Path(path).parent, common_name(path)][split] = path
+    for found in folders.values():
+        if len(found) > 1:
+            raise UsageError(
+                f"The names of {' and '.join(found.values())} say their split: leave out the shares of --split, or "
+                "name one file."
+            )
 
 
 def _inside(folder: Path, trail: tuple[str, ...], files: list[str], columns: Columns | None) -> Iterator[FoundSet]:

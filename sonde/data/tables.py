@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sonde.corpus.files import stem
 from sonde.data.dataset import Dataset, check_against_manifest
 from sonde.data.file_names import SPLIT_NAMES, find_file, only_file_split, split_of, table_name
+from sonde.data.random_split import split_rows
 from sonde.data.records import Columns, records, tsv_lines
 from sonde.data.rows import Interned, build_dataset, empty_splits, example
 from sonde.errors import CorpusError, UsageError
-from sonde.task import SPLITS
+from sonde.task import SPLITS, Example
 
 
 def read_senteval(path: str | Path) -> Dataset:
@@ -103,22 +105,34 @@ def read_parts(paths: Iterable[str], name: str, place: str) -> Dataset:
 def read_table(paths: str | Path | Sequence[str | Path], columns: Columns, name: str | None = None) -> Dataset:
     """Read the files of one set: TSV, CSV, JSON lines or Parquet by suffix, compressed or not.
 
-    Without a split column, the file names say the split; a single file whose name does not is test.
+    Without a split column, the file names say the split; a single file whose name does not is test. With
+    ``columns.random``, rows are split by a hash, whatever the names say.
     """
     files = [str(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
     if not files or not columns.text:
         raise UsageError("A table needs at least one file and one text column (--text).")
     rows, known, n, inputs = empty_splits(), Interned(), len(columns.text), columns.inputs
+    unsplit: list[tuple[Example, str]] = []
     for path in files:
-        split = "" if columns.split else split_of(path) or only_file_split(path, files)
+        split = "" if columns.split or columns.random else split_of(path) or only_file_split(path, files)
         for number, cells in records(path, columns):
             label, *rest = cells[n:]
+            group = rest.pop() if columns.random and columns.random.group else ""
             if columns.split:
                 split = _split(path, number, columns.split, rest[0])
-            key = known[rest[-1]] if columns.target and rest[-1] else None
+            target = rest[-1] if columns.target else group
             extra = tuple(zip(inputs, cells[1:n], strict=True))
-            rows[split].append(example(path, number, label, cells[0], known, key, extra))
-    return build_dataset(name or table_name(files), rows, files[0], inputs)
+            row = example(path, number, label, cells[0], known, known[target] if target else None, extra)
+            if columns.random:
+                unsplit.append((row, group))
+            else:
+                rows[split].append(row)
+    if columns.random is None:
+        return build_dataset(name or table_name(files), rows, files[0], inputs)
+    if unsplit:
+        rows = split_rows(unsplit, columns.random, files[0])
+    found = build_dataset(name or table_name(files), rows, files[0], inputs)
+    return replace(found, manifest={**found.manifest, "split": columns.random.record()})
 
 
 def _split(path: str, number: int, column: str, value: str) -> str:

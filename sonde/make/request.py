@@ -6,8 +6,9 @@ import difflib
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -15,12 +16,15 @@ import msgspec
 
 from sonde.core.arguments import StringsOrPaths, as_strings
 from sonde.core.files import open_text
+from sonde.corpus.corpus import Corpus
 from sonde.data.origins import sentences_of
 from sonde.data.sources import find_sets
 from sonde.errors import SondeError, UsageError
 from sonde.make.exclusion import ExcludedSentences
+from sonde.make.survey import supported_tasks
 from sonde.task import FIELD_REQUIREMENTS, TASK_SPECIFIC_FIELDS, Policy, Task, effective_fields
 from sonde.tasks import SUITES, load, names, suite
+from sonde.tasks.parametric import parametric_suites
 
 DEFAULT_SUITE = "universal2019"
 PLAIN_NAME = re.compile(r"\w[\w.-]*")
@@ -33,6 +37,9 @@ def select_tasks(
     sizes: str = "",
     length: str = "",
     settings: StringsOrPaths = (),
+    corpus: Corpus | None = None,
+    jobs: int = 1,
+    skip_bad: bool = False,
 ) -> list[tuple[str, Task, Policy]]:
     """Select tasks by name, each with its policy and your changes to it, for `make_sets`.
 
@@ -49,6 +56,12 @@ def select_tasks(
         The minimum and maximum number of tokens in a sentence, such as ``5-28``.
     settings
         Changes to the policies: ``field=value``, or ``task.field=value`` for one task only.
+    corpus
+        For the suites ``morphology`` and ``relations``, whose tasks depend on it; it is read once more.
+    jobs
+        Worker processes that read it.
+    skip_bad
+        Skip its malformed sentences.
 
     Returns
     -------
@@ -69,7 +82,8 @@ def select_tasks(
     >>> len(sonde.select_tasks("universal2019"))
     9
     """
-    found = _named(as_strings(suites, "the name of a suite"), as_strings(tasks, "the name or file of a task"))
+    expand = partial(_supported, corpus=corpus, jobs=jobs, skip_bad=skip_bad)
+    found = _named(as_strings(suites, "the name of a suite"), as_strings(tasks, "the name or file of a task"), expand)
     for name, task, _ in found:
         if not (PLAIN_NAME.fullmatch(name) and PLAIN_NAME.fullmatch(task.name)):
             raise UsageError(f"Suites and tasks need plain names, which become folders; got {name!r}, {task.name!r}.")
@@ -125,18 +139,34 @@ def _readings_using(task: Task, field: str) -> list[str] | None:
     return [r for r in task.readings if f"{r}.{field}" in task.settings] or None
 
 
-def _named(suites: Sequence[str], tasks: Sequence[str]) -> list[tuple[str, Task, Policy]]:
+def _supported(suite_name: str, corpus: Corpus | None, jobs: int, skip_bad: bool) -> list[Task]:
+    """The tasks of a suite; those of a parametric one depend on the corpus."""
+    part = parametric_suites().get(suite_name)
+    if part is None:
+        return [load(name) for name in suite(suite_name)]
+    if corpus is None:
+        raise UsageError(
+            f"The tasks of the suite {suite_name} depend on the corpus: give it as `corpus`, or name tasks, such as "
+            f"{part.name}:{part.example}."
+        )
+    return supported_tasks(part, corpus, jobs, skip_bad)
+
+
+def _named(
+    suites: Sequence[str], tasks: Sequence[str], expand: Callable[[str], list[Task]]
+) -> list[tuple[str, Task, Policy]]:
     """What the names mean: suites, tasks of suites, or tasks alone."""
     requested = [load(name) for name in tasks]
     found: list[tuple[str, Task, Policy]] = []
     for name in suites or (() if tasks else (DEFAULT_SUITE,)):
-        members = [load(t) for t in suite(name)]
-        found += [(name, t, t.policies[name]) for t in members if not tasks or t in requested]
+        members = expand(name)
+        wanted = {t.name for t in requested}
+        found += [(name, t, t.policies[name]) for t in members if not tasks or t.name in wanted]
     for task in requested:
-        if task in [t for _, t, _ in found]:
+        if task.name in [t.name for _, t, _ in found]:
             continue
         first = next(iter(task.policies))
-        if suites and first in SUITES:
+        if suites and (first in SUITES or first in parametric_suites()):
             raise UsageError(
                 f"The task {task.name} is not in {' or '.join(suites)}; it is in {', '.join(task.policies)}."
             )

@@ -120,11 +120,9 @@ class TrainedFolder:
 
     def checkpoints(self) -> list[Checkpoint]:
         """All complete checkpoints, in the order of training."""
-        found = []
-        for place in self.path.iterdir() if self.path.is_dir() else ():
-            if CHECKPOINT.fullmatch(place.name) and (place / WEIGHTS).is_file():
-                about = self._about(place)
-                found.append(Checkpoint(about["step"], about["epoch"], place.name))
+        places = self.path.iterdir() if self.path.is_dir() else ()
+        known = [p for p in places if CHECKPOINT.fullmatch(p.name) and (p / WEIGHTS).is_file()]
+        found = [Checkpoint(**self._about(place), name=place.name) for place in known]
         return sorted(found, key=lambda c: (c.step, c.epoch, c.name))
 
     def best(self) -> Checkpoint:
@@ -187,7 +185,7 @@ class TrainedFolder:
             except RuntimeError as e:
                 why = shorten(str(e), 300, placeholder=" …")
                 raise DataError(f"{self.path / checkpoint.name / WEIGHTS} is not of this network: {why}") from None
-        elif (start := self._given_words()) is not None:
+        elif (start := self.start_of_given_words()) is not None:
             words = self.weights(start).get(f"{ENCODER}inputs.learned.weight")
             if words is None or words.shape != found.inputs.learned.weight.shape:
                 raise DataError(f"{self.path / start.name / WEIGHTS} is not of this network: it has no word vectors.")
@@ -201,17 +199,17 @@ class TrainedFolder:
         options = request.get("options", {}) if isinstance(request, dict) else {}
         return self.config.get("trains") is True and options.get("epochs") != 0
 
-    def _given_words(self) -> Checkpoint | None:
+    def start_of_given_words(self) -> Checkpoint | None:
         """The checkpoint with the word vectors before training, if they were given and then trained."""
         request = self.config.get("request")
         if self.network.frozen or not isinstance(request, dict) or not request.get("vectors"):
             return None
         return next((c for c in self.checkpoints() if c.kind == "epoch" and c.epoch == 0), None)
 
-    def weights(self, checkpoint: Checkpoint) -> dict[str, Tensor]:
+    def arrays(self, checkpoint: Checkpoint) -> dict[str, NDArray[Any]]:
         """All weights of a checkpoint, with those of heads and decoders."""
         from safetensors import SafetensorError
-        from safetensors.torch import load_file
+        from safetensors.numpy import load_file
 
         file = self.path / checkpoint.name / WEIGHTS
         try:
@@ -219,12 +217,18 @@ class TrainedFolder:
         except (OSError, SafetensorError) as e:
             raise DataError(f"{file} is damaged: {e}. Delete its folder; the other checkpoints can be used.") from None
 
+    def weights(self, checkpoint: Checkpoint) -> dict[str, Tensor]:
+        """The same as tensors."""
+        import torch
+
+        return {name: torch.from_numpy(value) for name, value in self.arrays(checkpoint).items()}
+
     def digest(self, checkpoint: Checkpoint | None) -> str:
         """A hash of everything that can change a vector: network, words, vectors, weights."""
         state = hashlib.blake2b(digest_size=16)
         state.update(json.dumps(msgspec.to_builtins(self.network), sort_keys=True).encode())
         files = ["vocabulary.json", *([VECTORS] if self.network.frozen else [])]
-        read = checkpoint or self._given_words()
+        read = checkpoint or self.start_of_given_words()
         for name in [*files, *([f"{read.name}/{WEIGHTS}"] if read else [])]:
             try:
                 with (self.path / name).open("rb") as file:

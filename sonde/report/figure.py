@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from sonde.report.charts import CHARTS, Chart, Options, chart
 from sonde.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS, Row, Spec
 from sonde.report.drawing.options import Lines, Mode
 from sonde.report.escape import csv_text as as_csv
-from sonde.report.names import set_names, short_names
+from sonde.report.filters import column_names, find_named, find_sets_of
 from sonde.report.types import Seconds, Summary
 from sonde.report.verdict import mark_note
 
@@ -94,8 +93,8 @@ def write(
         )
     else:
         options = Options(
-            sets=_found("set", as_strings(sets, "a set"), _names_of_sets(summary)),
-            columns=_found("encoder", names, _names_of_columns(summary)),
+            sets=find_sets_of(summary, as_strings(sets, "a set")),
+            columns=find_named("encoder", names, column_names(summary)),
             mode=mode,
             relative_to=None if relative_to is None else _reference(summary, relative_to),
             lines=lines,
@@ -150,39 +149,13 @@ def check_figure_suffix(path: Path) -> None:
 # What is drawn
 
 
-def _names_of_sets(summary: Summary) -> list[tuple[str, ...]]:
-    drawn = set_names(summary.sets)
-    return [(name, s.label, s.name, s.task) for name, s in zip(drawn, summary.sets, strict=True)]
-
-
-def _names_of_columns(summary: Summary) -> list[tuple[str, ...]]:
-    full = [column.name for column in summary.columns]
-    typed = [column.encoder for column in summary.columns]
-    return list(zip(short_names(full), full, typed, strict=True))
-
-
-def _found(what: str, texts: Sequence[str], names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
-    """The indices of everything that has one of these names, or else contains it in its name."""
-    found: dict[int, None] = {}
-    for text in texts:
-        same = [i for i, own in enumerate(names) if text in own]
-        near = same or [i for i, own in enumerate(names) if text and any(text in name for name in own)]
-        if not near:
-            close = difflib.get_close_matches(text, [name for own in names for name in own], n=1)
-            hint = f" Did you mean {close[0]}?" if close else ""
-            there = ", ".join(own[0] for own in names) or "none"
-            raise UsageError(f"There is no {what} {text!r} in the run.{hint} It has {there}.")
-        found.update(dict.fromkeys(near))
-    return tuple(found)
-
-
 def _reference(summary: Summary, text: str) -> int | str:
     """The column or the language that ratios are relative to."""
     if any(own.language == text for own in summary.sets):
         return text
-    found = _found("encoder or language", [text], _names_of_columns(summary))
+    found = find_named("encoder or language", [text], column_names(summary))
     if len(found) > 1:
-        names = [_names_of_columns(summary)[i][0] for i in found]
+        names = [column_names(summary)[i][0] for i in found]
         raise UsageError(f"--relative-to {text} is ambiguous: expected one of {', '.join(names)}.")
     return found[0]
 

@@ -118,22 +118,30 @@ def _place(cell: Cell) -> SetKey:
     return SetKey(cell.dataset, cell.data)
 
 
-def label_columns(columns: Sequence[ColumnKey]) -> tuple[Column, ...]:
-    """Columns as they are shown, each labelled with the encoder and with what some columns differ in."""
+def label_columns(columns: Sequence[ColumnKey], aliases: Mapping[str, str] | None = None) -> tuple[Column, ...]:
+    """Columns as they are shown, each labelled with the encoder, or its alias, and with what some columns differ in."""
     several = {name for name in ("probe", "device", "sonde") if len({getattr(c, name) for c in columns} - {None}) > 1}
     if len({c.limit for c in columns}) > 1:
         several.add("limit")
     found = []
     for c in columns:
-        digest = c.identity and hashlib.blake2b(c.identity.encode(), digest_size=4).hexdigest()
+        digest = identity_digest(c.identity)
         words = {
             "probe": c.probe,
             "limit": f"partial, {c.limit:,} rows a split" if c.limit is not None else None,
             "device": c.device,
             "sonde": f"sonde {c.sonde}",
         }
-        label = [c.encoder, *(word for name, word in words.items() if word and name in several)]
+        label = [
+            (aliases or {}).get(c.encoder, c.encoder),
+            *(word for name, word in words.items() if word and name in several),
+        ]
         if sum(other._replace(identity=None) == c._replace(identity=None) for other in columns) > 1:
             label.append(f"id {digest}")
         found.append(Column(**{**c._asdict(), "identity": digest, "label": tuple(label)}))
     return tuple(found)
+
+
+def identity_digest(identity: str | None) -> str | None:
+    """The identity of an encoder in a few characters."""
+    return identity and hashlib.blake2b(identity.encode(), digest_size=4).hexdigest()

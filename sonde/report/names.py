@@ -54,6 +54,16 @@ def set_names(sets: Sequence[SetSummary]) -> list[str]:
     return truncate_names([s.label for s in sets])
 
 
+def brief_set_names(sets: Sequence[SetSummary]) -> list[str]:
+    """A name for each set in a sentence, no two alike: the task alone where no other set has it, else more."""
+    ways = []
+    for s in sets:
+        task = s.name.rsplit("/", 1)[-1]
+        names = [task, _with(task, [s.language]), s.name, _with(s.name, [s.language]), s.label]
+        ways.append(list(dict.fromkeys(map(plain, names))))
+    return _apart([plain(f"{s.label} {s.data}") for s in sets], ways)
+
+
 def _apart(lines: Sequence[str], ways: Sequence[Sequence[str]]) -> list[str]:
     """The first way to write each line that is not the name of another line as well."""
     level = [0] * len(lines)
@@ -83,7 +93,12 @@ def _ways(label: str) -> list[str]:
     body = label[len(scheme) :]
     found = _TAIL.search(body)
     tail = found[0] if found else ""
-    parts = [part for part in re.split(r"[/\\]", body.removesuffix(tail)) if part]
+    # the cache of the Hugging Face hub has the name of a model in that of its folder
+    parts = [
+        part.rpartition("--")[2] if part.startswith("models--") else part
+        for part in re.split(r"[/\\]", body.removesuffix(tail))
+        if part
+    ]
     last = next((i for i in range(len(parts) - 1, 0, -1) if not _UNINFORMATIVE.fullmatch(parts[i])), 0)
     paths = [parts[last], *("/".join(parts[i:]) for i in range(last, -1, -1))] if parts else []
     # that all layers were run is not what tells an encoder from others

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from sonde.errors import SondeError
 from sonde.report.grid import Grid, SetKey
 from sonde.report.published_results import published_results
 from sonde.report.types import AuditFinding, SetSummary
 from sonde.run.folder import Run
+from sonde.tasks import load as load_task
+from sonde.tasks import names as task_names
 
 SOURCE_KINDS = {
     "made": "made by sonde",
@@ -39,6 +42,7 @@ def describe_set(run: Run, grid: Grid, place: SetKey, *, published: bool = False
         version=cell.version,
         language=language,
         classes=max((len(r.labels) for r in results), default=len(info.get("labels", ()))),
+        label_names=label_names_of(cell.task, results[0].labels if results else info.get("labels", ())),
         n=dict(max((r.n for r in results), key=lambda n: n["te"], default=info.get("rows", {}))),
         scored_by=results[0].metric if results else "accuracy",
         synthetic=any(r.synthetic for r in results),
@@ -51,6 +55,17 @@ def describe_set(run: Run, grid: Grid, place: SetKey, *, published: bool = False
         human=printed.human,
         published=printed.models,
     )
+
+
+def label_names_of(task: str, labels: Iterable[str]) -> dict[str, str]:
+    """What the labels of a set mean, if its task is known and has these labels."""
+    if task not in task_names():
+        return {}
+    try:
+        names = load_task(task).label_names
+    except SondeError:  # a task of another package that cannot be loaded
+        return {}
+    return {label: names[label] for label in labels if label in names}
 
 
 def _source(source: Mapping[str, Any] | None) -> str | None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sonde.compare import best_layer, tie_letters
 from sonde.errors import SondeError
 from sonde.report.aggregate import aggregate
 from sonde.report.cells import make_cell, make_layer_cell, value_of
 from sonde.report.grid import ColumnKey, Grid, SetKey, grid_of, label_columns
+from sonde.report.meaning import meanings
+from sonde.report.missing import missing_cells, missing_notes
 from sonde.report.scores import Metric, check_metric
 from sonde.report.sets import describe_set
 from sonde.report.types import (
@@ -27,6 +28,7 @@ from sonde.report.types import (
 from sonde.report.variant_results import interpret_variants, variant_results
 from sonde.report.verdict import Scored, compare_with_baseline, verdict_of
 from sonde.result import RIGHT_OR_WRONG, Failure, Result
+from sonde.run.aliases import read_aliases
 from sonde.run.diagnoses import read_diagnoses
 from sonde.run.folder import Run
 from sonde.run.training_scores import read_training_scores
@@ -45,16 +47,20 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
         Also include results that papers printed for other sets of the same task, which are not comparable.
     """
     checked, grid = check_metric(metric), grid_of(run)
-    notes = [*run.damaged, *_missing(run, grid)]
+    missing = missing_cells(run, grid)
+    notes = [*run.damaged, *missing_notes(missing, [place.name for place in grid.sets])]
     sets = [_with_cells(run, grid, place, checked, published, notes) for place in grid.sets]
     variants = variant_results(run, grid, [s.label for s in sets])
+    columns, baselines = label_columns(grid.columns, read_aliases(run.info)), label_columns(grid.baselines)
     sets = [replace(s, variants=own) for s, own in zip(sets, variants, strict=True)]
+    if checked == "accuracy":
+        sets = [replace(s, meanings=meanings(s, columns, baselines)) for s in sets]
     tables = (_layer_table(grid, i, column, checked, sets) for i, column in enumerate(grid.columns))
     return Summary(
         folder=str(run.folder),
         metric=checked,
-        columns=label_columns(grid.columns),
-        baselines=label_columns(grid.baselines),
+        columns=columns,
+        baselines=baselines,
         sets=tuple(sets),
         transfer=tuple(aggregate(_chosen(grid, column)) for column in grid.columns),
         training=_training(run, grid),
@@ -65,7 +71,9 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
             for d in read_diagnoses(run)
         ),
         failures=tuple(map(_failure, run.failures)),
+        missing=missing,
         notes=tuple(dict.fromkeys(notes)),
+        days=tuple(sorted(run.info.get("days", ()))),
         versions=_versions(run.results),
         seconds=_seconds(run.results),
     )
@@ -192,22 +200,6 @@ def _training(run: Run, grid: Grid) -> tuple[TrainingScore | None, ...]:
     return tuple(
         None if s is None else TrainingScore(metric=s.metric, value=s.value, maximise=s.maximise) for s in found
     )
-
-
-def _missing(run: Run, grid: Grid) -> list[str]:
-    """What the last command requested that neither finished nor failed.
-
-    A result has one name, the last that it was requested by.
-    """
-    encoders = {column.encoder for column in (*grid.columns, *grid.baselines)} | grid.failed_encoders.keys()
-    digests = {place.data for place in grid.sets}
-    requested: Mapping[str, Any] = run.info.get("asked", {})  # by the last command
-    datasets = run.info.get("datasets", ())
-    missing = [name for name in requested.get("encoders", run.info.get("encoders", ())) if name not in encoders]
-    selected = requested.get("datasets", [d["digest"] for d in datasets])
-    missing += [d["name"] for d in datasets if d["digest"] in selected and d["digest"] not in digests]
-    why = "not run yet, or identical to something else in this run"
-    return [f"There are no results for {', '.join(missing)}: {why}."] if missing else []
 
 
 def _failure(failure: Failure) -> FailureSummary:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
+import os
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sonde.console import out
-from sonde.report.columns import Column, MainTable, layer_columns, main_columns
+from sonde.report.answer import answer, answer_note
+from sonde.report.columns import Column, layer_columns, main_columns
 from sonde.report.escape import csv_text as as_csv
 from sonde.report.escape import in_latex, in_markdown, plain
+from sonde.report.filters import keeps
+from sonde.report.layout import Layout, Names, aligned, heading, in_blocks, lay_out, name_width, widths
 from sonde.report.legend import failures, legend
+from sonde.report.missing import missing_line
+from sonde.report.names import set_names, short_names
 from sonde.report.types import BaselineComparison, Cell, Summary
 from sonde.report.variant_tables import variant_tables
 from sonde.report.verdict import MARK, NOT_SIGNIFICANT
@@ -25,10 +31,8 @@ from sonde.run.variant import CellText
 if TYPE_CHECKING:
     from rich.console import Console
 
-MAX_HEADING_WIDTH = 16
-"""Characters of a heading in one line, unless the numbers below it take more."""
-MIN_NAME_WIDTH = 12
-"""Characters of a name in one line, at least."""
+PIPED_WIDTH = 80
+"""Columns of a table that is not printed on a terminal, so that it can be pasted anywhere."""
 NO_RESULTS = "There are no results."
 
 
@@ -42,19 +46,25 @@ def signatures(summary: Summary) -> list[str]:
 
 def json_text(summary: Summary) -> str:
     """The full summary, as ``docs/summary.schema.json`` describes it."""
+    return json_of(summary)
+
+
+def json_of(value: object) -> str:
+    """A frozen value as JSON."""
     # not msgspec's own encoder, which fails on lone surrogates and writes null for NaN
-    return json.dumps(msgspec.to_builtins(summary, str_keys=True), indent=2, allow_nan=False) + "\n"
+    return json.dumps(msgspec.to_builtins(value, str_keys=True), indent=2, allow_nan=False) + "\n"
 
 
 def csv_text(run: Run, summary: Summary) -> str:
-    """One line per result, with every layer, seed, control and measure, the signature last.
+    """One line per result of what the summary shows, with every layer, seed, control and measure, the signature last.
 
     The best baseline and the verdict are given for the results in the table of sets: those of the layer that dev chose,
     all seeds together.
     """
     cells = [cell for s in summary.sets for cell in s.cells if cell is not None]
     against = {line: cell.against for cell in cells for line in cell.signatures}
-    rows = [_with_verdict(to_row(result), against) for result in (*run.results, *run.extras)]
+    shown = [result for result in (*run.results, *run.extras) if keeps(summary, result.cell)]
+    rows = [_with_verdict(to_row(result), against) for result in shown]
     return as_csv([list(rows[0]), *(list(row.values()) for row in rows)]) if rows else ""
 
 
@@ -150,64 +160,58 @@ def _layer_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
 
 
 def print_table(summary: Summary) -> None:
-    """Print the table of results, those of layers, controls and measures, and the legend.
+    """Print what a run says in a sentence or two, its tables, and their legend, no wider than the terminal.
 
-    A narrow terminal gets fewer columns, then several tables, but never a part of a number.
+    In a pipe the width is what ``COLUMNS`` says, or 80. Where there is no room for all encoders, there are several
+    tables, of encoders or of sets, but never a part of a number.
     """
-    console = out()
+    typed = os.environ.get("COLUMNS", "")
+    console = out(int(typed) if typed.isdecimal() else PIPED_WIDTH)
 
     def say(line: str, style: str = "dim") -> None:
-        console.print(plain(line), style=style, markup=False, soft_wrap=True)
+        joined = plain(line).replace(" %", "\u00a0%")
+        for part in textwrap.wrap(joined, console.width, break_long_words=False, break_on_hyphens=False):
+            console.print(part.replace("\u00a0", " "), style=style, markup=False, soft_wrap=True)
 
-    if not summary.sets:
+    if not summary.sets and not summary.notes:
         say(NO_RESULTS, "")
+    if line := missing_line(summary):
+        say(f"Incomplete: {line}", "yellow")
+    if sentences := answer(summary):
+        for sentence in sentences:
+            say(sentence, "")
+        say(answer_note(summary))
+        console.print()
     main = main_columns(summary)
-    blocks, complete = _main_blocks(main, console.width) if summary.sets else ([], True)
-    for block in blocks:
-        _print_columns(console, block)
+    layout = lay_out(main, _short_names(summary), console.width) if summary.sets else Layout([])
+    for page in layout.pages:
+        if page.title:
+            say(page.title, "bold")
+        _print_columns(console, page.columns)
     for title, (names, *columns) in _more_tables(summary):
         say(title, "bold")
-        for block in _blocks(names, columns, [], console.width):
+        for block in in_blocks([names], columns, [], console.width):
             _print_columns(console, block)
-    for line in legend(summary, human=any(column in block for block in blocks for column in main.human)):
+    human = any(column in page.columns for page in layout.pages for column in main.human)
+    for line in legend(summary, human=human):
         say(line)
-    if not complete:
-        say("Not all columns fit; --format md has them.")
+    if not layout.complete:
+        say("Not all baselines fit; --format md has them.")
     for line in failures(summary):
         say(line, "yellow")
     if summary.sets:
-        say(f"Signatures: sonde show {quote(summary.folder)} --signatures")
+        console.print(
+            f"Signatures: sonde show {plain(quote(summary.folder))} --signatures", style="dim", soft_wrap=True
+        )
 
 
-def _main_blocks(main: MainTable, width: int) -> tuple[list[list[Column]], bool]:
-    """Tables that fit, and whether they have everything."""
-    bare = [column.without_margin() for column in main.baselines]
-    few = ([*main.baselines, *main.human], main.baselines, bare, [*main.best_baseline, *main.human], main.best_baseline)
-    for i, baselines in enumerate(few):
-        columns = [main.names, main.test_size, *main.encoders, *baselines]
-        if sum(_widths(columns)) <= width:
-            return [columns], i == 0
-    apart = any(_folded_width([main.names, column, *main.best_baseline], width) > width for column in main.encoders)
-    if apart:
-        return list(_blocks(main.names, [*main.encoders, *main.best_baseline], [], width)), False
-    return list(_blocks(main.names, main.encoders, main.best_baseline, width)), False
-
-
-def _blocks(names: Column, columns: Sequence[Column], last: Sequence[Column], width: int) -> Iterator[list[Column]]:
-    """As many columns at a time as fit, each time with the names and the last columns."""
-    block: list[Column] = []
-    for column in columns:
-        if block and _folded_width([names, *block, column, *last], width) > width:
-            yield [names, *block, *last]
-            block = []
-        block.append(column)
-    yield [names, *block, *last]
-
-
-def _folded_width(columns: Sequence[Column], width: int) -> int:
-    """The width of columns side by side if long names are folded."""
-    names, *others = _widths(columns)
-    return min(names, max(MIN_NAME_WIDTH, width // 3)) + sum(others)
+def _short_names(summary: Summary) -> Names:
+    """Names for a narrow table: those of the tasks, where that is enough to tell sets apart."""
+    suites = {s.name.rpartition("/")[0] for s in summary.sets}
+    names = set_names(summary.sets)
+    bare = not any("/" in name for name in names)
+    head = f"set of {suites.pop()}" if bare and len(suites) == 1 and "" not in suites else "set"
+    return Names(Column([head], [CellText(name) for name in names]), short_names([c.name for c in summary.columns]))
 
 
 def _print_columns(console: Console, columns: Sequence[Column]) -> None:
@@ -215,57 +219,16 @@ def _print_columns(console: Console, columns: Sequence[Column]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    names, *others = _widths(columns)
-    names = min(names, max(MIN_NAME_WIDTH, console.width - sum(others)))
-    table = Table(box=None, pad_edge=False, header_style="bold", width=names + sum(others))
+    names = name_width(columns, console.width)
+    table = Table(box=None, pad_edge=False, header_style="bold", width=names + sum(widths(columns)[1:]))
     for i, column in enumerate(columns):
-        head = Text("\n".join(_heading(column)))
+        head = Text("\n".join(heading(column)))
         table.add_column(head, justify="right" if i else "left", no_wrap=i > 0, overflow="fold", vertical="bottom")
     styled = [
-        [Text(text, "bold" if words.best else "") for text, words in zip(_aligned(column), column.cells, strict=True)]
+        [Text(text, "bold" if words.best else "") for text, words in zip(aligned(column), column.cells, strict=True)]
         for column in columns
     ]
     for row in zip(*styled, strict=True):
         table.add_row(*row)
     console.print(table, crop=False)
     console.print()
-
-
-def _widths(columns: Sequence[Column]) -> list[int]:
-    """Characters that each column takes, with the two between it and the one before."""
-    from rich.cells import cell_len
-
-    own = (max(map(cell_len, (*_heading(column), *_aligned(column)))) for column in columns)
-    return [width + 2 * (i > 0) for i, width in enumerate(own)]
-
-
-def _aligned(column: Column) -> list[str]:
-    """The cells of a column, with numbers and marks aligned."""
-    from rich.cells import cell_len, set_cell_size
-
-    rows = [[plain(part) for part in words[:4]] for words in column.cells]
-    widths = [max(map(cell_len, parts)) for parts in zip(*rows, strict=True)]
-    if not any(widths[1:]):
-        return [row[0] for row in rows]
-    lines = []
-    for row in rows:
-        numbers = [part.rjust(width) for part, width in zip(row[:2], widths[:2], strict=True) if width]
-        marks = [set_cell_size(part, width) for part, width in zip(row[2:], widths[2:], strict=True) if width]
-        lines.append(" ".join((*numbers, *marks)))
-    return lines
-
-
-def _heading(column: Column) -> list[str]:
-    """The lines of a heading: each part on its own, those that are too long broken after a sign such as / or -."""
-    from rich.cells import cell_len, chop_cells
-
-    room = max(MAX_HEADING_WIDTH, *map(cell_len, _aligned(column)))
-    lines: list[str] = []
-    for part in map(plain, column.head):
-        lines.append("")
-        for piece in re.findall(r"[^/\-_:?&,@ ]*[/\-_:?&,@ ]|[^/\-_:?&,@ ]+", part):
-            for bit in chop_cells(piece, room):
-                if lines[-1] and cell_len(lines[-1] + bit) > room:
-                    lines.append("")
-                lines[-1] += bit
-    return [line.rstrip() for line in lines]

@@ -23,19 +23,25 @@ Variants = Sequence[VariantSummary]
 
 def variant_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
     """Per encoder, a table of controls, one of measures and one of erasures, each with its title."""
-    for i, column in enumerate(summary.columns):
-        rows = [s.variants[i] if s.variants else () for s in summary.sets]
-        cells = [s.cells[i] for s in summary.sets]
-        names = Column(["set"], [CellText(s.label) for s in summary.sets])
-        scores = Column(["score"], [_accuracy(cell) for cell in cells])
-        measures = _columns(rows, lambda v: v.kind == "measure" and not _erases(v))
-        for title, columns in (
-            (f"Controls of {column.name}", _columns(rows, lambda v: v.kind == "control")),
-            (f"Measures of {column.name}", [*_information(cells), *measures] if measures else []),
-            (f"Erasure of {column.name}: accuracy on a set (row) {ERASED_NOTE}", _columns(rows, _erases)),
-        ):
-            if columns:
-                yield title, [names, scores, *columns]
+    for i in range(len(summary.columns)):
+        yield from column_tables(summary, i)
+
+
+def column_tables(summary: Summary, number: int) -> Iterator[tuple[str, list[Column]]]:
+    """The tables of one column."""
+    name = summary.columns[number].name
+    rows = [s.variants[number] if s.variants else () for s in summary.sets]
+    cells = [s.cells[number] for s in summary.sets]
+    names = Column(["set"], [CellText(s.label) for s in summary.sets])
+    scores = Column(["score"], [_accuracy(cell) for cell in cells])
+    measures = _columns(rows, lambda v: v.kind == "measure" and not _erases(v))
+    for title, columns in (
+        (f"Controls of {name}", _columns(rows, lambda v: v.kind == "control")),
+        (f"Measures of {name}", [*_information(cells), *measures] if measures else []),
+        (f"Erasure of {name}: accuracy on a set (row) {ERASED_NOTE}", _columns(rows, _erases)),
+    ):
+        if columns:
+            yield title, [names, scores, *columns]
 
 
 def interpretations(summary: Summary) -> list[str]:

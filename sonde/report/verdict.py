@@ -129,6 +129,11 @@ def verdict_of(cell: Cell | None) -> Verdict | None:
     return cell.against.verdict if cell is not None and cell.against is not None else None
 
 
+def is_significant(cell: Cell | None) -> bool:
+    """Whether a cell differs from the best baseline, in either direction."""
+    return cell is not None and cell.against is not None and cell.against.p is not None and cell.against.p <= ALPHA
+
+
 def mark_of(cell: Cell | None) -> str:
     """The mark of a number that is not significantly better than the best baseline."""
     return MARK if verdict_of(cell) in ("not_significant", "below") else ""

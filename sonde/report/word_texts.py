@@ -34,15 +34,20 @@ MARK_NOTE = (
     "over the columns of a set, 5 %)."
 )
 RESULTS_INTRO = (
-    "Rows are sets, columns are systems and how neighbours are retrieved; ± is half the width of a 95\u00a0% interval. "
-    "Columns that share a letter on a set are not significantly different on it. † marks scores that are not "
-    "significantly better than the baseline copy, which leaves words as they are. Click a heading to sort."
+    "Rows are sets, columns are systems and how neighbours are retrieved. Colours show how far a score is above (blue) "
+    "or below (orange) the baseline copy, which leaves words as they are, if significantly; † and no colour: not "
+    "significantly better."
 )
 
 
 def is_of_words(summary: Summary) -> bool:
     """Whether a run has results of `sonde words` only."""
     return bool(summary.columns) and all(c.probe is None or c.probe in RETRIEVALS for c in summary.columns)
+
+
+def noun_of(summary: Summary) -> str:
+    """What a column is called: an encoder, or a system of word spaces."""
+    return "system" if is_of_words(summary) else "encoder"
 
 
 def metric_line(kinds: set[str]) -> str:

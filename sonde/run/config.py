@@ -13,6 +13,7 @@ from sonde.result import Cell, Failure
 from sonde.run.log import Log
 from sonde.run.parts import Parts
 from sonde.run.pool import UnitPool
+from sonde.run.tally import Tally
 from sonde.run.variants import Variant
 
 
@@ -31,6 +32,7 @@ class RunConfig:
     pool: UnitPool
     resample: int | None
     progress: Progress | None
+    tally: Tally = field(default_factory=lambda: Tally(None))
     failed: list[Failure] = field(default_factory=list)
 
     def fail(self, cell: Cell, error: BaseException) -> None:

@@ -12,7 +12,7 @@ from sonde.core.plugins import Kind
 from sonde.probes import Probe
 from sonde.result import GRID_FIELDS, Result
 from sonde.run.parts import Parts, any_set
-from sonde.run.variant import VariantColumn, points
+from sonde.run.variant import Objection, PlainScore, VariantColumn, VariantSummary, points
 
 Table = npt.NDArray[Any]
 """Vectors of texts, (texts, d)."""
@@ -46,6 +46,8 @@ class Control:
     itself, as it was trained."""
     same_test: bool = True
     """Whether its test rows are those of the set: only then may it be subtracted from the score."""
+    objection: Callable[[VariantSummary, PlainScore], Objection | None] | None = None
+    """Whether its result explains the score otherwise than by what the encoder knows; None: it never does."""
 
 
 def with_chosen_settings(probe: Probe, result: Result) -> Probe:

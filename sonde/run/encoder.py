@@ -15,10 +15,19 @@ from sonde.encoders.schemes.family import Family
 from sonde.errors import DataError, UsageError
 from sonde.run.config import PreparedSet, RunConfig
 from sonde.run.diagnoses import write_diagnosis
-from sonde.run.encoder_cells import cells_left, cells_of, encoder_failure, key_of_plain, requested, vectors_identity
+from sonde.run.encoder_cells import (
+    all_cells,
+    cells_left,
+    cells_of,
+    encoder_failure,
+    key_of_plain,
+    requested,
+    vectors_identity,
+)
 from sonde.run.family import in_languages
 from sonde.run.parts import Parts
 from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
+from sonde.run.tally import name_of, untrained_name
 from sonde.run.training_scores import write_training_score
 from sonde.run.unit import Plain, Table, Unit, Vectors
 
@@ -39,6 +48,8 @@ def probe_encoder(
     Plain cells come first, and do not depend on what else is requested: controls have other texts, on which an encoder
     may fail, or which would change the batches.
     """
+    own = name if other is None else untrained_name(name)
+    config.tally.report_encoder("loading", own)
     try:
         with third_party_code:
             encoder: Any = given if given is not None else load(other or name)
@@ -52,6 +63,7 @@ def probe_encoder(
     except BaseException as e:  # whatever goes wrong in one encoder, the others continue
         for s in (*sets, *extra):
             config.fail(encoder_failure(name, s.parts), e)
+        config.tally.finish(own)
         return
     identity = vectors_identity(about, config.half)
     if identity is None:  # it may have changed, so earlier results must not be mixed with new ones
@@ -59,13 +71,15 @@ def probe_encoder(
             config.log.forget(key)
     if other is None:
         write_training_score(config.log, name, identity, about.training_score)
-    one = _Encoder(name, encoder, identity, about.layers)
+    one = _Encoder(name, own, encoder, identity, about.layers)
+    _count(config, one, (*sets, *extra))
     known = _do(config, one, sets, EmbeddingPool())
     if not extra:
         return
     collect(config, lambda: not config.pool.unfinished[name])  # controls and measures refer to plain results
     if known.tables:  # unnamed layers are known once texts are encoded
         one = replace(one, layers=known.layers)
+        _count(config, one, (*sets, *extra))
     # what needs other texts, or another encoder, is done separately: it may fail, and takes memory
     same, *others = _groups(sets, extra)
     known = _do(config, one, same, known)
@@ -76,10 +90,21 @@ def probe_encoder(
 @dataclass(frozen=True)
 class _Encoder:
     name: str
+    own: str
+    """What it is called in the progress, where its untrained twin has a name of its own."""
     encoder: Any
     identity: str | None
     layers: Sequence[str]
     shared: SharedCache = field(default_factory=SharedCache)
+
+
+def _count(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet]) -> None:
+    """How many cells an encoder has, now that its layers are known, and how many are left."""
+    every, left = (
+        sum(1 for s in sets for _ in cells(config, one.name, s, one.identity, one.layers))
+        for cells in (all_cells, cells_left)
+    )
+    config.tally.expect(one.own, every, left)
 
 
 def _groups(sets: Sequence[PreparedSet], extra: Sequence[PreparedSet]) -> Iterator[list[PreparedSet]]:
@@ -113,7 +138,7 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
                 half=config.half,
                 jobs=config.pool.jobs,
                 sparse=one.name.startswith("baseline:"),
-                progress=partial(_encode_progress, config),
+                progress=partial(_encode_progress, config, one.own),
             )
             found = known.plus(new)
             # those of a family are about its members, which can be run alone
@@ -128,12 +153,12 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
     except BaseException as e:
         for s in left:
             config.fail(encoder_failure(one.name, s.parts), e)
+        lost = [cell for s in left for cell in cells_left(config, one.name, s, one.identity, one.layers)]
+        config.tally.finish(one.own, len(lost))
         return known
     for s in sets:
         config.log.forget(encoder_failure(one.name, s.parts).key)
     config.pool.submit(units)
-    if config.progress and units:
-        config.progress("probe", config.pool.collected, config.pool.submitted)
     if config.pool.jobs == 1:
         collect(config)
     return found
@@ -143,8 +168,7 @@ def collect(config: RunConfig, until: Callable[[], bool] = lambda: False) -> Non
     """Save units as they are finished, until a condition holds or all are."""
     for outcome in config.pool.outcomes(until):
         _save(config, *outcome)
-        if config.progress:
-            config.progress("probe", config.pool.collected, config.pool.submitted)
+        config.tally.report_units(list(config.pool.running.values()))
 
 
 def collect_finished(config: RunConfig) -> None:
@@ -154,6 +178,7 @@ def collect_finished(config: RunConfig) -> None:
 
 
 def _save(config: RunConfig, unit: Unit, outcome: Any) -> None:
+    config.tally.finish(name_of(unit.cells[0]), len(unit.cells))
     if isinstance(outcome, BaseException):
         for cell in unit.cells:
             config.fail(cell, outcome)
@@ -174,9 +199,10 @@ def _make_room(config: RunConfig, one: _Encoder) -> None:
     collect(config, lambda: not pool.unfinished[one.name] and pool.vectors_bytes <= most)
 
 
-def _encode_progress(config: RunConfig, stage: str, done: int, of: int | None) -> None:
+def _encode_progress(config: RunConfig, name: str, stage: str, done: int, of: int | None) -> None:
     """Between two batches: save what was finished meanwhile."""
     collect_finished(config)
+    config.tally.report_encoder("encoding with", name)
     if config.progress:
         config.progress(stage, done, of)
 

@@ -63,17 +63,22 @@ def requested(config: RunConfig, s: PreparedSet, layers: Sequence[str]) -> Itera
         yield from ((layer, probe, spec) for probe, spec in probes.items())
 
 
+def all_cells(
+    config: RunConfig, name: str, s: PreparedSet, identity: str | None, layers: Sequence[str]
+) -> Iterator[Cell]:
+    """The cells of a set."""
+    if s.variant is not None and s.variant.all_layers and len(layers) < 2:
+        return
+    for layer, probe, _ in requested(config, s, layers):
+        yield from cells_of(config, name, s, identity, layer, probe)
+
+
 def cells_left(
     config: RunConfig, name: str, s: PreparedSet, identity: str | None, layers: Sequence[str]
 ) -> Iterator[Cell]:
     """The unfinished cells of a set."""
-    if s.variant is not None and s.variant.all_layers and len(layers) < 2:
-        return
-    for layer, probe, _ in requested(config, s, layers):
-        yield from (
-            cell for cell in cells_of(config, name, s, identity, layer, probe)
-            if identity is None or not _done(config, s, cell)
-        )  # fmt: skip
+    every = all_cells(config, name, s, identity, layers)
+    return (cell for cell in every if identity is None or not _done(config, s, cell))
 
 
 def _done(config: RunConfig, s: PreparedSet, cell: Cell) -> bool:

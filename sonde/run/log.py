@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,7 @@ class Log:
     def begin(self, encoders: Sequence[str]) -> None:
         """Start a command that requests these encoders. Earlier failures no longer count."""
         request = {"encoders": list(encoders), "datasets": []}
+        self.describe(days=[datetime.now(UTC).date().isoformat()])
         self._set({**self.info, "command": self.info.get("command", 0) + 1, "asked": request})
         self._save()
 

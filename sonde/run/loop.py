@@ -20,9 +20,10 @@ from sonde.encoders.store import Store
 from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
 from sonde.result import Cell, Failure
+from sonde.run.aliases import ALIASES, described, split_aliases
 from sonde.run.config import PreparedSet, RunConfig
 from sonde.run.encoder import collect, collect_finished, probe_encoder
-from sonde.run.encoder_cells import plain_cells
+from sonde.run.encoder_cells import all_cells, plain_cells
 from sonde.run.folder import Run
 from sonde.run.kept import KeptResults
 from sonde.run.log import open_log
@@ -30,6 +31,7 @@ from sonde.run.pool import UnitPool
 from sonde.run.read_sets import is_utf8, read_sets
 from sonde.run.resample import checked_resamples
 from sonde.run.subsample import Subsamples
+from sonde.run.tally import Tally, untrained_name
 from sonde.run.variants import Variants, make_variants, select_variants, untrained
 
 Encoder = str | Callable[[Sequence[str]], Any]
@@ -65,8 +67,9 @@ def evaluate(
     Parameters
     ----------
     encoders
-        Strings such as ``st:all-MiniLM-L6-v2`` (see ``sonde ls encoders``), functions from a list of texts to an array
-        (texts, d), or a mapping from names to functions.
+        Strings such as ``st:all-MiniLM-L6-v2`` (see ``sonde ls encoders``), perhaps with a name to show,
+        ``MiniLM=st:all-MiniLM-L6-v2``; functions from a list of texts to an array (texts, d), or a mapping from names
+        to functions.
     datasets
         Datasets, or sources as ``find_sets`` returns them.
     folder
@@ -124,6 +127,7 @@ def evaluate(
     >>> folder.cleanup()
     """
     variants = select_variants(controls, measures, measure_rows)
+    encoders, aliases = _without_aliases(encoders)
     named = _named(encoders)
     specs = dict(parse(text) for text in as_strings(probes, "a probe"))
     seeds, baselines = as_list(seeds, int, "a seed"), as_strings(baselines, "a baseline")
@@ -157,7 +161,9 @@ def evaluate(
             UnitPool(jobs),
             checked_resamples(resample),
             progress,
+            Tally(progress, aliases),
         )
+        config.pool.on_start = lambda: config.tally.report_units(list(config.pool.running.values()))
         always = [name for name in baselines if name not in named and name not in BASELINES]
         learners = [name for name in BASELINES if name in baselines]
         log.begin([*named, *always, *learners])
@@ -167,6 +173,8 @@ def evaluate(
             seeds=config.seeds,
             sonde=[__version__],
         )
+        if aliases:
+            log.describe(**{ALIASES: described(aliases)})
         if command is not None:
             log.describe(commands=[command.encode(errors="backslashreplace").decode()])
         sets = [PreparedSet(parts, scores) for parts, scores in read_sets(config, sources, learners, variants)]
@@ -178,22 +186,37 @@ def evaluate(
                 "a train/test split. Leave it out."
             )
         extra = list(_prepare_variants(config, sets, variants))
+        twins = {name: untrained(name, config.seeds[0]) for name, given in named.items() if given is None}
+        if "untrained" not in variants.controls:
+            twins = {}
+        some = [s for s in sets if s.parts.protocol == "split"]
+        linear = replace(config, probes=dict([parse("linear")]), seeds=config.seeds[:1], resample=0)
+        for name in named:
+            config.tally.expect(name, _count(config, name, (*sets, *extra)))
+            if twins.get(name):
+                config.tally.expect(untrained_name(name), _count(config, name, sets))
+        for name in always:
+            config.tally.expect(name, _count(linear, name, some))
         computed: list[tuple[PreparedSet, Cell]] = []
         with _collected(config):
             for name, given in named.items():
                 probe_encoder(config, name, given, sets, extra)
-                other = untrained(name, config.seeds[0]) if given is None and "untrained" in variants.controls else None
+                other = twins.get(name)
                 if other is not None:
                     same = [PreparedSet(replace(s.parts, variant="untrained"), {}, s.parts) for s in sets]
                     probe_encoder(config, name, None, (), same, other)
             for name in always:
-                some = [s for s in sets if s.parts.protocol == "split"]
-                linear = replace(config, probes=dict([parse("linear")]), seeds=config.seeds[:1], resample=0)
                 computed += _restore(linear, name, some)
                 probe_encoder(linear, name, None, some)
+        config.tally.report("saving")
         for s, cell in computed:  # all are collected
             KeptResults(config.store).keep(log, cell, s.parts)
     return Run.load(folder)
+
+
+def _count(config: RunConfig, name: str, sets: Sequence[PreparedSet]) -> int:
+    """The cells of an encoder that is not loaded yet, as if it had one layer."""
+    return sum(1 for s in sets for _ in all_cells(config, name, s, None, ()))
 
 
 @contextmanager
@@ -214,6 +237,13 @@ def _restore(config: RunConfig, name: str, sets: Sequence[PreparedSet]) -> list[
     kept, log = KeptResults(config.store), config.log
     cells = [(s, cell) for s in sets for cell in plain_cells(config, name, s) if cell.key not in log.done]
     return [(s, cell) for s, cell in cells if kept.restore(log, cell, s.parts, s.baselines) is None]
+
+
+def _without_aliases(encoders: Encoders) -> tuple[Encoders, dict[str, str]]:
+    """The same encoders, without the names that users gave them, and these."""
+    if isinstance(encoders, str):
+        return split_aliases([encoders])
+    return split_aliases(encoders) if isinstance(encoders, Sequence) else (encoders, {})
 
 
 def _named(encoders: Encoders) -> dict[str, Callable[..., Any] | None]:

@@ -21,7 +21,7 @@ from sonde.run.scoring import versions
 from sonde.run.unit import Unit, shared
 from sonde.run.variant import ERASED as ERASED
 from sonde.run.variant import GIVEN as GIVEN
-from sonde.run.variant import VariantColumn, points
+from sonde.run.variant import Objection, PlainScore, VariantColumn, VariantSummary, points
 
 MAX_MEASURE_ROWS = 10_000
 """Training rows that measures of where in the vectors a property is use at most by default. On made-up tasks, 40,000
@@ -75,6 +75,7 @@ def empty_result(cell: Cell, parts: Parts) -> Result:
         key=cell.key, cell=cell, language=parts.language, labels=parts.labels,
         n={"tr": len(parts.train), "va": len(parts.dev), "te": len(parts.test)}, trained_on=parts.trained_on,
         chosen_on=parts.chosen_on, score=0.0, interval=(0.0, 0.0), versions=versions(), synthetic=parts.synthetic,
+        split=parts.split,
     )  # fmt: skip
 
 
@@ -101,6 +102,8 @@ class Measure:
     """Whether it uses all layers together."""
     max_rows: int | None = None
     """Training rows that it uses at most, unless the user sets another number; None: all, whatever the user sets."""
+    objection: Callable[[VariantSummary, PlainScore], Objection | None] | None = None
+    """Whether its result explains the score otherwise than by what the encoder knows; None: it never does."""
 
 
 MEASURES = Kind("measure", "sonde.run.measures", Measure)

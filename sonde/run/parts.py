@@ -14,6 +14,7 @@ from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.data.protocol import Protocol
+from sonde.data.random_split import split_name
 from sonde.errors import DataError, UsageError
 from sonde.task import SPLITS, Example
 from sonde.transfer.coco import images
@@ -76,6 +77,8 @@ class Parts:
     """For retrieval, the images (n, d) of each split; the captions of an image are consecutive rows."""
     variant: str | None = None
     """The control or measure that this was made for."""
+    split: str | None = None
+    """How the rows of a table were split, if they were split when they were read."""
     train_language: str | None = None
     """The language of the training rows, where it is not that of the set."""
     same_rows: Parts | None = None
@@ -134,6 +137,7 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
         dataset.name, dataset.task, version, dataset.language, dataset.digest, labels,
         part(train), part(dev), part(test), trained_on, chosen_on, synthetic, limit, protocol,
         tuple(images(dataset, split) for split in SPLITS) if protocol == "retrieval" else (),
+        split=split_name(dataset.manifest.get("split")),
         train_language=dataset.manifest.get("train_language"),
     )  # fmt: skip
 
@@ -161,7 +165,10 @@ def _splits(dataset: Dataset, protocol: Protocol) -> tuple[Rows, Rows, Rows, str
             raise DataError(f"{dataset.name} has no rows.")
         return rows, (), rows, "folds", "inner folds"
     if not test:
-        raise DataError(f"{dataset.name} has no test rows (te), on which probes are scored. Add a test split.")
+        raise DataError(
+            f"{dataset.name} has no test rows (te), on which probes are scored. Add a test split, or have a table "
+            "split with --split 80/10/10."
+        )
     if protocol == "similarity":
         return (), (), test, "nothing", "nothing"
     if protocol == "kfold":
@@ -176,7 +183,8 @@ def _splits(dataset: Dataset, protocol: Protocol) -> tuple[Rows, Rows, Rows, str
         train, dev = _held_out(train or dev)
     if not train or not dev:
         raise DataError(
-            f"{dataset.name} has {len(train)} train and {len(dev)} dev rows; expected some of each. Add tr and va rows."
+            f"{dataset.name} has {len(train)} train and {len(dev)} dev rows; expected some of each. Add tr and va "
+            "rows, or have a table split with --split 80/10/10."
         )
     return train, dev, test, trained_on, chosen_on
 

@@ -34,7 +34,10 @@ class UnitPool:
         self.jobs = jobs
         self.unfinished: Counter[str] = Counter()
         """Units that are submitted and not collected, by encoder."""
-        self.submitted = self.collected = 0
+        self.running: dict[int, Unit] = {}
+        """Units that are computed now, by thread."""
+        self.on_start: Callable[[], None] = lambda: None
+        """Called before a unit is computed in this thread."""
         self._bytes: dict[str, dict[int, int]] = {}
         self._waiting: queue.PriorityQueue[tuple[float, int, Unit | None]] = queue.PriorityQueue()
         self._finished: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
@@ -53,7 +56,6 @@ class UnitPool:
             self.unfinished[name] += 1
             self._bytes.setdefault(name, {}).update((_origin(table), _size(table)) for table, _ in unit.vectors.tables)
             self._waiting.put((-_cost(unit) if self.jobs > 1 else 0, next(self._number), unit))
-        self.submitted += len(units)
         while self.jobs > 1 and len(self._threads) < self.jobs:
             thread = threading.Thread(target=self._compute, name="fit probes", daemon=True)
             self._threads.append(thread)
@@ -87,7 +89,7 @@ class UnitPool:
         if self.jobs == 1:
             unit = self._waiting.get()[2]
             assert unit is not None
-            return unit, _attempt(unit)
+            return unit, self._attempt(unit, self.on_start)
         while True:
             try:
                 return self._finished.get(timeout=POLL_SECONDS)
@@ -96,7 +98,6 @@ class UnitPool:
 
     def _collect(self, outcome: Outcome) -> Outcome:
         self.unfinished -= Counter([outcome[0].cells[0].encoder])
-        self.collected += 1
         for name in self._bytes.keys() - self.unfinished.keys():
             del self._bytes[name]
         if not self.unfinished.total():
@@ -107,8 +108,16 @@ class UnitPool:
 
     def _compute(self) -> None:
         while (unit := self._waiting.get()[2]) is not None:
-            self._finished.put((unit, _attempt(unit)))
+            self._finished.put((unit, self._attempt(unit)))
             del unit  # or its vectors would stay in memory until there is another one
+
+    def _attempt(self, unit: Unit, on_start: Callable[[], None] = lambda: None) -> Any:
+        self.running[threading.get_ident()] = unit
+        on_start()
+        try:
+            return _attempt(unit)
+        finally:
+            del self.running[threading.get_ident()]
 
 
 def _attempt(unit: Unit) -> Any:

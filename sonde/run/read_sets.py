@@ -13,6 +13,7 @@ from sonde import __version__
 from sonde.baselines.of_set import Baselines
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
+from sonde.data.random_split import split_name
 from sonde.data.sources import Source
 from sonde.errors import SondeError, UsageError
 from sonde.published.content import content_digests
@@ -42,7 +43,7 @@ def read_sets(
     seen: set[tuple[str, str]] = set()
     for i, given in enumerate(datasets):
         if config.progress:
-            config.progress("sets", i, len(datasets))
+            config.progress(f"sets: {given.name} and its baselines", i, len(datasets))
         if odd := [name for name in (given.name, given.task) if not is_utf8(name)]:
             raise UsageError(f"The set or task {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
         try:
@@ -55,6 +56,7 @@ def read_sets(
         if (parts.name, parts.digest) in seen:
             continue
         seen.add((parts.name, parts.digest))
+        _refuse_another_split(config, parts)
         config.log.describe(datasets=[_about(dataset, given)])
         config.log.save_rows(sampled(dataset, config.limit), parts.digest, config.limit)
         if (
@@ -68,6 +70,18 @@ def read_sets(
         config.progress("sets", len(datasets), len(datasets))
 
 
+def _refuse_another_split(config: RunConfig, parts: Parts) -> None:
+    """A table that was split otherwise in the same folder would be another set of the same name."""
+    for there in config.log.info.get("datasets", ()):
+        before = split_name(there.get("split"))
+        if there["name"] == parts.name and before != parts.split and (before or parts.split):
+            raise UsageError(
+                f"{config.log.folder} has results of {parts.name} split {before or 'by its files'}; got "
+                f"{parts.split or 'the splits of its files'}. Use the same --split, --group and --split-seed, or "
+                "another folder (-o)."
+            )
+
+
 def _about(dataset: Dataset, given: Dataset | Source) -> dict[str, Any]:
     """What run.json records about a set."""
     manifest = dataset.manifest
@@ -76,7 +90,7 @@ def _about(dataset: Dataset, given: Dataset | Source) -> dict[str, Any]:
         "name": dataset.name, "task": dataset.task, "version": dataset.version, "language": dataset.language,
         "digest": dataset.digest, "labels": list(dataset.labels), "question": manifest.get("question"),
         "inputs": list(expectations_for(dataset).inputs), "corpus": manifest.get("corpus", {}).get("name"),
-        "rows": {split: len(rows) for split, rows in dataset.rows.items()},
+        "rows": {split: len(rows) for split, rows in dataset.rows.items()}, "split": manifest.get("split"),
         "content": content_digests(dataset, file),
         "source": _kept(given) if isinstance(given, Source) else None, "audit": manifest.get("audit"),
     }  # fmt: skip

@@ -101,6 +101,7 @@ def classification_result(
         baselines=baselines,
         versions=versions(),
         synthetic=parts.synthetic,
+        split=parts.split,
     )
 
 

@@ -62,11 +62,22 @@ def selectivity(
     return Selectivity(paired.difference, low, high, float(task.mean()), float(control.mean()), len(set(keys)))
 
 
+def seen_share(parts: Parts) -> float:
+    """The share of a set's own test rows whose target form is also in train; 1 for sets without target forms.
+
+    Where it is 0, memorising words cannot explain the score of the set, whatever its selectivity.
+    """
+    if any(key is None for key in parts.test.keys):
+        return 1.0
+    train = set(parts.train.keys)
+    return sum(key in train for key in parts.test.keys) / max(1, len(parts.test.keys))
+
+
 def selectivity_unit(unit: Unit, same_rows: Parts) -> list[tuple[Result, Arrays, None]]:
     """The results of a control, each with that of the task on the same rows.
 
-    ``scores`` has task, control and selectivity with its interval; the predictions on the task are ``task_predicted``
-    and ``task_truth``, indices into the labels of the set.
+    ``scores`` has task, control and selectivity with its interval, and ``seen_share`` as seen; the predictions on the
+    task are ``task_predicted`` and ``task_truth``, indices into the labels of the set.
     """
     # both fits share a cache of their own, because their training rows are not those of the set
     plain = None if unit.plain is None else replace(unit.plain, shared=SharedCache())
@@ -82,6 +93,8 @@ def selectivity_unit(unit: Unit, same_rows: Parts) -> list[tuple[Result, Arrays,
             **result.scores, "task": measured.task, "control": measured.control, "selectivity": measured.value,
             "selectivity_low": measured.low, "selectivity_high": measured.high, "keys": measured.keys,
         }  # fmt: skip
+        if unit.plain is not None:
+            scores["seen"] = seen_share(unit.plain.parts)
         seconds = {**result.seconds, "fit": result.seconds["fit"] + task.seconds["fit"]}
         more = {"task_predicted": kept["predicted"], "task_truth": kept["truth"], "keys": np.array(keys, np.str_)}
         found.append((replace(result, scores=scores, seconds=seconds), {**arrays, **more}, None))

@@ -64,6 +64,31 @@ class VariantSummary:
     """Curves of baselines to compare with, by name."""
 
 
+Explanation = Literal["words", "length", "memorised", "untrained", "leak"]
+"""What explains a score other than that the encoder knows the answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainScore:
+    """The score that a control or measure is about."""
+
+    value: float
+    low: float
+    high: float
+    """95 % interval."""
+    majority: float | None = None
+    """What the most frequent label scores on the same rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a score does not show that the encoder knows the answer."""
+
+    explanation: Explanation
+    reason: str
+    """With the numbers, in a few words."""
+
+
 @dataclass(frozen=True, slots=True)
 class VariantColumn:
     """One column of the table of controls, of measures or of erasures."""
@@ -72,6 +97,42 @@ class VariantColumn:
     """Lines of the heading; ``{name}`` stands for the name of the variant, as in ``given:length``."""
     text: Callable[[VariantSummary], CellText | None]
     """The text of a cell; None: empty."""
+
+
+# Objections
+
+
+def scores_as_high(explanation: Explanation, what: str) -> Callable[[VariantSummary, PlainScore], Objection | None]:
+    """An objection if the control scores within the interval of the plain score, or above it."""
+
+    def object_to(v: VariantSummary, plain: PlainScore) -> Objection | None:
+        if v.value < plain.low:
+            return None
+        return Objection(explanation, f"{what} has {100 * v.value:.1f}")
+
+    return object_to
+
+
+def above_majority(v: VariantSummary, plain: PlainScore) -> Objection | None:
+    """An objection if a control that can only be at chance is far above the majority.
+
+    By twice its interval: a run has many such controls, of which some exceed their interval by chance.
+    """
+    if plain.majority is None or v.low is None or v.value - plain.majority <= 2 * (v.value - v.low):
+        return None
+    return Objection("leak", f"{v.name} has {100 * v.value:.1f}, the majority {100 * plain.majority:.1f}")
+
+
+def adds_nothing(explanation: Explanation, what: str) -> Callable[[VariantSummary, PlainScore], Objection | None]:
+    """An objection if the bits that the vectors add to something are not above 0 by more than their interval."""
+
+    def object_to(v: VariantSummary, plain: PlainScore) -> Objection | None:
+        if v.low is None or v.low > 0:
+            return None
+        shown = bits(v)
+        return Objection(explanation, f"adds {shown.text} {shown.margin} bits to {what}".replace("-", "\u2212"))
+
+    return object_to
 
 
 # Formatting

@@ -114,6 +114,6 @@ def try_section(now: State) -> Section:
         template=sibling_file(__package__, "try.html"),
         data=lambda page: {"stamp": now.stamp, "results": len(now.run), "failures": len(now.run.failures)},
         needs_results=False,
-        script=sibling_file(__package__, "try.js"),
+        script="".join(sibling_file(__package__, name) for name in ("client.js", "try.js")),
         style=sibling_file(__package__, "try.css"),
     )

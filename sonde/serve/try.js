@@ -4,18 +4,12 @@
   const section = document.getElementById("try-state");
   if (!section) return;
   const by = (id) => document.getElementById(id);
+  const { make, ask } = window.sonde.live;
   const form = by("try-form"), status = by("try-status"), answer = by("try-answer"), go = by("try-go");
   const text = by("try-text"), first = by("try-first"), second = by("try-second");
   const EVERY = 5000, TRUTH = "gold label";
   let limits = { max_sentences: 20, max_sentence_length: 2000 }, offered = "", place = -1, request = 0;
 
-  // Elements of text: make("td", "none", "–"), or with children in the place of the text
-  function make(tag, cls, ...inside) {
-    const element = document.createElement(tag);
-    if (cls) element.className = cls;
-    element.append(...inside.filter((part) => part !== null));
-    return element;
-  }
   // A name that may be broken after a character such as / or _
   function name(text) {
     const parts = text.split(/(?<=[/_:?=,.#-])(?=\w)/);
@@ -27,19 +21,6 @@
   function tell(message, bad = false) {
     status.textContent = message;
     status.classList.toggle("bad", bad);
-  }
-
-  async function ask(path, body) {
-    const options = body ? { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) } : {};
-    let response;
-    try {
-      response = await fetch(path, options);
-    } catch {
-      throw new Error("The server does not respond; is `sonde serve` still running?");
-    }
-    const found = await response.json();
-    if (!response.ok) throw new Error(found.error);
-    return found;
   }
 
   // The state of the run

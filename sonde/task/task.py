@@ -56,6 +56,8 @@ class Task:
         question does not apply.
     labels
         The labels; or, when they depend on the corpus, a sentence that says what they are.
+    label_names
+        What labels that are codes mean, in a word or two, for readers: ``{"NNS": "plural"}``. Sets keep the codes.
     readings
         Ways to read the label off the annotation, each with the columns it needs, best first.
     policies
@@ -102,6 +104,7 @@ class Task:
     paper: str
     propose: Callable[[Sentence, Context], Proposal]
     labels: tuple[str, ...] | str
+    label_names: Mapping[str, str] = field(default_factory=dict)
     readings: Mapping[str, frozenset[str]] = field(default_factory=lambda: {"text": frozenset()})
     policies: Mapping[str, Policy] = field(default_factory=lambda: {"default": Policy()})
     tables: frozenset[str] = frozenset()

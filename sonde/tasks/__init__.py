@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -13,6 +14,7 @@ from sonde.core.suggest import did_you_mean
 from sonde.errors import UsageError
 from sonde.task import Task
 from sonde.task.third_party import check_signatures, load_file, load_module
+from sonde.tasks.parametric import PARAMETRIC_TASKS, parametric_suites
 
 GROUP = "sonde.tasks"
 """The entry point group under which other packages offer tasks."""
@@ -37,6 +39,8 @@ PAPERS = {
     "conneau2018": "Conneau, Kruszewski, Lample, Barrault, Baroni (2018): What you can cram into a single $&!#* vector",
     "universal2019": "Krasnowska-Kieraś, Wróblewska (2019): Empirical linguistic study of sentence embeddings",
     "xprobe2019": "Ravishankar, Øvrelid, Velldal (2019): Probing multilingual sentence representations with X-Probe",
+    "morphology": "Universal Dependencies: every feature of the root and its dependents that the corpus has",
+    "relations": "Universal Dependencies: every relation that the corpus has",
     "adi2017": "Adi, Kermany, Belinkov, Lavi, Goldberg (2017): Fine-grained analysis of sentence embeddings",
 }
 
@@ -46,14 +50,31 @@ def names() -> list[str]:
     return sorted({*module_names(__name__), *offered(GROUP)})
 
 
+def is_name(name: str) -> bool:
+    """Whether this is the name of a task, and not a path or a module: safe to load, wherever the name comes from."""
+    if name in names():
+        return True
+    try:
+        return _with_parameter(name) is not None
+    except UsageError:
+        return False
+
+
+def _with_parameter(name: str) -> Task | None:
+    """The parametric task that ``morph:obj.Case`` means, or ``morph.obj.Case``, as its sets are called."""
+    found = re.match(r"(\w+)[:.]", name)
+    part = PARAMETRIC_TASKS.parts().get(found[1]) if found else None
+    return part.build(name[len(part.name) + 1 :]) if part else None
+
+
 def load(name: StrOrPath) -> Task:
     """Load a task by name or from a file.
 
     Parameters
     ----------
     name
-        A built-in task, one that an installed package offers, ``package.module[:attribute]``, or the path of a Python
-        file with a variable ``task``.
+        A built-in task, one that an installed package offers, a parametric task with its parameter
+        (``morph:obj.Case``), ``package.module[:attribute]``, or the path of a Python file with a variable ``task``.
 
     Returns
     -------
@@ -79,6 +100,11 @@ def load(name: StrOrPath) -> Task:
         found = importlib.import_module(f"{__name__}.{name}")
     elif name in offered(GROUP):
         found = load_entry(offered(GROUP)[name])
+    elif parametric := _with_parameter(name):
+        found = parametric
+    elif name in PARAMETRIC_TASKS:
+        part = PARAMETRIC_TASKS[name]
+        raise UsageError(f"{name} needs a parameter: {part.usage}, such as {name}:{part.example}.")
     elif "." in name or ":" in name:
         module, _, attribute = name.partition(":")
         found = load_module(module, "task")
@@ -99,6 +125,7 @@ def load(name: StrOrPath) -> Task:
 def suite(name: str) -> tuple[str, ...]:
     """The task names of a suite."""
     if name not in SUITES:
-        hint = did_you_mean(name, SUITES, n=1)
-        raise UsageError(f"There is no suite {name!r}.{hint} The suites are {', '.join(SUITES)}.")
+        every = [*SUITES, *parametric_suites()]
+        hint = did_you_mean(name, every, n=1)
+        raise UsageError(f"There is no suite {name!r}.{hint} The suites are {', '.join(every)}.")
     return SUITES[name]

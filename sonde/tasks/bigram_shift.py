@@ -60,6 +60,7 @@ task = Task(
     changes="order",
     original=original,
     labels=("I", "O"),
+    label_names={"I": "exchanged", "O": "original"},
     solved_by=frozenset({"bigrams", "characters"}),
     policies={"conneau2018": Policy(), "xprobe2019": Policy()},
 )

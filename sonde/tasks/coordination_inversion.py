@@ -215,6 +215,7 @@ task = Task(
     changes="order",
     original=original,
     labels=("I", "O"),
+    label_names={"I": "exchanged", "O": "original"},
     readings={"constituency": frozenset({"tree"}), "dependency": frozenset({"heads"})},
     tables=frozenset({"words"}),
     plan=plan,

@@ -40,6 +40,7 @@ task = Task(
     propose=propose,
     settings=TARGET_FIELDS,
     labels=("NN", "NNS"),
+    label_names={"NN": "singular", "NNS": "plural"},
     solved_by=frozenset({"unigrams", "bigrams", "characters"}),
     readings=READINGS,
     tables=frozenset({"words"}),

@@ -186,6 +186,7 @@ task = Task(
     changes="words",
     original=original,
     labels=("C", "O"),
+    label_names={"C": "changed", "O": "original"},
     readings={"ud": frozenset({"upos"}), "penn": frozenset({"penn"})},
     tables=frozenset({"words", "bigrams"}),
     count=count,

@@ -73,6 +73,7 @@ task = Task(
     propose=propose,
     settings=TARGET_FIELDS,
     labels=("0", "1"),
+    label_names={"0": "active", "1": "passive"},
     solved_by=frozenset({"unigrams", "bigrams", "characters"}),
     readings={"ud": frozenset({"upos", "feats", "heads"})},
     tables=frozenset({"words"}),

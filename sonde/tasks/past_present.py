@@ -145,6 +145,7 @@ task = Task(
     propose=propose,
     settings=(*TARGET_FIELDS, "upos", "ud.tense"),
     labels=("PAST", "PRES"),
+    label_names={"PAST": "past", "PRES": "present"},
     solved_by=frozenset({"edges", "unigrams", "bigrams", "characters"}),
     readings={
         "constituency": frozenset({"penn", "tree"}),

@@ -37,6 +37,7 @@ task = Task(
     propose=propose,
     settings=(),
     labels=("imper", "inter", "other"),
+    label_names={"imper": "imperative", "inter": "interrogative"},
     readings={"ud": frozenset({"feats", "heads"})},
     policies={
         "universal2019": Policy(length=(3, 28), strata=((3, 8), (9, 14), (15, 28)), sizes=(75_000, 7_500, 7_500))

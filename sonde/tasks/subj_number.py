@@ -138,6 +138,7 @@ task = Task(
     propose=propose,
     settings=TARGET_FIELDS,
     labels=("NN", "NNS"),
+    label_names={"NN": "singular", "NNS": "plural"},
     solved_by=frozenset({"edges", "unigrams", "bigrams", "characters"}),
     readings=READINGS,
     tables=frozenset({"words"}),

@@ -55,6 +55,7 @@ task = Task(
     propose=propose,
     settings=(),
     labels=("0", "1"),
+    label_names={"0": "after", "1": "before"},
     complete=complete,
     inputs=("word1", "word2"),
     label_issues=label_issues,

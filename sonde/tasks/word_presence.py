@@ -69,6 +69,7 @@ task = Task(
     propose=propose,
     settings=(),
     labels=("0", "1"),
+    label_names={"0": "absent", "1": "present"},
     complete=complete,
     inputs=("word",),
     label_issues=label_issues,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from sonde.alignment.maps import prepare
 from sonde.alignment.method import Arrays, Matrices, Method, Problem
 from sonde.core.settings import Value, resolve_settings
 from sonde.errors import SondeError, describe_error, error_location
-from sonde.testing.verdict import Verdict
+from sonde.testing.verdict import Verdict, verdicts
 
 WORDS, DIM = 300, 8
 ORTHOGONAL = 0.1
@@ -68,18 +68,14 @@ def examine_alignment_method(method: Method, settings: Mapping[str, Value] | Non
     def resumed() -> str:
         return _difference(found, _interrupted(method, problem))
 
-    rules: tuple[tuple[str, Callable[[], str]], ...] = (
-        ("it leaves the vectors as they are", unchanged),
-        ("the same seed gives the same matrices", repeated),
-        ("its matrices are nearly orthogonal, if it says so", near_orthogonal),
-        ("if it is interrupted, it ends as if it had not been", resumed),
+    yield from verdicts(
+        (
+            ("it leaves the vectors as they are", unchanged),
+            ("the same seed gives the same matrices", repeated),
+            ("its matrices are nearly orthogonal, if it says so", near_orthogonal),
+            ("if it is interrupted, it ends as if it had not been", resumed),
+        )
     )
-    for rule, check in rules:
-        try:
-            wrong = check()
-        except Exception as e:
-            wrong = f"got {describe_error(e)}{error_location(e)}"
-        yield Verdict(rule, not wrong, wrong)
 
 
 def _planted(method: Method, settings: Mapping[str, Value]) -> Problem:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from sonde.core.settings import Value, resolve_settings
 from sonde.errors import SondeError, describe_error, error_location
-from sonde.testing.verdict import Verdict
+from sonde.testing.verdict import Verdict, verdicts
 from sonde.training.installed import require_training
 
 if TYPE_CHECKING:
@@ -113,21 +113,17 @@ def examine_architecture(architecture: Architecture, settings: Mapping[str, Valu
         names = [name for name, p in body.named_parameters() if p.requires_grad and p.grad is None]  # type: ignore[attr-defined]
         return f"no gradient reaches {', '.join(names)}" if names else ""
 
-    rules: tuple[tuple[str, Callable[[], str]], ...] = (
-        ("a vector does not depend on the other sentences of the batch", alone),
-        ("a vector does not depend on the order of the batch", reordered),
-        ("a vector does not depend on the padding", padded),
-        ("the same seed gives the same network", same),
-        ("its layers have a state for each word", layers),
-        ("different sentences have different vectors", distinct),
-        ("all its weights are trained", learns),
-    )  # fmt: skip
-    for rule, check in rules:
-        try:
-            wrong = check()
-        except Exception as e:
-            wrong = f"got {describe_error(e)}{error_location(e)}"
-        yield Verdict(rule, not wrong, wrong)
+    yield from verdicts(
+        (
+            ("a vector does not depend on the other sentences of the batch", alone),
+            ("a vector does not depend on the order of the batch", reordered),
+            ("a vector does not depend on the padding", padded),
+            ("the same seed gives the same network", same),
+            ("its layers have a state for each word", layers),
+            ("different sentences have different vectors", distinct),
+            ("all its weights are trained", learns),
+        )
+    )
 
 
 def _shape(vectors: Tensor, expected: tuple[int, int]) -> str:

@@ -16,6 +16,7 @@ from sonde.errors import SondeError, describe_error, error_location
 from sonde.make import SkippedTask, choose_reading, count, make_sets
 from sonde.make.filters import rejection_reason
 from sonde.task import Context, Example, Policy, Proposal, Task
+from sonde.tasks import is_name
 from sonde.testing.verdict import Verdict
 
 SAMPLE_SENTENCES = 500
@@ -89,7 +90,8 @@ def _verdict(rule: str, test: Callable[..., str], *arguments: object) -> Verdict
 
 
 def _filled(task: Task) -> str:
-    if not task.name.isidentifier() or task.name != task.name.lower():
+    name = task.name.partition(".")[0] if is_name(task.name) else task.name  # a parametric task has its parameter in it
+    if not name.isidentifier() or name != name.lower():
         return f"The name must be a lower-case identifier, got {task.name!r}."
     if task.version < 1:
         return f"The version must be 1 or more, got {task.version}."

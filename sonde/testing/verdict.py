@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+
+from sonde.errors import describe_error, error_location
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +17,13 @@ class Verdict:
     detail: str = ""
     warning: bool = False
     """Whether the detail is worth reading although the rule is followed."""
+
+
+def verdicts(rules: Iterable[tuple[str, Callable[[], str]]]) -> Iterator[Verdict]:
+    """Check rules one by one: each has a function that returns what is wrong, or nothing."""
+    for rule, check in rules:
+        try:
+            wrong = check()
+        except Exception as e:  # whatever third-party code raises
+            wrong = f"got {describe_error(e)}{error_location(e)}"
+        yield Verdict(rule, not wrong, wrong)

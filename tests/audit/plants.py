@@ -70,6 +70,11 @@ def added(dataset, split, rows):
     return changed(dataset, split, [*dataset.rows[split], *rows])
 
 
+def mixed(dataset):
+    """The same rows in another order, so that it says nothing about classes."""
+    return replace(dataset, rows={s: Random(1).sample(list(rows), len(rows)) for s, rows in dataset.rows.items()})
+
+
 def other(label):
     return {"A": "B", "B": "A", "PAST": "PRES", "PRES": "PAST"}[label]
 
@@ -143,7 +148,7 @@ def of_length(k):
     for s, found in rows.items():
         least = min(sum(r.label == label for r in found) for label in "AB")
         rows[s] = [r for label in "AB" for r in [r for r in found if r.label == label][:least]]
-    clean = Dataset("a/set", "sentence_length", 1, None, ("A", "B"), rows)
+    clean = mixed(Dataset("a/set", "sentence_length", 1, None, ("A", "B"), rows))
     te = clean.rows["te"]
     return changed(clean, "te", [r._replace(label=other(r.label)) if i < k else r for i, r in enumerate(te)])
 
@@ -172,7 +177,9 @@ def no_such_word(k):
 
 def undeclared(k):
     clean = sound(labels=("PAST", "PRES"), task="past_present")
-    return changed(clean, "tr", [r._replace(label="FUT") if i < k else r for i, r in enumerate(clean.rows["tr"])])
+    return mixed(
+        changed(clean, "tr", [r._replace(label="FUT") if i < k else r for i, r in enumerate(clean.rows["tr"])])
+    )
 
 
 def mistyped(k):
@@ -203,31 +210,28 @@ def likely_shared_targets(k):
         rows = [example("PAST", ((t := next(pool))[0], verb, *t[2:])) for verb in verbs[:k] for _ in range(12)]
         balance = [r for r in clean.rows[split] if r.label == "PAST"][: len(rows)]
         clean = changed(clean, split, [*(r for r in clean.rows[split] if r not in balance), *rows])
-    return clean
+    # with more dev rows, which lack these verbs, dev and test would disagree
+    return mixed(changed(clean, "va", clean.rows["va"][:60]))
 
 
 def imbalance():
     clean = sound()
-    return replace(
-        clean,
-        rows={
-            s: [r for r in rows if r.label == "A"] + [r for r in rows if r.label == "B"][: len(rows) // 4]
-            for s, rows in clean.rows.items()
-        },
-    )
+    kept = {
+        s: [r for r in rows if r.label == "A"] + [r for r in rows if r.label == "B"][: len(rows) // 4]
+        for s, rows in clean.rows.items()
+    }
+    return mixed(replace(clean, rows=kept))
 
 
 def drift():
     # class shares 4.7 % apart (p < 0.001 with so many rows), and no class 1.1 times as large as the other
     clean = sound(sizes={"tr": 3400, "va": 400, "te": 3400})
     kept = {"tr": (1548, 1700), "va": (200, 200), "te": (1700, 1548)}
-    return replace(
-        clean,
-        rows={
-            s: [r for label, n in zip("AB", kept[s], strict=True) for r in [r for r in rows if r.label == label][:n]]
-            for s, rows in clean.rows.items()
-        },
-    )
+    rows = {
+        s: [r for label, n in zip("AB", kept[s], strict=True) for r in [r for r in rows if r.label == label][:n]]
+        for s, rows in clean.rows.items()
+    }
+    return mixed(replace(clean, rows=rows))
 
 
 def told_by_length():
@@ -335,6 +339,97 @@ def told_by_input():
     return replace(clean, rows=rows)
 
 
+def altered(edit, same=True):
+    """A plant of test rows that are training rows after an edit."""
+
+    def make(k):
+        clean = sound()
+        rows = [r for r in clean.rows["tr"] if len(r.tokens) > 9][:k]
+        assert len(rows) == k
+        return added(clean, "te", [example(r.label if same else other(r.label), edit(list(r.tokens))) for r in rows])
+
+    return make
+
+
+def dummy_word():
+    """A word in every row of one class, of a task that may be solved by words."""
+    return edited(lambda t: [*t[:4], "zorp", *t[5:]], share=1, labels=("NN", "NNS"), task="subj_number")
+
+
+def foreign_letter():
+    """A Cyrillic letter in every row of one class."""
+    return edited(lambda t: [*t[:-1], "\u0430", "."], share=1, labels=("NN", "NNS"), task="subj_number")
+
+
+def odd_lengths():
+    rows, pool = {}, {n: iter(sentences(600, seed=n, length=n)) for n in (8, 9, 10, 11)}
+    for s, n in SIZES.items():
+        rows[s] = [example("AB"[i % 2], next(pool[8 + i % 2 + 2 * (i // 2 % 2)])) for i in range(n)]
+    return Dataset("a/set", "unheard-of", 1, None, ("A", "B"), rows)
+
+
+def sorted_rows():
+    clean = sound()
+    return replace(clean, rows={s: sorted(rows, key=lambda r: r.label) for s, rows in clean.rows.items()})
+
+
+def sorted_ids():
+    clean = sound()
+    ids = {"A": iter(range(10_000)), "B": iter(range(10_000, 20_000))}
+    rows = {s: [r._replace(source=f"doc-{next(ids[r.label])}") for r in found] for s, found in clean.rows.items()}
+    return replace(clean, rows=rows)
+
+
+def homoglyph(k):
+    clean = sound()
+    hit = [
+        example(r.label, [t.replace("e", "\u0435") for t in r.tokens[:4]] + list(r.tokens[4:]))
+        for r in clean.rows["te"]
+    ]
+    hit = [r for r in hit if not r.text.isascii()][:k]
+    rest = [r for r in clean.rows["te"] if r.text not in {h.text.replace("\u0435", "e") for h in hit}]
+    return mixed(changed(clean, "te", [*rest, *hit]))
+
+
+def quoted(k):
+    clean = sound()
+    te = list(clean.rows["te"])
+    for i in range(k):
+        words = te[i].text.split()
+        te[i] = example(te[i].label, ['"' + words[0], '""' + words[1] + '""', *words[2:-1], '."'])
+    return changed(clean, "te", te)
+
+
+def permuted_test():
+    """Words that tell the label in train and dev, and labels of test in another order."""
+    clean = sound()
+    rng = Random(4)
+    words = {"A": ("apple", "almond", "apricot"), "B": ("bread", "butter", "basil")}
+    rows = {
+        s: [example(r.label, [*r.tokens[:4], rng.choice(words[r.label]), *r.tokens[5:]]) for r in found]
+        for s, found in clean.rows.items()
+    }
+    labels = [r.label for r in rows["te"]]
+    rng.shuffle(labels)
+    rows["te"] = [r._replace(label=label) for r, label in zip(rows["te"], labels, strict=True)]
+    return replace(clean, rows=rows)
+
+
+def noisy_labels():
+    """Words that tell the label, and one label in twenty that is wrong."""
+    clean = sound()
+    rng = Random(4)
+    words = {"A": ("apple", "almond", "apricot"), "B": ("bread", "butter", "basil")}
+    rows = {
+        s: [
+            example(other(r.label) if i // 2 % 20 == 0 else r.label, [*rng.sample(words[r.label], 2), *r.tokens])
+            for i, r in enumerate(found)
+        ]
+        for s, found in clean.rows.items()
+    }
+    return replace(clean, rows=rows)
+
+
 def small_test(k):
     clean = sound()
     return changed(clean, "te", clean.rows["te"][:k])
@@ -364,6 +459,13 @@ COUNTED = (
     Plant("copies-in-split", copies_in),
     Plant("near-copies-in-split", near_copies_in),
     Plant("both-forms", exchanged),
+    Plant("altered-copies", altered(lambda t: [*t[:4], "swallows", *t[5:]])),
+    Plant("altered-copies", altered(lambda t: [*t[:4], *t[5:]])),
+    Plant("altered-copies", altered(lambda t: [*t[:4], "gently", *t[4:]])),
+    Plant("altered-copies", altered(lambda t: [*t[-2::-1], "."])),
+    Plant("altered-copies", altered(lambda t: [*t[:-3], "."])),
+    Plant("mixed-scripts", homoglyph),
+    Plant("csv-quoting", quoted),
     Plant("both-forms", one_word_replaced),
     Plant("one-class", one_class, 400, 800),
     Plant("missing-class", missing_class, 1, 3),
@@ -385,8 +487,17 @@ UNCOUNTED = {
     "absent-split": absent_split,
     "imbalance": imbalance,
     "drift": drift,
+    "ordered-rows": sorted_rows,
 }
 """Faults of the set as a whole, of which nothing else is a consequence."""
+
+LEAKS = {
+    "giveaway": (dummy_word, foreign_letter, odd_lengths),
+    "ordered-rows": (sorted_ids,),
+    "splits-disagree": (permuted_test,),
+    "doubtful-labels": (noisy_labels,),
+}
+"""Faults that may have other consequences as well."""
 
 TOLD = {
     "length-correlation": (told_by_length, None),

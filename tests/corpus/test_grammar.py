@@ -19,7 +19,7 @@ from sonde.errors import UsageError
 SAMPLE = 20_000
 # sha256 over text, columns and trees of sentences 0..99 of seed 0, computed with Python 3.11 on Linux. A change here
 # means that every data set made from the built-in corpus changes: note it in the changelog.
-GOLDEN = "257c36368c5c87cc013c40b359f81655ad45d14223a252b3717f09f68f8dd80f"
+GOLDEN = "4532a6a24bf49f8fd22461b2b1c7895288dfa957670af39e96aac92549f2a607"
 
 
 @pytest.fixture(scope="module")
@@ -148,8 +148,12 @@ def test_sentences_begin_with_a_capital(corpus: list[Sentence]) -> None:
     assert all(s.text.lstrip('"')[0].isupper() for s in corpus)
 
 
+TWO_HEADS = {("S", "obj xcomp"), ("S", "iobj xcomp"), ("S", "nsubj cop")}
+"""Clauses that treebanks of constituents have and those of dependencies do not: tell *him to go*, how old *he is*."""
+
+
 def test_heads_of_the_dependencies_agree_with_the_constituents(corpus: list[Sentence]) -> None:
-    """Every noun phrase, verb phrase and clause is one subtree of the dependencies: one word has its head outside."""
+    """Every constituent is one subtree of the dependencies: one word has its head outside."""
 
     def walk(s: Sentence, node: Tree, start: int) -> int:
         end = start
@@ -157,9 +161,8 @@ def test_heads_of_the_dependencies_agree_with_the_constituents(corpus: list[Sent
             end = walk(s, child, end)
         if not node.nodes:
             return start + 1
-        if node.label in ("NP", "PP", "SBAR", "WHNP", "ADJP", "ADVP") and end - start > 1:
-            outside = [i for i in range(start, end) if not start <= s.heads[i] < end]
-            assert len(outside) == 1, (s.text, str(node))
+        outside = [s.deprels[i] for i in range(start, end) if not start <= s.heads[i] < end]
+        assert len(outside) == 1 or (node.label, " ".join(outside)) in TWO_HEADS, (s.text, str(node))
         return end
 
     for s in corpus[:5000]:

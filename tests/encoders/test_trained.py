@@ -2,13 +2,12 @@
 
 import json
 import shutil
-import sys
 
 import numpy as np
 import pytest
 
 from sonde.encoders import Spec, TrainingScore, encoder_info, expand_names, load
-from sonde.errors import DataError, EncoderError, NotInstalled, SondeError, UsageError
+from sonde.errors import DataError, EncoderError, SondeError, UsageError
 from sonde.run import evaluate
 from sonde.run.controls.untrained import untrained
 from sonde.testing import check_encoder
@@ -203,7 +202,7 @@ def test_one_that_does_not_pool_by_maximum_selects_no_words(tmp_path):
     ("options", "what"),
     [("?epoch=9", r"no checkpoint of epoch 9; it has 0, 1, 2, 3"), ("?step=1", "it has 5, 15"),
      ("?epoch=first", "epoch=first; expected an integer"), ("?pool=sum", "expected mean, max or last"),
-     ("?layer=7", "layers 0..2"), ("?colour=red", "takes device, epoch, layer"),
+     ("?layer=7", "layers 0..2"), ("?colour=red", "takes backend, device, epoch, layer"),
      ("?device=nothing", "device=nothing, which cannot be used")],
 )  # fmt: skip
 def test_options_are_checked(folder, options, what):
@@ -248,12 +247,6 @@ def test_weights_of_another_network_are_refused(copy, tmp_path):
     (copy / "config.json").write_text(json.dumps(config))
     with pytest.raises(SondeError, match=r"config.json: the network cannot be built: KeyError\('hidden'\)"):
         load(f"trained:{copy}")
-
-
-def test_what_is_missing_is_said_to_be_of_the_extra_train(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(NotInstalled, match=r"^trained: needs torch, .*pip install 'sonde\[train\]'$"):
-        load(f"trained:{folder.path}")
 
 
 def test_names_are_the_same_after_parsing(tmp_path):

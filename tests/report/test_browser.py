@@ -1,7 +1,10 @@
 """The page in a browser: it draws, sorts, filters and switches, by keyboard too, asks no network, and runs no text."""
 
 import json
+import os
+import re
 import time
+from pathlib import Path
 
 import pytest
 
@@ -169,8 +172,9 @@ def test_the_heat_map_shows_other_things(opened):
     page.wait(DRAWN)
     text = "document.querySelector('[data-chart=heatmap] svg').textContent"
     before = page.page.evaluate(text)
-    page.page.locator("[data-chart=heatmap] select.mode").select_option("above")
-    page.wait(f"{text}.includes('points above the best baseline')")
+    assert "points above the best baseline" in before
+    page.page.locator("[data-chart=heatmap] select.mode").select_option("absolute")
+    page.wait(f"{text}.includes('accuracy (%)')")
     page.page.locator("[data-chart=heatmap] select.mode").select_option("encoder")
     page.wait(f"{text}.includes('ratio')")
     assert page.texts("[data-chart=heatmap] .reference option") == ["st:good", "static:"]
@@ -178,7 +182,7 @@ def test_the_heat_map_shows_other_things(opened):
     first = page.page.evaluate(text)
     page.page.locator("[data-chart=heatmap] .reference select").select_option("1")
     page.wait(f"{text} !== {json.dumps(first)}")
-    page.page.locator("[data-chart=heatmap] select.mode").select_option("absolute")
+    page.page.locator("[data-chart=heatmap] select.mode").select_option("above")
     page.wait(f"{text} === {json.dumps(before)}")
 
 
@@ -268,3 +272,32 @@ def test_a_chart_and_a_section_of_another_package(browser, pages, tmp_path, plug
     assert page.page.evaluate("getComputedStyle(document.querySelector('.size')).color") == "rgb(1, 2, 3)"
     assert page.page.evaluate("window.hurt") is None
     page.close()
+
+
+def test_scores_or_points_above_the_best_baseline(opened):
+    page = opened("plain")
+    cells = '#scores tbody td[data-kind="encoder"]'
+    scores = page.texts(cells)
+    page.page.locator("#gains").check()
+    gains = page.page.eval_on_selector_all(cells, "found => found.map((cell) => Number(cell.dataset.gain))")
+    shown = [float(re.match(r"[+\u2212][\d.]+", text)[0].replace("\u2212", "-")) for text in page.texts(cells)]
+    assert shown == gains
+    page.page.locator('#scores th[data-kind="encoder"] button').first.click()
+    column = page.page.eval_on_selector_all(
+        f"{cells}:nth-child(3)", "found => found.map((c) => Number(c.dataset.gain))"
+    )
+    assert column == sorted(column, reverse=True)
+    page.page.locator("#gains").uncheck()
+    assert sorted(page.texts(cells)) == sorted(scores)
+
+
+@pytest.mark.skipif("SONDE_AXE" not in os.environ, reason="needs axe-core: SONDE_AXE=…/axe-core/axe.min.js")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(opened, scheme):
+    page = opened("plain")
+    page.page.emulate_media(color_scheme=scheme)
+    page.wait(DRAWN)
+    page.page.evaluate("document.querySelectorAll('details:not(.numbers)').forEach((found) => (found.open = true))")
+    page.page.evaluate(Path(os.environ["SONDE_AXE"]).read_text("utf-8"))
+    found = page.page.evaluate("axe.run().then((r) => r.violations.map((v) => `${v.impact}: ${v.id}`))")
+    assert [fault for fault in found if fault.startswith(("serious", "critical"))] == []

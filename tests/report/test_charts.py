@@ -55,7 +55,7 @@ from tests.report.summaries import summary as written_summary
 
 BASELINES = {"majority": 0.5, "length": 0.52, "nb-uni": 0.6, "nb-bi": 0.62, "baseline:hash": 0.65}
 TASKS = ("bigram_shift", "tree_depth", "past_present")
-PANELS = {"intervals", "length", "frequency", "criterion", "profiles"}
+PANELS = {"intervals", "controls", "length", "frequency", "criterion", "profiles"}
 """Kinds that have several panels with the summary below."""
 KINDS = list(CHARTS.parts())
 OF_RUNS = [kind for kind in KINDS if CHARTS[kind].needs_run]
@@ -79,6 +79,16 @@ def learning(j):
         name="learning", of="learning", kind="measure", value=0.02, low=0.01 - 0.02 * j, high=0.03,
         points=tuple(points), baselines=beside,
     )  # fmt: skip
+
+
+def controls():
+    """One that may be compared with the score, one on other rows, and one that can only be at chance."""
+    known = {"kind": "control", "low": 0.4, "high": 0.6, "n": 1000}
+    return (
+        VariantSummary(name="key", of="key", value=0.5, **known),
+        VariantSummary(name="shuffled", of="shuffled", value=0.5, lost=0.1, **known),
+        VariantSummary(name="permuted", of="permuted", value=0.55, lost=0.05, **known),
+    )
 
 
 def errors(encoders, word):
@@ -137,7 +147,7 @@ def summary(encoders=("st:a", "st:b"), tasks=TASKS, languages=("en", "fr"), word
             printed_for="this set",
             human=human,
             published=published,
-            variants=tuple((learning(j),) for j in range(len(encoders))),
+            variants=tuple((*controls(), learning(j)) for j in range(len(encoders))),
         )
         for i, task in enumerate(tasks)
         for k, language in enumerate(languages)
@@ -228,6 +238,8 @@ def test_every_spec_is_vega_lite_and_draws_its_rows(kind, more):
             assert marks(svg, "rect mark") == 3  # one is missing
         case "intervals":
             assert marks(svg, "point") == sum(row["mark"] is None for row in rows)
+        case "controls":
+            assert marks(svg, "point") == sum(row["column"] is not None for row in rows)
         case "profiles" if more:
             assert marks(svg, "rect mark") == len(rows)
         case "criterion":
@@ -435,6 +447,17 @@ def test_printed_numbers_of_other_sets_say_so():
     assert found == ["human (paper, another set)", "m (p, another set)"]
 
 
+def test_layers_are_compared_with_the_best_baseline_and_people():
+    _, spec = chart("layers", summary())
+    lines = [layer for layer in spec["concat"][0]["layer"] if "data" in layer]
+    assert [layer["data"]["values"][0]["points"] for layer in lines] == [65.0, 95.0]
+    low, high = lines[0]["encoding"]["y"]["scale"]["domain"]
+    assert low <= 65 <= 95 <= high
+    by_set, _ = chart("layers", summary(), Options(lines="set"))
+    assert by_set
+    assert not [layer for layer in chart("layers", summary(), Options(lines="set"))[1]["layer"] if "data" in layer]
+
+
 def test_layers_are_numbers_where_they_can_be():
     rows, spec = chart("layers", summary())
     assert [row["x"] for row in rows[:3]] == [0, 1, 2]
@@ -442,7 +465,7 @@ def test_layers_are_numbers_where_they_can_be():
     given = summary()
     (table,) = given.layers
     rows, spec = chart("layers", replace(given, layers=(replace(table, names=(None, "first-last", "2")),)))
-    assert spec["encoding"]["x"]["scale"]["domain"] == ["–", "first-last", "2"]
+    assert spec["concat"][0]["encoding"]["x"]["scale"]["domain"] == ["–", "first-last", "2"]
 
 
 def test_sizes_that_differ_much_are_on_a_logarithmic_axis():
@@ -540,3 +563,13 @@ def test_titles_are_broken_where_it_reads_well():
     assert wrap_title(at, "passive", 80) == ["passive"]
     assert wrap_title(at, "conneau2018/bigram_shift", 70) == ["conneau2018/", "bigram_shift"]
     assert wrap_title(at, "coordination_inversion", 60) == ["coordination_", "inversion"]
+
+
+def test_controls_on_the_same_rows_are_drawn_with_the_score_and_the_best_baseline():
+    rows, _ = chart("controls", summary())
+    first = [row for row in rows if row["set"] == 0]
+    assert [(row["encoder_name"], row["control"]) for row in first] == [
+        ("st:a", "score"), ("st:a", "permuted"), ("st:b", "score"), ("st:b", "permuted"), (None, "best baseline"),
+    ]  # fmt: skip
+    assert [row["points"] for row in first if row["control"] == "permuted"] == [55.0, 55.0]
+    assert first[-1]["points"] == 65.0

@@ -96,3 +96,10 @@ def test_a_long_label_is_cut_in_the_middle_unless_that_hides_the_difference():
 )
 def test_sets_are_called_by_what_tells_them_apart(sets, expected):
     assert set_names(sets) == expected
+
+
+def test_a_model_in_the_cache_of_the_hub_has_its_own_name():
+    path = (
+        "hf:/home/me/.cache/huggingface/hub/models--org--tiny-bert/snapshots/0123456789abcdef0123456789abcdef01234567"
+    )
+    assert short_names([path, "static:"]) == ["hf:tiny-bert", "static:"]

@@ -132,4 +132,4 @@ def test_one_that_fails_is_left_out_and_the_rest_is_shown(plugin, run, group, so
     plugin(group, source)
     with pytest.warns(SondeWarning, match=message):
         page = Report.of(run).html()
-    assert sections(page) == ["checks", "results", "intervals", "quality", "reproduce", "absent"]
+    assert sections(page) == ["results", "checks", "intervals", "quality", "reproduce", "absent"]

@@ -18,16 +18,17 @@ from hypothesis import strategies as st
 
 from sonde.errors import UsageError
 from sonde.report import Report
+from sonde.report.answer import answer, answer_note
 from sonde.report.checks import checks
 from sonde.report.full_summary import full_summary
 from sonde.report.languages import languages
 from sonde.report.page import SECTIONS, Section, render
 from sonde.report.page.packed_errors import MAX_SENTENCE_LENGTH, pack_errors, segments
 from sonde.report.page.sanitise import readable, script_json
-from sonde.report.page.table import table_csv
+from sonde.report.page.table import table, table_csv
 from sonde.report.page.text import duration
 from sonde.report.scores import Score
-from sonde.report.types import Bin, ColumnErrors, SetErrors, ShownRow, Summary
+from sonde.report.types import Bin, ColumnErrors, Confusion, SetErrors, ShownRow, Summary
 from sonde.report.verdict import BaselineComparison
 from sonde.run.folder import Run
 from tests.report.runs import SETS, beside, cell, failure, result, written
@@ -87,7 +88,7 @@ def page(run):
 
 
 def test_the_sections_of_a_plain_run(page):
-    assert sections(page) == ["checks", "results", "intervals", "quality", "reproduce", "absent"]
+    assert sections(page) == ["results", "checks", "intervals", "quality", "reproduce", "absent"]
     linked = [a["href"] for a, _ in Elements(page).all("a") if a["href"].startswith("#")]
     assert {f"#{name}" for name in sections(page)} - {"#absent"} <= {*linked}
     for why in ("only one language", "several layers", "several embedding dimensions", "transfer"):
@@ -154,6 +155,61 @@ def test_the_docs_name_every_section():
     assert re.findall(r"^\| ([A-Z][^|]*) \|", docs, re.MULTILINE)[: len(titles)] == titles
 
 
+def test_the_page_opens_with_the_answer_and_then_the_table(page, run):
+    head = page.split("</header>")[0]
+    for sentence in answer(full_summary(run)):
+        assert f"<p>{sentence}</p>" in head
+    assert answer_note(full_summary(run)) in head
+    assert "Incomplete" not in head
+    assert sections(page)[0] == "results"
+
+
+def test_colours_are_about_the_best_baseline(run):
+    """By the verdicts of the summary, and by the points between a score and the best baseline."""
+    summary = full_summary(run)
+    found = table(summary)
+    places = [i for i, heading in enumerate(found.headings) if heading.kind == "encoder"]
+    for row, own in zip(found.rows, summary.sets, strict=True):
+        for place, number in zip(places, own.cells, strict=True):
+            shade, gain = row.cells[place].shade, 100 * (number.accuracy - number.against.value)
+            significant = number.against.p <= 0.05
+            assert bool(shade) == significant
+            if significant:
+                step = next((i + 1 for i in range(4) if abs(gain) <= 5 * (i + 1)), 5)
+                assert shade == f"{'up' if gain > 0 else 'down'}{step}"
+            assert not (row.cells[place].words.best and row.cells[place].marked)
+    assert [words for _, words in found.scale][4:7] == ["0 to 5 points below", "not significant", "0 to 5 points above"]
+    assert [name for name, _ in found.scale] == [
+        "down5", "down4", "down3", "down2", "down1", "", "up1", "up2", "up3", "up4", "up5",
+    ]  # fmt: skip
+
+
+def test_an_incomplete_run_says_so_at_the_top(run, tmp_path):
+    other = written(tmp_path / "run", *(result("st:good", s) for s in SETS), result("st:late", SETS[0]), *beside())
+    head = Report.of(other).html().split("</header>")[0]
+    assert "<strong>Incomplete:</strong> 1 requested cell has no result. Missing: st:late on bigram_shift." in head
+
+
+def test_checks_are_a_strip_that_opens(page):
+    body = page.split('<section id="checks"')[1].split("</section>")[0]
+    assert body.count('<details class="strip">') == 1
+    counts = re.findall(r'<span class="number">(\d+)</span> (\w+)', body)
+    assert sum(int(n) for n, _ in counts) == len(re.findall(r'<li class="check ', body))
+
+
+def test_labels_are_shown_in_words():
+    error = ShownRow(tokens=("a",), marks=(), label="NN", predicted="NNS", confidence=0.5, source="s")
+    pairs = (Confusion(truth="NNS", predicted="NN", n=3),)
+    own = ColumnErrors(confusion=None, pairs=pairs, length=(), target=None, errors=(error,), label_counts=None)
+    found = SetErrors(labels=("NN", "NNS"), columns=(own, None), doubtful=(replace(error, bits=-1),), easiest=())
+    first, second = pack_errors([found, found], [{"NN": "singular", "NNS": "plural"}, {}])
+    assert (first["labels"], first["codes"]) == (("singular", "plural"), "NN = singular, NNS = plural")
+    assert first["columns"][0]["pairs"] == [["plural", "singular", 3]]
+    assert first["columns"][0]["errors"][0][1:3] == ["singular", "plural"]
+    assert first["doubtful"][0][1] == "singular"
+    assert (second["labels"], "codes" in second) == (("NN", "NNS"), False)
+
+
 # Runs of other shapes
 
 
@@ -174,7 +230,7 @@ def test_a_single_cell_without_baselines(tmp_path):
     assert "results" in sections(page)
     body = page.split("<body>")[1]
     assert "best-baseline" not in re.sub(r"<script.*?</script>", "", body, flags=re.DOTALL)
-    assert ">ratios to an encoder<" not in page
+    assert ">ratios to one column<" not in page
     assert list(data_of(page)["figures"]["heatmap"]["specs"]) == ["absolute"]
 
 
@@ -398,7 +454,7 @@ def test_a_page_with_a_section_more_may_ask_its_own_server(run):
         style=".x{}", script="window.tried = 1;",
     )  # fmt: skip
     page = render(full_summary(run), extra)
-    assert sections(page)[:3] == ["checks", "results", "try"]
+    assert sections(page)[:3] == ["results", "checks", "try"]
     assert "connect-src &#39;self&#39;" in page
     assert 'href="#try"' in page
     assert "window.tried = 1;" in page

@@ -10,10 +10,13 @@ from scipy.stats import t as student
 from sonde.errors import CorruptionWarning, UsageError
 from sonde.report import summarise
 from sonde.report.legend import legend
+from sonde.report.missing import missing_line
 from sonde.report.types import Score, Seconds, Summary
 from sonde.result import Cell
+from sonde.run import join
 from sonde.run.folder import Run
 from sonde.run.log import open_log
+from sonde.tasks import load, names
 from tests.report.runs import BASELINES, FIXED, SETS, SHIFT, SUBJ, beside, cell, failure, number, result, written
 
 
@@ -33,7 +36,7 @@ def test_it_is_frozen_and_survives_json(tmp_path):
     run = written(tmp_path / "run", result("st:a"), *beside(), failure(cell("st:b")))
     summary = summarise(run)
     assert msgspec.json.decode(msgspec.json.encode(summary), type=Summary) == summary
-    assert summary.version == 4
+    assert summary.version == 5
     with pytest.raises(FrozenInstanceError):
         summary.notes = ()
 
@@ -278,3 +281,46 @@ def test_information_and_temperature_are_of_all_seeds(tmp_path):
     turned = cells(summarise(replace(run, results=run.results[::-1])))["st:a"]
     assert turned.information.bits == pytest.approx(said.information.bits)
     assert turned.information.low == pytest.approx(said.information.low)
+
+
+def test_cells_that_were_requested_and_are_not_there(tmp_path):
+    records = [result("st:a", SUBJ), result("st:a", SHIFT), result("st:b", SUBJ), failure(cell("st:c", SUBJ))]
+    run = written(tmp_path / "run", *records, *beside())
+    with open_log(run.folder) as log:
+        log.describe(encoders=["st:d"])
+    found = summarise(Run.load(run.folder))
+    assert [(each.encoder, each.sets, each.requested) for each in found.missing] == [
+        ("st:b", (SHIFT,), 2), ("st:c", (SHIFT,), 2), ("st:d", (SUBJ, SHIFT), 2),
+    ]  # fmt: skip
+    line = missing_line(found)
+    assert line.startswith("4 requested cells have no result. Missing: st:b on bigram_shift, st:c on bigram_shift and")
+    assert "st:d on all sets." in line
+    assert f"There are no results of st:b for {SHIFT}: " in found.notes[1]
+    complete = summarise(written(tmp_path / "complete", result("st:a", SUBJ), *beside([SUBJ])))
+    assert (complete.missing, missing_line(complete), complete.notes) == ((), "", ())
+
+
+def test_runs_that_are_joined_lack_nothing_of_each_other(tmp_path):
+    one = written(tmp_path / "one", result("st:a", SUBJ), *beside([SUBJ]))
+    two = written(tmp_path / "two", result("st:b", SHIFT), *beside([SHIFT]))
+    assert summarise(join([one, two])).missing == ()
+
+
+def test_the_days_of_a_run_are_known(tmp_path):
+    run = written(tmp_path / "run", result("st:a"))
+    assert summarise(run).days == ()
+    with open_log(run.folder) as log:
+        log.begin(["st:a"])
+        log.describe(days=["2026-01-02"])
+    days = summarise(Run.load(run.folder)).days
+    assert days == tuple(sorted(days))
+    assert days[0] == "2026-01-02"
+    assert len(days) == 2
+
+
+def test_labels_that_are_codes_have_names(tmp_path):
+    sets = summarise(written(tmp_path / "run", result("st:a", SUBJ), result("st:a", "own/thing"))).sets
+    assert [s.label_names for s in sets] == [{"NN": "singular", "NNS": "plural"}, {}]
+    for name in names():
+        task = load(name)
+        assert set(task.label_names) <= set(task.labels)

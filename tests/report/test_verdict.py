@@ -16,8 +16,10 @@ from sonde.report import Report, summarise, tables
 from sonde.report.charts import Options, chart
 from sonde.report.checks import checks
 from sonde.report.full_summary import full_summary
+from sonde.report.meaning import MEANINGS, meanings
 from sonde.report.page.table import table_csv
 from sonde.report.tables import csv_text, json_text, latex, markdown, print_table
+from sonde.report.types import BaselineComparison, Meaning
 from sonde.report.verdict import (
     BOLD_NOTE,
     MARK,
@@ -28,8 +30,10 @@ from sonde.report.verdict import (
     compare_with_baseline,
     paired_p,
 )
+from sonde.run.variant import VariantSummary
 from sonde.stats import clustered_p, holm, mcnemar
 from tests.report.runs import BASELINES, FIXED, SETS, SHIFT, SUBJ, beside, result, written
+from tests.report.summaries import cell, column, set_summary
 
 ENCODERS = {"st:good": 0.95, "st:fair": 0.9, "st:close": 0.71, "st:poor": 0.45}
 
@@ -149,7 +153,7 @@ def pairs(head, rows, mark, bold, name):
 def of_terminal(summary, monkeypatch):
     """The same of the console, where bold is a style."""
     console = Console(width=300, force_terminal=True, color_system="truecolor", file=io.StringIO(), highlight=False)
-    monkeypatch.setattr(tables, "out", lambda: console)
+    monkeypatch.setattr(tables, "out", lambda piped: console)
     print_table(summary)
     lines = console.file.getvalue().splitlines()
     encoders = [column.encoder for column in summary.columns]
@@ -274,3 +278,73 @@ def test_a_constant_answer_has_no_interval_anywhere(run, monkeypatch):
 
 def test_marks_are_the_ones_that_readers_know():
     assert MARK == "†"
+
+
+# What a score shows
+
+
+def variant(of, value, low, high, **more):
+    kind = "measure" if of.startswith("given:") else "control"
+    return VariantSummary(name=of, of=of, kind=kind, value=value, low=low, high=high, n=1000, **more)
+
+
+KEY = variant("key", 0.5, 0.45, 0.55, scores={"selectivity": 0.2, "selectivity_low": 0.1, "selectivity_high": 0.3})
+SCORES = {"selectivity": 0.02, "selectivity_low": -0.03, "selectivity_high": 0.07}
+NOT_SELECTIVE = variant("key", 0.5, 0.45, 0.55, scores={**SCORES, "seen": 1.0})
+NEW_WORDS = variant("key", 0.5, 0.45, 0.55, scores={**SCORES, "seen": 0.0})
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "bar", "variants", "kind", "reason"),
+    [
+        (0.8, 0.02, ("nb-uni", 0.7, "above"), (), "above", "+10.0 to nb-uni 70.0"),
+        (0.8, 0.02, ("nb-uni", 0.7, "above"), (KEY,), "holds", "+10.0 to nb-uni 70.0"),
+        (0.8, 0.02, ("nb-uni", 0.7, "above"), (NOT_SELECTIVE,), "memorised", "selectivity 2.0 ±5.0"),
+        # words that are not in train cannot have been memorised
+        (0.8, 0.02, ("nb-uni", 0.7, "above"), (NEW_WORDS,), "holds", "+10.0 to nb-uni 70.0"),
+        (0.8, 0.02, ("nb-uni", 0.7, "above"), (variant("given:words", -0.02, -0.1, 0.06),), "words",
+         "adds \u22120.020 ±0.080 bits to a bag of words, hashed to 256 dimensions"),
+        (0.8, 0.02, ("nb-uni", 0.7, "above"), (variant("given:length", 0.2, 0.1, 0.3),), "holds",
+         "+10.0 to nb-uni 70.0"),
+        # the untrained encoder is within the interval, and words are named before it
+        (0.8, 0.02, ("nb-uni", 0.7, "above"), (variant("untrained", 0.79, 0.77, 0.81),), "untrained",
+         "the untrained encoder has 79.0"),
+        (0.8, 0.02, ("nb-uni", 0.7, "above"), (variant("untrained", 0.77, 0.75, 0.79), KEY), "holds",
+         "+10.0 to nb-uni 70.0"),
+        (0.8, 0.02, ("nb-uni", 0.7, "above"),
+         (variant("untrained", 0.79, 0.77, 0.81), variant("synthetic", 0.85, 0.8, 0.9)), "length",
+         "text of as many random words has 85.0"),
+        # permuted words cost nothing: an average of words is still one that knows
+        (0.8, 0.02, ("nb-uni", 0.7, "above"), (variant("permuted", 0.8, 0.78, 0.82), KEY), "holds",
+         "+10.0 to nb-uni 70.0"),
+        # shuffled labels are far above the majority, or by chance a little
+        (0.8, 0.02, ("nb-uni", 0.7, "above"), (variant("shuffled", 0.6, 0.57, 0.63),), "leak",
+         "shuffled has 60.0, the majority 50.0"),
+        (0.8, 0.02, ("nb-uni", 0.7, "above"), (variant("shuffled", 0.54, 0.51, 0.57),), "holds",
+         "+10.0 to nb-uni 70.0"),
+        (0.65, 0.02, ("nb-uni", 0.7, "below"), (KEY,), "words", "nb-uni 70.0"),
+        (0.65, 0.02, ("length", 0.9, "below"), (), "length", "length 90.0"),
+        (0.65, 0.02, ("mine", 0.9, "below"), (), "baseline", "mine 90.0"),
+        (0.72, 0.06, ("nb-uni", 0.7, "not_significant"), (), "few", "72.0 ±6.0, nb-uni 70.0"),
+        (0.51, 0.02, ("nb-uni", 0.7, "below"), (), "chance", "51.0 ±2.0, majority 50.0"),
+        (0.55, 0.12, ("nb-uni", 0.54, "not_significant"), (), "few", "55.0 ±12.0, majority 50.0"),
+        (0.8, 0.02, ("nb-uni", 0.7, "untested"), (), "untested", "nb-uni 70.0"),
+        (0.8, 0.02, None, (KEY,), "untested", "no baseline on the same rows"),
+    ],
+)  # fmt: skip
+def test_what_a_score_shows(value, half, bar, variants, kind, reason):
+    against = bar and BaselineComparison(*bar, 0.01, 1)
+    shown = cell(value, value - half, value + half, against=against)
+    own = set_summary("tense", [shown, None], [cell(0.5)], variants=(variants, ()))
+    columns = [column("st:a"), column("st:b")]
+    assert meanings(own, columns, [column("majority", probe=None)]) == (Meaning(kind, reason), None)
+    assert kind in MEANINGS
+
+
+def test_correlations_have_no_verdict_and_the_page_shows_the_others(run):
+    own = set_summary("STS", [cell(0.8)], scored_by="spearman")
+    assert meanings(own, [column("st:a")], []) == (None,)
+    found = summarise(run)
+    assert all(None not in s.meanings for s in found.sets)
+    assert [m.kind for m in found.sets[0].meanings][:2] == ["above", "above"]
+    assert summarise(run, metric="macro_f1").sets[0].meanings == ()

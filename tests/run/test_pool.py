@@ -54,7 +54,7 @@ def test_the_largest_units_are_begun_first(monkeypatch):
     found += [unit for unit, _ in units.outcomes(lambda: False)]
     assert begun[2:] == [many, wide, few]
     assert found == [first, many, wide, few, second]
-    assert (units.submitted, units.collected, units.unfinished.total()) == (5, 5, 0)
+    assert (units.running, units.unfinished.total()) == ({}, 0)
     units.close()
 
 

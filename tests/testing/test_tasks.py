@@ -14,7 +14,7 @@ def corpus(small):
     return Corpus.of(small.loaded[:1000], name="builtin", language="en")
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", [*names(), "morph:nsubj.Number", "relation:cop"])
 def test_every_built_in_task_keeps_the_rules(name, builtin, small):
     from dataclasses import replace
 

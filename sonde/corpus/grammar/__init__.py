@@ -24,6 +24,8 @@ from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import UsageError
 
 MIN_WORDS, MAX_WORDS = 4, 30
+LONG = 10
+"""Words from which on a sentence mostly has more than one clause."""
 SENTENCES_PER_DOCUMENT = 20
 _ENOUGH_BITS = 36.5  # a probability of 1e-11
 _TRIES_AT_A_LENGTH = 12
@@ -65,27 +67,27 @@ def _length(rng: Random) -> tuple[int, float]:
 @cache
 def _lengths() -> Table[int]:
     """Return the target lengths."""
-    return Table([(n, {4: 0.3, 5: 1.6, 6: 1.6}.get(n, 1.2 if n < 18 else 1.0)) for n in range(MIN_WORDS, 29)])
+    return Table([(n, {4: 0.4, 5: 2.0, 6: 1.8}.get(n, 1.2 if n < 18 else 1.0)) for n in range(MIN_WORDS, 29)])
 
 
 def _taste(u: float, length: int) -> int:
     """Return a preference for embedding, 0 to 2; it falls with length, so that depth does not just follow length."""
-    flat = 0.12 + 0.016 * length
+    flat = 0.1 + 0.009 * length
     return 0 if u < flat else 1 if u < flat + 0.3 else 2
 
 
 @cache
 def _kinds(length: int) -> Table[tuple[Callable[[Draft, int, str], Tree], str]]:
     """Return the kinds of sentences that fit a length, each with its final mark."""
-    rows: tuple[tuple[Callable[[Draft, int, str], Tree], str, int, float], ...] = (
-        # kind, final mark, minimum words, weight
-        (s.plain, ".", 4, 30.0),
+    rows: tuple[tuple[Callable[[Draft, int, str], Tree], str, int, float | tuple[float, float]], ...] = (
+        # kind, final mark, minimum words, weight; of two weights, the second is for long sentences
+        (s.plain, ".", 4, (30.0, 14.0)),
         (s.plain, "!", 4, 1.5),
         (s.fronted("t"), ".", 6, 4.5),
         (s.fronted("p"), ".", 8, 4.0),
         (s.fronted("b"), ".", 5, 3.0),
         (s.fronted("a"), ".", 6, 2.5),
-        (s.fronted("s"), ".", 10, 5.0),
+        (s.fronted("s"), ".", 10, (5.0, 9.0)),
         (s.fronted("g"), ".", 9, 2.5),
         (s.fronted("u"), ".", 10, 1.5),
         (s.fronted("c"), ".", 5, 2.5),
@@ -94,22 +96,22 @@ def _kinds(length: int) -> Table[tuple[Callable[[Draft, int, str], Tree], str]]:
         (s.fronted("cs"), ".", 11, 1.0),
         (s.fronted("i"), ".", 6, 1.5),
         (s.fronted("at"), ".", 9, 1.5),
-        (s.fronted("bp"), ".", 9, 1.0),
+        (s.fronted("bp"), ".", 9, 0.3),
         (s.parenthetical, ".", 8, 1.5),
-        (c.coordinated, ".", 8, 13.0),
-        (c.tripled, ".", 14, 1.5),
-        (c.paratactic, ".", 9, 3.0),
+        (c.coordinated, ".", 8, (11.0, 20.0)),
+        (c.tripled, ".", 14, 2.5),
+        (c.paratactic, ".", 9, (3.0, 5.0)),
         (c.twofold, ".", 7, 4.0),
-        (s.there, ".", 6, 2.0),
+        (s.there, ".", 6, 1.2),
         (s.extraposed, ".", 8, 1.5),
         (s.clausal_subject, ".", 9, 2.0),
         (s.inverted, ".", 7, 1.0),
-        (s.spoken, ".", 11, 2.0),
-        (s.reported, ".", 8, 1.2),
+        (s.spoken, ".", 11, (1.5, 3.0)),
+        (s.reported, ".", 8, (1.0, 2.0)),
         (q.yes_no, "?", 5, 5.0),
         (q.wondered, "?", 6, 2.5),
         (q.who, "?", 4, 1.5),
-        (q.what, "?", 5, 2.5),
+        (q.what, "?", 5, 1.5),
         (q.pied, "?", 7, 0.8),
         (q.tagged, "?", 9, 0.8),
         (q.commanded(""), ".", 4, 2.5),
@@ -119,10 +121,12 @@ def _kinds(length: int) -> Table[tuple[Callable[[Draft, int, str], Tree], str]]:
         (q.commanded("v"), ".", 6, 0.8),
         (q.commanded("l"), ".", 7, 0.6),
         (q.lets, ".", 5, 0.8),
-        (q.exclaimed, "!", 8, 0.8),
-        (q.how, "!", 6, 0.8),
+        (q.exclaimed, "!", 8, 0.4),
+        (q.how, "!", 6, 0.5),
     )
-    return Table([((kind, mark), weight) for kind, mark, minimum, weight in rows if minimum <= length])
+    long = length >= LONG
+    fitting = [(kind, mark, weight) for kind, mark, least, weight in rows if least <= length]
+    return Table([((kind, mark), w[long] if isinstance(w, tuple) else w) for kind, mark, w in fitting])
 
 
 def _finished(d: Draft, tree: Tree, index: int, seed: int) -> Sentence:

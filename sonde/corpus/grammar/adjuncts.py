@@ -14,6 +14,8 @@ from sonde.corpus.sentence import Tree
 
 _MIN_WORDS = {"manner": 1, "place": 3, "tool": 3, "company": 3, "time": 1, "purpose": 3, "clause": 4, "without": 3}
 _ORDER = list(_MIN_WORDS)
+_REPEATED = str.maketrans("", "", "p")  # a place may be there several times
+_MOST = 2  # more of them are hard to read
 
 
 @cache
@@ -21,7 +23,7 @@ def _adjuncts(room: int, deep: int, having: str) -> Table[str]:
     weights = {
         "m": 3.0,
         "p": 5.0,
-        "t": 5.0,
+        "t": 2.5,
         "o": 2.0,
         "c": 1.5,
         "u": (0.5, 2.0, 3.0)[deep],
@@ -52,15 +54,17 @@ def adjuncts(
         + ("l" if when else "")
         + ("w" if acting else "")
     )
+    having = "".join(c for c in having if c not in d.adjuncts)  # each kind once in a sentence
     chosen: list[str] = []
     left = room
-    while left > 0 and having:
+    while left > 0 and having and len(chosen) < _MOST:
         table = _adjuncts(min(left, 4), d.deep, having)
         if not table.items or (left < 3 and d.coin(0.2)):
             break
         kind = d.pick(table)
         chosen.append(kind)
         left -= _MIN_WORDS[kind]
+        d.adjuncts += "mpoctulw"[_ORDER.index(kind)].translate(_REPEATED)
         having = having.replace("mpoctulw"[_ORDER.index(kind)], "")
         if kind in ("tool", "company"):
             having = having.translate({ord(c): None for c in "oc"})
@@ -102,6 +106,7 @@ def _adjunct(d: Draft, kind: str, v: Verb, head: int, subject: Nominal, stop: in
     return adverbial(d, when, head, lasting)[0]
 
 
+_FREE = frozenset({"because", "although", "though"})  # whose clause may have any tense
 _POSITIVE = frozenset({"until", "before", "after", "once", "while", "as", "whenever", "unless"})
 
 
@@ -109,7 +114,9 @@ def subordinate(d: Draft, end: int, when: str, head: int) -> Tree:
     """Put an adverbial clause; its head waits for ``head``."""
     time = {"past": "past", "had": "past", "fut": "fut"}.get(when, "pres")
     marker = d.pick(_subordinators(time))
-    inner = "past" if time == "past" or (marker in ("because", "although", "though") and d.coin(0.3)) else "pres"
+    inner = "past" if time == "past" else "pres"
+    if marker in _FREE and d.coin(0.45):
+        inner = "pres" if inner == "past" else "past"
     wh = marker in ("when", "whenever")
     at = d.put(
         word(marker, marker, "ADV", "WRB", "PronType=Int" if marker == "when" else "PronType=Rel")

@@ -136,10 +136,11 @@ def clause(
     room = d.room(end)
     share = 1 if room < 3 else d.upto(max(1, min(room - 2, 1 + room * 2 // 5)))
     if p is None:
-        if room > 4 and relation != "advcl" and d.coin(0.05):
+        if room > 4 and relation != "advcl" and d.coin(0.03):
             return existential(d, end, time, relation, waiting or [])
         # Reasons and circumstances are mostly what people do.
-        p = plan(d, max(1, room - share), "person" if relation == "advcl" and d.rng.random() < 0.7 else "")
+        people = "person" if relation == "advcl" and d.rng.random() < 0.7 else ""
+        p = plan(d, max(1, room - share), people, inner=relation != "root")
         if relation == "advcl" and p.passive:
             affirm = True
     waiting = waiting if waiting is not None else []

@@ -51,9 +51,9 @@ def determiner(form: str) -> Word:
 
 
 RELATION = {"DET": "det", "ADJ": "amod", "NUM": "nummod"}
-_SINGULAR = "the:48 a:34 this:5 that:4 every:1 another:3 no:1 one:1 each:0.5"
-_PLURAL = "the:46 :14 some:8 these:4 those:4 many:5 several:5 a+few:3 all:1 no:0.6 most:0.5 the+other:1"
-_MASS = "the:48 :28 some:14 this:4 that:2 no:2 more:2"
+_SINGULAR = "the:50 a:36 this:4 that:3 every:0.7 another:2 no:0.3 one:0.7 each:0.3"
+_PLURAL = "the:46 :14 some:8 these:4 those:4 many:5 several:5 a+few:3 all:1 no:0.3 most:0.5 the+other:1"
+_MASS = "the:48 :28 some:14 this:4 that:2 no:0.5 more:2"
 _NUMERALS = (
     "two:6 three:5 four:3 five:3 six:2 seven:1 eight:1 nine:1 ten:2 twelve:1 twenty:1 fifty:1 12:1 15:1 30:1 100:1"
 )

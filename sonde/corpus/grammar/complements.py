@@ -6,7 +6,7 @@ from sonde.corpus.grammar.adjuncts import adjuncts
 from sonde.corpus.grammar.closed import listed_adjectives
 from sonde.corpus.grammar.lexicon import HUMAN, Verb
 from sonde.corpus.grammar.nominals import nominal, prepositional
-from sonde.corpus.grammar.phrases import Draft, Nominal, adjectival, bare, grade, modifiers
+from sonde.corpus.grammar.phrases import Draft, Nominal, Stuck, adjectival, bare, grade, modifiers
 from sonde.corpus.grammar.plans import EMBEDDING, Plan
 from sonde.corpus.grammar.words import adposition, word
 from sonde.corpus.sentence import Tree
@@ -42,7 +42,7 @@ def complements(
         parts.append(goal.tree)
         if v.particle and particle is None:
             parts.append(d.node("PRT", d.put(v.particle, "compound:prt", head)))
-    elif frame == "pass" and (not when or (d.room(end) > 1 and d.coin(0.45))):
+    elif frame == "pass" and (not when or (d.room(end) > 1 and d.coin(0.3))):
         phrase, at = prepositional(d, adposition("by"), v.subject, _share(d, end), "obl:agent", head)
         parts.append(phrase)
     elif frame in ("go", "be_at") and v.ways and not gap:
@@ -108,7 +108,7 @@ _LIGHT = frozenset(
 def _embedded(d: Draft, p: Plan, v: Verb, head: int, subject: Nominal, end: int, when: str) -> list[int | Tree]:
     """Put a clausal complement."""
     if p.frame in ("that", "whether"):
-        time = "past" if when in ("past", "had", "perf") or d.coin(0.4) else "fut" if d.coin(0.3) else "pres"
+        time = "past" if d.coin(0.65 if when in ("past", "had", "perf") else 0.45) else "fut" if d.coin(0.3) else "pres"
         return [
             complement(
                 d,
@@ -120,8 +120,8 @@ def _embedded(d: Draft, p: Plan, v: Verb, head: int, subject: Nominal, end: int,
                 p.frame == "that" and v.forms["inf"].form in _LIGHT and d.coin(0.5),
             )
         ]
-    if p.frame in ("inf", "ger"):
-        return [d.rules.infinitive(d, end, subject, "xcomp", head, "inf" if p.frame == "inf" else "ger")]
+    if p.frame in ("inf", "ger", "asked"):
+        return [d.rules.infinitive(d, end, subject, "xcomp", head, "ger" if p.frame == "ger" else "inf")]
     goal = nominal(
         d, "human", len(d.words) + max(1, min(3, d.room(end) - 3)), "obj" if p.frame == "let" else v.relation, pron=0.45
     )
@@ -132,7 +132,7 @@ def _embedded(d: Draft, p: Plan, v: Verb, head: int, subject: Nominal, end: int,
 
 def complement(d: Draft, end: int, time: str, relation: str, head: int, marker: str, silent: bool) -> Tree:
     """Put a that- or whether-clause."""
-    d.deep = max(0, d.deep - d.coin(0.6))
+    d.deep = max(0, d.deep - d.coin(0.35))
     start: list[int | Tree] = []
     waiting: list[int] = []
     if not silent:
@@ -181,6 +181,8 @@ def copular(d: Draft, p: Plan, subject: Nominal, end: int, when: str) -> tuple[l
         joint = "but" if d.coin(0.3) else "and"
         cc = d.put(word(joint, joint, "CCONJ", "CC"), "cc")
         other = (modifiers(d, kind, 1) or [drawn])[0]
+        if other.form == d.words[at].form:
+            raise Stuck
         d.heads[cc] = second = d.put(other, "conj", at)
         parts = [d.node("ADJP", *parts), cc, d.node("ADJP", second)]
     return [d.node("ADJP", *parts)], at

@@ -46,7 +46,7 @@ def _joined(d: Draft, size: int, mark: str, clauses: int) -> Tree:
         if even:
             end = len(d.words) + first_size
         kids, at = clause(
-            d, max(end, len(d.words) + 2), time if d.coin(0.8) else d.pick(times()), "conj", waiting=waiting
+            d, max(end, len(d.words) + 2), time if d.coin(0.5) else d.pick(times()), "conj", waiting=waiting
         )
         d.heads[at] = head
         parts.append(Tree("S", tuple(kids)))

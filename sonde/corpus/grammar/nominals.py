@@ -85,6 +85,8 @@ def nominal(
     shape = "plain"
     if room > 2:
         barred = _barred(kind, want, case if apposition else "", d.negative)
+        if relation in ("obl", "nmod"):  # the tables near the lake and a pond are hard to imagine
+            barred |= {"coord", "list"}
         shape = d.pick(_shapes(min(room, 30), d.deep, barred))
     size = room if shape == "plain" else max(2, min(4, d.upto(room - 2)))
     the = ""
@@ -165,7 +167,7 @@ def prepositional(
 ) -> tuple[Tree, int]:
     """Put a prepositional phrase; return it and the position of its noun."""
     case = d.put(prep, "case")
-    mood = "worn" if want else "plain"
+    mood = "worn" if want else "plain" if d.negative else "listed"  # not: in no house, from every town
     pron = 0.12 if spec in ("human", "person", "being") else 0.0
     inside = nominal(d, spec, max(end, len(d.words) + 1), relation, want=want, mood=mood, pron=pron)
     d.heads[case] = inside.head

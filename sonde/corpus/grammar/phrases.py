@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable, Collection
+from itertools import accumulate
 from math import log2
 from random import Random
 from typing import NamedTuple, TypeVar
@@ -66,6 +67,7 @@ class Draft:
     """
 
     __slots__ = (
+        "adjuncts",
         "bits",
         "deep",
         "heads",
@@ -89,6 +91,7 @@ class Draft:
         self.bits = 0.0
         self.opening = True
         self.negative = False
+        self.adjuncts = ""
         self.words: list[Word] = []
         self.heads: list[int] = []
         self.relations: list[str] = []
@@ -191,7 +194,8 @@ def modifiers(d: Draft, kind: NounClass, count: int) -> list[Word]:
     sets = list(kind.adjectives)
     drawn: list[tuple[int, Word]] = []
     while sets and len(drawn) < count:
-        order, table = sets.pop(int(d.rng.random() * len(sets)))
+        ends = [*accumulate(len(table.items) ** 0.5 for _, table in sets)]  # large sets are drawn more often
+        order, table = sets.pop(bisect(ends[:-1], d.rng.random() * ends[-1]))
         drawn.append((order, d.pick(table, lambda w: all(w is not other for _, other in drawn))))
     return [w for _, w in sorted(drawn, key=lambda pair: pair[0])]
 
@@ -221,15 +225,15 @@ def bare(
         # A sentence does not begin with a digit.
         words = d.pick(table, (lambda w: not w or not w[0].isdigit()) if d.opening and number == "p" else None)
     spare = room - 1 - len(words) - len(waiting)
-    count = min(spare, 3) if spare > 0 and kind.adjectives else 0
-    if count and d.coin(0.25):
+    count = 1 + d.coin(0.2) if spare > 0 and kind.adjectives else 0
+    if count and (spare < count or d.coin(0.3)):
         count -= 1
     adjectives = modifiers(d, kind, count)
     noun_first = d.pick(kind.compound) if kind.compound and spare > len(adjectives) and d.coin(0.4) else None
     if noun_first is not None and noun_first.form == head_word.lemma:
         noun_first = None
     following = [*adjectives, *([noun_first] if noun_first else []), head_word]
-    rich = spare > len(adjectives) + bool(noun_first) and bool(adjectives) and d.coin(0.5)
+    rich = spare > len(adjectives) + bool(noun_first) and bool(adjectives) and d.coin(0.12)
     superlative = grade(d, adjectives[0], "Sup") if words == ("the",) and adjectives and d.coin(0.12) else None
     if superlative:
         following[0] = superlative
@@ -263,7 +267,7 @@ def _plural(d: Draft, kind: NounClass, room: int) -> bool:
 
 def _possessor(d: Draft, kind: NounClass, room: int, parts: list[int | Tree], waiting: list[int]) -> None:
     """Put a possessive pronoun or a genitive phrase before the noun, or nothing."""
-    if not d.coin(0.9 if kind.name in ("kin", "body") else kind.own * 0.45):
+    if kind.name != "body" and not d.coin(0.9 if kind.name == "kin" else kind.own * 0.45):
         return
     if room > 2 and kind.name != "body" and d.coin(0.35):
         spec = "NAME person" if d.coin(0.8) else "kin"
@@ -284,7 +288,7 @@ def _possessor(d: Draft, kind: NounClass, room: int, parts: list[int | Tree], wa
 def adjectival(d: Draft, kind: NounClass, table: Table[Word] | None, room: int) -> tuple[list[int | Tree], int]:
     """Put a predicate adjective of a class, perhaps intensified; return the parts of its ADJP and the head."""
     drawn = d.pick(table) if table else (modifiers(d, kind, 1) or [adjective("new")])[0]
-    if room > 1 and drawn.form not in d.lex.absolute and d.coin(0.6):
+    if room > 1 and drawn.form not in d.lex.absolute and d.coin(0.35):
         very = d.put(d.pick(intensifiers("predicate")), "advmod")
         d.heads[very] = at = d.put(drawn, "")
         return [very, at], at

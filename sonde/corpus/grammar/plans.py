@@ -9,8 +9,9 @@ from sonde.corpus.grammar.lexicon import HUMAN, Verb, lexicon
 from sonde.corpus.grammar.phrases import Draft
 from sonde.corpus.grammar.words import Table, Word, verb_forms, word
 
-EMBEDDING = frozenset({"that", "whether", "inf", "ger", "ask", "let"})
+EMBEDDING = frozenset({"that", "whether", "inf", "ger", "ask", "asked", "let"})
 COPULAR = frozenset({"cop_adj", "cop_np", "cop_pp"})
+_PASSIVE = frozenset({"pass", "asked"})
 _AIMLESS = frozenset({"iv", "be_at"})
 _STATES = COPULAR | {"link", "become"}
 _QUALITY = (
@@ -33,6 +34,7 @@ _FRAMES = {
     "inf": (3, 30, 6.0),
     "ger": (2, 30, 3.0),
     "ask": (4, 30, 3.5),
+    "asked": (4, 30, 4.5),
     "let": (4, 30, 1.5),
     "link": (2, 9, 3.0),
     "become": (3, 9, 1.5),
@@ -40,6 +42,9 @@ _FRAMES = {
     "cop_np": (3, 12, 4.0),
     "cop_pp": (4, 9, 3.0),
 }
+
+_INNER = {"pass": 2.0, "cop_adj": 4.0, "cop_np": 3.0, "cop_pp": 4.0}
+"""How much more often a frame is in a subordinate, relative or coordinated clause than in the main clause."""
 
 
 class Plan(NamedTuple):
@@ -72,8 +77,10 @@ def modal(form: str) -> Word:
 
 
 @cache
-def frames(kind: str, room: int, deep: int, use: str) -> Table[str]:
+def frames(kind: str, room: int, deep: int, use: str, inner: bool = False) -> Table[str]:
     """Return the frames for a subject of a class (any when empty), a size, a preference for depth, and a use.
+
+    In an inner clause there is more often a form of *be*, so that one in a sentence says little about its main clause.
 
     The use ``dated`` admits what happens at a time; ``event`` that in the active; ``act`` that without a clause inside;
     ``goal`` what one does something else for.
@@ -83,30 +90,36 @@ def frames(kind: str, room: int, deep: int, use: str) -> Table[str]:
     for frame, (least, most, weight) in _FRAMES.items():
         if not least <= room <= most or (use and frame in _STATES) or (use in ("act", "goal") and frame in EMBEDDING):
             continue
-        if (frame == "pass" and use != "dated" and use) or (frame in _AIMLESS and use == "goal"):
+        if (frame in _PASSIVE and use != "dated" and use) or (frame in _AIMLESS and use == "goal"):
             continue
         if kind and frame in COPULAR:
             entry = lex.classes[kind]
             fits = bool({"cop_np": entry.predicate, "cop_pp": entry.places, "cop_adj": entry.adjectives}[frame])
         elif frame == "pass":
             fits = bool(lex.frame("tv", kind, "object", use).items)
+        elif frame == "asked":
+            fits = not kind or kind in HUMAN
         else:
             fits = frame in COPULAR or bool(lex.frame(frame, kind, "subject", use).items)
         if fits:
-            pairs.append((frame, weight * ((0.15, 1.2, 4.0)[deep] if frame in EMBEDDING else 1.0)))
+            weight *= (0.15, 1.2, 4.0)[deep] if frame in EMBEDDING else 1.0
+            pairs.append((frame, weight * (_INNER.get(frame, 1.0) if inner else 1.0)))
     return Table(pairs)
 
 
-def plan(d: Draft, room: int, kind: str = "", *, use: str = "", among: str = "") -> Plan:
+def plan(d: Draft, room: int, kind: str = "", *, use: str = "", among: str = "", inner: bool = False) -> Plan:
     """Draw a predicate of about ``room`` words for a subject of a class (any class when empty)."""
     kind = "person" if kind in HUMAN else kind
-    table = frames(kind, max(1, min(room, 30)), d.deep, use)
-    frame = among or d.pick(table if table.items else frames(kind, 9, d.deep, use))
+    table = frames(kind, max(1, min(room, 30)), d.deep, use, inner)
+    frame = among or d.pick(table if table.items else frames(kind, 9, d.deep, use, inner))
     if frame in COPULAR:
         return Plan(frame, None, {"cop_adj": _QUALITY, "cop_np": _NAMING, "cop_pp": _PLACING}[frame])
     if frame == "pass":
         verb = d.pick(d.lex.frame("tv", kind, "object", use))
         return Plan(frame, verb, verb.object, True)
+    if frame == "asked":  # those whom one asks are those who ask
+        verb = d.pick(d.lex.frame("ask", "person", "subject", use), lambda v: v.passive)
+        return Plan(frame, verb, verb.subject, True)
     verb = d.pick(d.lex.frame(frame, kind, "subject", use))
     return Plan(frame, verb, verb.subject)
 
@@ -119,19 +132,19 @@ def _aspects(time: str, stative: bool) -> Table[tuple[str, bool, bool]]:
         return Table(
             [
                 (("", False, False), 78),
-                (("", False, True), 9 * prog),
-                (("", True, False), 9),
-                (("could", False, False), 3),
+                (("", False, True), 19 * prog),
+                (("", True, False), 6),
+                (("could", False, False), 4 * prog),
             ]
         )
     if time == "pres":
-        rest = [("can", 5 * prog), ("must", 3), ("should", 3), ("may", 2), ("might", 2)]
+        rest = [("can", 4 * prog), ("must", 2 * prog), ("should", 2), ("may", 1), ("might", 1)]
         return Table(
             [
-                (("", False, False), 55),
-                (("", False, True), 17 * prog),
-                (("", True, False), 14),
-                (("", True, True), 1.5 * prog),
+                (("", False, False), 74),
+                (("", False, True), 16 * prog),
+                (("", True, False), 8),
+                (("", True, True), 1 * prog),
             ]
             + [((m, False, False), w) for m, w in rest]
         )
@@ -144,6 +157,7 @@ def chain(d: Draft, p: Plan, time: str, agreement: str, *, simple: bool = False,
     """Draw tense, aspect and mood; ``simple`` allows no perfect, ``support`` requires an auxiliary (do)."""
     stative = p.frame in COPULAR or p.frame in ("link", "become") or (p.verb is not None and p.verb.stative)
     mode, perfect, progressive = d.pick(_aspects(time, stative))
+    progressive = progressive and not (p.passive and d.coin(0.6))
     if simple and (perfect or progressive or (time != "fut" and mode)):
         mode, perfect, progressive = ("will" if time == "fut" else ""), False, False
     out: list[tuple[Word, str]] = []

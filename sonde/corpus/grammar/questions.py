@@ -18,7 +18,7 @@ from sonde.corpus.sentence import Tree
 
 @cache
 def _asked() -> Table[str]:
-    return Table([("past", 50.0), ("pres", 40.0), ("fut", 10.0)])
+    return Table([("past", 47.0), ("pres", 43.0), ("fut", 10.0)])
 
 
 def _subject_first(d: Draft, p: Plan) -> tuple[str, str]:
@@ -74,7 +74,7 @@ def yes_no(d: Draft, size: int, mark: str) -> Tree:
 def wondered(d: Draft, size: int, mark: str) -> Tree:
     """A question with when, where, why or how."""
     form = d.pick(_wh())
-    p = plan(d, max(1, size - 5), use="" if form == "why" else "event" if form == "when" else "act")
+    p = plan(d, max(1, size - 5), use="" if form == "why" else "dated")
     at = d.put(word(form, form, "ADV", "WRB", "PronType=Int"), "advmod")
     parts, head = _inversion(d, p, size - 1, [at], form == "why" and d.coin(0.15))
     return close(d, "SBARQ", mark, head, d.node("WHADVP", at), d.node("SQ", *parts))
@@ -87,7 +87,7 @@ def _wh() -> Table[str]:
 
 def who(d: Draft, size: int, mark: str) -> Tree:
     """A question about the subject."""
-    p = plan(d, max(1, size - 2), "person", use="event" if d.coin(0.8) else "")
+    p = plan(d, max(1, size - 2), "person", use="dated" if d.coin(0.8) else "")
     at = d.put(word("who", "who", "PRON", "WP", "PronType=Int"), "nsubj:pass" if p.passive else "nsubj")
     subject = Nominal(d.node("WHNP", at), at, "3s", d.lex.classes["person"])
     before, rest, head = predicate(d, p, subject, chain(d, p, d.pick(_asked()), "3s"), size - 1, [at])

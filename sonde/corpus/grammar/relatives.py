@@ -17,9 +17,9 @@ def attach(d: Draft, antecedent: Nominal, shape: str, end: int) -> Tree | None:
 
 def relative(d: Draft, antecedent: Nominal, end: int) -> Tree:
     """Put a relative clause after its antecedent."""
-    d.deep = max(0, d.deep - 1)
+    d.deep = max(0, d.deep - d.coin(0.6))
     human = antecedent.kind.name in HUMAN
-    time = "past" if d.coin(0.6) else "pres"
+    time = "past" if d.coin(0.5) else "pres"
     by_object = d.lex.frame("tv", antecedent.kind.name, "object")
     kind = "person" if human else antecedent.kind.name
     if by_object.items and (not frames(kind, max(1, d.room(end) - 1), d.deep, "").items or d.coin(0.4)):
@@ -50,7 +50,7 @@ def relative(d: Draft, antecedent: Nominal, end: int) -> Tree:
         if human
         else word("that", "that", "PRON", "WDT", "PronType=Rel")
     )
-    p = plan(d, d.room(end) - 1, antecedent.kind.name)
+    p = plan(d, d.room(end) - 1, antecedent.kind.name, inner=True)
     at = d.put(wh, "nsubj:pass" if p.passive else "nsubj")
     before, rest, head = predicate(d, p, antecedent, chain(d, p, time, antecedent.agreement), end, [at])
     d.relations[head] = "acl:relcl"

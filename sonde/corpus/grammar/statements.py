@@ -23,7 +23,7 @@ from sonde.corpus.sentence import Tree
 @cache
 def times() -> Table[str]:
     """The tenses to draw from."""
-    return Table([("past", 55.0), ("pres", 35.0), ("fut", 10.0)])
+    return Table([("past", 47.0), ("pres", 43.0), ("fut", 10.0)])
 
 
 def close(d: Draft, label: str, mark: str, head: int, *parts: int | Tree) -> Tree:
@@ -250,13 +250,14 @@ def spoken(d: Draft, size: int, mark: str) -> Tree:
     quoted = Tree("S", tuple(kids))
     forms = verb_forms(d.pick(_saying()))
     turn = d.coin(0.35)
+    time = "past" if d.coin(0.6) else "pres"
     if turn:
-        head = d.put(forms["past3s"], "root")
+        head = d.put(forms[time + "3s"], "root")
     speaker = nominal(
         d, "NAME person kin", max(size - 2, len(d.words) + 1), "nsubj", case="Acc" if turn else "Nom", want="s", pron=0
     )
     if not turn:
-        head = d.put(forms["past" + speaker.agreement], "root")
+        head = d.put(forms[time + speaker.agreement], "root")
     d.take(head, [content, speaker.head])
     verb = d.node("VP", head)
     rest = (verb, speaker.tree) if turn else (speaker.tree, verb)
@@ -270,10 +271,10 @@ _NOT_AFTER = frozenset(
 
 def reported(d: Draft, size: int, mark: str) -> Tree:
     """A reported thought or statement, with its source at the end."""
-    kids, content = clause(d, max(4, size - 4), "past", "ccomp")
+    kids, content = clause(d, max(4, size - 4), d.pick(times()), "ccomp")
     comma = d.mark(",", content)
     verb = d.pick(d.lex.frame("that", "person"), lambda v: v.forms["inf"].form not in _NOT_AFTER)
     speaker = nominal(d, "human", max(size - 2, len(d.words) + 1), "nsubj", case="Nom", pron=0.4)
-    head = d.put(verb.forms["past" + speaker.agreement], "root")
+    head = d.put(verb.forms[("past" if d.coin(0.5) else "pres") + speaker.agreement], "root")
     d.take(head, [content, speaker.head])
     return close(d, "S", mark, head, Tree("S", tuple(kids)), comma, speaker.tree, d.node("VP", head))

@@ -11,10 +11,10 @@ from sonde.corpus.grammar.words import Table, adjective, adposition, adverb, nam
 from sonde.corpus.sentence import Tree
 
 _KINDS = {
-    "past": "word:2 last:3 ago:3 day:2 point:1 part:1 meal:1 month:1 year:1",
-    "past+": "word:2 last:3 ago:3 day:2 point:1 part:1 meal:1 month:1 year:1 for:3",
-    "pres": "every:5 day:1 point:1 part:2 meal:1",
-    "prog": "now:3 today:3",
+    "past": "word:1 last:1 ago:1 every:3 today:1 day:2 point:2 part:2 meal:2",
+    "past+": "word:1 last:1 ago:1 every:3 today:1 day:2 point:2 part:2 meal:2 for:1",
+    "pres": "every:3 today:1 day:2 point:2 part:2 meal:2",
+    "prog": "now:1 today:3",
     "perf": "times:2 recently:1",
     "perf+": "since:2 for:2 recently:1",
     "had": "day:1 point:1 part:1 meal:2",
@@ -88,8 +88,6 @@ def _phrase(d: Draft, kind: str, head: int) -> tuple[Tree, int]:
         prep, last = ("on" if kind == "day" else "since"), name(d.pick(_list("days")))
     elif kind == "month":
         prep, last = "in", name(d.pick(_list("months")))
-    elif kind == "year":
-        prep, last = "in", determiner(str(1900 + int(d.rng.random() * 120)))
     elif kind == "point":
         prep, last = "at", noun(d.pick(_list("point")))
     elif kind == "meal":

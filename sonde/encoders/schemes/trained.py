@@ -1,11 +1,14 @@
 """An encoder that `sonde train` has trained, at any checkpoint.
 
-    trained:FOLDER[?epoch=…|step=…|random=…&layer=…&pool=…&device=…]
+    trained:FOLDER[?epoch=…|step=…|random=…&layer=…&pool=…&backend=…&device=…]
 
 The weights are those of the checkpoint with the best score on dev, or of the one after an epoch or a number of steps.
 ``epoch=all`` and ``step=all`` name one encoder per checkpoint, which `sonde run` and `sonde encode` take one by one.
 With ``random=SEED`` the network is untrained: word vectors that were given stay, all other weights are initialised at
 random as before training. The same seed gives the same weights with the same version of torch.
+
+Networks are computed by torch. Where it is not installed, or with ``backend=numpy``, numpy computes bags of words and
+recurrent networks: the same vectors but for rounding, and other random weights for the same seed.
 
 A vector is what the architecture makes of a sentence. With ``layer`` or ``pool`` it is the mean, maximum or last of the
 states of a layer instead: layer 0 has the word vectors, layer 1 the states of the first layer, and so on.
@@ -16,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +29,8 @@ from sonde.encoders.encoder import TrainingScore, short_repr
 from sonde.encoders.hub import find_device, import_optional
 from sonde.encoders.identity import Identity, Spec
 from sonde.encoders.schemes.hf import parse_layers
-from sonde.errors import EncoderError, UsageError
+from sonde.errors import EncoderError, NotInstalled, UsageError
+from sonde.networks.forward import BACKENDS, Forward, Ints
 
 if TYPE_CHECKING:
     from sonde.networks.folder import Checkpoint, TrainedFolder
@@ -39,6 +43,7 @@ OPTIONS = {
     "random": "a seed, 0 or more: weights are initialised at random instead of read, as before training",
     "layer": "a number (-1 is the last), a range 1..2, a list 0,2, or * for all with as many dimensions as the last",
     "pool": "mean (default), max or last (last word): how the states of a layer become a vector",
+    "backend": "torch (default, if it is installed) or numpy, which computes bags of words and recurrent networks",
     "device": "cuda if available (default), else cpu; or cuda:1, mps, …",
 }
 """What may follow the question mark."""
@@ -60,13 +65,12 @@ class Trained:
     identity: Identity
     layers: tuple[str, ...] | None
     """Names of the layers if there are several, else None."""
-    network: Any
+    network: Forward
     vocabulary: Vocabulary
     layer_indices: tuple[int, ...]
     """The layers whose states are pooled, by number; none: the vector of the architecture."""
     pool: str
     width: int
-    device: Any
     training_score: TrainingScore | None
     batch_size: int = 1024
 
@@ -78,10 +82,12 @@ class Trained:
         """One vector per text and layer."""
         rows = [self.vocabulary.ids(text) for text in as_texts(texts)]
         found = np.zeros((max(1, len(self.layer_indices)), len(rows), self.width), np.float32)
-        torch = import_torch()
-        with torch.inference_mode():
-            for places, ids, lengths in self._batches(torch, rows):
-                found[:, places] = self._pooled(torch, ids, lengths).cpu().numpy()
+        for places, ids, lengths in self._batches(rows):
+            found[:, places] = (
+                self.network.pooled(ids, lengths, self.layer_indices, self.pool)
+                if self.layer_indices
+                else self.network.vectors(ids, lengths)
+            )
         return found if self.layers else found[0]
 
     def cost(self, texts: Sequence[str], /) -> list[int]:
@@ -91,36 +97,14 @@ class Trained:
     def words(self, words: Sequence[str], /) -> FloatArray:
         """The mean of the input vectors of each word's tokens (words, d); zeros for a word that is unknown."""
         words = as_texts(words)
-        torch = import_torch()
-        with torch.inference_mode():
-            width = self.network.inputs(torch.zeros(1, 1, dtype=torch.long, device=self.device)).shape[-1]
-            found = np.zeros((len(words), width), np.float32)
-            for i, word in enumerate(words):
-                tokens = [
-                    token for part in self.vocabulary.spaced(word).split() for token in self.vocabulary.split(part)
-                ]
-                if known := [number for token in tokens if (number := self.vocabulary.number(token))]:
-                    vectors = self.network.inputs(torch.tensor([known], device=self.device))
-                    found[i] = vectors[0].mean(0).cpu().numpy()
+        found = np.zeros((len(words), self.network.inputs(np.zeros((1, 1), np.int64)).shape[-1]), np.float32)
+        for i, word in enumerate(words):
+            tokens = [token for part in self.vocabulary.spaced(word).split() for token in self.vocabulary.split(part)]
+            if known := [number for token in tokens if (number := self.vocabulary.number(token))]:
+                found[i] = self.network.inputs(np.array([known]))[0].mean(0)
         return found
 
-    def states(self, ids: Any, lengths: Any, layers: Sequence[int]) -> list[Any]:
-        """The states (sentences, time, width) of layers; nothing but the inputs is computed for layer 0 alone."""
-        inputs = self.network.inputs(ids) if 0 in layers else None
-        above = self.network(ids, lengths).layers if any(layers) else ()
-        return [(inputs, *above)[i] for i in layers]
-
-    def _pooled(self, torch: Any, ids: Any, lengths: Any) -> Any:
-        """The vectors (layers, sentences, width) of a batch."""
-        from sonde.networks.sequences import last_state, max_over_time, mean_over_time
-
-        if not self.layer_indices:
-            return self.network(ids, lengths).vectors[None]
-        pool = {"mean": mean_over_time, "max": max_over_time, "last": last_state}[self.pool]
-        states = self.states(ids, lengths, self.layer_indices)
-        return torch.stack([pool(each, lengths) for each in states])
-
-    def _batches(self, torch: Any, rows: Sequence[list[int]]) -> Iterator[tuple[list[int], Any, Any]]:
+    def _batches(self, rows: Sequence[list[int]]) -> Iterator[tuple[list[int], Ints, Ints]]:
         """Places, numbers and lengths of rows of similar length, shortest first."""
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
         at = 0
@@ -136,7 +120,7 @@ class Trained:
             ids = np.zeros((len(places), sizes[-1]), np.int64)
             for line, i in zip(ids, places, strict=True):
                 line[: len(rows[i])] = rows[i]
-            yield places, torch.from_numpy(ids).to(self.device), torch.tensor(sizes, device=self.device)
+            yield places, ids, np.array(sizes)
             at = end
 
 
@@ -149,18 +133,13 @@ class MaxPooled(Trained):
 
         Shares of a text add up to 1; a dimension in which several words have the maximum counts for the first.
         """
-        from sonde.networks.sequences import selected_shares
-
         texts = as_texts(texts)
         tokens = [self.vocabulary.tokens(text) for text in texts]
         found: list[list[tuple[str, float]]] = [[] for _ in texts]
-        torch = import_torch()
-        with torch.inference_mode():
-            layer = self.layer_indices or (-1,)
-            for places, ids, lengths in self._batches(torch, [self.vocabulary.ids(text) for text in texts]):
-                (states,) = self.states(ids, lengths, layer)
-                for i, shares in zip(places, selected_shares(states, lengths).tolist(), strict=True):
-                    found[i] = list(zip(tokens[i], shares[: len(tokens[i])], strict=True))
+        layer = (self.layer_indices or (len(self.network.widths()) - 1,))[0]
+        for places, ids, lengths in self._batches([self.vocabulary.ids(text) for text in texts]):
+            for i, shares in zip(places, self.network.shares(ids, lengths, layer).tolist(), strict=True):
+                found[i] = list(zip(tokens[i], shares[: len(tokens[i])], strict=True))
         return found
 
 
@@ -170,15 +149,13 @@ def load(spec: Spec) -> Trained:
     if len(both := [key for key in ("epoch", "step", "random") if key in given]) > 1:
         raise UsageError(f"{spec} has {' and '.join(both)}; expected one of epoch, step and random.")
     pool, seed = spec.choice("pool", POOLINGS), spec.integer("random", low=0)
-    torch = import_torch()
-    device = find_device(spec, given.get("device"))
     folder = _folder(spec)
     checkpoint = None if seed is not None else checkpoint_of(spec, folder)
     content = folder.digest(checkpoint)
-    network = folder.encoder(checkpoint, seed).to(device)
+    network, drawn_by = _network(spec, folder, checkpoint, seed)
     if folder.digest(checkpoint) != content:
         raise EncoderError(f"{spec} changed while it was loaded; load it again.")
-    layers, width = _layers(spec, network, device)
+    layers, width = _layers(spec, network)
     identity = Identity.of(
         "trained",
         folder.path.resolve().name,
@@ -187,9 +164,9 @@ def load(spec: Spec) -> Trained:
         layer=layers[0] if len(layers) == 1 else None,
         pool=pool if layers else None,
         random=seed,
-        drawn_by=None if seed is None else f"torch {torch.__version__}",
+        drawn_by=None if seed is None else drawn_by,
     )
-    by_max = pool == "max" and len(layers) == 1 if layers else network.body.pools_max
+    by_max = pool == "max" and len(layers) == 1 if layers else network.pools_max
     return (MaxPooled if by_max else Trained)(
         identity,
         tuple(map(str, layers)) if len(layers) > 1 else None,
@@ -198,7 +175,6 @@ def load(spec: Spec) -> Trained:
         layers,
         pool,
         width,
-        device,
         None if checkpoint is None else _training_score(folder, checkpoint),
     )
 
@@ -216,15 +192,38 @@ def expand(spec: Spec) -> list[str]:
     return [str(Spec(spec.scheme, spec.name, spec.revision, own)) for own in options]
 
 
-def import_torch() -> Any:
-    """Import torch."""
-    return import_optional("torch", "trained: needs", "train")
+def _network(spec: Spec, folder: TrainedFolder, checkpoint: Checkpoint | None, seed: int | None) -> tuple[Forward, str]:
+    """The network on torch or numpy, and what draws its random weights."""
+    given = dict(spec.options)
+    backend = spec.choice("backend", BACKENDS) if "backend" in given else ""
+    if backend != "numpy":
+        try:
+            torch = import_optional("torch", "trained: needs", "train")
+        except NotInstalled:
+            if backend or "device" in given:
+                raise
+        else:
+            from sonde.networks.forward_torch import TorchForward
+
+            device = find_device(spec, given.get("device"))
+            found = folder.encoder(checkpoint, seed).to(device)
+            return TorchForward(found, device), f"torch {torch.__version__}"
+    from sonde.networks.forward_numpy import DRAWN_BY, load_numpy
+    from sonde.networks.numpy_forms import FORMS
+
+    if "device" in given:
+        raise UsageError(f"{spec} has a device, and numpy computes on the CPU only: leave out device or backend.")
+    if (name := folder.network.architecture) not in FORMS:
+        raise NotInstalled(
+            f"trained: needs torch for {name}; without it, numpy computes {', '.join(FORMS)}: "
+            "pip install 'sonde[train]'"
+        )
+    return load_numpy(folder, checkpoint, seed), DRAWN_BY
 
 
 def _folder(spec: Spec) -> TrainedFolder:
     from sonde.networks.folder import open_folder
 
-    import_optional("safetensors", "trained: needs", "train")
     if not spec.path:
         raise UsageError(f"{spec} names no folder; expected trained:FOLDER, of `sonde train … -o FOLDER`.")
     return open_folder(Path(spec.path).expanduser())
@@ -242,15 +241,12 @@ def checkpoint_of(spec: Spec, folder: TrainedFolder) -> Checkpoint:
     return folder.best()
 
 
-def _layers(spec: Spec, network: Any, device: Any) -> tuple[tuple[int, ...], int]:
+def _layers(spec: Spec, network: Forward) -> tuple[tuple[int, ...], int]:
     """The layers to pool, none for the architecture's own vector; and the dimensions of a vector."""
     given = dict(spec.options)
     if not {"layer", "pool"} & set(given):
         return (), network.size
-    torch = import_torch()
-    with torch.inference_mode():
-        one = torch.ones(1, 1, dtype=torch.long, device=device)
-        widths = [each.shape[-1] for each in (network.inputs(one), *network(one, one[0]).layers)]
+    widths = network.widths()
     if (text := given.get("layer", "-1")) == "*":
         return tuple(i for i, width in enumerate(widths) if width == widths[-1]), widths[-1]
     layers = parse_layers(spec, text, len(widths))

@@ -38,7 +38,8 @@ def matrix_rows(summary: Summary, set: int, column: int) -> list[Row]:
     of = errors.columns[column] if errors else None
     if not errors or not of or not of.confusion:
         return []
-    labels = truncate_names([str(label) for label in errors.labels])
+    known = summary.sets[set].label_names
+    labels = truncate_names([known.get(str(label), str(label)) for label in errors.labels])
     found: list[Row] = []
     for truth, counts in zip(labels, of.confusion, strict=True):
         total = sum(counts)

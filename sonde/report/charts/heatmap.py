@@ -16,10 +16,12 @@ from sonde.report.drawing.options import NAME_COLUMNS, Options, score_title, sel
 from sonde.report.escape import plain
 from sonde.report.interval import estimate_of, in_points
 from sonde.report.types import Cell, SetSummary, Summary
-from sonde.report.verdict import BOLD_NOTE, MARK, NOT_SIGNIFICANT, mark_of, verdict_of
+from sonde.report.verdict import BOLD_NOTE, MARK, NOT_SIGNIFICANT, is_significant, mark_of, verdict_of
 
 FIELDS = {"absolute": "points", "above": "points_above", "relative": "ratio"}
 """The field that each mode draws."""
+MAX_ABOVE = 25.0
+"""Points above or below the best baseline at which colours end: the length of sentences is 80 points away."""
 
 
 def rows(summary: Summary, options: Options) -> list[Row]:
@@ -50,6 +52,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                     "encoder_name": encoder, "column": j, "metric": own.scored_by, "value": value, "low": low,
                     "high": high, "baseline": baseline.value if baseline else None, "above": above,
                     "verdict": verdict_of(known), "marked": bool(mark_of(known)),
+                    "significant": is_significant(known),
                     "letters": known.letters if known else None, "best": bool(known and known.best),
                     "partial": bool(known and known.partial), "points": points(value), "points_above": points(above),
                     "reference": reference,
@@ -100,9 +103,9 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     low, *_, high = ticks(values)
     shape: dict[str, Any] = {"bold": "best", "domain": (low, high), "title": score_title(rows)}
     if options.mode == "above":
-        far = max((abs(value) for value in values), default=1.0) or 1.0
-        shape = {"domain": (-far, far), "format": "+.1f", "short": "+.0f", "colours": "both"}
-        shape["title"] = "points above the best baseline"
+        far = min(MAX_ABOVE, max((abs(value) for value in values), default=1.0) or 1.0)
+        shape = {"domain": (-far, far), "format": "+.1f", "short": "+.0f", "colours": "both", "bold": "best"}
+        shape |= {"title": "points above the best baseline", "colour_if": "significant"}
     elif options.mode == "relative":
         far = min(0.5, max((abs(value - 1) for value in values), default=0.5) or 0.1)
         shape = {"domain": (1 - far, 1 + far), "format": ".2f", "short": ".1f", "colours": "both"}
@@ -122,8 +125,8 @@ chart = Chart(
     spec=spec,
     fields=(
         "set", "label", "set_name", "task", "language", "encoder", "encoder_name", "column", "metric", "value", "low",
-        "high", "baseline", "above", "verdict", "marked", "letters", "best", "partial", "points", "points_above",
-        "reference", "ratio",
+        "high", "baseline", "above", "verdict", "marked", "significant", "letters", "best", "partial", "points",
+        "points_above", "reference", "ratio",
     ),
     options={
         "mode": "`--mode above`: points above the best baseline; `--mode relative`: ratios",
@@ -131,10 +134,10 @@ chart = Chart(
     },
     caption=BOLD_NOTE,
     page=OnPage(
-        section="results",
+        section="intervals",
         heading="Heat map",
-        intro="The darker, the higher. Relative to a baseline, an encoder or a language, blue is better and orange is "
-        "worse.",
+        intro="Relative to the best baseline, one column or a language, blue is better and orange is worse; what does "
+        "not differ significantly from the best baseline is grey. Of scores, the darker blue is the higher.",
         caption=f"{BOLD_NOTE} {MARK}: {NOT_SIGNIFICANT}.",
         columns=(
             *NAME_COLUMNS, ("points", "Score, × 100"), ("points_above", "above the best baseline"),

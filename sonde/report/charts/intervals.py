@@ -37,6 +37,7 @@ from sonde.report.escape import plain
 from sonde.report.interval import estimate_of, in_points
 from sonde.report.types import Column, SetSummary, Summary
 from sonde.report.verdict import FILLED_NOTE, MARK, NOT_SIGNIFICANT, mark_of, verdict_of
+from sonde.report.wording import listed
 
 Sample = tuple[int | None, str]
 """Limit and version: columns with the same were tested on the same rows."""
@@ -46,6 +47,8 @@ MARKS: Mapping[str, tuple[Sequence[float], str]] = {
     "human": ([7, 1.5, 1, 1.5], "#009E73"), "published": ([1, 0], "#9c9c9c"),
 }  # fmt: skip
 """Dashes and colour of each kind of mark."""
+PUBLISHED_ROW = "published"
+"""The row of published models, below those of the encoders."""
 MARK_BASELINES = {"majority": ("majority",), "length": ("length",), "naive Bayes": ("nb-uni", "nb-bi")}
 """The baselines of the run that a mark is the best of."""
 
@@ -128,8 +131,15 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
         return _panel(style, own, names, marks, panel)
 
     min_width = 9 * style.font
+    lines = [*names, *([PUBLISHED_ROW] if "published" in marks else ())]
     return grid(
-        style, drawn, titles, draw, label_width=style.label_width(names), min_width=min_width, gap=2 * style.font
+        style,
+        drawn,
+        titles,
+        draw,
+        label_width=style.label_width(lines),
+        min_width=min_width,
+        gap=2 * style.font,
     )
 
 
@@ -138,13 +148,15 @@ def _panel(style: FigureStyle, rows: Sequence[Row], names: Sequence[str], marks:
     x = points_axis(
         along, "points", score_title(rows) if panel.last or score_title(rows) != METRIC_TITLES["accuracy"] else ""
     )
-    axis = name_axis(style, names, labels=panel.first, labelPadding=style.font / 1.5)
-    y: Spec = {"field": "encoder_name", "type": "nominal", "scale": {"domain": list(names)}, "axis": axis}
-    return {"height": {"step": style.step}, "layer": [*_reference_lines(style, x, marks), *_dots(style, x, y)]}
+    lines = [*names, *([PUBLISHED_ROW] if "published" in marks else ())]
+    axis = name_axis(style, lines, labels=panel.first, labelPadding=style.font / 1.5)
+    y: Spec = {"type": "nominal", "scale": {"domain": lines}, "axis": axis}
+    dots = _dots(style, x, {**y, "field": "encoder_name"})
+    return {"height": {"step": style.step}, "layer": [*_reference_lines(style, x, y, marks), *dots]}
 
 
-def _reference_lines(style: FigureStyle, x: Spec, marks: Sequence[str]) -> list[Spec]:
-    """Lines from top to bottom, and short ones at the foot for published models, which may be many."""
+def _reference_lines(style: FigureStyle, x: Spec, y: Spec, marks: Sequence[str]) -> list[Spec]:
+    """Lines from top to bottom, and short ones in a row of their own for published models, which may be many."""
     if not marks:
         return []
     key: Spec = {
@@ -155,7 +167,6 @@ def _reference_lines(style: FigureStyle, x: Spec, marks: Sequence[str]) -> list[
     dash = by | {"scale": {"domain": list(marks), "range": [style.dash(MARKS[mark][0]) for mark in marks]}}
     colour = by | {"scale": {"domain": list(marks), "range": [MARKS[mark][1] for mark in marks]}}
     lines = [mark for mark in MARKS if mark != "published"]
-    foot: Spec = {"value": "height"}
     return [
         {
             "transform": [{"filter": {"field": "mark", "equal": "published"}}],
@@ -163,10 +174,9 @@ def _reference_lines(style: FigureStyle, x: Spec, marks: Sequence[str]) -> list[
                 "type": "tick",
                 "orient": "vertical",
                 "size": style.font * 0.9,
-                "thickness": style.font / 14,
-                "yOffset": -style.font * 0.45,
+                "thickness": style.font / 10,
             },
-            "encoding": {"x": x, "y": foot, "color": colour, "tooltip": tooltip()},
+            "encoding": {"x": x, "y": {**y, "datum": PUBLISHED_ROW}, "color": colour, "tooltip": tooltip()},
         },
         {
             "transform": [{"filter": {"field": "mark", "oneOf": lines}}],
@@ -212,6 +222,23 @@ def _dots(style: FigureStyle, x: Spec, y: Spec) -> list[Spec]:
     return found
 
 
+def page_caption(rows: Sequence[Row]) -> str:
+    """What dots, lines and marks are, as far as they are drawn."""
+    drawn = {row["mark"] for row in rows}
+    parts = ["Dots are scores on the test rows, lines 95\u00a0% intervals."]
+    if any(row["filled"] for row in rows):
+        parts.append(FILLED_NOTE)
+    if any(row["marked"] for row in rows):
+        parts.append(f"{MARK}: {NOT_SIGNIFICANT}.")
+    lines = ["baselines of this run"] * any(mark in drawn for mark in MARKS if mark not in ("human", "published"))
+    lines += ["human performance"] * ("human" in drawn)
+    if lines:
+        parts.append(f"Vertical lines are {listed(lines)}.")
+    if "published" in drawn:
+        parts.append(f"Short lines in the row {PUBLISHED_ROW!r} are published models.")
+    return " ".join(parts)
+
+
 chart = Chart(
     name="intervals",
     order=20,
@@ -230,10 +257,8 @@ chart = Chart(
     notes=notes,
     page=OnPage(
         section="intervals",
-        caption="Dots are scores on the test rows, lines 95\u00a0% intervals. "
-        f"{FILLED_NOTE} {MARK}: {NOT_SIGNIFICANT}. "
-        "Vertical lines are baselines of this run, and human performance; short ones at the bottom are published "
-        "models.",
+        heading="Confidence intervals",
+        caption=page_caption,
         columns=(*NAME_COLUMNS, *INTERVAL_COLUMNS),
     ),
 )  # fmt: skip

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from sonde.report.drawing.chart import Chart, OnPage
 from sonde.report.drawing.curve_rows import CURVE_FIELDS
 from sonde.report.drawing.figure_style import Row, Spec, figure_style, numbers
-from sonde.report.drawing.lines import INTERVAL_CAPTION, LINES_OPTION, Axes, curves
+from sonde.report.drawing.lines import INTERVAL_CAPTION, LINES_OPTION, Axes, Reference, curves
 from sonde.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options, selected_columns, selected_sets
+from sonde.report.escape import plain
 from sonde.report.interval import estimate_of, in_points
 from sonde.report.types import Summary
+
+REFERENCE_CAPTION = "Dashed: the best baseline of the set; dash-dotted, where known: human performance."
 
 
 def rows(summary: Summary, options: Options) -> list[Row]:
@@ -22,6 +25,13 @@ def rows(summary: Summary, options: Options) -> list[Row]:
         if j not in short:
             continue
         for i, title in titles.items():
+            own = summary.sets[i]
+            shown = own.cells[j]
+            against = shown.against if shown is not None else None
+            compared = {
+                "baseline": against and against.value, "baseline_name": against and plain(against.baseline),
+                "human": own.human and own.human.accuracy, "human_of": own.printed_for if own.human else None,
+            }  # fmt: skip
             for name, line in zip(table.names, table.cells, strict=True):
                 cell = line[i]
                 value, low, high = estimate_of(cell)
@@ -33,7 +43,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
                         "set": i, "set_name": title, "column": j, "encoder_name": short[j],
                         "metric": summary.sets[i].scored_by, "layer": layer,
                         "x": int(layer) if layer.isdecimal() else layer, "by_dev": cell.by_dev,
-                        **numbers(value, low, high),
+                        **numbers(value, low, high), **compared,
                         "text": f"{short[j]}, layer {layer}, {title}: {in_points(value, low, high)}",
                     }
                 )  # fmt: skip
@@ -48,7 +58,30 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     else:
         rows = [row | {"x": str(row["x"])} for row in rows]
         axes = Axes(x="layer", scale="point", ticks=list(map(str, names)))
-    return curves(figure_style(options.width), rows, axes, options.lines)
+    return curves(figure_style(options.width), rows, axes, options.lines or "encoder", _references(rows))
+
+
+def _references(rows: Sequence[Row]) -> list[Reference]:
+    """The best baseline of each set, several if encoders were run on different samples, and human performance."""
+    found: dict[tuple[str, str, float], Reference] = {}
+    for row in rows:
+        title, metric = row["set_name"], row["baseline_name"]
+        if row["baseline"] is not None:
+            text = f"best baseline on {title}: {metric}, {in_points(row['baseline'])}"
+            key = title, "best baseline", row["baseline"]
+            found.setdefault(key, Reference(title, "best baseline", 100 * row["baseline"], text))
+        if row["human"] is not None:
+            of = "" if row["human_of"] == "this set" else f" ({row['human_of']})"
+            text = f"human performance on {title}{of}: {in_points(row['human'])}"
+            found.setdefault((title, "human", row["human"]), Reference(title, "human", 100 * row["human"], text))
+    return list(found.values())
+
+
+def page_caption(rows: Sequence[Row]) -> str:
+    """What is drawn."""
+    baseline = " Dashed: the best baseline of the set." if any(row["baseline"] is not None for row in rows) else ""
+    human = " Dash-dotted: human performance." if any(row["human"] is not None for row in rows) else ""
+    return f"Scores by layer, with 95\u00a0% intervals.{baseline}{human}"
 
 
 chart = Chart(
@@ -59,14 +92,28 @@ chart = Chart(
     needs="A figure of layers needs an encoder with several layers: sonde run -e 'hf:MODEL?layer=*'. The run has none.",
     rows=rows,
     spec=spec,
-    fields=("set", "set_name", "column", "encoder_name", "metric", "layer", "x", "by_dev", *CURVE_FIELDS),
+    fields=(
+        "set",
+        "set_name",
+        "column",
+        "encoder_name",
+        "metric",
+        "layer",
+        "x",
+        "by_dev",
+        *CURVE_FIELDS,
+        "baseline",
+        "baseline_name",
+        "human",
+        "human_of",
+    ),
     options={"lines": LINES_OPTION},
-    caption=INTERVAL_CAPTION,
+    caption=f"{INTERVAL_CAPTION} {REFERENCE_CAPTION}",
     page=OnPage(
         section="trends",
         heading="Layers",
         intro="The table above shows the layer that was best on dev.",
-        caption="Scores by layer, with 95\u00a0% intervals.",
+        caption=page_caption,
         columns=(*NAME_COLUMNS, ("layer", "Layer"), *INTERVAL_COLUMNS, ("by_dev", "chosen on dev")),
         absent="No encoder was run with several layers.",
     ),

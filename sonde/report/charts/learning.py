@@ -1,7 +1,7 @@
 """Accuracy by the number of training rows, one line per encoder, and baselines trained on the same rows.
 
-Below the name of a set, or of an encoder where a line is a set, is what the last doubling of the rows adds: whether
-the curve still rises at its end.
+Below the name of a set, or of an encoder where a line is a set, is what the last doubling of the rows adds, or which
+of many lines still rise at their end.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from sonde.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options
 from sonde.report.escape import plain
 from sonde.report.interval import in_points
 from sonde.report.types import SetSummary, Summary
+from sonde.report.wording import listed
 from sonde.run.variant import VariantSummary
 
 MEASURE = "learning"
-MAX_GAINS = 4
-"""Maximum number of gains below a panel's name; there is no room for more."""
+MAX_GAINS = 2
+"""Maximum number of gains below a panel's name; of more lines, only those that still rise are named."""
 
 
 def rows(summary: Summary, options: Options) -> list[Row]:
@@ -67,6 +68,20 @@ def gain_text(row: Mapping[str, Any]) -> str:
     return f"{sign}{abs(gain):.1f} ±{(high - low) / 2:.1f} ({state})"
 
 
+def _gains(ends: Sequence[Row], line: str, *, alone: bool) -> list[str]:
+    """What the last doubling adds to each line of a panel, or which of many lines still rise."""
+    if alone:
+        return [f"last doubling {gain_text(row)}" for row in ends]
+    if len(ends) <= MAX_GAINS:
+        return [f"{plain(row[line])} {gain_text(row)}" for row in ends]
+    rising = [plain(row[line]) for row in ends if row["gain_low"] > 0]
+    if not rising:
+        return ["no clear rise at the end"]
+    if len(rising) == len(ends):
+        return ["all still rising"]
+    return [f"still rising: {listed(rising, most=MAX_GAINS + 1)}"]
+
+
 def spec(rows: Sequence[Row], options: Options) -> Spec:
     """A panel per set, or one per encoder; the axis of rows is logarithmic."""
     style = figure_style(options.width)
@@ -78,11 +93,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     many = len({row[line] for row in ends}) > 1
     for i, title in enumerate(dict.fromkeys(row[panel] for row in rows)):
         own = [row for row in ends if row[panel] == title]
-        gains = [
-            f"{plain(row[line])} {gain_text(row)}" if many else f"last doubling {gain_text(row)}"
-            for row in own[:MAX_GAINS]
-        ]
-        gains += [f"and {len(own) - MAX_GAINS} more"] * (len(own) > MAX_GAINS)
+        gains = _gains(own, line, alone=not many)
         if "concat" in found:
             named, wide = found["concat"][i]["title"], found["concat"][i]["width"]
         else:
@@ -109,8 +120,8 @@ chart = Chart(
     options={"lines": LINES_OPTION},
     caption="Each point is the mean over subsamples of the training rows, and the last one is the score with all "
     "rows; bands or lines: 95 % intervals over training sets and test rows. The penalty is chosen on dev for every "
-    "subsample. Below a name: points that the last doubling of the rows adds, and half the width of its 95 % "
-    "interval.",
+    "subsample. Below a name: points that the last doubling of the rows adds, with half the width of its 95 % "
+    "interval, or which of several lines still rise: by more than that interval.",
     page=OnPage(
         section="controls",
         heading="Learning curves",

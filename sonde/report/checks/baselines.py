@@ -6,6 +6,7 @@ from sonde.report.check import Check, Finding
 from sonde.report.scored_cells import ScoredCell, differs_significantly, points, scored_cells
 from sonde.report.types import Summary
 from sonde.report.verdict import verdict_of
+from sonde.report.word_texts import noun_of
 
 WORD_BASELINES = ("nb-uni", "nb-bi", "baseline:hash")
 ANSWER_BASELINES = {"sentence_length": ("length",), "word_content": WORD_BASELINES}
@@ -27,7 +28,7 @@ def below_baseline(summary: Summary) -> Finding | None:
         for n in (*below, *close)
         if n.cell.against
     ]
-    tested = "paired test, Holm over the encoders of a set, 5 %"
+    tested = f"paired test, Holm over the {noun_of(summary)}s of a set, 5 %"
     if below or close:
         text = []
         if below:

@@ -21,7 +21,8 @@ class OnPage:
 
     section: str
     """The name of the section; charts whose section does not exist are shown at the end, in a section of their own."""
-    caption: str
+    caption: str | Callable[[Sequence[Row]], str]
+    """The caption, or a function that makes it from the rows, to describe only what is drawn."""
     columns: Sequence[tuple[str, str]]
     """Fields of the rows that the table below the chart shows, and their headings."""
     heading: str = ""

@@ -70,13 +70,42 @@ def lay_out(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | 
     return Layout(lines, names, titles, drawn)
 
 
-def curves(style: FigureStyle, rows: Sequence[Row], axes: Axes, lines: Lines | None = None) -> Spec:
+@dataclass(frozen=True)
+class Reference:
+    """A horizontal line in the panel of a set, to compare its curves with."""
+
+    set_name: str
+    kind: str
+    points: float
+    text: str
+    """The tooltip."""
+
+
+REFERENCE_LINES = {"best baseline": ((4, 2), "#5a5a5a"), "human": ((7, 1.5, 1, 1.5), "#009E73")}
+"""Dashes and colour of each kind."""
+
+
+def curves(
+    style: FigureStyle,
+    rows: Sequence[Row],
+    axes: Axes,
+    lines: Lines | None = None,
+    references: Sequence[Reference] = (),
+) -> Spec:
     """A line per encoder if there are several, else per set, or as given; what is not a line is a panel.
 
-    Rows have set_name, encoder_name, metric, x, points, points_low, points_high and text.
+    Rows have set_name, encoder_name, metric, x, points, points_low, points_high and text. References are drawn where
+    each set has a panel.
     """
     layout = lay_out(style, rows, axes, lines)
     drawn, names, titles = layout.rows, layout.names, layout.titles
+    if layout.lines == "encoder" and references:
+        return panels_of_lines(
+            style, drawn, titles,
+            lambda panel: lines_panel(
+                style, drawn, names, axes, panel, [r for r in references if r.set_name == titles[panel.number]]
+            ),
+        )  # fmt: skip
     if len(titles) == 1:
         return _single(style, drawn, names, axes)
 
@@ -96,12 +125,20 @@ def panels_of_lines(style: FigureStyle, rows: Sequence[Row], titles: Sequence[st
     )
 
 
-def lines_panel(style: FigureStyle, rows: Sequence[Row], names: Sequence[str], axes: Axes, panel: Panel) -> Spec:
+def lines_panel(
+    style: FigureStyle,
+    rows: Sequence[Row],
+    names: Sequence[str],
+    axes: Axes,
+    panel: Panel,
+    references: Sequence[Reference] = (),
+) -> Spec:
     """The view of one panel."""
     own = [row for row in rows if row["panel"] == panel.number]
     here = replace(axes, x=axes.x if panel.last else "")
     title = score_title(own) if panel.first or score_title(own) != score_title(rows) else ""
-    return {"height": panel_height(style, panel), **_view(style, own, names, here, title)}
+    view = _view(style, own, names, here, title, references=references)
+    return {"height": panel_height(style, panel), **view}
 
 
 def panel_height(style: FigureStyle, panel: Panel) -> float:
@@ -164,14 +201,35 @@ def _top(group: Sequence[float], min_gap: float, low: float, high: float) -> flo
     return _bottom(group, min_gap, low, high) + min_gap * (len(group) - 1)
 
 
-def _marks(rows: Sequence[Row]) -> list[float]:
-    return ticks(row[name] for row in rows for name in ("points", "points_low", "points_high"))
+def _marks(rows: Sequence[Row], references: Sequence[Reference] = ()) -> list[float]:
+    drawn = [row[name] for row in rows for name in ("points", "points_low", "points_high")]
+    return ticks([*drawn, *(reference.points for reference in references)])
+
+
+def _reference_lines(style: FigureStyle, references: Sequence[Reference], y: Spec) -> list[Spec]:
+    """Lines from edge to edge, with data of their own."""
+    return [
+        {
+            "data": {"values": [{"points": reference.points, "text": reference.text}]},
+            "mark": {"type": "rule", "color": colour, "strokeDash": style.dash(dash), "strokeWidth": style.font / 9},
+            "encoding": {"x": {"value": 0}, "x2": {"value": "width"}, "y": y, "tooltip": tooltip()},
+        }
+        for reference in references
+        for dash, colour in [REFERENCE_LINES[reference.kind]]
+    ]
 
 
 def _view(
-    style: FigureStyle, rows: Sequence[Row], names: Sequence[str], axes: Axes, title: str, *, legend: bool = True
+    style: FigureStyle,
+    rows: Sequence[Row],
+    names: Sequence[str],
+    axes: Axes,
+    title: str,
+    *,
+    legend: bool = True,
+    references: Sequence[Reference] = (),
 ) -> Spec:
-    y = points_axis(_marks(rows), "points", title)
+    y = points_axis(_marks(rows, references), "points", title)
     key = {"title": None, "orient": "bottom", "columns": legend_columns(style, names)}
     colour, shape, dash = styles(style, "series", names, key if legend and len(names) > 1 else None)
     ends = {"y": {**y, "field": "points_low"}, "y2": {"field": "points_high"}, "color": colour}
@@ -183,6 +241,7 @@ def _view(
     return {
         "encoding": {"x": x_encoding(style, axes)},
         "layer": [
+            *_reference_lines(style, references, y),
             around,
             {
                 "mark": {"type": "line", "strokeWidth": style.font / 6},

@@ -9,7 +9,7 @@ from typing import Literal
 from sonde.report.drawing.figure_style import BLUES, DIVERGING, GREY, FigureStyle, Row, Spec, name_axis, tooltip
 from sonde.report.verdict import MARK
 
-DARK_TEXT, LIGHT_TEXT, FAINT_TEXT = "#1a1a1a", "#ffffff", "#6b6b6b"
+DARK_TEXT, LIGHT_TEXT, FAINT_TEXT = "#1a1a1a", "#ffffff", "#5c5c5c"
 """Text in a cell is on the colour of the cell, whatever the theme of the page."""
 TEXT_COLOUR_THRESHOLDS = {
     "more": ((0.75,), (DARK_TEXT, LIGHT_TEXT)),
@@ -134,7 +134,7 @@ def _ink(m: Matrix) -> Spec:
 
 def _marks(style: FigureStyle, m: Matrix, width: float, size: float) -> Spec:
     """† after the marked numbers, which have this width."""
-    text = {"type": "text", "fontSize": style.font * size, "align": "left", "dx": width / 2}
+    text = {"type": "text", "fontSize": style.font * size, "align": "left", "dx": 1.08 * width / 2}
     which = [{"filter": {"field": m.text_field or m.value, "valid": True}}, _is(m.mark_if or "", True)]
     return {"transform": which, "mark": text, "encoding": {"text": {"value": MARK}, "color": _ink(m)}}
 

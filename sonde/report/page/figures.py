@@ -12,6 +12,7 @@ from sonde.report.attempt import attempt
 from sonde.report.charts import CHARTS, Chart, Options
 from sonde.report.drawing.chart import OnPage
 from sonde.report.drawing.figure_style import Row, Spec, figure_style
+from sonde.report.drawing.options import Mode
 from sonde.report.names import short_names
 from sonde.report.page.text import languages_of
 from sonde.report.types import Summary
@@ -33,7 +34,7 @@ THEMED = {"#222222": INK, "#5a5a5a": MUTED, "#9c9c9c": "var(--faint)", "#ffffff"
 MODE_TITLES = {
     "absolute": "scores",
     "above": "points above the best baseline",
-    "encoder": "ratios to an encoder",
+    "encoder": "ratios to one column",
     "language": "ratios to the same task in a language",
 }
 """The modes between which a chart can be switched on the page. Ratios are of the mode "relative"."""
@@ -56,6 +57,11 @@ class Figure:
     def name(self) -> str:
         """The name of the chart."""
         return self.chart.name
+
+    @property
+    def caption(self) -> str:
+        """What is drawn."""
+        return self.place.caption if isinstance(self.place.caption, str) else self.place.caption(self.rows)
 
     @property
     def section(self) -> str:
@@ -136,9 +142,9 @@ def _switchable(chart: Chart, place: OnPage, summary: Summary, rows: Sequence[Ro
         for kind, every in references.items()
         if len(every) > 1
     }
-    specs = {"absolute": chart.spec(rows, Options())}
-    if any(row["above"] is not None for row in rows):
-        specs["above"] = chart.spec(rows, Options(mode="above"))
+    # chance levels differ: above the baseline, if there is one, is what can be compared across sets
+    modes: list[Mode] = ["above", "absolute"] if any(row["above"] is not None for row in rows) else ["absolute"]
+    specs: dict[str, Spec] = {mode: chart.spec(rows, Options(mode=mode)) for mode in modes}
     if ratios:
         # one scale for whatever is chosen
         every = [

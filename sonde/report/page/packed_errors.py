@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sonde.report.types import Bin, ColumnErrors, SetErrors, ShownRow
 
@@ -14,11 +15,53 @@ MIN_ERRORS = 2
 """Sentences for an encoder and set, at least."""
 
 
-def pack_errors(errors: Sequence[SetErrors | None]) -> list[dict[str, object] | None]:
-    """The errors of each set, with lists in place of records; what follows from the confusions is left out."""
+def pack_errors(
+    errors: Sequence[SetErrors | None], label_names: Sequence[Mapping[str, str]] = ()
+) -> list[dict[str, object] | None]:
+    """The errors of each set, with lists in place of records; what follows from the confusions is left out.
+
+    ``label_names``: per set, what labels mean; labels are shown by these names.
+    """
     columns = sum(own is not None for found in errors if found for own in found.columns)
     most = max(MIN_ERRORS, MAX_PAGE_ERRORS // max(1, columns))
-    return [None if found is None else _packed_set(found, most) for found in errors]
+    names = label_names or [{}] * len(errors)
+    return [
+        None if found is None else _packed_set(_in_words(found, own), most) | ({"codes": _codes(own)} if own else {})
+        for found, own in zip(errors, names, strict=True)
+    ]
+
+
+def _codes(names: Mapping[str, str]) -> str:
+    """Which code a name stands for: ``NN = singular, NNS = plural``."""
+    return ", ".join(f"{code} = {name}" for code, name in names.items())
+
+
+def _in_words(found: SetErrors, names: Mapping[str, str]) -> SetErrors:
+    """The same with names in place of labels."""
+    if not names:
+        return found
+
+    def row(own: ShownRow) -> ShownRow:
+        return replace(own, label=_name(own.label, names), predicted=_name(own.predicted, names))
+
+    def column(own: ColumnErrors) -> ColumnErrors:
+        pairs = (
+            replace(p, truth=names.get(p.truth, p.truth), predicted=names.get(p.predicted, p.predicted))
+            for p in own.pairs
+        )
+        return replace(own, errors=tuple(map(row, own.errors)), pairs=tuple(pairs))
+
+    return replace(
+        found,
+        labels=tuple(names.get(label, label) for label in found.labels),
+        columns=tuple(own and column(own) for own in found.columns),
+        doubtful=tuple(map(row, found.doubtful)),
+        easiest=tuple(map(row, found.easiest)),
+    )
+
+
+def _name(label: str | None, names: Mapping[str, str]) -> str | None:
+    return label if label is None else names.get(label, label)
 
 
 def _packed_set(found: SetErrors, most: int) -> dict[str, object]:

@@ -13,16 +13,17 @@ from sonde.report.attempt import attempt
 from sonde.report.legend import failures
 from sonde.report.names import short_names
 from sonde.report.page.bundle import bundle
-from sonde.report.page.figures import figures_of
+from sonde.report.page.figures import Figure, figures_of
 from sonde.report.page.sanitise import page_policy, script_json
 from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.page.sections import SECTIONS
 from sonde.report.page.table import table
 from sonde.report.page.templates import environment, raw
-from sonde.report.page.text import head_of, join_words
+from sonde.report.page.text import PageHeader, head_of
 from sonde.report.types import Summary
 from sonde.report.verdict import footnotes
-from sonde.report.word_texts import is_of_words
+from sonde.report.word_texts import is_of_words, noun_of
+from sonde.report.wording import listed
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -59,10 +60,30 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
     by_section = {name: [f for f in figures if f.section == name] for name in names}
     by_section["more_charts"] += [f for f in figures if f.section not in names]
     page = PageData(summary=summary, brief=_brief(summary), figures=by_section)
-    templates = environment(_renamed(page))
-    shown, absent = _sections(every, page, templates)
-    if summary.sets:
+    templates = environment(_renamed(page), noun_of(summary))
+    shown, absent = render_sections(every, page, templates)
+    if summary.sets and not is_of_words(summary):
         absent = [*absent_charts, *absent]
+    return assemble(
+        templates, shown, absent, figures, title=title or _title(summary), head=head_of(page.brief),
+        folders=_folders(summary), served=extra is not None, of_words=is_of_words(summary), noun=noun_of(summary),
+    )  # fmt: skip
+
+
+def assemble(
+    templates: Environment,
+    shown: Sequence[RenderedSection],
+    absent: Sequence[tuple[str, str]],
+    figures: Sequence[Figure] = (),
+    *,
+    title: str,
+    head: PageHeader,
+    folders: Sequence[str],
+    served: bool = False,
+    of_words: bool = False,
+    noun: str = "encoder",
+) -> str:
+    """Put sections into one page, with their styles and scripts, and a policy that admits nothing else."""
     styles = "".join([sibling_file(__package__, "page.css"), *(own.section.style for own in shown)])
     scripts = [sibling_file(__package__, name) for name in SCRIPTS]
     scripts += [own.section.script for own in shown if own.section.script]
@@ -70,31 +91,31 @@ def render(summary: Summary, extra: Section | None = None, *, title: str | None 
         scripts.insert(0, bundle())
     data = {
         "figures": {figure.name: figure.data() for figure in figures},
+        "noun": noun,
         "sections": {own.section.name: own.script_data for own in shown},
     }
     return templates.get_template("page.html").render(
-        policy=page_policy(styles, scripts, served=extra is not None), version=__version__,
-        title=title or _title(summary), styles=raw(styles), scripts=[raw(script) for script in scripts],
+        policy=page_policy(styles, scripts, served=served), version=__version__,
+        title=title, styles=raw(styles), scripts=[raw(script) for script in scripts],
         data=raw(script_json(data)),
-        head=head_of(summary), of_words=is_of_words(summary), sections=shown, absent=absent,
-        served=extra is not None, folders=_folders(summary),
+        head=head, of_words=of_words, sections=shown, absent=absent, served=served, folders=folders,
     )  # fmt: skip
 
 
-def _sections(
+def render_sections(
     every: Sequence[Section], page: PageData, templates: Environment
 ) -> tuple[list[RenderedSection], list[tuple[str, str]]]:
     """The sections with something to show; and for the rest, why they have nothing."""
     shown: list[RenderedSection] = []
     absent: list[tuple[str, str]] = []
-    if not page.summary.sets:
+    if not page.summary.sets and page.described is None:
         absent.append(("Results", "The run has none."))
         every = [section for section in every if not section.needs_results]
     for section in every:
         made = attempt(f"The section {section.name}", partial(_section, section, page, templates))
         if isinstance(made, RenderedSection):
             shown.append(made)
-        elif made:
+        elif made and (section.words_intro or not is_of_words(page.summary)):
             absent.append((section.title, made))
     return shown, absent
 
@@ -113,8 +134,8 @@ def _section(section: Section, page: PageData, templates: Environment) -> Render
 def fragment(summary: Summary, *, title: str | None = None) -> str:
     """The table of a run with its own style, and no script, for a notebook."""
     page = PageData(summary=summary, brief=_brief(summary), figures={})
-    return environment(_renamed(page)).get_template("notebook.html").render(
-        title=title or _title(summary), head=head_of(summary), table=table(page.brief),
+    return environment(_renamed(page), noun_of(summary)).get_template("notebook.html").render(
+        title=title or _title(summary), head=head_of(page.brief), table=table(page.brief),
         failures=failures(page.brief), notes=list(footnotes(page.brief)),
     )  # fmt: skip
 
@@ -128,8 +149,9 @@ def _brief(summary: Summary) -> Summary:
 
 def _renamed(page: PageData) -> list[tuple[str, str]]:
     """Labels of columns and their short names, as far as they differ, the longest first."""
-    pairs = ((column.name, name) for column, name in zip(page.summary.columns, page.names, strict=True))
-    return sorted((pair for pair in pairs if pair[0] != pair[1]), key=lambda pair: -len(pair[0]))
+    columns = list(zip(page.summary.columns, page.names, strict=True))
+    pairs = {column.encoder: name for column, name in columns} | {column.name: name for column, name in columns}
+    return sorted((pair for pair in pairs.items() if pair[0] != pair[1]), key=lambda pair: -len(pair[0]))
 
 
 def _folders(summary: Summary) -> Sequence[str]:
@@ -138,4 +160,4 @@ def _folders(summary: Summary) -> Sequence[str]:
 
 def _title(summary: Summary) -> str:
     """The names of the folders."""
-    return join_words([Path(folder).resolve().name for folder in _folders(summary)])
+    return listed([Path(folder).resolve().name for folder in _folders(summary)])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 
 from sonde.errors import UsageError
+from sonde.report.described_sets import DescribedSets
 from sonde.report.page.figures import Figure
 from sonde.report.types import Summary
 
@@ -22,6 +23,8 @@ class PageData:
     """The same with short names as labels of the columns."""
     figures: Mapping[str, Sequence[Figure]]
     """The charts of each section, by its name."""
+    described: DescribedSets | None = None
+    """What a page about sets alone shows; there is no run then."""
 
     @property
     def names(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,15 +10,17 @@ from sonde.report.columns import Column, main_columns
 from sonde.report.escape import csv_text
 from sonde.report.interval import estimate_of
 from sonde.report.types import Cell, SetSummary, Summary
-from sonde.report.verdict import mark_of
+from sonde.report.verdict import is_significant, mark_of
 from sonde.run.variant import CellText
 
 CSV_COLUMNS = (
     "set", "language", "encoder", "n", "metric", "value", "low", "high", "letters", "partial", "baseline",
     "baseline_value", "verdict",
 )  # fmt: skip
-SHADES = 10
-"""Steps from 0 to 1; page.css has a class for each."""
+SHADES = 5
+"""Steps of colour on either side of the best baseline; page.css has a class for each: up1 … up5, down1 … down5."""
+SHADE_POINTS = 5
+"""Points of each step; the last has no end. The same on every page, so that pages can be compared."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +30,14 @@ class TableCell:
     words: CellText
     order: float | None = None
     """What to sort by."""
-    shade: int | None = None
+    shade: str = ""
+    """The class of its colour: how far it is above or below the best baseline, if significantly; empty otherwise."""
+    gain: float | None = None
+    """Points above the best baseline."""
     marked: str | None = None
     """The baseline that it is not significantly better than."""
+    comparison: str = ""
+    """How it compares with the best baseline, in words."""
     failure: str | None = None
 
 
@@ -59,6 +67,8 @@ class Table:
 
     headings: Sequence[Heading]
     rows: Sequence[Row]
+    scale: Sequence[tuple[str, str]]
+    """Colours from far below the best baseline to far above: a class, and what it stands for; empty: there are none."""
 
 
 def table(summary: Summary) -> Table:
@@ -78,19 +88,45 @@ def table(summary: Summary) -> Table:
             for j, (cell, column) in enumerate(zip(own.cells, main.encoders, strict=True))
         ]
         rows.append(Row(own, tags[i], [_plain(main.test_size, i), *encoders, *(_plain(column, i) for column in more)]))
-    return Table(headings, rows)
+    return Table(headings, rows, _scale(rows))
+
+
+def gain_of(cell: Cell | None) -> float | None:
+    """Points of a cell above the best baseline on the same rows; None without a score or a baseline."""
+    if cell is None or cell.against is None or cell.score.value is None:
+        return None
+    return 100 * (cell.score.value - cell.against.value)
+
+
+def _shade(cell: Cell) -> str:
+    gain = gain_of(cell)
+    if not gain or not is_significant(cell):
+        return ""
+    return f"{'up' if gain > 0 else 'down'}{min(SHADES, math.ceil(abs(gain) / SHADE_POINTS))}"
+
+
+def _scale(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """Classes from far below to far above, with the points that each stands for; nothing if no cell has one."""
+    if not any(cell.shade for row in rows for cell in row.cells):
+        return []
+    steps = [(step, f"{SHADE_POINTS * (step - 1)} to {SHADE_POINTS * step}") for step in range(1, SHADES)]
+    steps.append((SHADES, f"more than {SHADE_POINTS * (SHADES - 1)}"))
+    below = [(f"down{step}", f"{words} points below") for step, words in reversed(steps)]
+    above = [(f"up{step}", f"{words} points above") for step, words in steps]
+    return [*below, ("", "not significant"), *above]
 
 
 def _tags(sets: Sequence[SetSummary]) -> list[list[str]]:
     """The language of each set if there are several; the corpus or the digest of those that share a name."""
     several = len({own.language for own in sets}) > 1
+    some_natural = not all(own.synthetic for own in sets)  # that all are synthetic is said at the top
     found = []
     for own in sets:
         twins = [other for other in sets if (other.name, other.language) == (own.name, own.language)]
         corpora = {other.corpus for other in twins}
         telling = own.corpus if own.corpus and len(corpora) == len(twins) else f"#{own.data[:8]}"
         tags = [own.language if several else None, telling if len(twins) > 1 else None]
-        found.append([tag for tag in tags if tag] + ["synthetic"] * own.synthetic)
+        found.append([tag for tag in tags if tag] + ["synthetic"] * (own.synthetic and some_natural))
     return found
 
 
@@ -111,13 +147,24 @@ def _number(text: str) -> float | None:
 def _shown(cell: Cell | None, words: CellText, failure: str | None) -> TableCell:
     if cell is None:
         return TableCell(words, failure=failure)
-    value = cell.score.value
     return TableCell(
         words,
-        value,
-        None if value is None else round(SHADES * min(1.0, max(0.0, value))),
+        cell.score.value,
+        _shade(cell),
+        gain_of(cell),
         cell.against.baseline if cell.against and mark_of(cell) else None,
+        _comparison(cell),
     )
+
+
+def _comparison(cell: Cell) -> str:
+    """``12.3 points above nb-uni (66.0), p 0.003``."""
+    gain, against = gain_of(cell), cell.against
+    if gain is None or against is None:
+        return ""
+    p = "" if against.p is None else ", p < 0.001" if against.p < 0.001 else f", p {against.p:.3f}"
+    than = f"{against.baseline} ({100 * against.value:.1f})"
+    return f"{abs(gain):.1f} points {'above' if gain > 0 else 'below'} {than}{p}"
 
 
 def table_csv(summary: Summary) -> str:

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-def environment(long: Sequence[tuple[str, str]]) -> Environment:
-    """The Jinja environment of all templates, also those of other packages; ``long``: names and their short names."""
+def environment(long: Sequence[tuple[str, str]], noun: str = "encoder") -> Environment:
+    """The Jinja environment of all templates, also those of other packages.
+
+    ``long``: names and their short names; ``noun``: what a column is called.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     def renamed(text: str) -> str:
@@ -31,6 +34,7 @@ def environment(long: Sequence[tuple[str, str]]) -> Environment:
     found.filters |= {
         "breakable": _breakable, "renamed": renamed, "coded": _coded, "duration": duration, "coefficient": _coefficient,
     }  # fmt: skip
+    found.globals["noun"] = noun
     found.globals["macros"] = found.get_template("macros.html").module
     return found
 
@@ -49,7 +53,7 @@ def _finalised(value: Any) -> Any:
 
 def _breakable(text: str) -> Markup:
     """A name that may be broken after a character such as / or -."""
-    return raw("<wbr>").join(re.split(r"(?<=[/_?=#-])(?=\w)", readable(text)))
+    return raw("<wbr>").join(re.split(r"(?<=[/_?=#:-])(?=\w)", readable(text)))
 
 
 def _coded(text: str) -> Markup:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
+from sonde.report.answer import answer, answer_note
+from sonde.report.missing import missing_line
 from sonde.report.types import CheckResult, Summary
-from sonde.report.word_texts import is_of_words
+from sonde.report.word_texts import is_of_words, noun_of
+from sonde.report.wording import counted, listed
 
 
 @dataclass(frozen=True)
@@ -15,9 +19,14 @@ class PageHeader:
 
     lede: str
     badges: Sequence[str]
+    missing: str
+    """What was requested and is not there; empty if the run is complete."""
+    answer: Sequence[str]
+    """What the run says, in one to three sentences."""
+    note: str
+    """What these rest on."""
     verdict: str
-    findings: bool
-    """Whether the checks found something."""
+    """How many checks found something."""
 
 
 @dataclass(frozen=True)
@@ -27,16 +36,6 @@ class Checks:
     issues: Sequence[CheckResult]
     tips: Sequence[CheckResult]
     passed: Sequence[CheckResult]
-
-
-def count(n: int, one: str, many: str = "") -> str:
-    """A number and its noun."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
-def join_words(words: Sequence[str]) -> str:
-    """Words as a list in a sentence."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
 
 
 def checks_of(summary: Summary) -> Checks:
@@ -53,17 +52,28 @@ def head_of(summary: Summary) -> PageHeader:
     seeds = sorted({cell.seeds for own in sets for cell in own.cells if cell})
     encoders = len({(c.encoder, c.identity) for c in columns})
     words = is_of_words(summary)
-    lede = [f"{count(encoders, 'system' if words else 'encoder')} × {count(len(sets), 'set')}"]
+    lede = [f"{counted(encoders, noun_of(summary))} × {counted(len(sets), 'set')}"]
     if languages:
-        lede.append(join_words(languages) if len(languages) <= 4 else f"{len(languages)} languages")
+        lede.append(listed(languages) if len(languages) <= 4 else f"{len(languages)} languages")
     if probes and words:
-        lede.append(f"retrieval: {join_words(probes)}")
+        lede.append(f"retrieval: {listed(probes)}")
     elif probes:
-        lede.append(f"probe: {join_words(probes)}" if len(probes) == 1 else f"probes: {join_words(probes)}")
+        lede.append(f"probe: {listed(probes)}" if len(probes) == 1 else f"probes: {listed(probes)}")
     if seeds and not words:
-        lede.append(count(seeds[-1], "seed"))
-    checks = checks_of(summary)
-    return PageHeader(" · ".join(lede), _badges(summary), _verdict(checks), bool(checks.issues or checks.tips))
+        lede.append(counted(seeds[-1], "seed"))
+    if summary.days:
+        lede.append(_date(summary.days))
+    return PageHeader(
+        " · ".join(lede), _badges(summary), missing_line(summary), answer(summary), answer_note(summary),
+        _verdict(checks_of(summary)),
+    )  # fmt: skip
+
+
+def _date(days: Sequence[str]) -> str:
+    """When a run was made: a day, or from the first to the last."""
+    dates = [date.fromisoformat(day) for day in (days[0], days[-1])]
+    first, last = (f"{found.day} {found:%B %Y}" for found in dates)
+    return first if first == last else f"{first} to {last}"
 
 
 def languages_of(summary: Summary) -> list[str]:
@@ -77,12 +87,12 @@ def _badges(summary: Summary) -> list[str]:
     badges = []
     if limits:
         scope = "Some scores are partial" if any(c.limit is None for c in columns) else "Partial"
-        badges.append(f"{scope}: at most {join_words([f'{limit:,}' for limit in limits])} rows per split")
+        badges.append(f"{scope}: at most {listed([f'{limit:,}' for limit in limits])} rows per split")
     made = sum(own.synthetic for own in sets)
     if made:
         badges.append("Synthetic sentences" + ("" if made == len(sets) else f" in {made} of {len(sets)} sets"))
     if summary.failures:
-        badges.append(count(len(summary.failures), "failure"))
+        badges.append(counted(len(summary.failures), "failure"))
     return badges
 
 
@@ -91,8 +101,8 @@ def _verdict(checks: Checks) -> str:
         return "No checks apply."
     if not (checks.issues or checks.tips):
         return f"All {len(checks.passed)} checks passed."
-    found = [count(len(own), word) for own, word in ((checks.issues, "issue"), (checks.tips, "tip")) if own]
-    return f"The checks found {join_words(found)}; {len(checks.passed)} passed."
+    found = [counted(len(own), word) for own, word in ((checks.issues, "issue"), (checks.tips, "tip")) if own]
+    return f"The checks found {listed(found)}; {len(checks.passed)} passed."
 
 
 def duration(seconds: float) -> str:

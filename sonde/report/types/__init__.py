@@ -17,7 +17,7 @@ from sonde.report.types.analyses import (
     SetRef,
     WordSpaces,
 )
-from sonde.report.types.cell import BaselineComparison, Cell, Information, Score, Verdict
+from sonde.report.types.cell import BaselineComparison, Cell, Information, Meaning, MeaningKind, Score, Verdict
 from sonde.report.types.errors import Bin, ColumnErrors, Confusion, SetErrors, ShownRow
 from sonde.report.types.sets import AuditFinding, PublishedResult, SetSummary
 from sonde.report.types.summary import (
@@ -27,6 +27,7 @@ from sonde.report.types.summary import (
     Diagnosis,
     FailureSummary,
     LayerTable,
+    MissingCells,
     Reproduction,
     Seconds,
     Summary,
@@ -57,6 +58,9 @@ __all__ = [
     "LanguageCorrelation",
     "LayerTable",
     "MapPoint",
+    "Meaning",
+    "MeaningKind",
+    "MissingCells",
     "ProfilePoint",
     "PublishedResult",
     "Reproduction",

@@ -10,6 +10,12 @@ Verdict = Literal["above", "not_significant", "below", "untested"]
 """How a number compares with the best baseline; ``sonde.report.verdict`` has the rule."""
 
 
+MeaningKind = Literal[
+    "holds", "above", "words", "length", "memorised", "untrained", "leak", "chance", "baseline", "few", "untested"
+]
+"""What a score shows; ``sonde.report.meaning`` has the rule."""
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """A metric over the seeds of one cell; shares of one, or bits."""
@@ -34,6 +40,15 @@ class BaselineComparison:
     p: float | None = None
     """Two-sided, adjusted over ``tests`` encoders; None where nothing was tested."""
     tests: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a score shows, by baselines, controls and measures."""
+
+    kind: MeaningKind
+    reason: str
+    """Why, with the numbers, in a few words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sonde.published.sets import Extent
-from sonde.report.types.cell import Cell
+from sonde.report.types.cell import Cell, Meaning
 from sonde.run.variant import VariantSummary
 
 
@@ -45,6 +45,8 @@ class SetSummary:
     classes: int
     n: Mapping[str, int]
     """Rows by split."""
+    label_names: Mapping[str, str] = field(default_factory=dict)
+    """What labels that are codes mean, where the task says so: ``{"NNS": "plural"}``."""
     scored_by: str
     synthetic: bool
     question: str | None
@@ -70,3 +72,5 @@ class SetSummary:
     """What the letters are about; None where there are none."""
     variants: tuple[tuple[VariantSummary, ...], ...] = ()
     """Controls and measures, per column."""
+    meanings: tuple[Meaning | None, ...] = ()
+    """What the scores show, per column; None where there is no score."""

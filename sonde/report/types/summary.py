@@ -11,7 +11,7 @@ from sonde.report.types.cell import Cell
 from sonde.report.types.errors import SetErrors
 from sonde.report.types.sets import SetSummary
 
-VERSION = 4
+VERSION = 5
 """The version of the summary as JSON."""
 
 
@@ -98,6 +98,17 @@ class FailureSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MissingCells:
+    """What the last command requested of an encoder or a baseline, and neither finished nor failed."""
+
+    encoder: str
+    sets: tuple[str, ...]
+    """Names of the sets without a result."""
+    requested: int
+    """Sets that were requested."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
     """What a methodological check found."""
 
@@ -148,8 +159,12 @@ class Summary:
     """How to read each control and measure, in a sentence, by name."""
     diagnoses: tuple[Diagnosis, ...]
     failures: tuple[FailureSummary, ...]
+    missing: tuple[MissingCells, ...] = ()
+    """What was requested and has no result; empty: the run is complete."""
     notes: tuple[str, ...]
     """What is missing, and why."""
+    days: tuple[str, ...] = ()
+    """When commands of the run were started, as days in UTC (ISO 8601); none for runs that did not record it."""
     versions: Mapping[str, tuple[str, ...]]
     """By program, all versions that were used."""
     seconds: Seconds

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sonde.run.control import Control, Table
 from sonde.run.controls._vectors import Floats
 from sonde.run.parts import any_set
+from sonde.run.variant import above_majority
 
 
 def to_gaussian(table: Table, texts: Sequence[str], seed: int) -> Floats:
@@ -28,4 +29,5 @@ control = Control(
     applies_to=any_set,
     table=to_gaussian,
     probe="used",
+    objection=above_majority,
 )

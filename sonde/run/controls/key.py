@@ -40,7 +40,7 @@ from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.errors import TooFewError
 from sonde.run.control import Control
 from sonde.run.parts import Part, Parts, has_train_test_split
-from sonde.run.variant import VariantColumn, estimate, percent, points
+from sonde.run.variant import Objection, PlainScore, VariantColumn, VariantSummary, estimate, percent, points
 from sonde.task import fold
 
 MIN_KEY_TEXTS = 10
@@ -48,6 +48,8 @@ MIN_KEY_TEXTS = 10
 half of the rows and gives keys of two or three rows; 50 makes keys of *of* and *and*."""
 MIN_FORM_SHARE = 0.9
 """The share of rows whose target form must occur in the text; contracted tokens may not."""
+MIN_SEEN_SHARE = 0.5
+"""The share of test rows whose target forms must be in train, for selectivity to say something about the score."""
 MIN_TEST_ROWS = 10
 """Dev and test rows that the control needs."""
 
@@ -180,6 +182,17 @@ def _applies_to(parts: Parts) -> bool:
     return has_train_test_split(parts) and (not parts.train.inputs or parts.words)
 
 
+def _objection(v: VariantSummary, plain: PlainScore) -> Objection | None:
+    """Whether random labels of the same words are learned as well, where the words of test rows are also in train.
+
+    An encoder that knows both words and answers has no selectivity either; if test words are new, its score tells.
+    """
+    low, shown = v.scores.get("selectivity_low"), estimate(v, "selectivity")
+    if low is None or shown is None or low > 0 or v.scores.get("seen", 0.0) < MIN_SEEN_SHARE:
+        return None
+    return Objection("memorised", f"selectivity {shown.text} {shown.margin}".replace("-", "\u2212"))
+
+
 control = Control(
     name="key",
     order=10,
@@ -199,4 +212,5 @@ control = Control(
     parts=key_control,
     probe="used",
     same_test=False,
+    objection=_objection,
 )

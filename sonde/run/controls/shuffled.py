@@ -7,6 +7,7 @@ from dataclasses import replace
 from sonde.run.control import Control
 from sonde.run.controls._labels import shuffled_part
 from sonde.run.parts import Parts, has_train_test_split
+from sonde.run.variant import above_majority
 
 
 def shuffle_labels(parts: Parts, seed: int) -> Parts:
@@ -33,4 +34,5 @@ control = Control(
     applies_to=has_train_test_split,
     parts=shuffle_labels,
     probe="used",
+    objection=above_majority,
 )

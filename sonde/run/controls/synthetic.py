@@ -13,6 +13,7 @@ from sonde.errors import DataError
 from sonde.run.control import Control
 from sonde.run.controls._texts import changed, cut, sentences
 from sonde.run.parts import Parts
+from sonde.run.variant import scores_as_high
 
 
 def replace_words(parts: Parts, seed: int) -> Parts:
@@ -50,4 +51,5 @@ control = Control(
     encodes=True,
     applies_to=_has_training,
     parts=replace_words,
+    objection=scores_as_high("length", "text of as many random words"),
 )

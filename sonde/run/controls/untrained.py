@@ -6,6 +6,7 @@ from sonde.encoders import Spec, load_scheme, scheme_names
 from sonde.errors import SondeError
 from sonde.run.control import Control
 from sonde.run.parts import any_set
+from sonde.run.variant import scores_as_high
 
 OPTION = "random"
 """The option of a scheme for the seed of random weights."""
@@ -42,4 +43,5 @@ control = Control(
     encodes=True,
     applies_to=any_set,
     encoder=untrained,
+    objection=scores_as_high("untrained", "the untrained encoder"),
 )

@@ -9,6 +9,7 @@ import numpy as np
 from sonde.run.control import Control, Table
 from sonde.run.controls._vectors import Floats
 from sonde.run.parts import Parts
+from sonde.run.variant import scores_as_high
 
 
 def to_empty(table: Table, texts: Sequence[str], seed: int) -> Floats:
@@ -29,4 +30,5 @@ control = Control(
     encodes=False,
     applies_to=_has_words,
     table=to_empty,
+    objection=scores_as_high("words", "the probe without the sentence"),
 )

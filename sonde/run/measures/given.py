@@ -25,7 +25,7 @@ from sonde.run.measure import GIVEN, Finished, Measure
 from sonde.run.parts import Part, has_train_test_split
 from sonde.run.scoring import LogProbs, classification_result, log2_of_true, saved_predictions
 from sonde.run.unit import Unit, clusters_of, features_of
-from sonde.run.variant import VariantColumn, bits
+from sonde.run.variant import Explanation, VariantColumn, adds_nothing, bits
 from sonde.stats.classification import log2_loss
 from sonde.stats.information import conditional
 
@@ -130,7 +130,7 @@ def conditional_on(encoder: str) -> Measure:
     return _measure(encoder, encoder, f"those of {encoder}")
 
 
-def _measure(name: str, encoder: str, what: str, order: int = 1000) -> Measure:
+def _measure(name: str, encoder: str, what: str, order: int = 1000, explanation: Explanation | None = None) -> Measure:
     return Measure(
         name=f"{GIVEN}{name}",
         order=order,
@@ -139,10 +139,11 @@ def _measure(name: str, encoder: str, what: str, order: int = 1000) -> Measure:
         applies_to=lambda parts: has_train_test_split(parts) and not parts.train.inputs,
         compute=compute,
         given=encoder,
+        objection=adds_nothing(explanation, what) if explanation else None,
     )
 
 
 measures = (
-    _measure("length", "baseline:length", "the number of tokens", 30),
-    _measure("words", "baseline:hash?dim=256", "a bag of words, hashed to 256 dimensions", 40),
+    _measure("length", "baseline:length", "the number of tokens", 30, "length"),
+    _measure("words", "baseline:hash?dim=256", "a bag of words, hashed to 256 dimensions", 40, "words"),
 )

@@ -149,6 +149,7 @@ class AlignmentSite:
         styles = sibling_file("sonde.report.page", "page.css") + sibling_file(__package__, "words.css")
         scripts = [
             sibling_file("sonde.report.page", "scripts/start.js"),
+            sibling_file("sonde.serve", "client.js"),
             *(sibling_file(__package__, name) for name in ("words.js", "picture.js")),
         ]
         made = environment(()).from_string(sibling_file(__package__, "words.html")).render(

@@ -1,18 +1,11 @@
 // Translate a word: asks the server of the page. Answers are inserted as text nodes, never as HTML.
 (() => {
   "use strict";
-  const { data, byId } = window.sonde;
+  const { data, byId } = window.sonde, { make, ask } = window.sonde.live;
   const form = byId("ask"), box = byId("word"), map = byId("map"), answer = byId("answer");
   const SIDES = { source: 0, target: 1 }, EVERY = 1500;
   let request = 0, timer = null, listed = "";
 
-  // Elements of text: make("td", "none", "–"), or with children in the place of the text
-  function make(tag, cls, ...inside) {
-    const element = document.createElement(tag);
-    if (cls) element.className = cls;
-    element.append(...inside.filter((part) => part !== null));
-    return element;
-  }
   const shown = (word) => word.shown || word.word;
   // At most so many characters of it; titles have the rest
   function short(text, most = 60) {
@@ -26,19 +19,6 @@
   function tell(message, bad = false, where = "told") {
     byId(where).textContent = message;
     byId(where).classList.toggle("bad", bad);
-  }
-
-  async function ask(path, body) {
-    const options = body ? { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) } : {};
-    let response;
-    try {
-      response = await fetch(path, options);
-    } catch {
-      throw new Error("The server does not respond; is `sonde serve` still running?");
-    }
-    const found = await response.json();
-    if (!response.ok) throw new Error(found.error);
-    return found;
   }
 
   // The maps, and whether CSLS is ready

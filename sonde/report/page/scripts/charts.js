@@ -49,6 +49,8 @@
     });
     figure.view?.finalize();
     figure.view = made;
+    // the plot has a name, and the numbers are in a table: its hundreds of marks need not be read out
+    plot.querySelector("svg")?.setAttribute("aria-hidden", "true");
     plot.classList.add("drawn");
   }
 
@@ -111,7 +113,7 @@
     figure.querySelector(".numbers").addEventListener("toggle", (event) => event.target.open && list(figure));
   }
 
-  // Charts whose mode can be switched: scores, or ratios to an encoder or a language
+  // Charts whose mode can be switched: scores, or ratios to a column or a language
   for (const figure of figures) {
     const mode = figure.querySelector("select.mode");
     if (!mode) continue;

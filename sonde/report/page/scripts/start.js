@@ -63,15 +63,34 @@ window.sonde = (() => {
     setTimeout(() => (pressed.textContent = name), 1500);
   });
 
-  // In print all details are open, except for long lists; afterwards they are closed again
+  // What is wider than its frame says so, until its end is in view
+  const frames = new ResizeObserver((seen) => seen.forEach((s) => cue(s.target)));
+  function cue(frame) {
+    const wide = frame.scrollWidth > frame.clientWidth + 1;
+    frame.classList.toggle("more", wide && frame.scrollLeft + frame.clientWidth < frame.scrollWidth - 1);
+    let line = frame.nextElementSibling;
+    if (!line?.classList.contains("cue")) {
+      if (!wide) return;
+      line = make("p", "Scroll sideways for more \u2192", { class: "cue", "aria-hidden": "true" });
+      frame.after(line);
+    }
+    line.hidden = !wide;
+  }
+  function watch(frame) {
+    frames.observe(frame);
+    frame.addEventListener("scroll", () => cue(frame), { passive: true });
+  }
+  document.querySelectorAll(".scroll").forEach(watch);
+
+  // In print details are open, except for long lists, passed checks and tables of controls; afterwards they are closed again
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("main details:not([open]):not(.numbers, .long)")];
+    opened = [...document.querySelectorAll("main details:not([open]):not(.numbers, .long, .passed, .group)")];
     for (const found of opened) found.open = true;
   });
   addEventListener("afterprint", () => {
     for (const found of opened) found.open = false;
   });
 
-  return { data, byId, make, option, announce };
+  return { data, byId, make, option, announce, watch };
 })();

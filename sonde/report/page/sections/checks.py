@@ -16,9 +16,8 @@ def data(page: PageData) -> Mapping[str, object]:
 
 section = Section(
     name="checks",
-    order=10,
+    order=20,
     title="Checks",
-    intro="What a careful reviewer would ask, checked by rule: an issue can mislead, a tip is good to know.",
     template=sibling_file(__package__, "checks.html"),
     data=data,
     absent=lambda page: None if page.summary.checks else "",

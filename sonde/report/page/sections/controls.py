@@ -1,17 +1,34 @@
-"""Controls and measures: what to compare a score with."""
+"""What the scores mean: a verdict per set and encoder, and the controls and measures that it rests on."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
+from sonde.report.columns import Column
+from sonde.report.meaning import MEANINGS
 from sonde.report.page.section import PageData, Section, sibling_file
-from sonde.report.variant_tables import variant_tables
+from sonde.report.variant_tables import column_tables
 from sonde.report.word_texts import is_of_words
 
 
 def data(page: PageData) -> Mapping[str, object]:
-    """A table of controls and one of measures per encoder."""
-    return {"tables": list(variant_tables(page.brief))}
+    """The verdicts, with how often each occurs; and a table of controls and one of measures per encoder."""
+    sets = page.brief.sets
+    counts = Counter(found.kind for own in sets for found in own.meanings if found is not None)
+    return {
+        "columns": page.brief.columns,
+        "meanings": MEANINGS,
+        "counts": [(kind, counts[kind]) for kind in MEANINGS if counts[kind]],
+        "judged": any(found is not None for own in sets for found in own.meanings),
+        "groups": _groups(page),
+    }
+
+
+def _groups(page: PageData) -> list[tuple[str, list[tuple[str, list[Column]]]]]:
+    """The tables of each encoder."""
+    found = [(name, list(column_tables(page.brief, i))) for i, name in enumerate(page.names)]
+    return [(name, tables) for name, tables in found if tables]
 
 
 def absent(page: PageData) -> str | None:
@@ -25,10 +42,11 @@ def absent(page: PageData) -> str | None:
 
 section = Section(
     name="controls",
-    order=40,
-    title="Controls and measures",
-    intro="What to compare a score with: controls remove one source of information and probe what is left; "
-    "measures ask another question about the same vectors.",
+    order=28,
+    title="What the scores mean",
+    intro="A score above chance may come from the words, from text length, or from what the probe memorises. Each "
+    "verdict is the first that applies of baselines, controls and measures; holds: significantly above the best "
+    "baseline, and nothing that was run explains it otherwise.",
     template=sibling_file(__package__, "controls.html"),
     data=data,
     absent=absent,

@@ -126,6 +126,7 @@
     const n = sum(own.length.map((b) => b[2]));
     const right = sum(own.length.map((b) => b[3]));
     byId("errors-sum").textContent = `${whole(n - right)} of ${whole(n)} test rows are wrong: ${near ? "precision@1" : "accuracy"} ${points(right / n)} %.`;
+    byId("errors-codes").textContent = errors[set].codes ? `In the set: ${errors[set].codes}.` : "";
     for (const id of ["errors-matrix", "errors-bias"]) byId(id).hidden = near;
     byId("errors-length").hidden = near && own.length.length < 2;
     byId("errors-by-probe").hidden = near;

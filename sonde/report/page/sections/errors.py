@@ -14,7 +14,7 @@ def script_data(page: PageData) -> object:
     return {
         "names": set_names(page.summary.sets),
         "columns": page.names,
-        "errors": pack_errors(page.summary.errors),
+        "errors": pack_errors(page.summary.errors, [own.label_names for own in page.summary.sets]),
         "retrieved": [own.scored_by == "precision@1" for own in page.summary.sets],
         "best": [_best(own) for own in page.summary.sets],
     }

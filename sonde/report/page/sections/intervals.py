@@ -5,7 +5,7 @@ from sonde.report.page.section import Section, unless_charts
 section = Section(
     name="intervals",
     order=30,
-    title="Confidence intervals",
+    title="Charts of the scores",
     intro="Where two intervals overlap widely, the order of the two encoders may be due to chance. † marks scores that "
     "are not significantly better than the best baseline.",
     words_intro="Where two intervals overlap widely, the order of the two systems may be due to chance. † marks scores "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sonde.report.languages import task_means
 from sonde.report.page.section import PageData, Section, sibling_file
-from sonde.report.page.text import join_words, languages_of
+from sonde.report.page.text import languages_of
+from sonde.report.wording import listed
 
 
 def absent(page: PageData) -> str | None:
@@ -14,7 +15,7 @@ def absent(page: PageData) -> str | None:
     found = languages_of(page.summary)
     if len(found) < 2:
         return f"There is only one language: {found[0]}." if found else "The language of the sets is not known."
-    return f"No task is available in two of the languages ({join_words(found)})."
+    return f"No task is available in two of the languages ({listed(found)})."
 
 
 section = Section(

@@ -1,12 +1,16 @@
 // The table of scores: sorted by any column, its encoders by any set; rows and columns filtered by name.
 "use strict";
 (() => {
-  const { byId, make, announce } = window.sonde;
+  const { byId, make, announce, data } = window.sonde;
   const table = byId("scores");
   if (!table) return;
   const head = table.tHead.rows[0];
   const body = table.tBodies[0];
-  const order = (cell) => (cell.dataset.order === undefined ? null : Number(cell.dataset.order));
+  /** What a cell is sorted by: what it shows. */
+  const order = (cell) => {
+    const shown = table.classList.contains("gains") && cell.dataset.kind === "encoder" ? cell.dataset.gain : cell.dataset.order;
+    return shown === undefined ? null : Number(shown);
+  };
 
   /** Wrap what a heading says into a button. */
   function button(heading, around, title) {
@@ -17,7 +21,7 @@
   }
   for (const heading of head.cells) button(heading, heading, "Sort the sets by this column");
   if (head.querySelectorAll('[data-kind="encoder"]').length > 1) {
-    for (const row of body.rows) button(row.cells[0], row.cells[0].querySelector(".label"), "Sort the encoders by this set");
+    for (const row of body.rows) button(row.cells[0], row.cells[0].querySelector(".label"), `Sort the ${data.noun}s by this set`);
   }
 
   /** Numbers fall at first and names rise; pressed again, the other way round. What has no number comes last. */
@@ -54,7 +58,7 @@
       const before = cells[places[places.length - 1] + 1] || null;
       for (const place of sorted) row.insertBefore(cells[place], before);
     }
-    announce(`Encoders sorted by ${heading.textContent.trim()}`);
+    announce(`Columns sorted by ${heading.textContent.trim()}`);
   }
 
   // A table that fits needs no frame to scroll in, and its heading stays in view while the page is scrolled
@@ -79,9 +83,21 @@
       rows += !row.hidden;
     }
     const all = head.querySelectorAll('[data-kind="encoder"]').length;
-    byId("shown").textContent = rows === body.rows.length && columns === all ? "" : `${rows} of ${body.rows.length} sets, ${columns} of ${all} encoders`;
+    byId("shown").textContent = rows === body.rows.length && columns === all ? "" : `${rows} of ${body.rows.length} sets, ${columns} of ${all} ${data.noun}s`;
   }
   sets.addEventListener("input", filter);
   encoders.addEventListener("input", filter);
+  // Scores, or points above the best baseline, which are comparable across sets
+  byId("gains")?.addEventListener("change", (event) => {
+    const gains = event.target.checked;
+    table.classList.toggle("gains", gains);
+    for (const cell of table.querySelectorAll("td[data-gain]")) {
+      const text = cell.firstChild;
+      cell.dataset.score ??= text.data;
+      const gain = Number(cell.dataset.gain);
+      text.data = gains ? `${gain < 0 ? "\u2212" : "+"}${Math.abs(gain).toFixed(1)}` : cell.dataset.score;
+    }
+    announce(gains ? "Points above the best baseline" : "Scores");
+  });
   byId("all-baselines")?.addEventListener("change", (event) => table.classList.toggle("every", event.target.checked));
 })();

@@ -26,12 +26,11 @@ def script_data(page: PageData) -> object:
 
 section = Section(
     name="results",
-    order=20,
+    order=10,
     title="Results",
-    intro="Rows are sets, columns are encoders; ± is half the width of a 95\u00a0% interval, for the encoder where "
-    "probes were retrained and otherwise for the trained probe. Encoders that share a letter on a set are not "
-    "significantly different on it. † marks scores that are not significantly better than the best baseline. Click a "
-    "heading to sort.",
+    intro="Scores are not comparable across rows, as chance levels differ. Colours are: how far a score is above "
+    "(blue) or below (orange) the best baseline of its set. No colour: not significant; †: not significantly better. "
+    "In bold: the best of a set, and what is not significantly different from it.",
     words_intro=RESULTS_INTRO,
     template=sibling_file(__package__, "results.html"),
     data=data,

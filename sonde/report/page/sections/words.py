@@ -16,7 +16,7 @@ section = Section(
     order=35,
     title="Words",
     intro="What the scores of spaces of words are made of, and what was left out, since a word is not in a vocabulary.",
-    template=sibling_file(__package__, "controls.html"),
+    template=sibling_file(__package__, "words.html"),
     data=lambda page: {"tables": list(word_tables(page.brief))},
     absent=absent,
 )

@@ -1,0 +1,128 @@
+"""What the demo found, in sentences that are computed from its results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from sonde.report.types import Summary
+
+CHANCE_POINTS = 0.06
+"""A score whose interval begins less than this above the majority baseline says next to nothing."""
+PERMUTED, UNTRAINED = "permuted", "?random=0"
+
+
+class Found(NamedTuple):
+    """One encoder on one set."""
+
+    encoder: str
+    task: str
+    score: float
+    low: float
+    """Where its interval begins."""
+    baseline: float
+    """The score of the best baseline."""
+    above: bool
+    """Whether it is significantly better than that."""
+    permuted: float | None = None
+    """Its score with the words of every sentence in random order."""
+
+
+def tell_story(summary: Summary) -> list[str]:
+    """What words alone know, what encoders know beyond them, what nobody knows, and what order and training add."""
+    return tell([*_read(summary)], _majorities(summary))
+
+
+def tell(found: Sequence[Found], majorities: dict[str, float]) -> list[str]:
+    """The same, from the results and the score of the majority baseline by task."""
+    tasks = list(dict.fromkeys(one.task for one in found))
+    beyond = [one for one in found if one.above]
+    chance = [task for task in tasks if _at_chance([one for one in found if one.task == task], majorities[task])]
+    words = [task for task in tasks if task not in chance and task not in {one.task for one in beyond}]
+    baselines = {one.task: one.baseline for one in found}
+    told = []
+    if words:
+        scores = _listed([f"{task} ({_points(baselines[task])})" for task in words])
+        told.append(f"Words alone: no encoder is significantly better than the best baseline on {scores}.")
+    told.append(_beyond(beyond, [one.encoder for one in found]))
+    if chance:
+        told.append(f"Nobody: no score is clearly above chance on {_listed(chance)}.")
+    if why := [*_order(beyond), *_training(beyond, found)]:
+        told.append(f"Why: {'; '.join(why)}.")
+    return told
+
+
+def _read(summary: Summary) -> Iterator[Found]:
+    names = [column.name for column in summary.columns]
+    for each in summary.sets:
+        for column, cell in enumerate(each.cells):
+            if cell is None or cell.against is None:
+                continue
+            variants = each.variants[column] if each.variants else ()
+            yield Found(
+                names[column],
+                each.task,
+                cell.accuracy,
+                cell.accuracy if cell.low is None else cell.low,
+                cell.against.value,
+                cell.against.verdict == "above",
+                next((variant.value for variant in variants if variant.of == PERMUTED), None),
+            )
+
+
+def _majorities(summary: Summary) -> dict[str, float]:
+    """The score of the majority baseline by task, or of a guess if it was not run."""
+    places = [i for i, column in enumerate(summary.baselines) if column.encoder == "majority"]
+    found = {}
+    for each in summary.sets:
+        scores = [cell.accuracy for i in places if (cell := each.baselines[i]) is not None]
+        found[each.task] = scores[0] if scores else 1 / each.classes
+    return found
+
+
+def _at_chance(own: Sequence[Found], majority: float) -> bool:
+    """Whether neither the encoders nor the baselines are clearly above the majority baseline on a set."""
+    most = majority + CHANCE_POINTS
+    return not any(one.above or one.low >= most for one in own) and all(one.baseline < most for one in own)
+
+
+def _beyond(beyond: Sequence[Found], encoders: Sequence[str]) -> str:
+    """Who is significantly better than the best baseline, and where."""
+    parts = []
+    for encoder in dict.fromkeys(one.encoder for one in beyond):
+        own = [one for one in beyond if one.encoder == encoder]
+        sets = [f"{one.task} ({_points(one.score)} to {_points(one.baseline)})" for one in own]
+        parts.append(f"{encoder} on {_listed(sets)}")
+    if none := [name for name in dict.fromkeys(encoders) if name not in {one.encoder for one in beyond}]:
+        parts.append(f"{_listed(none)} on none")
+    return f"Beyond words: significantly better than the best baseline are {'; '.join(parts)}."
+
+
+def _order(beyond: Sequence[Found]) -> list[str]:
+    """How much of what is known beyond words is lost with the order of the words."""
+    drops: dict[str, list[float]] = {}
+    for one in beyond:
+        if one.permuted is not None:
+            drops.setdefault(one.encoder, []).append(one.score - one.permuted)
+    texts = [f"{encoder} by {_points(max(0.0, sum(own) / len(own)))}" for encoder, own in drops.items()]
+    return [f"with their words in random order, these scores fall by points: {_listed(texts)}"] if texts else []
+
+
+def _training(beyond: Sequence[Found], found: Sequence[Found]) -> list[str]:
+    """How much of what is known beyond words an encoder knew before it was trained."""
+    told = []
+    for encoder in dict.fromkeys(one.encoder for one in beyond):
+        twin = {one.task: one.score for one in found if one.encoder == encoder + UNTRAINED}
+        gains = [one.score - twin[one.task] for one in beyond if one.encoder == encoder and one.task in twin]
+        if gains:
+            told.append(f"before training, {encoder} was {_points(sum(gains) / len(gains))} points lower there")
+    return told
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:.0f}"
+
+
+def _listed(items: Sequence[str]) -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -1,0 +1,191 @@
+"""The sentences that a run is summed up in, on summaries written by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from sonde.report.answer import answer, answer_note
+from sonde.report.types import BaselineComparison, Meaning
+from sonde.report.wording import counted, listed
+from tests.report.summaries import cell, column, set_summary, summary
+
+TESTED = {
+    "+": ("above", 0.01),
+    "o": ("not_significant", 0.4),
+    "-": ("below", 0.9),
+    "?": ("untested", None),
+    "_": ("below", None),
+}
+
+
+def compared(sign, tests, baseline="nb-uni", value=0.6):
+    """A cell with a verdict: above, not significant, below, untested; ``None`` without a cell."""
+    if sign == ".":
+        return None
+    verdict, p = TESTED[sign]
+    score = value + {"+": 0.2, "o": 0.02, "-": -0.1, "?": 0.2, "_": -0.1}[sign]
+    return cell(score, against=BaselineComparison(baseline, value, verdict, p, tests))
+
+
+def table(encoders, rows, **more):
+    """A summary from a sign per encoder and set."""
+    sets = [
+        set_summary(name, [compared(sign, len(encoders), **how) for sign in signs], [cell(0.6)])
+        for name, (signs, how) in ((n, (r, {}) if isinstance(r, str) else r) for n, r in rows.items())
+    ]
+    return summary(sets, [column(name) for name in encoders], [column("nb-uni", probe=None)], **more)
+
+
+@pytest.mark.parametrize(
+    ("encoders", "rows", "expected"),
+    [
+        (
+            ["USE", "static:"],
+            {"tense": "++", "passive": "+o", "shift": "--", "number": "+-"},
+            [
+                "USE is significantly better than the best baseline on 3 of 4 sets: tense, passive and number; static: "
+                "on 1 of 4 (tense).",
+                "No encoder is significantly better on shift (nb-uni 60.0).",
+            ],
+        ),
+        (
+            ["a", "b", "c"],
+            {"tense": "++-", "passive": "++o"},
+            ["a and b are significantly better than the best baseline on both sets; c on none."],
+        ),
+        (
+            ["a", "b"],
+            {"tense": "o-", "passive": "--"},
+            ["Neither encoder is significantly better than the best baseline on either set."],
+        ),
+        (
+            ["a", "b", "c"],
+            {"tense": "o--", "passive": "---", "shift": "oo-"},
+            ["None of the 3 encoders is significantly better than the best baseline on any of the 3 sets."],
+        ),
+        (["a"], {"tense": "o"}, ["a is not significantly better than the best baseline on tense."]),
+        (
+            ["a"],
+            {"tense": "+", "shift": "o", "length": ("-", {"baseline": "length", "value": 0.992})},
+            [
+                "a is significantly better than the best baseline on 1 of 3 sets: tense.",
+                "It is not significantly better on shift (nb-uni 60.0) and length (length 99.2).",
+            ],
+        ),
+        (
+            ["a", "b", "c"],
+            {"tense": "++-"},
+            ["On tense, a and b are significantly better than the best baseline (nb-uni, 60.0); c is not."],
+        ),
+        # b was not run on two of the sets
+        (
+            ["a", "b"],
+            {"tense": "++", "passive": "+.", "shift": "+.", "number": "+-"},
+            ["a is significantly better than the best baseline on all 4 sets; b on 1 of its 2 (tense)."],
+        ),
+        (
+            ["a", "b", "c"],
+            {"tense": "+++", "passive": "+.o", "shift": "o++"},
+            [
+                "a is significantly better than the best baseline on 2 of 3 sets: tense and passive; b on both of its "
+                "sets; c on 2 of 3 (tense and shift)."
+            ],
+        ),
+        # correlations are not tested, and not counted
+        (
+            ["a", "b"],
+            {"tense": "+o", "shift": "+o", "STS": "??"},
+            ["a is significantly better than the best baseline on both sets; b on none."],
+        ),
+        (
+            ["a", "b"],
+            {"SICK": "?_", "STS": "??"},
+            ["Better than the best baseline, though no difference was tested: a on 2 of 2 sets and b on 1 of 2 sets."],
+        ),
+    ],
+)
+def test_who_is_better_than_the_best_baseline(encoders, rows, expected):
+    assert list(answer(table(encoders, rows))) == expected
+
+
+def test_many_encoders_and_sets_stay_short():
+    encoders = [f"encoder {i}" for i in range(20)]
+    rows = {f"set {j}": "".join("+" if j < 30 - 2 * i else "o" for i in range(20)) for j in range(30)}
+    who, *nobody = answer(table(encoders, rows))
+    assert not nobody
+    assert who == (
+        "encoder 0 is significantly better than the best baseline on all 30 sets; encoder 1 on 28 of 30, all but set "
+        "28 and set 29; encoder 2 on 26 of 30; encoder 3 on 24 of 30; 11 others on at most 22; the other 5 on none."
+    )
+
+
+def test_without_baselines_the_letters_count():
+    sets = [
+        set_summary("tense", [cell(0.9, letters="a"), cell(0.8, letters="b")], letters_about="encoder"),
+        set_summary("shift", [cell(0.9, letters="a"), cell(0.89, letters="a")], letters_about="encoder"),
+    ]
+    found = summary(sets, [column("a"), column("b")])
+    first, second = answer(found)
+    assert first.startswith("2 encoders on 2 sets, without baselines: ")
+    assert second == "a is significantly better than the other on 1 of 2 sets: tense."
+    assert answer_note(found) == ""
+
+
+def test_systems_of_words_are_not_called_encoders():
+    rows = {"en-fr": ("+o", {"baseline": "copy", "value": 0.2}), "fr-en": ("oo", {"baseline": "copy", "value": 0.3})}
+    found = table(["muse", "muse"], rows)
+    columns = [column("muse", probe=p, label=("muse", p)) for p in ("csls", "nn")]
+    found = summary(found.sets, columns, [column("copy", probe=None)])
+    assert list(answer(found)) == [
+        "muse (csls) is significantly better than the best baseline on 1 of 2 sets: en-fr; muse (nn) on none.",
+        "No system is significantly better on fr-en (copy 30.0).",
+    ]
+    assert "Holm over the systems of a set" in answer_note(found)
+
+
+def test_losses_are_in_bits_and_nothing_without_results_is_said():
+    found = table(["a"], {"tense": "+"}, metric="log2_loss")
+    assert answer(found) == ("On tense, a is significantly better than the best baseline (nb-uni, 0.60 bits).",)
+    assert answer(summary()) == ()
+    assert answer(table(["a"], {"tense": "."})) == ()
+
+
+def test_the_note_says_what_was_adjusted():
+    one = table(["a"], {"tense": "+"})
+    assert answer_note(one) == "Paired tests on the same test rows at 5\u00a0%."
+    more = table(["a", "b"], {"tense": "+o", "shift": "--", "STS": "??"})
+    assert answer_note(more) == (
+        "Paired tests on the same test rows at 5\u00a0%, adjusted by Holm over the encoders of a set. They are not "
+        "adjusted over sets. 1 set without a test is not counted."
+    )
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        (("holds", "holds", "chance"), "The controls object to none of these 2 results."),
+        (
+            ("holds", "words", "chance"),
+            "The controls object to 1 of 2 of these results: a on shift (explained by words).",
+        ),
+        (("memorised", "above", "chance"), "The controls object to a on tense (memorised)."),
+        (("above", "holds", "chance"), "The controls do not object to this result."),
+        (("above", "above", "chance"), None),
+    ],
+)
+def test_what_controls_object_to(kinds, expected):
+    found = table(["a"], {"tense": "+", "shift": "+", "number": "o"})
+    sets = [replace(s, meanings=(Meaning(kind, ""),)) for s, kind in zip(found.sets, kinds, strict=True)]
+    sentences = answer(replace(found, sets=tuple(sets)))
+    assert sentences[2:] == ((expected,) if expected else ())
+
+
+def test_names_are_shown_as_text():
+    hidden = chr(0x202E)
+    assert hidden not in "".join(answer(table([f"a{hidden}b"], {"tense": "+", "shift": "o"})))
+
+
+def test_lists_and_numbers():
+    assert [listed("abcd"[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
+    assert listed("abcde", most=3, more="more sets") == "a, b and 3 more sets"
+    assert (counted(1, "set"), counted(1000, "set")) == ("1 set", "1,000 sets")

@@ -1,0 +1,81 @@
+"""The progress of a run: every cell is counted once, and what is in work is named."""
+
+import pytest
+
+from sonde.core.progress import split_stage
+from sonde.errors import EncoderError
+from sonde.run import evaluate
+from sonde.run.tally import name_of
+from tests.report.runs import cell
+from tests.run.sets import Knowing, dataset
+
+
+class Layered(Knowing):
+    """Three layers, which are known when it is loaded."""
+
+    layers = ("0", "1", "2")
+
+    def __call__(self, texts):
+        vectors = super().__call__(texts)
+        return [vectors, vectors, vectors]
+
+
+class Broken(Knowing):
+    def __call__(self, texts):
+        raise EncoderError("broken")
+
+
+def told(folder, encoders, sets, **more):
+    """The cells that a run reports as done, and all of them; and what it names as in work."""
+    facts = []
+    evaluate(encoders, sets, folder, resample=0, progress=lambda *fact: facts.append(fact), **more)
+    cells = [(split_stage(stage)[1], done, of) for stage, done, of in facts if split_stage(stage)[0] == "cells"]
+    return [fact[1:] for fact in cells], [now for now, *_ in cells]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_cell_is_counted_once(tmp_path, jobs):
+    sets = [dataset(), dataset("own/other", n=(100, 40, 60))]
+    cells, now = told(tmp_path / "run", {"k": Knowing()}, sets, seeds=(1, 2), jobs=jobs)
+    # two seeds of the encoder, and random and hashed vectors, on two sets
+    assert cells[-1] == (8, 8)
+    done = [done for done, _ in cells]
+    assert done == sorted(done)
+    assert set(done) >= {0, 2, 4, 5, 6, 7, 8} if jobs == 1 else 8 in done
+    assert "loading k" in now
+    assert "encoding with k" in now
+    if jobs == 1:
+        assert "probing k on own/task" in now
+        assert "probing baseline:hash on own/other" in now
+
+
+def test_what_was_finished_before_counts_as_done(tmp_path):
+    told(tmp_path / "run", {"k": Knowing()}, [dataset()])
+    cells, now = told(tmp_path / "run", {"k": Knowing(), "new": Knowing(name="new")}, [dataset()])
+    assert cells[-1] == (4, 4)
+    assert not any("probing k " in each for each in now)
+
+
+def test_layers_count_when_they_are_known(tmp_path):
+    cells, _ = told(tmp_path / "run", {"k": Layered()}, [dataset()])
+    assert cells[0] == (0, 3)  # as if it had one
+    assert cells[-1] == (5, 5)
+
+
+def test_what_fails_is_done(tmp_path):
+    cells, _ = told(tmp_path / "run", {"broken": Broken(), "k": Knowing()}, [dataset()])
+    assert cells[-1] == (4, 4)
+    cells, now = told(tmp_path / "other", ["py:gone.py:f", "baseline:words"], [dataset()])
+    assert cells[-1] == (4, 4)
+    assert "loading py:gone.py:f" in now
+
+
+def test_controls_and_measures_are_cells(tmp_path):
+    cells, now = told(tmp_path / "run", {"k": Knowing()}, [dataset()], controls=["norm"], measures=["online"])
+    assert cells[-1][0] == cells[-1][1]
+    assert "probing k on own/task (online)" in now
+
+
+def test_an_untrained_twin_has_a_name_of_its_own():
+    assert name_of(cell("st:a")) == "st:a"
+    assert name_of(cell("st:a", variant="untrained")) == "st:a (untrained)"
