@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import cyclopts
+from cyclopts import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from sonde.transfer.xnli.pairs import Pair
 
-xnli = cyclopts.App(name="xnli", help="Votes, lengths, cue words and agreement of NLI pairs.", version_flags=())
+xnli = cyclopts.App(
+    name="xnli", help="Zero-shot accuracy, votes, lengths, cue words and agreement of NLI pairs.", version_flags=()
+)
 
 
 @xnli.command
@@ -140,6 +143,48 @@ def agreement(gold: str, other: str, /, *, language: str = "") -> int:
     return 0
 
 
+@xnli.command
+def zero_shot(*files: str, encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))], classifier: str) -> int:
+    """Apply the classifier of an English encoder to pairs of other languages, as it is.
+
+    Parameters
+    ----------
+    files: str
+        xnli.test.tsv, or files such as test-fr.tsv, whose names say their language.
+    encoder: tuple[str, ...]
+        The encoders of the pairs: copies of the English one, or a family, which has one for each language. May be
+        repeated: others are compared with the first, by the pairs that only one of them has right.
+    classifier: str
+        The encoder whose classifier is used: trained:FOLDER, of `sonde train nli`.
+    """
+    from sonde.training.installed import require_training
+
+    require_training()
+    from sonde.stats.paired import mcnemar
+    from sonde.transfer.xnli.zero_shot import zero_shot as score
+
+    rows: list[tuple[str, ...]] = [("language", "pairs", "encoder", "accuracy", "95 % interval", "from the first")]
+    for file in _named(files):
+        groups: dict[str, list[Pair]] = {}
+        for pair in _pairs(file):
+            groups.setdefault(pair.language, []).append(pair)
+        for language, pairs in groups.items():
+            first = None
+            for name in encoder:
+                found = score(classifier, name, pairs)
+                first = first or found
+                low, high = (100 * end for end in found.interval)
+                rest = ""
+                if found is not first:
+                    test = mcnemar(found.right, first.right)
+                    ends = f"{100 * test.low:+.1f} to {100 * test.high:+.1f}"
+                    rest = f"{100 * test.difference:+.1f} ({ends})"
+                numbers = f"{100 * found.accuracy:.1f} %", f"{low:.1f} to {high:.1f} %", rest
+                rows.append((language or "(not known)", f"{found.n:,}", name, *numbers))
+    _print(rows)
+    return 0
+
+
 def _named(files: tuple[str, ...]) -> tuple[str, ...]:
     from sonde.errors import UsageError
 
@@ -171,7 +216,7 @@ def _print(rows: Sequence[tuple[str, ...]]) -> None:
     header, *lines = rows
     table = Table(box=None, pad_edge=False, header_style="bold")
     for place, name in enumerate(header):
-        table.add_column(name, justify="left" if place == 0 or name in ("word", "tokeniser") else "right")
+        table.add_column(name, justify="left" if place == 0 or name in ("word", "tokeniser", "encoder") else "right")
     for line in lines:
         table.add_row(*(Text(printable(cell)) for cell in line))
     out().print(table)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
 from sonde.encoders.schemes.family import Family
-from sonde.errors import UsageError
+from sonde.errors import SondeWarning, UsageError
 from sonde.run.config import PreparedSet, RunConfig
 from sonde.run.encoder_cells import encoder_failure
 from sonde.run.parts import Part, Parts
@@ -24,7 +25,19 @@ def in_languages(config: RunConfig, name: str, family: Family, sets: Sequence[Pr
             found.append(replace(s, parts=parts_in_languages(s.parts, family), plain=plain, variant=variant))
         except UsageError as e:
             config.fail(encoder_failure(name, s.parts), e)
+    # variants have the languages of their sets
+    if found and found[0].plain is None and (idle := set(family.members) - _languages(found, family)):
+        warnings.warn(
+            SondeWarning(f"{name} has members for {', '.join(sorted(idle))}, and no set is in that language."),
+            stacklevel=2,
+        )
     return found
+
+
+def _languages(sets: Sequence[PreparedSet], family: Family) -> set[str]:
+    """The languages of the members that sets need."""
+    codes = {code for s in sets for code in (s.parts.language, s.parts.train_language) if code}
+    return {family.language(code) for code in codes}
 
 
 def parts_in_languages(parts: Parts, family: Family) -> Parts:

@@ -6,6 +6,8 @@ import pytest
 
 from sonde.corpus import Corpus
 from sonde.corpus.conllu import read_conllu, write_conllu
+from sonde.corpus.sentence import Sentence
+from sonde.corpus.toy import translated
 from sonde.corpus.toy.morphology import CASE_SUFFIXES, stem
 from sonde.errors import UsageError
 from sonde.make import make_sets
@@ -13,6 +15,8 @@ from sonde.make.request import select_tasks
 from tests.command_line import sonde
 
 N = 400
+STEM_OF_DOG = "nipurun"
+"""As the code first made it."""
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +29,31 @@ def test_it_is_the_same_every_time_and_in_shards(parallel):
     corpus = Corpus.synthetic(N, language="qto")
     assert list(corpus) == toy
     assert sorted(s.id for shard in range(2) for s in corpus.sentences(shard, 2)) == sorted(s.id for s in toy)
-    # made with this code: another text would change sets that others have made
-    assert toy[1].text == "Teyetunri ribotusri toho gagodane guzutume sigizalna toyidun?"
+
+
+def test_a_sentence_by_hand():
+    english = Sentence(
+        "s1", "The old dogs saw a cat in Rome.", ("The", "old", "dogs", "saw", "a", "cat", "in", "Rome", "."),
+        lemmas=("the", "old", "dog", "see", "a", "cat", "in", "Rome", "."),
+        upos=("DET", "ADJ", "NOUN", "VERB", "DET", "NOUN", "ADP", "PROPN", "PUNCT"),
+        feats=("Definite=Def|PronType=Art", "Degree=Pos", "Number=Plur",
+               "Mood=Ind|Number=Plur|Person=3|Tense=Past|VerbForm=Fin", "Definite=Ind|PronType=Art", "Number=Sing", "_",
+               "Number=Sing", "_"),
+        heads=(2, 2, 3, -1, 5, 3, 7, 3, 3),
+        deprels=("det", "amod", "nsubj", "root", "det", "obj", "case", "obl", "punct"),
+    )  # fmt: skip
+    found = translated(english)
+    dog, old, cat, see, within = (stem(*one) for one in (
+        ("dog", "NOUN"), ("old", "ADJ"), ("cat", "NOUN"), ("see", "VERB"), ("in", "ADP")
+    ))  # fmt: skip
+    # plural ri, nominative without a suffix, definite e; locative ta; accusative m; past du with the plural n
+    assert found.text == f"{dog.capitalize()}rie {old}ri Rometa {within} {cat}m {see}dun."
+    assert found.feats[0] == "Case=Nom|Definite=Def|Number=Plur"
+    assert found.feats[1] == "Case=Nom|Degree=Pos|Number=Plur"
+    assert found.heads == (5, 0, 5, 2, 5, -1, 5)
+    assert found.deprels == ("nsubj", "amod", "obl", "case", "obj", "root", "punct")
+    # another stem would change sets that others have made
+    assert dog == stem("Dog", "NOUN") == STEM_OF_DOG
 
 
 def test_rows_are_parallel(parallel):

@@ -9,7 +9,7 @@ from sonde import Dataset, Example, evaluate
 from sonde.data.layouts import read_layout
 from sonde.encoders import encoder_info, load
 from sonde.encoders.store import Store
-from sonde.errors import DataError, EncoderError, SondeError, UsageError
+from sonde.errors import DataError, EncoderError, SondeError, SondeWarning, UsageError
 from sonde.report.full_summary import full_summary
 from sonde.run.family import parts_in_languages
 from sonde.run.parts import parts_of
@@ -59,9 +59,10 @@ def test_each_set_is_probed_with_the_member_of_its_language(place):
 
 def test_a_set_without_a_language_and_controls(place):
     unknown = replace(make_set("en", "the"), language=None)
-    run = evaluate(
-        "family:both.toml", [unknown, make_set("fr", "le")], "run", baselines=[], resample=0, controls=["permuted"]
-    )  # fmt: skip
+    with pytest.warns(SondeWarning, match="has members for en, and no set is in that language"):
+        run = evaluate(
+            "family:both.toml", [unknown, make_set("fr", "le")], "run", baselines=[], resample=0, controls=["permuted"]
+        )  # fmt: skip
     assert {"--language" in f.error for f in run.failures} == {True}
     assert [r.cell.variant for r in run.extras]
 

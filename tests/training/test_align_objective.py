@@ -8,7 +8,7 @@ import signal
 import pytest
 import torch
 
-from sonde.errors import CorpusError, SondeError, UsageError
+from sonde.errors import CorpusError, SondeError, SondeWarning, UsageError
 from sonde.networks.folder import TrainedFolder
 from sonde.training.inputs import Inputs
 from sonde.training.objectives.align import _judge, pair_losses
@@ -65,6 +65,20 @@ def test_the_losses_are_those_of_the_papers(shift):
         assert squared[i].item() == pytest.approx((near**2 - 0.25 * (one**2 + two**2)).item(), abs=1e-5)
         expected = max(0, 1 - two.item() + near.item()) + max(0, 1 - one.item() + near.item())
         assert ranking[i].item() == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["norm", "squared"])
+def test_the_loss_has_no_bound_with_a_large_weight_only(loss):
+    x, y = torch.randn(5, 3, generator=torch.manual_seed(0)), torch.randn(5, 3, generator=torch.manual_seed(1))
+    near, far = (pair_losses(x, factor * y, 1, loss, 0.6, 1.0).mean() for factor in (1e2, 1e4))
+    assert far < near < 0
+    near, far = (pair_losses(x, factor * y, 1, loss, 0.4, 1.0).mean() for factor in (1e2, 1e4))
+    assert far > near > 0
+
+
+def test_a_weight_without_bound_is_warned_about(pairs, tmp_path):
+    with pytest.warns(SondeWarning, match="fall without end"), pytest.raises(SondeError):
+        train(request("trained:nowhere", pairs, negatives=0.6), tmp_path / "toy")
 
 
 def test_equal_vectors_have_a_gradient():
@@ -139,12 +153,27 @@ def test_the_classifier_is_that_of_the_teachers_checkpoint(teacher, pairs, tmp_p
     expected = [line["accuracy"] for line in scores(teacher)]
     for epoch in (1, 2):
         asked = request(f"trained:{teacher}?epoch={epoch}", pairs, xnli=nli)
-        judge = _judge(nli, asked.objective_settings["teacher"], 16, Plan(asked, tmp_path / str(epoch)), Inputs(
+        judge = _judge(nli, asked.objective_settings["teacher"], Plan(asked, tmp_path / str(epoch)), Inputs(
             TrainedFolder(teacher).vocabulary, TrainedFolder(teacher).network, None, {}
         ))  # fmt: skip
         with torch.no_grad():
             found = judge(TrainedFolder(teacher).encoder(TrainedFolder(teacher).find("epoch", epoch)).eval())
         assert found == expected[epoch - 1]
+
+
+def test_the_classifier_is_applied_to_other_encoders(teacher, tmp_path):
+    write_pairs(tmp_path / "dev-en.tsv", 30, 1)
+    (tmp_path / "en").symlink_to(teacher)
+    (tmp_path / "f.toml").write_text('en = "trained:en"\n')
+    command = ("data", "xnli", "zero-shot", "dev-en.tsv", "--classifier")
+    names = ("-e", "trained:en", "-e", "family:f.toml", "-e", "trained:en?epoch=0")
+    done = sonde(*command, "trained:en", *names, cwd=tmp_path)
+    best = max(line["accuracy"] for line in scores(teacher))
+    lines = [line.split() for line in done.stdout.splitlines()[1:]]
+    assert [line[:5] for line in lines[:2]] == [["en", "30", name, f"{best:.1f}", "%"] for name in names[1:4:2]]
+    assert "+0.0" in lines[1]
+    assert "has vectors of shape" in sonde(*command, "trained:en", "-e", "static:", cwd=tmp_path).stderr
+    assert "trained with nli, and static: was not" in sonde(*command, "static:", *names, cwd=tmp_path).stderr
 
 
 def test_a_bag_of_words_needs_word_vectors_that_can_change(teacher, pairs, tmp_path):

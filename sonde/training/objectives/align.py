@@ -13,8 +13,8 @@ checkpoint (``select=accuracy``, as X-BiLSTM and X-Probe do). Otherwise the loss
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,15 +23,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from sonde.core.settings import Setting, Settings
-from sonde.encoders import Spec, encoder_info, load
-from sonde.encoders.schemes.trained import checkpoint_of
-from sonde.errors import DataError, UsageError
+from sonde.encoders import encoder_info, load
+from sonde.errors import DataError, SondeWarning, UsageError
 from sonde.networks.encoder import SentenceEncoder
-from sonde.networks.folder import open_folder
 from sonde.training.digests import describe_sources
 from sonde.training.examples import Examples
+from sonde.training.nli_head import load_nli_head
 from sonde.training.objective import Loss, Objective, Prepared
-from sonde.training.objectives._classifier import build_head, features
+from sonde.training.objectives._classifier import features
 from sonde.training.objectives.nli import LABELS, UNLABELLED, label_number
 from sonde.training.plan import Inputs, Plan
 from sonde.training.reading import read_rows
@@ -42,6 +41,8 @@ NLI_FIELDS = ("text1", "text2", "label")
 TEXTS = 4096
 """Texts that the teacher is given at a time."""
 EVALUATION_BATCH = 256
+MAX_NEGATIVES = 0.5
+"""With a larger weight, the loss of a vector y that grows is (1 - 2 negatives) times its length, and has no bound."""
 LOSS, ACCURACY = "alignment loss", "XNLI accuracy"
 
 
@@ -102,6 +103,13 @@ def prepare(plan: Plan) -> Prepared:
             "select=accuracy chooses the checkpoint with the highest accuracy, and there is nothing to compute it on: "
             "add --xnli FILE with NLI pairs in the language of the student, or --set select=loss."
         )
+    if settings["loss"] != "ranking" and float(settings["negatives"]) > MAX_NEGATIVES:
+        warnings.warn(
+            f"With negatives={settings['negatives']} the loss can fall without end, since longer vectors are farther "
+            f"from all others: expected at most {MAX_NEGATIVES}; the papers have 0.25.",
+            SondeWarning,
+            stacklevel=2,
+        )
     teacher = load(name)
     plan.others["teacher"] = [{"name": name, "identity": str(encoder_info(teacher).identity)}]
     inputs = plan.inputs(lambda: (row.values[1] for row in plan.rows("train", FIELDS)))
@@ -112,7 +120,7 @@ def prepare(plan: Plan) -> Prepared:
             f"The encoder {plan.request.encoder} has no weights but its word vectors, and these stay as they are: add "
             "--fine-tune."
         )
-    judge = _judge(xnli, name, model.encoder.size, plan, inputs) if xnli else None
+    judge = _judge(xnli, name, plan, inputs) if xnli else None
 
     def collate(data: _Pairs, rows: NDArray[np.int64]) -> Batch:
         ids, lengths = data.examples.sequences["target"].padded(rows)
@@ -189,21 +197,9 @@ def _read(
     return _Pairs(examples, np.memmap(file, np.float32, "r").reshape(-1, size))
 
 
-def _judge(source: str, teacher: str, size: int, plan: Plan, inputs: Inputs) -> Callable[[SentenceEncoder], float]:
+def _judge(source: str, teacher: str, plan: Plan, inputs: Inputs) -> Callable[[SentenceEncoder], float]:
     """The accuracy of the teacher's own classifier on NLI pairs of the student's language."""
-    spec = Spec.parse(teacher)
-    folder = open_folder(Path(spec.path).expanduser()) if spec.scheme == "trained" else None
-    request = folder.config.get("request", {}) if folder else {}
-    if folder is None or request.get("objective") != "nli":
-        raise UsageError(f"--xnli {source} needs a teacher that was trained with nli, and {teacher} was not.")
-    if other := sorted({"layer", "pool", "random"} & dict(spec.options).keys()):
-        raise UsageError(f"--xnli {source} needs the vectors that the classifier was trained on: leave {other[0]} out.")
-    head = build_head(4 * size, request["objective_settings"], len(LABELS))
-    weights = folder.weights(checkpoint_of(spec, folder))
-    head.load_state_dict(
-        {key.removeprefix("head."): value for key, value in weights.items() if key.startswith("head.")}
-    )
-    head.eval()
+    head, _ = load_nli_head(teacher, f"--xnli {source}")
     plan.others["xnli"] = describe_sources([source])
     labelled = [(row, number) for row in read_rows(source, NLI_FIELDS) if (number := label_number(row)) is not None]
     rows = [row for row, _ in labelled]
