@@ -23,7 +23,7 @@ bench: $(TEST)/ready
 
 $(DEMO)/ready: pyproject.toml
 	$(PYTHON) -m venv $(DEMO)
-	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[demo]'
+	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[demo]'
 	touch $@
 
 $(TEST)/ready: pyproject.toml

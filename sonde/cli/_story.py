@@ -101,12 +101,17 @@ def _beyond(beyond: Sequence[Found], encoders: Sequence[str]) -> str:
 
 def _order(beyond: Sequence[Found]) -> list[str]:
     """How much of what is known beyond words is lost with the order of the words."""
-    drops: dict[str, list[float]] = {}
+    drops: dict[str, list[tuple[float, str]]] = {}
     for one in beyond:
         if one.permuted is not None:
-            drops.setdefault(one.encoder, []).append(one.score - one.permuted)
-    texts = [f"{encoder} by {_points(max(0.0, sum(own) / len(own)))}" for encoder, own in drops.items()]
-    return [f"with their words in random order, these scores fall by points: {_listed(texts)}"] if texts else []
+            which = f"{one.task}, {_points(one.score)} to {_points(one.permuted)}"
+            drops.setdefault(one.encoder, []).append((one.score - one.permuted, which))
+    texts = []
+    for encoder, own in drops.items():
+        mean, (most, which) = sum(drop for drop, _ in own) / len(own), max(own)
+        named = f" (most on {which})" if len(own) > 1 and most > 0 else ""
+        texts.append(f"{encoder} by {_points(max(0.0, mean))}{named}")
+    return [f"with words in random order, these scores fall on average by points: {_listed(texts)}"] if texts else []
 
 
 def _training(beyond: Sequence[Found], found: Sequence[Found]) -> list[str]:

@@ -74,7 +74,7 @@ class Corpus:
     >>> corpus
     Corpus('builtin', en, 100 generated sentences)
     >>> [sentence.upos[0] for sentence in corpus][:3]
-    ['ADV', 'AUX', 'PRON']
+    ['INTJ', 'AUX', 'PRON']
     """
 
     name: str
