@@ -13,7 +13,7 @@ import msgspec
 from sonde.alignment import METHODS
 from sonde.alignment.card import write_card
 from sonde.alignment.choose import choose
-from sonde.alignment.export import write_exports
+from sonde.alignment.export import check_exportable, write_exports
 from sonde.alignment.folder import CONFIG, FORMAT, MAP, MAPS, AlignmentFolder, read_map, write_config, write_map
 from sonde.alignment.inputs import Inputs, read_inputs
 from sonde.alignment.journal import RESULT, STATE, Report, Reporter, drop_unkept
@@ -74,6 +74,7 @@ def _align(request: Request, folder: Path, report: Reporter, jobs: int) -> Align
         config = _config(request, chosen, inputs, candidates)
         before = AlignmentFolder(folder).config if (folder / CONFIG).is_file() else {}
         if not before.get("finished") or not _has_map(folder):
+            check_exportable(request)
             write_config(folder, config)
             _run(chosen, folder, inputs, config, report, jobs)
         done = AlignmentFolder(folder)

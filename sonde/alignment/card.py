@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sonde.alignment import METHODS
+from sonde.alignment.criterion import WORDS as CRITERION_WORDS
 from sonde.alignment.dictionary import describe_counts
 from sonde.alignment.folder import AlignmentFolder
 from sonde.core.files import write_atomically
@@ -29,6 +30,8 @@ CSLS_PAPER = PAPERS["procrustes"]
 """What refinement, CSLS and the criterion come from."""
 NAMES = {"dev_nn": "dev P@1 NN", "dev_csls": "dev P@1 CSLS"}
 """Columns in percent, and their names in tables."""
+ORTHOGONALITY = "off orthogonal"
+"""What the recorded number ``orthogonality`` is: how far a map is from an orthogonal one."""
 HIDDEN = ("seed", "stage", "number", "seconds")
 SHORTENED = 40
 """Rows of history that are shown; of more, the first and last."""
@@ -89,7 +92,7 @@ def _outcome(config: Mapping[str, Any]) -> dict[str, str]:
             else f"those of rotations that only match distributions {start['low']:.3f} to {start['high']:.3f}"
         )
         found["search"] = f"its translations fit together {start['value']:.3f}; {others}"
-    found["orthogonality"] = f"{best['orthogonality']:.1e} (largest entry of W Wᵀ − I)"
+    found[ORTHOGONALITY] = f"{best['orthogonality']:.1e} (largest entry of W Wᵀ − I)"
     if "dev_csls" in best:
         found["dev P@1"] = f"CSLS {100 * best['dev_csls']:.1f} %, NN {100 * best['dev_nn']:.1f} %"
     return found
@@ -106,7 +109,7 @@ def seed_table(config: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """A table of seeds in plain text; the one that was chosen has an asterisk."""
     seeds = config.get("seeds", [])
     keys = [key for key in ("criterion", "orthogonality", "pairs", "round", *NAMES) if any(key in s for s in seeds)]
-    yield ("seed", *(NAMES.get(key, key) for key in keys))
+    yield ("seed", *map(title_of, keys))
     for seed in seeds:
         mark = " *" * (seed["seed"] == config.get("chosen") and len(seeds) > 1)
         yield (f"{seed['seed']}{mark}", *(number_text(key, seed.get(key)) for key in keys))
@@ -127,7 +130,7 @@ def candidate_table(config: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 def history_table(history: Sequence[Mapping[str, Any]], shorten: bool = True) -> Iterator[tuple[str, ...]]:
     """A table of epochs and rounds in plain text; long ones are shortened."""
     keys = list(dict.fromkeys(key for line in history for key in line if key not in HIDDEN))
-    yield ("seed", "stage", *(NAMES.get(key, key) for key in keys), "seconds")
+    yield ("seed", "stage", *map(title_of, keys), "seconds")
     rows = [
         (
             str(line["seed"]), f"{line['stage']} {line['number']}",
@@ -139,6 +142,11 @@ def history_table(history: Sequence[Mapping[str, Any]], shorten: bool = True) ->
         half = SHORTENED // 2
         rows = [*rows[:half], ("…", *[""] * (len(keys) + 2)), *rows[-half:]]
     yield from rows
+
+
+def title_of(key: str) -> str:
+    """What a number of the history is called."""
+    return ORTHOGONALITY if key == "orthogonality" else NAMES.get(key, key)
 
 
 def number_text(key: str, value: float | None) -> str:
@@ -172,7 +180,9 @@ def _seeds(folder: AlignmentFolder) -> Iterator[str]:
     header, *rows = seed_table(folder.config)
     if rows:
         yield from ("## Seeds", "", *markdown_table(header, rows), "")
-        yield "The criterion is the mean cosine of the 10,000 most frequent source words and their CSLS translations."
+        known = min(CRITERION_WORDS, folder.config["source"]["words"])
+        words = f"{known:,} most frequent source words"
+        yield f"The criterion is the mean cosine of the {words} and their CSLS translations."
         yield ""
 
 

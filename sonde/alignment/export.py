@@ -10,6 +10,7 @@ import numpy as np
 from sonde.alignment.folder import AlignmentFolder
 from sonde.alignment.journal import Report, Reporter
 from sonde.alignment.maps import SideMap
+from sonde.alignment.request import Request
 from sonde.alignment.space import Block, Matrix, read_blocks
 from sonde.core.files import write_parts_atomically
 from sonde.errors import DataError
@@ -35,6 +36,14 @@ def write_exports(folder: AlignmentFolder, export: str, report: Reporter) -> Non
     for name, side, file in zip(("source", "target"), (found.source, found.target), files, strict=True):
         report(Report("note", text=f"writing {file}"))
         write_mapped(folder.place(name), side, file, binary=export == "binary")
+
+
+def check_exportable(request: Request) -> None:
+    """Read all words of both spaces before anything is computed, if all are to be exported: a damaged vector far down
+    would otherwise be found in the end. What is read is cached."""
+    if request.export != "none":
+        for path in (request.source, request.target):
+            read_blocks(path)
 
 
 def write_mapped(space: Path, side: SideMap, file: Path, *, binary: bool) -> None:

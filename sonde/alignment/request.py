@@ -11,6 +11,7 @@ from sonde.alignment.maps import check_steps
 from sonde.alignment.method import Method
 from sonde.core.arguments import check_integer
 from sonde.core.settings import Value, resolve_settings
+from sonde.core.suggest import did_you_mean
 from sonde.errors import UsageError
 
 WORDS = 200_000
@@ -88,7 +89,7 @@ def make_request(
             raise UsageError(f"{wrong[0]} is for one method; --method best tries all as by default: leave it out.")
         numbers = () if seeds is None else _numbers(seeds, 0)
         return replace(base, seeds=numbers)  # empty: as many as each method needs
-    chosen = METHODS.get(name)
+    chosen = _method(name)
     _check_dictionary(chosen, bool(dictionary))
     free = chosen.seeded and not dictionary
     return replace(
@@ -110,6 +111,16 @@ def _chosen(method: str, dictionary: bool) -> tuple[str, str]:
     if method != AUTO:
         return method, ""
     return (SUPERVISED, "a dictionary is given") if dictionary else (UNSUPERVISED, "no dictionary is given")
+
+
+def _method(name: str) -> Method:
+    """The method of this name; UsageError, with all that --method takes, if there is none."""
+    if name not in METHODS.parts():
+        known = [*METHODS.parts(), AUTO, BEST]
+        raise UsageError(
+            f"There is no alignment method {name!r}.{did_you_mean(name, known)} Expected one of {', '.join(known)}."
+        )
+    return METHODS.get(name)
 
 
 def _check_dictionary(method: Method, given: bool) -> None:

@@ -73,11 +73,11 @@ class AlignmentDisplay:
 
 def facts_text(facts: Mapping[str, float]) -> str:
     """Numbers with their names, the most important ones first."""
-    from sonde.alignment.card import NAMES, number_text
+    from sonde.alignment.card import NAMES, number_text, title_of
 
     first = ("criterion", "orthogonality", "pairs", *NAMES)
     keys = [*(key for key in first if key in facts), *(key for key in facts if key not in (*first, "seconds", "round"))]
-    return ", ".join(f"{NAMES.get(key, key)} {number_text(key, _count(key, facts[key]))}" for key in keys)
+    return ", ".join(f"{title_of(key)} {number_text(key, _count(key, facts[key]))}" for key in keys)
 
 
 def _count(key: str, value: float) -> float:
@@ -86,7 +86,7 @@ def _count(key: str, value: float) -> float:
 
 def print_summary(folder: AlignmentFolder, export: str) -> None:
     """Print what came out, and what to do next."""
-    from sonde.alignment.card import candidate_table, main_facts, seed_table
+    from sonde.alignment.card import ORTHOGONALITY, candidate_table, main_facts, seed_table
     from sonde.alignment.export import export_files
     from sonde.console import out, printable
 
@@ -98,18 +98,18 @@ def print_summary(folder: AlignmentFolder, export: str) -> None:
         print_rows(seed_table(config))
         console.print()
     facts = main_facts(folder)
-    for name in ("method", "criterion", "search", "orthogonality", "dev P@1"):
+    for name in ("method", "criterion", "search", ORTHOGONALITY, "dev P@1"):
         if name in facts:
-            console.print(printable(f"{name + ':':15}{facts[name]}"), markup=False, soft_wrap=True)
+            console.print(printable(f"{name + ':':16}{facts[name]}"), markup=False, soft_wrap=True)
     name = shlex.quote(str(folder.path))
     files = [shlex.quote(str(file)) for file in export_files(folder.path, export)]
     lines = [
-        f"{'folder:':15}{folder.path}/ (card.md describes it)",
-        f"{'next:':15}sonde words {name} --dictionary TEST",
-        f"{'':15}sonde serve {name} --open",
+        f"{'folder:':16}{folder.path}/ (card.md describes it)",
+        f"{'next:':16}sonde words {name} --dictionary TEST",
+        f"{'':16}sonde serve {name} --open",
     ]
-    lines += [f"{'':15}sonde run -e vec:{file} -d SETS" for file in files]
-    for line in (*lines, f"{'':15}sonde show {name}"):
+    lines += [f"{'':16}sonde run -e vec:{file} -d SETS" for file in files]
+    for line in (*lines, f"{'':16}sonde show {name}"):
         console.print(printable(line), markup=False, soft_wrap=True)
 
 

@@ -155,7 +155,7 @@ def _report_sets(
     from sonde.core.arguments import resolve_jobs
     from sonde.core.files import write_atomically
     from sonde.data.sources import find_sets
-    from sonde.errors import UsageError
+    from sonde.errors import DataError, UsageError
     from sonde.report.described_sets import describe_sets
     from sonde.report.page.sets import render_sets
     from sonde.report.tables import json_of
@@ -168,7 +168,10 @@ def _report_sets(
     if odd := [path for path in files if path.suffix.lower() not in (".html", ".json")]:
         raise UsageError(f"{odd[0]}: expected the suffix .html or .json; tables are of runs.")
     pages = _pages(files, open)
-    sources = find_sets([str(path) for path in paths], columns)
+    try:
+        sources = find_sets([str(path) for path in paths], columns)
+    except DataError as e:
+        raise DataError(f"{paths[0]} is not a run, which would have a run.json; and {e}") from e
     workers = resolve_jobs(jobs)
     announce(f"Reading and auditing {count_of(len(sources), 'set')}; {count_of(workers, 'job')}")
     found = describe_sets(sources, [str(path) for path in paths], examples=per_class, seed=seed, jobs=workers)

@@ -125,7 +125,7 @@ def run(
     """
     from sonde.cli._options import STDIN, open_store, parse_columns
     from sonde.cli._warnings import printed_warnings
-    from sonde.console import announce, count_of, err, print_symptoms, progress_bar
+    from sonde.console import announce, count_of, err, print_symptoms, printable, progress_bar
     from sonde.core.arguments import resolve_jobs
     from sonde.data.sources import filter_by_suite, find_sets
     from sonde.encoders import expand_names
@@ -135,11 +135,13 @@ def run(
     from sonde.run import evaluate
     from sonde.run.aliases import split_aliases
     from sonde.run.diagnoses import read_diagnoses
+    from sonde.run.reload import read_unloadable
 
     if not (paths or data):
         raise UsageError("Name the sets to probe on: sonde run -e ENCODER -d FOLDER.")
-    if seeds < 1 or (batch_size is not None and batch_size < 1):
-        raise UsageError("--seeds and --batch-size must be 1 or more.")
+    for option, number in (("--seeds", seeds), ("--batch-size", batch_size)):
+        if number is not None and number < 1:
+            raise UsageError(f"{option} {number}: expected a number, 1 or more.")
     columns = parse_columns(text, label, split, None, no_header, group, split_seed)
     sources = find_sets(
         ["-" if p == STDIN else p for p in (*paths, *data)], columns, task=task, language=language, train=train
@@ -166,6 +168,8 @@ def run(
     print_table(summarise(found))
     for diagnosis in read_diagnoses(found):
         print_symptoms(diagnosis.name, [(s.code, s.message) for s in diagnosis.symptoms])
+    for name, why in read_unloadable(found.info).items():
+        err().print(printable(f"note: {name} cannot be loaded again: {why}."), markup=False, soft_wrap=True)
     err().print(f"\n{len(found)} result{'s' * (len(found) != 1)}, written to {out}/", markup=False)
     return 2 if found.failures else 0
 

@@ -97,8 +97,11 @@ def words(
 
     if not systems:
         raise UsageError("Name a system: sonde words FOLDER --dictionary FILE, with FOLDER from `sonde align`.")
-    if identical < 0 or queries < 1 or (limit is not None and limit < 2):
-        raise UsageError("--identical must be 0 or more, --queries 1 or more, --limit 2 or more.")
+    for option, number, least in (("--identical", identical, 0), ("--queries", queries, 1), ("--limit", limit, 2)):
+        if number is not None and number < least:
+            raise UsageError(f"{option} {number}: expected a number, {least} or more.")
+    if reverse and both:
+        raise UsageError("--both evaluates in both directions, the reverse one included: leave out --reverse.")
     given = [
         *((name, (file,)) for file in dictionary for name in ("translation", "closeness")),
         *([("translation", ())] if identical else []),

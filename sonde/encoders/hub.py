@@ -9,19 +9,22 @@ from __future__ import annotations
 import glob
 import hashlib
 import importlib
+import importlib.util
 import logging
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sonde.core.deadline import call_within
 from sonde.encoders.identity import Spec
 from sonde.errors import EncoderError, NotInstalled, Offline, UsageError
 
 MODEL_DTYPES = ("float32", "float16", "bfloat16")
 HUB_TIMEOUT_SECONDS = 5.0
-"""How long the model hub may take to answer before it counts as unreachable."""
+"""How long the model hub may take to answer, in all, before it counts as unreachable."""
 
 WEIGHTS = re.compile(r"(?:pytorch_)?model(?:-\d+-of-\d+)?\.(safetensors|bin)")
 _UNREAD = re.compile(
@@ -38,6 +41,13 @@ def import_optional(package: str, needed_by: str = "hf: and st: need", extra: st
         raise NotInstalled(
             f"{needed_by} {package}, which cannot be imported ({summarise_error(why)}): pip install 'sonde[{extra}]'"
         ) from why
+
+
+def require(*packages: str) -> None:
+    """NotInstalled if a package is missing; none is imported, which would take seconds before a model is missing."""
+    for package in packages:
+        if importlib.util.find_spec(package) is None:
+            import_optional(package)  # which says what to do
 
 
 def find_device(spec: Spec, name: str | None) -> Any:
@@ -243,7 +253,10 @@ def _from_hub(spec: Spec, name: str, marker: str, *, recursive: bool) -> Path:
         ) from error
     if not constants.HF_HUB_OFFLINE:
         try:
-            there = hub.HfApi().model_info(name, revision=spec.revision, timeout=HUB_TIMEOUT_SECONDS)
+            there = call_within(
+                HUB_TIMEOUT_SECONDS,
+                partial(hub.HfApi().model_info, name, revision=spec.revision, timeout=HUB_TIMEOUT_SECONDS),
+            )
             files = loadable_files((file.rfilename for file in there.siblings), recursive=recursive)
             if marker not in files:
                 raise EncoderError(f"{spec} is not such a model: {name} on the hub has no {marker}.")
@@ -254,11 +267,7 @@ def _from_hub(spec: Spec, name: str, marker: str, *, recursive: bool) -> Path:
                     name, revision=spec.revision, allow_patterns=patterns, etag_timeout=HUB_TIMEOUT_SECONDS
                 )
             )
-        except (
-            EncoderError,
-            AttributeError,
-            TypeError,
-        ):  # the last two do not come from the hub: see `_supported_client`
+        except (EncoderError, AttributeError, TypeError):  # the last two are not the hub's: see `_supported_client`
             raise
         except errors.GatedRepoError as error:
             place = f"{constants.ENDPOINT}/{name}"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sonde.core.threads import single_threaded
 from sonde.errors import DataError
 from sonde.networks import numpy_sequences as over
 from sonde.networks.config import NetworkConfig
@@ -46,7 +47,8 @@ class NumpyForward:
 
     def vectors(self, ids: Ints, lengths: Ints) -> Floats:
         """Sentence vectors (sentences, size)."""
-        return self.body(self.inputs(ids), lengths)[0]
+        with single_threaded():  # the products of a step are too small for several
+            return self.body(self.inputs(ids), lengths)[0]
 
     def pooled(self, ids: Ints, lengths: Ints, layers: Sequence[int], pool: str) -> Floats:
         """Pooled states (layers, sentences, width)."""
@@ -65,7 +67,8 @@ class NumpyForward:
 
     def _states(self, ids: Ints, lengths: Ints, layers: Sequence[int]) -> list[Floats]:
         inputs = self.inputs(ids)
-        return [inputs, *(self.body(inputs, lengths)[1] if any(layers) else [])]
+        with single_threaded():
+            return [inputs, *(self.body(inputs, lengths)[1] if any(layers) else [])]
 
 
 def load_numpy(folder: TrainedFolder, checkpoint: Checkpoint | None, seed: int | None = None) -> NumpyForward:

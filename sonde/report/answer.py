@@ -59,7 +59,9 @@ def answer_note(summary: Summary) -> str:
     across = " They are not adjusted over sets." if len(tested) > 1 else ""
     others = len(summary.sets) - len(tested)
     rest = f" {counted(others, 'set')} without a test {'is' if others == 1 else 'are'} not counted." if others else ""
-    return f"Paired tests on the same test rows at {ALPHA:.0%}".replace("%", "\u00a0%") + f"{within}.{across}{rest}"
+    missing = " What is missing of the run can change them." if summary.missing else ""
+    tests = f"Paired tests on the same test rows at {100 * ALPHA:g}\u00a0%"
+    return f"{tests}{within}.{across}{missing}{rest}"
 
 
 # With baselines

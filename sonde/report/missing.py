@@ -25,7 +25,7 @@ def missing_cells(run: Run, grid: Grid) -> tuple[MissingCells, ...]:
     datasets = run.info.get("datasets", ())
     selected = requested.get("datasets", [d["digest"] for d in datasets])
     names = {d["digest"]: d["name"] for d in datasets if d["digest"] in selected}
-    comparable = {r.cell.data for r in run.results if r.trained_on == "tr" and r.interval_kind == "wilson"}
+    split = {r.cell.data for r in run.results if (r.metric, r.trained_on, r.chosen_on) == ("accuracy", "tr", "va")}
     several = len({run.folder_of(r) for r in run.results}) > 1  # runs that were joined request different things
     done: dict[str, set[str]] = {}
     for column in (*grid.columns, *grid.baselines):
@@ -36,8 +36,8 @@ def missing_cells(run: Run, grid: Grid) -> tuple[MissingCells, ...]:
     for encoder in requested.get("encoders", run.info.get("encoders", ())):
         if encoder in grid.failed_encoders or (several and encoder in done):
             continue
-        # baselines are run on sets with a training split only
-        wanted = {d: name for d, name in names.items() if encoder not in BASELINE_NAMES or d in comparable}
+        # baselines are run on sets that are split and scored by accuracy only
+        wanted = {d: name for d, name in names.items() if encoder not in BASELINE_NAMES or d in split}
         sets = [name for digest, name in wanted.items() if digest not in done.get(encoder, ())]
         if sets or not (names or encoder in done):
             found.append(MissingCells(encoder=encoder, sets=tuple(sets), requested=len(wanted)))

@@ -26,6 +26,7 @@ from sonde.run.encoder_cells import (
 )
 from sonde.run.family import in_languages
 from sonde.run.parts import Parts
+from sonde.run.reload import UNLOADABLE, why_not_reloadable
 from sonde.run.shared import EmbeddingPool, SharedCache, TextIndex
 from sonde.run.tally import name_of, untrained_name
 from sonde.run.training_scores import write_training_score
@@ -55,7 +56,8 @@ def probe_encoder(
             encoder: Any = given if given is not None else load(other or name)
             if isinstance(encoder, Family):
                 sets, extra = (in_languages(config, name, encoder, some) for some in (sets, extra))
-            if getattr(encoder, "needs_fit", False):  # on all sets, so that a resumed run has the same vectors
+            fitted = getattr(encoder, "needs_fit", False)
+            if fitted:  # on all sets, so that a resumed run has the same vectors
                 encoder = encoder.fit(list(dict.fromkeys(text for s in sets or extra for text in s.parts.texts())))
             about = encoder_info(encoder)
     except KeyboardInterrupt:
@@ -70,6 +72,9 @@ def probe_encoder(
         for key in [r.key for r in config.log.done.values() if r.cell.encoder == name and r.cell.identity is None]:
             config.log.forget(key)
     if other is None:
+        why = why_not_reloadable(name, given=given is not None, fitted=fitted, identity=identity)
+        if why is not None:
+            config.log.describe(**{UNLOADABLE: [[name, why]]})
         write_training_score(config.log, name, identity, about.training_score)
     one = _Encoder(name, own, encoder, identity, about.layers)
     _count(config, one, (*sets, *extra))

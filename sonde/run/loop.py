@@ -27,6 +27,7 @@ from sonde.run.encoder_cells import all_cells, plain_cells
 from sonde.run.folder import Run
 from sonde.run.kept import KeptResults
 from sonde.run.log import open_log
+from sonde.run.places import PLACES, current_place
 from sonde.run.pool import UnitPool
 from sonde.run.read_sets import is_utf8, read_sets
 from sonde.run.resample import checked_resamples
@@ -172,6 +173,7 @@ def evaluate(
             probes=[*specs, *(["linear"] if always and "linear" not in specs else [])],
             seeds=config.seeds,
             sonde=[__version__],
+            **{PLACES: [current_place(log.folder)]},
         )
         if aliases:
             log.describe(**{ALIASES: described(aliases)})

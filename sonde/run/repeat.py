@@ -20,6 +20,7 @@ from sonde.result import Result, Signature
 from sonde.run import Run, evaluate
 from sonde.run.control import CONTROLS
 from sonde.run.measure import ERASED, GIVEN
+from sonde.run.places import PLACES, find_source, places_of
 
 WORD_TASKS = ("word_translation", "word_similarity", "sentence_retrieval", "word_by_word", "translation_closeness")
 """Tasks of `sonde words`."""
@@ -174,6 +175,9 @@ def _find(requested: Signature, paths: Sequence[str], run: Run | None) -> Datase
     task = requested.task.rpartition(".v")[0]
     there = run.info.get("datasets", ()) if run is not None else ()
     known = [msgspec.convert(d["source"], Source) for d in there if d["digest"] == digest and d["source"]]
+    if run is not None:
+        recorded = [here for here, _ in run.info.get(PLACES, ())]
+        known = [find_source(source, places_of(run.folder, run.info), recorded) for source in known]
     others: list[str] = []
     for source in (*_sources(paths), *known):
         if source.task != task and source.name != name:

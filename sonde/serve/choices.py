@@ -13,6 +13,7 @@ from sonde.report.grid import ColumnKey, Grid, Layers, SetKey, grid_of, label_co
 from sonde.report.names import set_names, short_names
 from sonde.report.sets import describe_set
 from sonde.result import Result
+from sonde.run.aliases import read_aliases
 from sonde.run.folder import Run
 
 
@@ -78,7 +79,7 @@ class ProbeCatalogue:
 def probe_catalogue(run: Run) -> ProbeCatalogue:
     """Find the stored probes of a run."""
     grid = grid_of(run)
-    both = [*label_columns(grid.columns), *label_columns(grid.baselines)]
+    both = [*label_columns(grid.columns, read_aliases(run.info)), *label_columns(grid.baselines)]
     names = [column.name for column in both]
     choices = [
         Choice(name, short, column, cells, i >= len(grid.columns))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -13,12 +14,22 @@ from sonde.encoders import Spec, encoder_info, load, refuse_untrusted, scheme_na
 from sonde.encoders.embed import Embeddings, embed
 from sonde.errors import EncoderError, SondeError, UsageError, describe_error
 from sonde.result import FLOAT16_FACT
+from sonde.run.info import read_info
+from sonde.run.places import find_encoder, places_of
+
+FILE_SCHEMES = ("npy", "py", "trained", "vec")
+"""Schemes whose names are always files or folders."""
 
 
 class Encoders:
-    """The encoders that a server holds in memory; ``trusted``: those of the scheme ``py:`` that may be loaded."""
+    """The encoders that a server holds in memory.
 
-    def __init__(self, trusted: StringsOrPaths = ()) -> None:
+    ``trusted``: those of the scheme ``py:`` that may be loaded; ``run``: the folder of the run, from which relative
+    paths are looked for.
+    """
+
+    def __init__(self, trusted: StringsOrPaths = (), run: Path | None = None) -> None:
+        self.run = run
         self.trusted = frozenset(as_strings(trusted, "an encoder"))
         self._lock = Lock()
         self._locks: dict[str, Lock] = {}
@@ -66,9 +77,16 @@ class Encoders:
                 "loaded again."
             )
         refuse_untrusted(name, self.trusted)  # remote encoders are called only if the user selects them
+        places = [] if self.run is None else places_of(self.run, read_info(self.run) or {})
+        path = find_encoder(name, places)
         try:
-            encoder = load(name)
-        except (SondeError, KeyboardInterrupt):
+            encoder = load(path)
+        except SondeError as e:
+            if path != name or not places or scheme not in FILE_SCHEMES:
+                raise
+            looked = ", ".join(map(str, places))
+            raise EncoderError(f"{str(e).rstrip('.')}. A relative path was looked for in {looked}.") from e
+        except KeyboardInterrupt:
             raise
         except BaseException as e:
             raise EncoderError(f"{name} cannot be loaded: {describe_error(e)}") from e

@@ -36,7 +36,7 @@ class Site:
 
     def __init__(self, folder: Path, trusted: StringsOrPaths = ()) -> None:
         self.folder = folder
-        self.predictor = Predictor(Encoders(trusted))
+        self.predictor = Predictor(Encoders(trusted, folder))
         self._loading, self._making = Lock(), Lock()
         self._state: State | None = None
         self._page: tuple[str, bytes] | None = None

@@ -49,9 +49,17 @@ def test_the_lists_have_every_method_with_its_settings():
         assert setting.doc[:20] in listed.stdout
 
 
+def test_a_method_that_does_not_exist_is_refused_with_all_there_are(place):
+    failed = sonde("align", *PAIRS, "--method", "bset", "-o", "other", cwd=place)
+    assert failed.returncode == 1
+    assert "There is no alignment method 'bset'. Did you mean best" in failed.stderr
+    assert failed.stderr.rstrip().endswith("auto, best.")
+
+
 def test_what_is_printed(done):
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines() == [
+        "Aligning up to 200,000 words of a.vec and b.vec by procrustes, 1 seed; 1 job; writing to out/",
         "method procrustes: a dictionary is given",
         "a.vec: 200 words, 10 dimensions",
         "b.vec: 200 words, 10 dimensions",
@@ -60,7 +68,7 @@ def test_what_is_printed(done):
         "writing out/source.vec",
         "writing out/target.vec",
     ]
-    assert "orthogonality" in done.stderr
+    assert "off orthogonal" in done.stderr
     assert "dev P@1 CSLS 99.5" in done.stderr
     out = {line.partition(":")[0]: line for line in done.stdout.splitlines()}
     assert "procrustes, chosen since a dictionary is given" in out["method"]

@@ -1,5 +1,7 @@
 """Exported spaces: all words, in the common space, as ``vec:`` reads them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,20 @@ def test_all_words_are_exported_in_the_common_space(tmp_path, monkeypatch, expor
     again = {f: f.stat().st_mtime_ns for f in (tmp_path / "out").glob(f"*{suffix}")}
     align(request, tmp_path / "out")
     assert again == {f: f.stat().st_mtime_ns for f in (tmp_path / "out").glob(f"*{suffix}")}
+
+
+def test_a_damaged_vector_of_a_rare_word_is_found_before_anything_is_computed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_planted(tmp_path)
+    lines = (tmp_path / "a.vec").read_text().splitlines()
+    lines[-1] = " ".join(["rare", *["nan"] * (len(lines[-1].split()) - 1)])
+    (tmp_path / "a.vec").write_text("\n".join(lines) + "\n")
+    request = make_request("a.vec", "b.vec", dictionary=["ab.txt"], words=150)
+    align(request, tmp_path / "used")  # which does not need it
+    with pytest.raises(DataError, match=r"a\.vec:201: got 'nan'; expected a word and 10 finite numbers"):
+        align(replace(request, export="text"), tmp_path / "out")
+    assert not (tmp_path / "out" / "map.npz").exists()
+    assert not list((tmp_path / "out").glob("*.jsonl"))
 
 
 def test_binary_refuses_words_with_spaces(tmp_path):

@@ -166,7 +166,7 @@ def test_a_run_records_the_split_and_refuses_another(reviews, tmp_path):
         return find_sets(str(reviews), Columns(("review",), "mood", random=RandomSplit(80, 10, 10, **more)))
 
     def probe(**more):
-        return evaluate("static:?dim=8", sources(**more), tmp_path / "run", baselines=["majority"], resample=0)
+        return evaluate("static:?dim=64", sources(**more), tmp_path / "run", baselines=["majority"], resample=0)
 
     run = probe(seed=3)
     assert all("|split=80/10/10,seed=3|" in r.signature for r in run)

@@ -166,6 +166,26 @@ def test_without_a_network_the_model_is_named_with_how_to_get_it(cache):
         load("hf:mill/geese")
 
 
+def test_a_network_that_swallows_every_packet_is_given_up_in_time(cache, monkeypatch):
+    """A stand-in for a hub that never answers: a request ends only when the test does."""
+    asked, over = [], threading.Event()
+
+    class Api:
+        def model_info(self, name, **options):
+            asked.append((name, options))
+            over.wait()
+
+    monkeypatch.setattr(client, "HfApi", Api)
+    assert hub.HUB_TIMEOUT_SECONDS <= 5
+    monkeypatch.setattr(hub, "HUB_TIMEOUT_SECONDS", 0.05)
+    try:
+        with pytest.raises(Offline, match=r"no answer within 0\.05 seconds\) and mill/geese is not in .*`hf download"):
+            load("hf:mill/geese")
+    finally:
+        over.set()
+    assert asked == [("mill/geese", {"revision": None, "timeout": 0.05})]  # once
+
+
 def test_an_environment_that_is_offline_asks_nobody(geese, monkeypatch):
     monkeypatch.setattr(client.constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(
@@ -214,9 +234,11 @@ def test_a_model_by_name_loads_in_a_fresh_process_without_the_hub(copy, tmp_path
 
 
 def test_a_name_that_is_not_in_the_cache_is_explained_in_a_fresh_process(tmp_path):
-    offline = fresh(tmp_path, TRY)
+    heavy = "import sys\nprint({'torch', 'transformers'} & set(sys.modules))"  # whose import takes seconds
+    offline, imported = fresh(tmp_path, f"{TRY}\n{heavy}").splitlines()
     assert offline.startswith("Offline hf:mill/geese: the model hub cannot be reached (HF_HUB_OFFLINE is set)")
     assert "`hf download mill/geese --local-dir FOLDER`" in offline
+    assert imported == "set()"
 
 
 @pytest.mark.parametrize("lacks", [{}, {"try_to_load_from_cache": lambda name: None}])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sonde.report.answer import answer, answer_note
-from sonde.report.types import BaselineComparison, Meaning
+from sonde.report.types import BaselineComparison, Meaning, MissingCells
 from sonde.report.wording import counted, listed
 from tests.report.summaries import cell, column, set_summary, summary
 
@@ -183,6 +183,11 @@ def test_what_controls_object_to(kinds, expected):
 def test_names_are_shown_as_text():
     hidden = chr(0x202E)
     assert hidden not in "".join(answer(table([f"a{hidden}b"], {"tense": "+", "shift": "o"})))
+
+
+def test_what_is_missing_can_change_the_answer():
+    late = MissingCells(encoder="late", sets=("tense",), requested=1)
+    assert answer_note(table(["a"], {"tense": "+"}, missing=(late,))).endswith("missing of the run can change them.")
 
 
 def test_lists_and_numbers():

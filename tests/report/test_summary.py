@@ -300,6 +300,15 @@ def test_cells_that_were_requested_and_are_not_there(tmp_path):
     assert (complete.missing, missing_line(complete), complete.notes) == ((), "", ())
 
 
+def test_baselines_are_not_missing_where_they_cannot_be_run(tmp_path):
+    """Similarities have no labels, and other transfer sets no split: no baseline is run on them."""
+    found, arrays = result("st:a", "STS14")
+    scored = replace(found, metric="spearman", trained_on="nothing", chosen_on="nothing")
+    folds, predicted = result("st:a", "MR")
+    records = [(scored, arrays), (replace(folds, trained_on="folds", chosen_on="inner folds"), predicted)]
+    assert summarise(written(tmp_path / "run", *records, *beside([SUBJ]), result("st:a", SUBJ))).missing == ()
+
+
 def test_runs_that_are_joined_lack_nothing_of_each_other(tmp_path):
     one = written(tmp_path / "one", result("st:a", SUBJ), *beside([SUBJ]))
     two = written(tmp_path / "two", result("st:b", SHIFT), *beside([SHIFT]))

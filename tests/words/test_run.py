@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from sonde.cli import app
 from sonde.compare import compare, non_baseline_encoders, ties, untested_sets
 from sonde.errors import UsageError
 from sonde.report.charts import chart
@@ -287,3 +288,16 @@ def test_a_result_of_words_is_not_repeated_alone(made):
     found = run_sonde("repeat", of(made, "word_translation").signature)
     assert found.returncode == 1
     assert "is of `sonde words`, whose results are not repeated alone" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--reverse", "--both"), "--both evaluates in both directions"),
+        (("--queries", "0"), "--queries 0: expected a number, 1 or more"),
+        (("--limit", "1"), "--limit 1: expected a number, 2 or more"),
+    ],
+)
+def test_options_that_contradict_each_other_or_are_too_small(words, message):
+    with pytest.raises(UsageError, match=message):
+        app(["words", "en-fr", "-d", "en-fr.txt", *words], result_action="return_value", exit_on_error=False)

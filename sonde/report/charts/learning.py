@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sonde.report.drawing.chart import Chart, OnPage
+from sonde.report.drawing.chart import MAX_MARKS, Chart, OnPage
 from sonde.report.drawing.curve_rows import CURVE_FIELDS
 from sonde.report.drawing.figure_style import Row, Spec, figure_style, numbers, wrap_title
 from sonde.report.drawing.lines import LINES_OPTION, Axes, curves
@@ -130,6 +130,7 @@ chart = Chart(
         caption="Means over subsamples of the training rows, which keep target forms together and the share of each "
         "class; the last point is the score. Intervals are over training sets and test rows. Baselines were trained on "
         "the same subsamples.",
+        max_rows=MAX_MARKS,
         columns=(*NAME_COLUMNS, ("x", "Training rows"), ("subsamples", "Subsamples"), *INTERVAL_COLUMNS),
     ),
 )  # fmt: skip

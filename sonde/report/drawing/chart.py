@@ -10,6 +10,10 @@ from sonde.report.drawing.figure_style import Row, Spec
 from sonde.report.drawing.options import Options
 from sonde.report.types import Summary
 
+MAX_MARKS = 2500
+"""Marks of a chart with a panel per set, for ``OnPage.max_rows``: more cannot be told apart and take
+half a megabyte."""
+
 
 def _no_notes(summary: Summary, rows: Sequence[Row]) -> Iterable[str]:
     return ()
@@ -29,6 +33,8 @@ class OnPage:
     intro: str = ""
     absent: str = ""
     """Why the chart is not on the page, where the run has nothing for it; nothing: the section says so."""
+    max_rows: int | None = None
+    """With more rows, it is left out of the page, which says so; None: it never is."""
     switch: bool = False
     """Whether the reader can switch between the chart's modes."""
 

@@ -81,9 +81,8 @@ def cells(style: FigureStyle, m: Matrix, rows: Sequence[Row], width: float, *, n
         layers.append({"transform": [known, _is(m.colour_if, False)], "mark": {"type": "rect", "fill": GREY}})
     layers += _texts(style, m, *form) if form else []
     if m.mark_if and form:
-        layers.append(
-            _marks(style, m, form[1] * style.text_width(format(n, form[0]) for n in numbers if n is not None), form[1])
-        )
+        wide = form[1] * style.text_width(format(n, form[0]) for n in numbers if n is not None)
+        layers += _marks(style, m, wide, form[1])
     layers.append(_absent(m))
     return {"height": {"step": style.font * m.row_height}, "encoding": place, "layer": layers}
 
@@ -132,11 +131,17 @@ def _ink(m: Matrix) -> Spec:
     return {"field": m.value, "type": "quantitative", "legend": None, "scale": scale}
 
 
-def _marks(style: FigureStyle, m: Matrix, width: float, size: float) -> Spec:
-    """† after the marked numbers, which have this width."""
+def _marks(style: FigureStyle, m: Matrix, width: float, size: float) -> list[Spec]:
+    """† after the marked numbers, which have this width; faint where there is no colour."""
     text = {"type": "text", "fontSize": style.font * size, "align": "left", "dx": 1.08 * width / 2}
     which = [{"filter": {"field": m.text_field or m.value, "valid": True}}, _is(m.mark_if or "", True)]
-    return {"transform": which, "mark": text, "encoding": {"text": {"value": MARK}, "color": _ink(m)}}
+    mark = {"text": {"value": MARK}}
+    if not m.colour_if:
+        return [{"transform": which, "mark": text, "encoding": {**mark, "color": _ink(m)}}]
+    return [
+        {"transform": [*which, _is(m.colour_if, True)], "mark": text, "encoding": {**mark, "color": _ink(m)}},
+        {"transform": [*which, _is(m.colour_if, False)], "mark": {**text, "color": FAINT_TEXT}, "encoding": mark},
+    ]
 
 
 def _absent(m: Matrix) -> Spec:

@@ -115,7 +115,10 @@ def figures_of(summary: Summary) -> tuple[list[Figure], list[tuple[str, str]]]:
         if chart.page is None:
             continue
         figure = attempt(f"The chart {chart.name}", partial(_figure, chart, chart.page, summary))
-        if figure is not None:
+        if figure is not None and chart.page.max_rows is not None and len(figure.rows) > chart.page.max_rows:
+            why = f"There are {len(figure.rows):,} marks, too many for a page: sonde figure --kind {chart.name} --set …"
+            absent.append((chart.page.heading or chart.title, f"{why} draws some."))
+        elif figure is not None:
             found.append(figure)
         elif chart.page.absent:
             absent.append((chart.page.heading or chart.title, chart.page.absent))

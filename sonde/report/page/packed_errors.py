@@ -9,8 +9,8 @@ from sonde.report.types import Bin, ColumnErrors, SetErrors, ShownRow
 
 MAX_SENTENCE_LENGTH = 240
 """Characters of a sentence shown; 99.7 % of 93,000 test rows of X-Probe, EWT, GUM and transfer tasks are shorter."""
-MAX_PAGE_ERRORS = 1800
-"""Sentences on a page, approximately: with their labels, some 300 kB."""
+MAX_PAGE_ERRORS = 1200
+"""Sentences on a page, approximately: with their labels, some 200 kB."""
 MIN_ERRORS = 2
 """Sentences for an encoder and set, at least."""
 

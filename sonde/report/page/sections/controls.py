@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sonde.report.columns import Column
 from sonde.report.meaning import MEANINGS
@@ -11,21 +11,45 @@ from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.variant_tables import column_tables
 from sonde.report.word_texts import is_of_words
 
+MAX_CELLS = 2500
+"""Cells of all tables together; more would take a page beyond three megabytes."""
+
+Group = tuple[str, list[tuple[str, list[Column]]]]
+"""An encoder, and its tables with their titles."""
+
 
 def data(page: PageData) -> Mapping[str, object]:
     """The verdicts, with how often each occurs; and a table of controls and one of measures per encoder."""
-    sets = page.brief.sets
+    sets, groups = page.brief.sets, _groups(page)
+    kept = _within(groups, MAX_CELLS)
     counts = Counter(found.kind for own in sets for found in own.meanings if found is not None)
     return {
         "columns": page.brief.columns,
         "meanings": MEANINGS,
         "counts": [(kind, counts[kind]) for kind in MEANINGS if counts[kind]],
         "judged": any(found is not None for own in sets for found in own.meanings),
-        "groups": _groups(page),
+        "groups": kept,
+        "left_out": sum(len(tables) for _, tables in groups) - sum(len(tables) for _, tables in kept),
     }
 
 
-def _groups(page: PageData) -> list[tuple[str, list[tuple[str, list[Column]]]]]:
+def _within(groups: Sequence[Group], most: int) -> list[Group]:
+    """Tables with at most this many cells together: first the first table of every encoder, then the second, …"""
+    left, kept = most, set[tuple[int, int]]()
+    places = [(j, i) for i, (_, tables) in enumerate(groups) for j in range(len(tables))]
+    for j, i in sorted(places):
+        _, columns = groups[i][1][j]
+        left -= len(columns) * len(columns[0].cells)
+        if left < 0:
+            break
+        kept.add((i, j))
+    found = [
+        (name, [table for j, table in enumerate(tables) if (i, j) in kept]) for i, (name, tables) in enumerate(groups)
+    ]
+    return [(name, tables) for name, tables in found if tables]
+
+
+def _groups(page: PageData) -> list[Group]:
     """The tables of each encoder."""
     found = [(name, list(column_tables(page.brief, i))) for i, name in enumerate(page.names)]
     return [(name, tables) for name, tables in found if tables]

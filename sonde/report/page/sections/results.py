@@ -20,7 +20,8 @@ def data(page: PageData) -> Mapping[str, object]:
 
 def script_data(page: PageData) -> object:
     """The table in the formats that it can be copied in."""
-    summary = page.summary
+    sets = tuple(replace(own, variants=()) for own in page.summary.sets)
+    summary = replace(page.summary, sets=sets, interpretations={})
     return {"copies": {"markdown": markdown(summary), "latex": latex(summary), "csv": table_csv(summary)}}
 
 
