@@ -140,7 +140,8 @@ def test_what_is_not_installed_is_said_before_anything_else(package, monkeypatch
 
 def test_a_pipe_gets_a_line_per_epoch_and_a_summary(place, done):
     assert done.returncode == 0, done.stderr
-    lines = done.stderr.splitlines()
+    announced, *lines = done.stderr.splitlines()
+    assert announced == "Training bilstm-max for nli on pairs.tsv, at most 2 epochs; writing to out/"
     assert [line.split("  ")[0] for line in lines] == ["epoch 1/2", "epoch 2/2"]
     reports = [report for report in read_reports(place / "out") if report.checkpoint]
     for line, report in zip(lines, reports, strict=True):
@@ -162,7 +163,7 @@ def test_a_finished_folder_says_so_and_more_epochs_go_on(place, done):
     assert again.stderr == ""
     assert {path: path.stat().st_mtime_ns for path in (place / "out").rglob("*")} == before
     more = train(place, "--epochs", 3, "-o", "out")
-    assert [line.split("  ")[0] for line in more.stderr.splitlines()] == ["epoch 3/3"]
+    assert [line.split("  ")[0] for line in more.stderr.splitlines()[1:]] == ["epoch 3/3"]
     assert "ended: 3 epochs as requested" in more.stdout
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
+from typing import TYPE_CHECKING
 
 from sonde.errors import UsageError
-from sonde.report.described_sets import DescribedSets
 from sonde.report.page.figures import Figure
 from sonde.report.types import Summary
+
+if TYPE_CHECKING:
+    from sonde.report.described_sets import DescribedSets
 
 CHARTS_ONLY = "{{ macros.charts(figures) }}"
 
