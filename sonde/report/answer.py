@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sonde.console import count_of
 from sonde.report.escape import plain
 from sonde.report.meaning import MEANINGS
 from sonde.report.names import brief_set_names, short_names
@@ -17,7 +18,7 @@ from sonde.report.scores import LOSSES
 from sonde.report.types import BaselineComparison, Summary
 from sonde.report.verdict import ALPHA, verdict_of
 from sonde.report.word_texts import noun_of
-from sonde.report.wording import counted, listed
+from sonde.report.wording import listed
 
 MAX_NAMED_SETS = 6
 """Of more sets only the number is given, or those that are missing from the rest."""
@@ -58,7 +59,7 @@ def answer_note(summary: Summary) -> str:
     within = f", adjusted by Holm over the {noun_of(summary)}s of a set" if several else ""
     across = " They are not adjusted over sets." if len(tested) > 1 else ""
     others = len(summary.sets) - len(tested)
-    rest = f" {counted(others, 'set')} without a test {'is' if others == 1 else 'are'} not counted." if others else ""
+    rest = f" {count_of(others, 'set')} without a test {'is' if others == 1 else 'are'} not counted." if others else ""
     missing = " What is missing of the run can change them." if summary.missing else ""
     tests = f"Paired tests on the same test rows at {100 * ALPHA:g}\u00a0%"
     return f"{tests}{within}.{across}{missing}{rest}"
@@ -85,7 +86,7 @@ def _who(summary: Summary, tested: Sequence[int]) -> str:
     clauses += [f"{listed(each.names)} on {_sets(summary, each, tested)}" for each in rest]
     if more := better[MAX_CLAUSES:]:
         most = max(len(each.above) for each in more)
-        clauses.append(f"{counted(sum(len(each.names) for each in more), 'other')} on at most {most}")
+        clauses.append(f"{count_of(sum(len(each.names) for each in more), 'other')} on at most {most}")
     if none := [name for each in standings if not each.above for name in each.names]:
         clauses.append(f"{listed(none) if len(none) <= MAX_CLAUSES else f'the other {len(none)}'} on none")
     return plain("; ".join(clauses) + ".")
@@ -181,9 +182,9 @@ def _all_of(which: str, noun: str, all_of: Sequence[int], tested: Sequence[int])
 
 
 def _without_baselines(summary: Summary, sets: Sequence[int]) -> str:
-    who = counted(len(summary.columns), noun_of(summary))
+    who = count_of(len(summary.columns), noun_of(summary))
     return (
-        f"{who} on {counted(len(sets), 'set')}, without baselines: how much of a score is due to length, words or the "
+        f"{who} on {count_of(len(sets), 'set')}, without baselines: how much of a score is due to length, words or the "
         "most frequent label is not known."
     )
 
@@ -224,7 +225,7 @@ def _untested(summary: Summary, compared: Sequence[int]) -> str:
         )
         for j, name in enumerate(names)
     }
-    clauses = [f"{name} on {count} of {counted(len(compared), 'set')}" for name, count in higher.items()]
+    clauses = [f"{name} on {count} of {count_of(len(compared), 'set')}" for name, count in higher.items()]
     shown = listed(clauses, most=MAX_CLAUSES, more="more")
     return plain(f"Better than the best baseline, though no difference was tested: {shown}.")
 

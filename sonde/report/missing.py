@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sonde.console import count_of
 from sonde.report.grid import BASELINE_NAMES, Grid
 from sonde.report.names import short_names
 from sonde.report.types import MissingCells, Summary
-from sonde.report.wording import counted, listed
+from sonde.report.wording import listed
 from sonde.run.folder import Run
 
 MAX_NAMED = 4
@@ -68,7 +69,7 @@ def missing_line(summary: Summary) -> str:
         f"{short[each.encoder]} on {'all sets' if len(each.sets) == each.requested else _sets(each)}"
         for each in summary.missing
     ]
-    count = f"{counted(cells, 'requested cell')} {'has' if cells == 1 else 'have'} no result"
+    count = f"{count_of(cells, 'requested cell')} {'has' if cells == 1 else 'have'} no result"
     return (
         f"{count if cells else 'nothing was finished'}. "
         f"Missing: {listed(parts, most=2 * MAX_NAMED, more='more')}. The same command continues it; an encoder that is "

@@ -13,8 +13,3 @@ def listed(names: Sequence[str], *, most: int | None = None, more: str = "more")
     if not shown:
         return ""
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: ``1 set``, ``2 sets``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from sonde.console import count_of
 from sonde.report.answer import answer, answer_note
 from sonde.report.types import BaselineComparison, Meaning, MissingCells
-from sonde.report.wording import counted, listed
+from sonde.report.wording import listed
 from tests.report.summaries import cell, column, set_summary, summary
 
 TESTED = {
@@ -193,4 +194,4 @@ def test_what_is_missing_can_change_the_answer():
 def test_lists_and_numbers():
     assert [listed("abcd"[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
     assert listed("abcde", most=3, more="more sets") == "a, b and 3 more sets"
-    assert (counted(1, "set"), counted(1000, "set")) == ("1 set", "1,000 sets")
+    assert (count_of(1, "set"), count_of(1000, "set")) == ("1 set", "1,000 sets")

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from sonde import __version__
+from sonde.console import count_of
 from sonde.core.plugins import module_names
 from sonde.report.described_sets import DescribedSets
 from sonde.report.figure import NO_RUN
@@ -14,7 +15,7 @@ from sonde.report.page.page import assemble, render_sections
 from sonde.report.page.section import PageData, Section
 from sonde.report.page.templates import environment
 from sonde.report.page.text import PageHeader
-from sonde.report.wording import counted, listed
+from sonde.report.wording import listed
 
 MAX_NAMED = 6
 """Of more sets, only the number is given."""
@@ -38,7 +39,7 @@ def head_of_sets(described: DescribedSets) -> PageHeader:
     """How many sets there are, and what their audits found."""
     sets = described.sets
     languages = list(dict.fromkeys(own.language for own in sets if own.language))
-    lede = [counted(len(sets), "set"), counted(sum(sum(own.n.values()) for own in sets), "row")]
+    lede = [count_of(len(sets), "set"), count_of(sum(sum(own.n.values()) for own in sets), "row")]
     if languages:
         lede.append(listed(languages, most=4, more="more languages"))
     synthetic = sum(own.synthetic for own in sets)
@@ -60,7 +61,7 @@ def _answer(described: DescribedSets) -> list[str]:
         if not own:
             found.append(f"No set has {severity}s.")
             continue
-        some = f"{len(own)} of {counted(len(sets), 'set')} {'has' if len(own) == 1 else 'have'}"
+        some = f"{len(own)} of {count_of(len(sets), 'set')} {'has' if len(own) == 1 else 'have'}"
         which = some if len(own) < len(sets) else "All sets have" if len(sets) > 1 else "The set has"
         names = f" ({listed(own)})" if len(own) <= MAX_NAMED and len(own) < len(sets) else ""
         kinds = listed([f"{code} in {n}" if len(sets) > 1 else code for code, n in codes.most_common()], most=MAX_NAMED)

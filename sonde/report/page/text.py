@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from sonde.console import count_of
 from sonde.report.answer import answer, answer_note
 from sonde.report.missing import missing_line
 from sonde.report.types import CheckResult, Summary
 from sonde.report.word_texts import is_of_words, noun_of
-from sonde.report.wording import counted, listed
+from sonde.report.wording import listed
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def head_of(summary: Summary) -> PageHeader:
     seeds = sorted({cell.seeds for own in sets for cell in own.cells if cell})
     encoders = len({(c.encoder, c.identity) for c in columns})
     words = is_of_words(summary)
-    lede = [f"{counted(encoders, noun_of(summary))} × {counted(len(sets), 'set')}"]
+    lede = [f"{count_of(encoders, noun_of(summary))} × {count_of(len(sets), 'set')}"]
     if languages:
         lede.append(listed(languages) if len(languages) <= 4 else f"{len(languages)} languages")
     if probes and words:
@@ -60,7 +61,7 @@ def head_of(summary: Summary) -> PageHeader:
     elif probes:
         lede.append(f"probe: {listed(probes)}" if len(probes) == 1 else f"probes: {listed(probes)}")
     if seeds and not words:
-        lede.append(counted(seeds[-1], "seed"))
+        lede.append(count_of(seeds[-1], "seed"))
     if summary.days:
         lede.append(_date(summary.days))
     return PageHeader(
@@ -92,7 +93,7 @@ def _badges(summary: Summary) -> list[str]:
     if made:
         badges.append("Synthetic sentences" + ("" if made == len(sets) else f" in {made} of {len(sets)} sets"))
     if summary.failures:
-        badges.append(counted(len(summary.failures), "failure"))
+        badges.append(count_of(len(summary.failures), "failure"))
     return badges
 
 
@@ -101,7 +102,7 @@ def _verdict(checks: Checks) -> str:
         return "No checks apply."
     if not (checks.issues or checks.tips):
         return f"All {len(checks.passed)} checks passed."
-    found = [counted(len(own), word) for own, word in ((checks.issues, "issue"), (checks.tips, "tip")) if own]
+    found = [count_of(len(own), word) for own, word in ((checks.issues, "issue"), (checks.tips, "tip")) if own]
     return f"The checks found {listed(found)}; {len(checks.passed)} passed."
 
 
