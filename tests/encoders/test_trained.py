@@ -272,8 +272,8 @@ def test_every_architecture_is_an_encoder(architecture, tmp_path):
         check_encoder(encoder)
         above = load(f"trained:{folder.path}?layer=*&pool=max")
         assert above(TEXTS).shape[-2:] == (len(TEXTS), above.width)
-        assert hasattr(encoder, "selection") is encoder.network.body.pools_max
-        if encoder.network.body.pools_max:
+        assert hasattr(encoder, "selection") is encoder.network.pools_max
+        if encoder.network.pools_max:
             assert all(sum(share for _, share in words) == pytest.approx(1) for words in encoder.selection(TEXTS))
 
 
