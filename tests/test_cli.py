@@ -328,7 +328,7 @@ def faulty(tmp_path):
     path = tmp_path / "past_present.txt"
     sentences = [f"{a} {b} {c} here ." for a in VERBS[:12] for b in NOUNS[:12] for c in ADVERBS[:2]]
     lines = [
-        f"{split}\t{('PAST', 'PRES')[i % 2]}\t{name} {sentence}\n"
+        f"{split}\t{('PAST', 'PRES')[i // 2 % 2]}\t{name} {sentence}\n"
         for split, name in (("tr", "One"), ("va", "Two"), ("te", "Two"))
         for i, sentence in enumerate(sentences)
     ]
