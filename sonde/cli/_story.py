@@ -1,16 +1,18 @@
-"""What the demo found, in sentences that are computed from its results."""
+"""What the demo adds to what a run says: where nobody is above chance, and what order and training contribute."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
+
+from sonde.report.wording import listed
 
 if TYPE_CHECKING:
     from sonde.report.types import Summary
 
 CHANCE_POINTS = 0.06
 """A score whose interval begins less than this above the majority baseline says next to nothing."""
-PERMUTED, UNTRAINED = "permuted", "?random=0"
+PERMUTED = "permuted"
 
 
 class Found(NamedTuple):
@@ -29,26 +31,19 @@ class Found(NamedTuple):
     """Its score with the words of every sentence in random order."""
 
 
-def tell_story(summary: Summary) -> list[str]:
-    """What words alone know, what encoders know beyond them, what nobody knows, and what order and training add."""
-    return tell([*_read(summary)], _majorities(summary))
+def tell_story(summary: Summary, twins: Mapping[str, str]) -> list[str]:
+    """Sentences about the results; ``twins`` has the name of an encoder before training by that after it."""
+    return tell([*_read(summary)], _majorities(summary), twins)
 
 
-def tell(found: Sequence[Found], majorities: dict[str, float]) -> list[str]:
+def tell(found: Sequence[Found], majorities: Mapping[str, float], twins: Mapping[str, str]) -> list[str]:
     """The same, from the results and the score of the majority baseline by task."""
     tasks = list(dict.fromkeys(one.task for one in found))
     beyond = [one for one in found if one.above]
-    chance = [task for task in tasks if _at_chance([one for one in found if one.task == task], majorities[task])]
-    words = [task for task in tasks if task not in chance and task not in {one.task for one in beyond}]
-    baselines = {one.task: one.baseline for one in found}
     told = []
-    if words:
-        scores = _listed([f"{task} ({_points(baselines[task])})" for task in words])
-        told.append(f"Words alone: no encoder is significantly better than the best baseline on {scores}.")
-    told.append(_beyond(beyond, [one.encoder for one in found]))
-    if chance:
-        told.append(f"Nobody: no score is clearly above chance on {_listed(chance)}.")
-    if why := [*_order(beyond), *_training(beyond, found)]:
+    if chance := [t for t in tasks if _at_chance([one for one in found if one.task == t], majorities[t])]:
+        told.append(f"Nobody, neither encoder nor baseline, is clearly above chance on {listed(chance)}.")
+    if why := [*_order(beyond), *_training(beyond, found, twins)]:
         told.append(f"Why: {'; '.join(why)}.")
     return told
 
@@ -87,18 +82,6 @@ def _at_chance(own: Sequence[Found], majority: float) -> bool:
     return not any(one.above or one.low >= most for one in own) and all(one.baseline < most for one in own)
 
 
-def _beyond(beyond: Sequence[Found], encoders: Sequence[str]) -> str:
-    """Who is significantly better than the best baseline, and where."""
-    parts = []
-    for encoder in dict.fromkeys(one.encoder for one in beyond):
-        own = [one for one in beyond if one.encoder == encoder]
-        sets = [f"{one.task} ({_points(one.score)} to {_points(one.baseline)})" for one in own]
-        parts.append(f"{encoder} on {_listed(sets)}")
-    if none := [name for name in dict.fromkeys(encoders) if name not in {one.encoder for one in beyond}]:
-        parts.append(f"{_listed(none)} on none")
-    return f"Beyond words: significantly better than the best baseline are {'; '.join(parts)}."
-
-
 def _order(beyond: Sequence[Found]) -> list[str]:
     """How much of what is known beyond words is lost with the order of the words."""
     drops: dict[str, list[tuple[float, str]]] = {}
@@ -110,24 +93,23 @@ def _order(beyond: Sequence[Found]) -> list[str]:
     for encoder, own in drops.items():
         mean, (most, which) = sum(drop for drop, _ in own) / len(own), max(own)
         named = f" (most on {which})" if len(own) > 1 and most > 0 else ""
-        texts.append(f"{encoder} by {_points(max(0.0, mean))}{named}")
-    return [f"with words in random order, these scores fall on average by points: {_listed(texts)}"] if texts else []
+        texts.append(f"{_points(max(0.0, mean))} points for {encoder}{named}")
+    if not texts:
+        return []
+    return [f"with words in random order, the scores above the baselines fall on average by {listed(texts)}"]
 
 
-def _training(beyond: Sequence[Found], found: Sequence[Found]) -> list[str]:
+def _training(beyond: Sequence[Found], found: Sequence[Found], twins: Mapping[str, str]) -> list[str]:
     """How much of what is known beyond words an encoder knew before it was trained."""
     told = []
     for encoder in dict.fromkeys(one.encoder for one in beyond):
-        twin = {one.task: one.score for one in found if one.encoder == encoder + UNTRAINED}
+        twin = {one.task: one.score for one in found if one.encoder == twins.get(encoder)}
         gains = [one.score - twin[one.task] for one in beyond if one.encoder == encoder and one.task in twin]
         if gains:
-            told.append(f"before training, {encoder} was {_points(sum(gains) / len(gains))} points lower there")
+            mean = _points(sum(gains) / len(gains))
+            told.append(f"{twins[encoder]} ({encoder} before training) is {mean} points lower there")
     return told
 
 
 def _points(value: float) -> str:
     return f"{100 * value:.0f}"
-
-
-def _listed(items: Sequence[str]) -> str:
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

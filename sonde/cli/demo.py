@@ -27,8 +27,9 @@ DEMO_TASKS = {
     "universal2019": ("top_dependencies", "passive", "subj_number"),
 }
 """Suites and what the demo makes of them."""
-DEMO_ENCODERS = ("static:", "use:", "builtin:", "builtin:?random=0")
-"""A bag of word vectors, two encoders that see word order, and one of them before training."""
+DEMO_ENCODERS = {"words": "static:", "USE": "use:", "parser": "builtin:", "untrained": "builtin:?random=0"}
+"""A bag of word vectors, two encoders that see word order, and one of them before training; by name."""
+TWINS = {"parser": "untrained"}
 DEMO_CONTROLS = ("permuted",)
 
 
@@ -53,9 +54,9 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
     summary = summarise(run)
     print_table(_without_controls(summary))
     err().print()
-    for line in tell_story(summary):
+    for line in tell_story(summary, TWINS):
         err().print(line, markup=False)
-    if "use:" not in _encoders():
+    if len(_encoders()) < len(DEMO_ENCODERS):
         err().print("Left out: use:, the Universal Sentence Encoder. To add it: pip install 'sonde[use]'", markup=False)
     page = Report.of(run, title="sonde demo").save(out / "report.html")
     err().print(f"\nThe sets are in {out}/probes/, the results in {out}/run/, the page is {page}", markup=False)
@@ -71,7 +72,8 @@ def _encoders() -> list[str]:
     """The encoders that can be loaded: ``use:`` needs a package of its own."""
     from sonde.encoders.schemes.use import MODULE
 
-    return [name for name in DEMO_ENCODERS if name != "use:" or find_spec(MODULE) is not None]
+    there = find_spec(MODULE) is not None
+    return [f"{name}={encoder}" for name, encoder in DEMO_ENCODERS.items() if there or encoder != "use:"]
 
 
 def _make_and_probe(folder: Path, progress: Progress) -> tuple[list[Mapping[str, Any]], Run]:
