@@ -135,7 +135,7 @@ def test_options_of_a_probe_with_effect_are_taken():
 @pytest.mark.parametrize(
     "words",
     [
-        "make --builtin 9 --name x", "make --builtin 9 --language fr", "make --builtin 9 --trees x",
+        "make --builtin 9 --name x", "make --builtin 9 --tokenise space", "make --builtin 9 --trees x",
         "make --builtin 9 --format conllu", "run own.txt --train x", "run own.txt --no-store --store-limit 1",
         "encode own.txt --no-store --store-limit 1", "run own.txt --suite nonsense",
         "show run --signatures --format csv", "show run --format csv --metric macro_f1",

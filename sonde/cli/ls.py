@@ -54,7 +54,7 @@ def _suites() -> Iterator[Row]:
     for suite, tasks in SUITES.items():
         yield suite, ", ".join(tasks), PAPERS[suite]
     for part in PARAMETRIC_TASKS.parts().values():
-        yield part.suite, f"{part.usage}, all that the corpus supports", PAPERS[part.suite]
+        yield part.suite, f"{part.usage}, all that the corpus supports", part.source
 
 
 def _encoders() -> Iterator[Row]:

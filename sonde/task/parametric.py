@@ -25,6 +25,8 @@ class ParametricTask:
         The question.
     suite
         The suite of all its tasks that a corpus supports.
+    source
+        Where its labels come from, for lists.
     build
         ``build(parameter)`` returns the `Task`, whose name is that of the parametric task and the parameter, with a dot
         between them; raises UsageError if there is no such parameter.
@@ -40,6 +42,7 @@ class ParametricTask:
     example: str
     summary: str
     suite: str
+    source: str
     build: Callable[[str], Task]
     survey: Callable[[Sentence], Iterable[tuple[str, str]]]
     supported: Callable[[Mapping[str, Mapping[str, int]], int, int], list[str]]

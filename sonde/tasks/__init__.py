@@ -39,8 +39,6 @@ PAPERS = {
     "conneau2018": "Conneau, Kruszewski, Lample, Barrault, Baroni (2018): What you can cram into a single $&!#* vector",
     "universal2019": "Krasnowska-Kieraś, Wróblewska (2019): Empirical linguistic study of sentence embeddings",
     "xprobe2019": "Ravishankar, Øvrelid, Velldal (2019): Probing multilingual sentence representations with X-Probe",
-    "morphology": "Universal Dependencies: every feature of the root and its dependents that the corpus has",
-    "relations": "Universal Dependencies: every relation that the corpus has",
     "adi2017": "Adi, Kermany, Belinkov, Lavi, Goldberg (2017): Fine-grained analysis of sentence embeddings",
 }
 

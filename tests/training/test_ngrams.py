@@ -41,7 +41,8 @@ def test_vector_is_the_mean_of_words_and_bigrams(folder, texts):
     weights = folder.weights(folder.best())
     words = weights["encoder.inputs.learned.weight"].double().numpy()
     bigrams = weights["encoder.body.bigrams.weight"].double().numpy()
-    found = load_encoder(f"trained:{folder.path}")([*texts[:9], "qwertz", texts[0].split()[0]])
+    word = next(part for part in texts[0].split() if part.isalpha())
+    found = load_encoder(f"trained:{folder.path}")([*texts[:9], "qwertz", word])
     for text, vector in zip(texts[:9], found, strict=False):
         ids = folder.vocabulary.ids(text)
         parts = [words[i] for i in ids]
@@ -49,7 +50,7 @@ def test_vector_is_the_mean_of_words_and_bigrams(folder, texts):
         assert len(parts) == 2 * len(ids) - 1
         np.testing.assert_allclose(vector, np.mean(parts, 0), atol=1e-6)
     assert np.all(found[-2] == 0)
-    np.testing.assert_array_equal(found[-1], words[folder.vocabulary.ids(texts[0].split()[0])[0]].astype(np.float32))
+    np.testing.assert_array_equal(found[-1], words[folder.vocabulary.ids(word)[0]].astype(np.float32))
 
 
 def test_vector_does_not_depend_on_the_batch(folder, texts):

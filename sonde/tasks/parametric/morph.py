@@ -189,6 +189,7 @@ parametric_task = ParametricTask(
     example="obj.Case",
     summary="Which value does this feature have on the word with this role?",
     suite="morphology",
+    source="Universal Dependencies: every feature of the root and its dependents that the corpus has",
     build=build,
     survey=survey,
     supported=supported,

@@ -94,6 +94,7 @@ parametric_task = ParametricTask(
     example="acl:relcl",
     summary="Does the sentence have a word with this relation?",
     suite="relations",
+    source="Universal Dependencies: every relation that the corpus has",
     build=build,
     survey=survey,
     supported=supported,
