@@ -11,7 +11,7 @@ from sonde.core.third_party import third_party_code
 from sonde.encoders import encoder_info, load
 from sonde.encoders.call import check_vectors
 from sonde.encoders.embed import embed
-from sonde.encoders.schemes.family import Family
+from sonde.encoders.schemes.family import Family, without_language
 from sonde.errors import DataError, UsageError
 from sonde.run.config import PreparedSet, RunConfig
 from sonde.run.diagnoses import write_diagnosis
@@ -244,9 +244,14 @@ def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
     encoder = one.shared.get(name, 0, partial(load, name))
     layers = encoder_info(encoder).layers
     if not layers:
-        found = embed(encoder, s.parts.texts(), store=config.store, batch_size=config.batch_size)
+        texts = s.parts.texts()
+        # of a family, texts have their language before them, which only another family understands
+        marked = isinstance(one.encoder, Family) and not isinstance(encoder, Family)
+        own = [without_language(text) for text in texts] if marked else texts
+        found = embed(encoder, own, store=config.store, batch_size=config.batch_size)
         if not found.layers:
-            return Vectors([(found.vectors, TextIndex(found.texts))])
+            rows = {text: i for i, text in enumerate(found.texts)}
+            return Vectors([(found.vectors[[rows[text] for text in own]], TextIndex(texts))])
         layers = found.layers
     raise UsageError(
         f"Expected given:{name} to have one layer, got {', '.join(layers)}; choose one, as in layer={layers[-1]}."

@@ -18,6 +18,10 @@ def in_languages(config: RunConfig, name: str, family: Family, sets: Sequence[Pr
     found = []
     for s in sets:
         try:
+            if s.plain is not None and s.plain.train.language and s.parts.same_rows is not None:
+                raise UsageError(
+                    f"The control {s.parts.variant} draws train and test from all rows, which are in several languages."
+                )
             plain = parts_in_languages(s.plain, family) if s.plain is not None else None
             variant = s.variant
             if variant is not None and variant.others:
@@ -36,20 +40,23 @@ def in_languages(config: RunConfig, name: str, family: Family, sets: Sequence[Pr
 
 def _languages(sets: Sequence[PreparedSet], family: Family) -> set[str]:
     """The languages of the members that sets need."""
-    codes = {code for s in sets for code in (s.parts.language, s.parts.train_language) if code}
+    codes = {code for s in sets for code in (s.parts.language, s.parts.train.language) if code}
     return {family.language(code) for code in codes}
 
 
 def parts_in_languages(parts: Parts, family: Family) -> Parts:
-    """The set with languages before its texts: that of its training rows may be another one, as in XNLI."""
+    """The set with languages before its texts: that of its training rows may be another one, as in XNLI.
 
-    def marked(part: Part, language: str | None) -> Part:
-        inputs = {name: family.in_language(values, language) for name, values in part.inputs.items()}
-        return replace(part, texts=family.in_language(part.texts, language), inputs=inputs)
+    Parts that are one object stay one: a probe that is tested on its training rows is known by that.
+    """
+    done: dict[int, Part] = {}
 
-    trained_in = parts.train_language or parts.language
-    # dev rows may have been held out of the training rows
-    chosen_in = parts.language if parts.chosen_on == "va" else trained_in
+    def marked(part: Part) -> Part:
+        if id(part) not in done:
+            language = part.language or parts.language
+            inputs = {name: family.in_language(values, language) for name, values in part.inputs.items()}
+            done[id(part)] = replace(part, texts=family.in_language(part.texts, language), inputs=inputs)
+        return done[id(part)]
+
     same = parts_in_languages(parts.same_rows, family) if parts.same_rows is not None else None
-    train, dev = marked(parts.train, trained_in), marked(parts.dev, chosen_in)
-    return replace(parts, train=train, dev=dev, test=marked(parts.test, parts.language), same_rows=same)
+    return replace(parts, train=marked(parts.train), dev=marked(parts.dev), test=marked(parts.test), same_rows=same)

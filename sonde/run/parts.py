@@ -47,6 +47,8 @@ class Part:
     """The sub-corpus of each row, where correlations are computed per sub-corpus."""
     sizes: Sequence[int] = ()
     """Number of tokens of each sentence, as the set counts them."""
+    language: str | None = None
+    """The language of the rows, where it is not that of the set, as of XNLI's training pairs."""
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -79,8 +81,6 @@ class Parts:
     """The control or measure that this was made for."""
     split: str | None = None
     """How the rows of a table were split, if they were split when they were read."""
-    train_language: str | None = None
-    """The language of the training rows, where it is not that of the set."""
     same_rows: Parts | None = None
     """For a control that splits the rows again, the same rows with the labels of the task, to compare with."""
 
@@ -123,22 +123,24 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
     inputs = expectations_for(dataset).inputs
     number = {label: i for i, label in enumerate(labels)}
 
-    def part(rows: Sequence[Example]) -> Part:
+    def part(rows: Sequence[Example], language: str | None = None) -> Part:
         columns = {name: [_cell(dataset, row, name) for row in rows] for name in inputs}
         found = np.array([number.get(row.label, -1) for row in rows], np.int64)
         gold = np.array([_score(dataset, row) for row in rows]) if protocol in REGRESSION_PROTOCOLS else None
         groups = [row.stratum for row in rows] if protocol == "similarity" else ()
         sizes = [len(row.tokens) for row in rows]
-        return Part([row.text for row in rows], columns, found, [row.key for row in rows], gold, groups, sizes)
+        keys = [row.key for row in rows]
+        return Part([row.text for row in rows], columns, found, keys, gold, groups, sizes, language)
 
+    trained_in = dataset.manifest.get("train_language")
+    chosen_in = None if chosen_on == "va" else trained_in  # dev rows may have been held out of the training rows
     synthetic = bool(dataset.manifest.get("corpus", {}).get("synthetic", False))
     version = dataset.version or FEATURE_VERSIONS.get(dataset.task, 0)
     return Parts(
         dataset.name, dataset.task, version, dataset.language, dataset.digest, labels,
-        part(train), part(dev), part(test), trained_on, chosen_on, synthetic, limit, protocol,
+        part(train, trained_in), part(dev, chosen_in), part(test), trained_on, chosen_on, synthetic, limit, protocol,
         tuple(images(dataset, split) for split in SPLITS) if protocol == "retrieval" else (),
         split=split_name(dataset.manifest.get("split")),
-        train_language=dataset.manifest.get("train_language"),
     )  # fmt: skip
 
 

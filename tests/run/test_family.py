@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sonde import Dataset, Example, evaluate
+from sonde import Dataset, Example, evaluate, make_sets, select_tasks
 from sonde.data.layouts import read_layout
 from sonde.encoders import encoder_info, load
 from sonde.encoders.store import Store
 from sonde.errors import DataError, EncoderError, SondeError, SondeWarning, UsageError
 from sonde.report.full_summary import full_summary
+from sonde.run.controls.memorise import memorise_labels
 from sonde.run.family import parts_in_languages
 from sonde.run.parts import parts_of
 
@@ -83,6 +84,14 @@ def test_training_rows_may_be_in_another_language(place):
     run = evaluate("family:both.toml", xnli, "run", baselines=[], resample=0)
     assert not run.failures
     assert [r.n["te"] for r in run] == [60]
+    rows = memorise_labels(parts_of(xnli), 1)
+    found = parts_in_languages(rows, load("family:both.toml"))
+    assert found.test is found.train, "it is tested on its training rows"
+    assert found.test.texts[0].startswith("en\t")
+    assert read_layout("XNLI", place, language="fr", train="train-en.tsv").manifest["train_language"] == "en"
+    (place / "multinli.train.fr.tsv").write_bytes((place / "test-fr.tsv").read_bytes())
+    translated = read_layout("XNLI", place, language="fr", train="multinli.train.fr.tsv")
+    assert translated.manifest["train_language"] == "fr"
     (place / "dev-fr.tsv").unlink()
     held_out = parts_in_languages(parts_of(read_layout("XNLI", place, language="fr")), load("family:both.toml"))
     assert held_out.dev.texts[0].startswith("en\t"), "dev rows come from train"
@@ -137,3 +146,24 @@ def test_untrained_members(tmp_path, monkeypatch):
     family = load("family:f.toml?random=3")
     texts = ["the river was", "she never"]
     assert np.array_equal(family(family.in_language(texts, "fr")), load("trained:en?random=3")(texts))
+
+
+def test_a_family_of_one_has_the_results_of_its_member(tmp_path, monkeypatch, small):
+    """With measures that are given another encoder, controls, and tasks whose words are further inputs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.toml").write_text('en = "builtin:"\n')
+    tasks = ["adi2017/word_order", "universal2019/past_present"]
+    requests = [r for name in tasks for r in select_tasks(*name.split("/"), sizes="120/30/40")]
+    sets = list(make_sets(small, requests))
+    run = evaluate(
+        ["builtin:", "family:one.toml"], sets, "run", resample=0, controls=["memorise"], measures=["given:words"]
+    )  # fmt: skip
+    assert not run.failures
+    results = {}
+    for r in [*run, *run.extras]:
+        where = (r.cell.dataset, r.cell.variant)
+        results.setdefault(r.cell.encoder, {})[where] = r.scores
+    assert len(results["builtin:"]) > 4
+    assert results["family:one.toml"].keys() == results["builtin:"].keys()
+    for where, scores in results["builtin:"].items():
+        assert results["family:one.toml"][where] == pytest.approx(scores, abs=1e-4), where

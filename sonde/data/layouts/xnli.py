@@ -31,7 +31,7 @@ TRAINING = (
 
 _CODE = re.compile(r"[a-z]{2,3}")
 _ONE = re.compile(rf"(dev|test)-([a-z]{{2,3}})\.tsv({'|'.join(map(re.escape, COMPRESSED))})?")
-_TRAIN = re.compile(r"train-([a-z]{2,3})\.")
+_TRAIN = re.compile(r"(?:^|[._-])train[._-]([a-z]{2,3})\.")
 _SPLIT = {"dev": "va", "test": "te"}
 _LABELS = {**{label: label for label in ("entailment", "neutral", "contradiction")}, "contradictory": "contradiction"}
 """The labels; the last is XNLI's word in its own copies of MultiNLI."""
@@ -76,8 +76,11 @@ def nli_files(folder: Path, language: str | None, train: str | None) -> dict[str
 
 
 def train_language(path: str) -> str:
-    """The language of a file of training pairs: English, unless it has a name such as ``train-fr.tsv``."""
-    found = _TRAIN.match(Path(path).name)
+    """The language of a file of training pairs: English, unless its name says another one.
+
+    As ``train-fr.tsv`` does, or ``multinli.train.fr.tsv`` of XNLI's machine translations.
+    """
+    found = _TRAIN.search(Path(path).name)
     return found[1] if found else "en"
 
 

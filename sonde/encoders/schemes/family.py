@@ -71,6 +71,13 @@ class Family:
         found: NDArray[Any] = self._by_language(as_texts(texts), lambda member: member)
         return found
 
+    @property
+    def words(self) -> Callable[[Sequence[str]], NDArray[Any]] | None:
+        """The members' own vectors of words with their language before them, if all members have such."""
+        if not all(callable(getattr(member, "words", None)) for member in self.members.values()):
+            return None
+        return lambda words: self._by_language(as_texts(words), lambda member: member.words)
+
     def cost(self, texts: Sequence[str], /) -> list[int]:
         """What each text takes, by the measure of its member, or its length."""
         found = self._by_language(as_texts(texts), lambda member: encoder_info(member).cost or partial(map, len), list)
@@ -89,7 +96,7 @@ class Family:
                 )
             places.setdefault(language, []).append(i)
         parts = {
-            language: np.asarray(made(pick(self.members[language])([texts[i].partition(MARK)[2] for i in own])))
+            language: np.asarray(made(pick(self.members[language])([without_language(texts[i]) for i in own])))
             for language, own in places.items()
         }
         if len({(part.ndim, part.shape[:-2], part.shape[-1:] if part.ndim > 1 else ()) for part in parts.values()}) > 1:
@@ -98,6 +105,11 @@ class Family:
         whole = np.concatenate(list(parts.values()), axis=-2 if next(iter(parts.values())).ndim > 1 else 0)
         order = np.argsort([i for own in places.values() for i in own])
         return np.take(whole, order, axis=-2 if whole.ndim > 1 else 0)
+
+
+def without_language(text: str) -> str:
+    """A text without the language before it."""
+    return text.partition(MARK)[2]
 
 
 def load(spec: Spec) -> Family:

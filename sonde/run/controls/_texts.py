@@ -135,4 +135,5 @@ def _found(words: Sequence[str], target: str, split: Callable[[str], list[str]])
 def _some(part: Part, kept: Sequence[int], labels: npt.NDArray[np.int64]) -> Part:
     inputs = {name: [column[i] for i in kept] for name, column in part.inputs.items()}
     sizes = [part.sizes[i] for i in kept] if part.sizes else ()
-    return Part([part.texts[i] for i in kept], inputs, labels, [part.keys[i] for i in kept], sizes=sizes)
+    keys = [part.keys[i] for i in kept]
+    return Part([part.texts[i] for i in kept], inputs, labels, keys, sizes=sizes, language=part.language)
