@@ -14,7 +14,7 @@ def translate(
     *,
     translator: str,
     out: Annotated[Path, Parameter(("--out", "-o"))],
-    columns: str = "1,2",
+    columns: str = "",
     reference: str = "",
 ) -> int:
     """Translate columns of a table, such as both sentences of NLI pairs; other columns stay as they are.
@@ -29,7 +29,7 @@ def translate(
     out: Path
         The file to write. One that is named train-fr.tsv is French to `sonde run --train`.
     columns: str
-        Numbers of the columns to translate, from 1. Default: 1,2.
+        Numbers of the columns to translate, from 1. Default: the two sentences, by the header, or else 1,2.
     reference: str
         The same rows in the language of the translation: BLEU is printed, by column.
     """
@@ -39,10 +39,15 @@ def translate(
     from sonde.errors import CorpusError, DataError, UsageError
     from sonde.transfer.translator import translate as translated
 
+    rows, references = _read(file), _read(reference) if reference else []
+    header = _sentence_columns(rows[0])
+    columns = columns or ",".join(map(str, header or (1, 2)))
     numbers = [int(number) for number in columns.split(",") if number.isascii() and number.isdigit()]
     if not numbers or min(numbers) < 1 or len(numbers) != len(columns.split(",")):
         raise UsageError(f"--columns {columns}: expected numbers from 1, such as 1,2.")
-    rows, references = _read(file), _read(reference) if reference else []
+    first, rows = (rows[:1], rows[1:]) if header else ([], rows)
+    if references and _sentence_columns(references[0]):
+        references = references[1:]
     if reference and len(references) != len(rows):
         raise DataError(f"{file} has {len(rows):,} rows and {reference} {len(references):,}: expected as many.")
     for path, table in ((file, rows), (reference, references)):
@@ -58,7 +63,7 @@ def translate(
     for row in made:
         for number in numbers:
             row[number - 1] = next(found)
-    write_atomically(out, "".join("\t".join(row) + "\n" for row in made).encode())
+    write_atomically(out, "".join("\t".join(row) + "\n" for row in (*first, *made)).encode())
     console().print(f"{out}: {len(made):,} rows", markup=False, soft_wrap=True)
     if reference:
         from sonde.training.bleu import bleu
@@ -67,6 +72,14 @@ def translate(
             score, signature = bleu([row[number - 1] for row in made], [row[number - 1] for row in references])
             console().print(f"column {number}: BLEU {score:.2f} ({signature})", markup=False, soft_wrap=True)
     return 0
+
+
+def _sentence_columns(header: list[str]) -> tuple[int, int] | None:
+    """The columns of both sentences in the header of NLI pairs, from 1; None if it is not one."""
+    for names in (("sentence1", "sentence2"), ("premise", "hypo"), ("premise", "hypothesis")):
+        if all(name in header for name in names):
+            return header.index(names[0]) + 1, header.index(names[1]) + 1
+    return None
 
 
 def _read(path: str) -> list[list[str]]:

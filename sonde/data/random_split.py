@@ -46,9 +46,10 @@ class RandomSplit:
         group = f",group={self.group}" if self.group else ""
         return f"{self.train:g}/{self.dev:g}/{self.test:g},seed={self.seed}{group}"
 
-    def record(self) -> dict[str, Any]:
-        """What the manifest and run.json say about it."""
-        return {"shares": [self.train, self.dev, self.test], "seed": self.seed, "group": self.group}
+    def record(self, keyed: bool = True) -> dict[str, Any]:
+        """What the manifest and run.json say about it; ``keyed``: the keys of rows are their groups."""
+        found = {"shares": [self.train, self.dev, self.test], "seed": self.seed, "group": self.group}
+        return {**found, "keys": "group"} if self.group and keyed else found
 
 
 def split_name(record: Any) -> str | None:
@@ -135,12 +136,16 @@ def _by_label(
     found = {}
     for own in strata.values():
         n = sum(len(units[unit]) for unit in own)
-        room = {split: max(1, round(n * shares[split])) if shares[split] else 0 for split in ("te", "va")}
+        room = {split: max(1, round(n * shares[split])) for split in ("te", "va") if shares[split]}
         for unit in own:
-            split = next((split for split in room if room[split] > 0), "tr")
+            split = next((split for split in room if 0 < len(units[unit]) <= room[split]), "tr")
             found[unit] = split
             if split in room:
                 room[split] -= len(units[unit])
+        for split in room:  # a label whose texts are all too frequent to fit
+            rest = [unit for unit in own if found[unit] == "tr"]
+            if len(rest) > 1 and split not in {found[unit] for unit in own}:
+                found[min(rest, key=lambda unit: len(units[unit]))] = split
     return found
 
 

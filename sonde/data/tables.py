@@ -132,7 +132,7 @@ def read_table(paths: str | Path | Sequence[str | Path], columns: Columns, name:
     if unsplit:
         rows = split_rows(unsplit, columns.random, files[0])
     found = build_dataset(name or table_name(files), rows, files[0], inputs)
-    return replace(found, manifest={**found.manifest, "split": columns.random.record()})
+    return replace(found, manifest={**found.manifest, "split": columns.random.record(keyed=not columns.target)})
 
 
 def _split(path: str, number: int, column: str, value: str) -> str:

@@ -81,6 +81,8 @@ class Parts:
     """The control or measure that this was made for."""
     split: str | None = None
     """How the rows of a table were split, if they were split when they were read."""
+    grouped: bool = False
+    """Whether the keys of rows are groups that were kept together, and not target forms."""
     same_rows: Parts | None = None
     """For a control that splits the rows again, the same rows with the labels of the task, to compare with."""
 
@@ -140,7 +142,8 @@ def parts_of(dataset: Dataset, limit: int | None = None) -> Parts:
         dataset.name, dataset.task, version, dataset.language, dataset.digest, labels,
         part(train, trained_in), part(dev, chosen_in), part(test), trained_on, chosen_on, synthetic, limit, protocol,
         tuple(images(dataset, split) for split in SPLITS) if protocol == "retrieval" else (),
-        split=split_name(dataset.manifest.get("split")),
+        split=split_name(recorded := dataset.manifest.get("split")),
+        grouped=isinstance(recorded, Mapping) and recorded.get("keys") == "group",
     )  # fmt: skip
 
 

@@ -67,7 +67,7 @@ def seen_share(parts: Parts) -> float:
 
     Where it is 0, memorising words cannot explain the score of the set, whatever its selectivity.
     """
-    if any(key is None for key in parts.test.keys):
+    if parts.grouped or any(key is None for key in parts.test.keys):
         return 1.0
     train = set(parts.train.keys)
     return sum(key in train for key in parts.test.keys) / max(1, len(parts.test.keys))

@@ -1,7 +1,8 @@
 """Is the sentence a question, a command, or neither?
 
-``inter``: the sentence ends in a question mark. ``imper``: the root is imperative. ``other``: everything else. A
-question mark anywhere but at the end leaves the sentence out, and so does a hortative particle (Polish *niech*).
+``inter``: the sentence ends in a question mark. ``imper``: the root is imperative, or its auxiliary (*don't go*).
+``other``: everything else. A question mark anywhere but at the end leaves the sentence out, and so does a hortative
+particle (Polish *niech*).
 """
 
 from sonde.corpus.sentence import Sentence
@@ -17,8 +18,8 @@ def propose(s: Sentence, context: Context) -> Proposal:
         if final <= FINAL_MARKS and not QUESTIONS.isdisjoint(final):
             return Example.of(s, "inter", marks=(last,))
         return "question mark inside"
-    if feature(s, top, "Mood") == "Imp":
-        return Example.of(s, "imper", marks=(top,))
+    if found := [i for i in (top, *auxiliaries(s, top)) if feature(s, i, "Mood") == "Imp"]:
+        return Example.of(s, "imper", marks=found[:1])
     assert s.deprels is not None
     if "aux:imp" in s.deprels and "aux:imp" in [s.deprels[i] for i in auxiliaries(s, top)]:
         return "hortative particle"
@@ -31,7 +32,7 @@ FINAL_MARKS = QUESTIONS | {"!"}
 
 task = Task(
     name="sentence_type",
-    version=1,
+    version=2,
     question="Is the sentence a question, a command, or neither?",
     paper="universal2019",
     propose=propose,

@@ -21,7 +21,18 @@ from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.errors import DataError, UsageError
 from sonde.task import Example
-from tests.audit.plants import COUNTED, LEAKS, NOUNS, TOLD, UNCOUNTED, example, of_words, sentences, sound
+from tests.audit.plants import (
+    COUNTED,
+    LEAKS,
+    NOUNS,
+    TOLD,
+    UNCOUNTED,
+    example,
+    noisy_labels,
+    of_words,
+    sentences,
+    sound,
+)  # fmt: skip
 
 PLANTED = {p: cache(lambda p=p: p.make((p.low + p.high) // 2)) for p in COUNTED}
 EVERY = [(p.code, make) for p, make in PLANTED.items()]
@@ -358,6 +369,7 @@ def test_what_repeats_for_another_split_is_told_once():
         ("FcγR and λProlog and KSTЯ", []),
         ("the β-blocker, IT-специалист", []),
         ("слово c\u043bово", ["c\u043bово"]),
+        ("NFκB, SMSка, iPhoneом", []),
     ],
 )
 def test_letters_that_look_like_those_of_another_script(text, words):
@@ -368,8 +380,25 @@ def test_letters_that_look_like_those_of_another_script(text, words):
     ("text", "quoted"),
     [
         ('"He said ""no"".', True), ('He said ""no"" twice.', True), ('"He said no."', False), ('He said "no".', False),
-        ('an empty "" string', False),
+        ('an empty "" string', False), ('x = "" and y = ""', False),
     ],
 )  # fmt: skip
 def test_quotes_of_a_csv_file(text, quoted):
     assert has_csv_quotes(text) == quoted
+
+
+def test_doubtful_labels_of_test_are_found_whatever_train_is_like():
+    noisy = noisy_labels()
+    train = [example(label, ("always", "the", "same", ".")) for label in "AB" * 60]
+    codes_found = {(f.code, f.split) for f in audit_set(replace(noisy, rows={**noisy.rows, "tr": train})).findings}
+    assert ("doubtful-labels", "te") in codes_found
+
+
+def test_pairs_with_one_sentence_in_common_are_no_altered_copies():
+    clean = sound(inputs=["second"])
+    rows = {}
+    for split, own in clean.rows.items():
+        rows[split] = [r._replace(extra=(("second", f"{split} {i} one"),)) for i, r in enumerate(own)]
+    firsts = rows["tr"] * 2
+    rows["te"] = [r._replace(text=one.text, tokens=one.tokens) for r, one in zip(rows["te"], firsts, strict=False)]
+    assert "altered-copies" not in found(replace(clean, rows=rows))

@@ -16,7 +16,9 @@ from sonde.data.sources import find_sets
 from sonde.data.tables import read_table
 from sonde.errors import DataError, UsageError
 from sonde.run import Run, evaluate
+from sonde.run.parts import parts_of
 from sonde.run.repeat import repeat
+from sonde.run.selectivity import seen_share
 from sonde.task import Example
 
 PLAN = RandomSplit(80, 10, 10)
@@ -144,7 +146,7 @@ def reviews(tmp_path):
 def test_a_table_that_is_split_when_it_is_read(reviews):
     plan = RandomSplit(80, 10, 10, "author")
     found = read_table(reviews, Columns(("review",), "mood", random=plan))
-    assert found.manifest["split"] == {"shares": [80, 10, 10], "seed": 1111, "group": "author"}
+    assert found.manifest["split"] == {"shares": [80, 10, 10], "seed": 1111, "group": "author", "keys": "group"}
     keys = {split: {r.key for r in rows} for split, rows in found.rows.items()}
     assert not keys["tr"] & keys["te"]
     assert set.union(*keys.values()) <= {f"g{i}" for i in range(50)}
@@ -200,3 +202,28 @@ def test_options_that_would_have_no_effect(reviews, words, message, capsys):
 def test_shares_need_a_table(tmp_path):
     with pytest.raises(UsageError, match="--split is for tables: add --text and --label"):
         app(["audit", str(tmp_path), "--split", "80/10/10"], result_action="return_value", exit_on_error=False)
+
+
+def test_a_text_more_frequent_than_a_split_is_large_stays_in_train():
+    rows = [(row("always the same", "a"), "")] * 300
+    rows += [(row(f"text {i}", "a"), "") for i in range(700)] + [(row(f"other {i}", "b"), "") for i in range(100)]
+    for seed in range(20):
+        found = split_rows(rows, RandomSplit(80, 10, 10, seed=seed), "t.csv")
+        assert Counter(one.label for one in found["te"]) == {"a": 100, "b": 10}
+        assert Counter(one.label for one in found["va"]) == {"a": 100, "b": 10}
+
+
+def test_a_label_with_frequent_texts_only_is_in_every_split():
+    rows = [(row(text, "a"), "") for text in ("one", "two", "three") for _ in range(50)]
+    rows += [(row(f"other {i}", "b"), "") for i in range(200)]
+    found = split_rows(rows, RandomSplit(80, 10, 10), "t.csv")
+    assert all({one.label for one in part} == {"a", "b"} for part in found.values())
+
+
+def test_groups_are_not_taken_for_target_forms(reviews):
+    """Groups are in one split by design, which says nothing about words that a probe may have memorised."""
+    columns = {"text": ("review",), "label": "mood"}
+    grouped = parts_of(read_table(reviews, Columns(**columns, random=RandomSplit(60, 20, 20, group="author"))))
+    assert grouped.grouped
+    assert seen_share(grouped) == 1.0
+    assert not parts_of(read_table(reviews, Columns(**columns, random=RandomSplit(60, 20, 20)))).grouped

@@ -208,6 +208,11 @@ def test_sentence_type(end, mood, expected):
     assert label(load("sentence_type"), s) == expected
 
 
+def test_a_negative_command_is_a_command():
+    s = sentence("Do AUX VB Mood=Imp 3 aux\nnot PART X _ 3 advmod\ngo VERB VB VerbForm=Inf 0 root\n. PUNCT . _ 3 punct")
+    assert label(load("sentence_type"), s) == "imper"
+
+
 def test_a_question_mark_inside_leaves_the_sentence_out():
     s = sentence("Why ADV X _ 3 advmod\n? PUNCT . _ 1 punct\nask VERB X _ 0 root\n. PUNCT . _ 3 punct")
     assert reason(load("sentence_type"), s) == "question mark inside"

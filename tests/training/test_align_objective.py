@@ -244,3 +244,10 @@ def test_pairs_that_are_none(teacher, tmp_path, source, target, message):
     (tmp_path / "fr.txt").write_text(target)
     with pytest.raises(SondeError, match=message):
         train(request(teacher, f"{tmp_path}/en.txt,{tmp_path}/fr.txt"), tmp_path / "toy")
+
+
+def test_a_file_of_several_languages_is_refused(teacher, pairs, tmp_path):
+    file = tmp_path / "xnli.dev.tsv"
+    file.write_text("language\tgold_label\tsentence1\tsentence2\nfr\tneutral\ta\tb\nde\tneutral\ta\tb\n")
+    with pytest.raises(UsageError, match="pairs in 2 languages: de, fr"):
+        train(request(teacher, pairs, xnli=str(file)), tmp_path / "toy")

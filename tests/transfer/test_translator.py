@@ -7,6 +7,7 @@ from threading import Thread
 
 import pytest
 
+from sonde.cli import app
 from sonde.errors import EncoderError, SondeError, UsageError
 from sonde.transfer.translator import translate
 from tests.command_line import sonde
@@ -139,3 +140,13 @@ def test_a_trained_translator(tmp_path):
     assert translate(f"trained:{tmp_path}/model", some) == [
         " ".join(t.split()) for t in generate(tmp_path / "model", some)
     ]
+
+
+def test_the_header_of_nli_pairs_says_what_is_translated(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "upper.py").write_text("def upper(texts):\n    return [text.upper() for text in texts]\n")
+    (tmp_path / "xnli.tsv").write_text("language\tgold_label\tsentence1\tsentence2\nfr\tneutral\tun chat\tun chien\n")
+    assert app(["data", "translate", "xnli.tsv", "--translator", "py:upper.py:upper", "-o", "out.tsv"]) in (0, None)
+    assert (tmp_path / "out.tsv").read_text() == (
+        "language\tgold_label\tsentence1\tsentence2\nfr\tneutral\tUN CHAT\tUN CHIEN\n"
+    )

@@ -95,11 +95,11 @@ def _doubtful(
     for name in rows.splits:
         where = np.flatnonzero(split == name)
         fold = np.array([hash_64(rows.text[i]) % FOLDS for i in where])
+        if any(len(np.unique(label[where[fold != k]])) < 2 for k in range(FOLDS)):
+            continue
         margin, best = np.zeros(len(where)), np.zeros(len(where), np.int64)
-        for k in range(FOLDS):
+        for k in {*fold.tolist()}:
             train, test = where[fold != k], where[fold == k]
-            if not len(test) or len(np.unique(label[train])) < 2:
-                return
             scores = Bayes.of(matrix[train], label[train], classes).scores(matrix[test])
             best[fold == k] = scores.argmax(axis=1)
             margin[fold == k] = scores.max(axis=1) - scores[np.arange(len(test)), label[test]]

@@ -35,11 +35,11 @@ CODE = Code(
     "Dev or test rows of six words or more that are the same as a row of an earlier split but for one word changed, "
     "added or left out, or for the order of the words, or for the end of the sentence, of which at least 60 % of the "
     "words must be left. Case, numbers, punctuation and Unicode normalisation are ignored, and rows that are "
-    "near-duplicates anyway do not count. The evidence counts the kinds. Rows in another order have the same label; "
-    "those with another one are `both-forms`. They do not count in tasks that change the order of words, nor do rows "
-    "with one word changed in tasks that replace words. A note below 1 % of the later split or five rows, a warning "
-    "from there, an error from 10 % on: weather reports and legal texts are alike by nature, but a probe can memorise "
-    "their answers, too.",
+    "near-duplicates anyway do not count. Sets with further inputs, such as pairs, are not examined. The evidence "
+    "counts the kinds. Rows in another order have the same label; those with another one are `both-forms`. They do "
+    "not count in tasks that change the order of words, nor do rows with one word changed in tasks that replace "
+    "words. A note below 1 % of the later split or five rows, a warning from there, an error from 10 % on: weather "
+    "reports and legal texts are alike by nature, but a probe can memorise their answers, too.",
     "Read the examples; if a text was used several times, draw the splits by document.",
 )
 Keys = NDArray[np.uint64]
@@ -47,7 +47,7 @@ Keys = NDArray[np.uint64]
 
 def find(rows: Rows, expectations: Expectations) -> Iterator[Finding]:
     """Altered copies in each split of the rows of earlier ones, told once for each pair of splits."""
-    if len(rows.splits) < 2:
+    if len(rows.splits) < 2 or any(rows.inputs):
         return
     hashes = _Hashes(rows)
     kinds = [

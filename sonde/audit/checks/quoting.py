@@ -19,7 +19,7 @@ CODE = Code(
     "recognisable.",
     "Read the file again with a CSV reader.",
 )
-DOUBLED = re.compile(r'(?<!")""(?!")')
+DOUBLED = re.compile(r'(?<=\s)""(?=\w)|(?<=[\w.,!?])""(?=[\s.,!?;:]|$)')
 AROUND_A_WORD = re.compile(r'(?:^|(?<=[\s(]))""(?=\w)[^"]*(?<=[\w.,!?])""(?!")')
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 
 from sonde.audit.check import AuditCheck
 from sonde.audit.checks.giveaways import script
@@ -25,8 +26,8 @@ CODE = Code(
 WORD = re.compile(r"[^\W\d_]{3,}")
 LOOKALIKES = {
     "CYRILLIC": frozenset("аеорсухіјѕԁһӏАВЕЅІЈКМНОРСТУХ"),
-    "GREEK": frozenset("ονορκτυιΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"),
-    "LATIN": frozenset("aeopcyxijsdhlABESIJKMHOPCTYXvkntuZNY"),
+    "GREEK": frozenset("ονρτυιΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"),
+    "LATIN": frozenset("aeopcyxijsdhlABESIJKMHOPCTXvtuZNY"),
 }
 """Letters that look like one of another script. A ‘γ’ or an ‘Я’ is seen, and is there on purpose (‘FcγR’)."""
 
@@ -37,6 +38,9 @@ def mixed_words(text: str) -> list[str]:
 
 
 def _is_mixed(word: str) -> bool:
+    runs = [len(list(own)) for _, own in groupby(map(script, word))]
+    if len(runs) == 2 and min(runs) > 1:  # an ending or a prefix of another script is seen: *SMSка*
+        return False
     scripts = Counter(found for letter in word if (found := script(letter)) in LOOKALIKES)
     if len(scripts) < 2:
         return False

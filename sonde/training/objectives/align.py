@@ -22,6 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from sonde.core.files import open_text
 from sonde.core.settings import Setting, Settings
 from sonde.encoders import encoder_info, load
 from sonde.errors import DataError, SondeWarning, UsageError
@@ -197,9 +198,25 @@ def _read(
     return _Pairs(examples, np.memmap(file, np.float32, "r").reshape(-1, size))
 
 
+def _check_one_language(source: str) -> None:
+    """Refuse XNLI's own files, which have the pairs of fifteen languages."""
+    lines = open_text(source)
+    header = next(lines, "").rstrip("\r\n").split("\t")
+    if "language" not in header:
+        return
+    at = header.index("language")
+    found = sorted({cells[at] for line in lines if len(cells := line.split("\t")) > at})
+    if len(found) > 1:
+        raise UsageError(
+            f"--xnli {source} has pairs in {len(found)} languages: {', '.join(found)}. Expected one, that of the new "
+            "encoder: put its rows, and the header, in a file of their own."
+        )
+
+
 def _judge(source: str, teacher: str, plan: Plan, inputs: Inputs) -> Callable[[SentenceEncoder], float]:
     """The accuracy of the teacher's own classifier on NLI pairs of the student's language."""
     head, _ = load_nli_head(teacher, f"--xnli {source}")
+    _check_one_language(source)
     plan.others["xnli"] = describe_sources([source])
     labelled = [(row, number) for row in read_rows(source, NLI_FIELDS) if (number := label_number(row)) is not None]
     rows = [row for row, _ in labelled]
