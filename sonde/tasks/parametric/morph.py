@@ -31,6 +31,11 @@ CLAUSAL = frozenset(
 """Relations that are looked up at the root; others must occur once in the sentence."""
 ROLES = ("root", "nsubj", "obj", "iobj", "obl", "xcomp", "amod", "nmod")
 """The roles of the suite; any other can be named."""
+ROLE_NAMES = {
+    "root": "root", "nsubj": "subject", "obj": "object", "iobj": "indirect object", "obl": "oblique", "amod": "adjective modifier",
+    "nmod": "noun modifier", "xcomp": "open complement", "det": "determiner", "aux": "auxiliary", "cop": "copula",
+}  # fmt: skip
+"""What a question calls a role."""
 NOT_FEATURES = frozenset({"Abbr", "Foreign", "Typo", "ExtPos", "Style", "NumForm", "Hyph", "CorrectForm"})
 """Features of spelling and of the annotation, not of the word form's grammar."""
 DOUBTFUL = ("Abbr", "Foreign", "Typo")
@@ -145,11 +150,12 @@ def build(parameter: str) -> Task:
         )
     role, name = parse_role(found["role"]), found["feature"]
     task = f"morph.{role}.{name}"
-    who = "root" if role.relation == "root" else f"head of the {role.relation}" if role.head else role.relation
+    name_of_role = ROLE_NAMES.get(role.relation, f"word with the relation {role.relation}")
+    who = f"word that the {name_of_role} depends on" if role.head else name_of_role
     return Task(
         name=task,
         version=1,
-        question=f"Which {name} does the {who} have?",
+        question=f"What is the {_spaced(name)} of the {who}?",
         paper="UD",
         propose=partial(propose, role=role, name=name),
         settings=("band", "band_tokens", "trim", "disjoint", "cap", "upos"),
@@ -161,6 +167,11 @@ def build(parameter: str) -> Task:
         plan=partial(plan, task=task),
         policies={"morphology": Policy(disjoint=True, cap=0.01, sizes=(10_000, 1_000, 1_000))},
     )
+
+
+def _spaced(name: str) -> str:
+    """``VerbForm`` → verb form."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
 
 
 def survey(s: Sentence) -> Iterable[tuple[str, str]]:
