@@ -402,3 +402,10 @@ def test_pairs_with_one_sentence_in_common_are_no_altered_copies():
     firsts = rows["tr"] * 2
     rows["te"] = [r._replace(text=one.text, tokens=one.tokens) for r, one in zip(rows["te"], firsts, strict=False)]
     assert "altered-copies" not in found(replace(clean, rows=rows))
+
+
+def test_a_rare_label_that_train_lacks_is_an_error():
+    clean = sound()
+    rows = [*clean.rows["te"][:-2], *(r._replace(label="angry") for r in clean.rows["te"][-2:])]
+    missing = found(replace(clean, rows={**clean.rows, "te": rows}, labels=("A", "B", "angry")))["missing-class"]
+    assert (missing.severity, missing.split, missing.examples) == ("error", "tr", ("angry",))

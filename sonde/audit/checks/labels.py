@@ -106,14 +106,17 @@ def unusual(rows: Rows, expectations: Expectations) -> set[str]:
 
 def _classes(rows: Rows, unusual_labels: set[str]) -> Iterator[Finding]:
     usual = [label for label in rows.labels if label not in unusual_labels]
+    misspelled = _misspelled(rows)
+    known = [label for label in rows.labels if label not in misspelled]
     for split in rows.splits:
         counts = rows.counts(split)
+        wanted = known if split == "tr" else usual  # no probe can predict a label that train lacks, however rare
         if len(counts) == 1:
             (label,) = counts
             message = f"{SPLIT_NAMES[split]} has one class only, {label}"
             yield Finding("one-class", "error", message, ADVICE["one-class"], split, counts[label], (label,))
-        elif missing := [label for label in usual if label not in counts]:
-            message = f"{SPLIT_NAMES[split]} lacks {len(missing)} of {len(usual)} classes"
+        elif missing := [label for label in wanted if label not in counts]:
+            message = f"{SPLIT_NAMES[split]} lacks {len(missing)} of {len(wanted)} classes"
             severity: Severity = "error" if split == "tr" else "warning"
             advice, examples = ADVICE["missing-class"], some(missing)
             yield Finding("missing-class", severity, message, advice, split, len(missing), examples)

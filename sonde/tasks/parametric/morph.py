@@ -32,8 +32,8 @@ CLAUSAL = frozenset(
 ROLES = ("root", "nsubj", "obj", "iobj", "obl", "xcomp", "amod", "nmod")
 """The roles of the suite; any other can be named."""
 ROLE_NAMES = {
-    "root": "root", "nsubj": "subject", "obj": "object", "iobj": "indirect object", "obl": "oblique", "amod": "adjective modifier",
-    "nmod": "noun modifier", "xcomp": "open complement", "det": "determiner", "aux": "auxiliary", "cop": "copula",
+    "root": "root", "nsubj": "subject", "obj": "object", "iobj": "indirect object", "obl": "oblique",
+    "amod": "adjective modifier", "nmod": "noun modifier", "xcomp": "open complement", "det": "determiner", "aux": "auxiliary", "cop": "copula",
 }  # fmt: skip
 """What a question calls a role."""
 NOT_FEATURES = frozenset({"Abbr", "Foreign", "Typo", "ExtPos", "Style", "NumForm", "Hyph", "CorrectForm"})
