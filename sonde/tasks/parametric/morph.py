@@ -33,7 +33,8 @@ ROLES = ("root", "nsubj", "obj", "iobj", "obl", "xcomp", "amod", "nmod")
 """The roles of the suite; any other can be named."""
 ROLE_NAMES = {
     "root": "root", "nsubj": "subject", "obj": "object", "iobj": "indirect object", "obl": "oblique",
-    "amod": "adjective modifier", "nmod": "noun modifier", "xcomp": "open complement", "det": "determiner", "aux": "auxiliary", "cop": "copula",
+    "amod": "adjective modifier", "nmod": "noun modifier", "xcomp": "open complement",
+    "det": "determiner", "aux": "auxiliary", "cop": "copula",
 }  # fmt: skip
 """What a question calls a role."""
 NOT_FEATURES = frozenset({"Abbr", "Foreign", "Typo", "ExtPos", "Style", "NumForm", "Hyph", "CorrectForm"})
