@@ -132,29 +132,54 @@ def print_symptoms(encoder: str, symptoms: Sequence[tuple[str, str]]) -> None:
         )
 
 
-def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
-    """Print a table of probing sets, one row each; a narrow terminal gets fewer columns, never truncated numbers."""
-    from rich.table import Table
+SPARE_COLUMNS = ("requested", "reading", "r(length)", "majority", "classes")
+"""Columns of the table of sets that a narrow terminal goes without, the first ones first."""
 
+
+def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
+    """Print a table of probing sets, one row each; a narrow terminal gets fewer columns, never truncated numbers.
+
+    The audit is always shown: if its column does not fit, below the table. A note names the columns that are left out.
+    """
     console = out()
     rows = [_facts(m) for m in manifests]
     columns = list(rows[0])
-    for spare in ("requested", "reading", "r(length)", "audit", "majority", "classes"):
-        width = sum(2 + max(len(c), *(len(row[c]) for row in rows)) for c in columns) - 2
-        if width > console.width:
+    left_out = []
+    # codes of findings may be longer than all numbers together: below the table they cost no column
+    below = _width(rows, [c for c in columns if c not in SPARE_COLUMNS]) > console.width
+    if below:
+        columns.remove("audit")
+    for spare in SPARE_COLUMNS:
+        if _width(rows, columns) > console.width:
             columns.remove(spare)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        table.add_column(name, justify="left" if name in ("set", "reading", "audit") else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(row[c] for c in columns))
-    console.print(table)
+            left_out.append(spare)
+    for i, row in enumerate([{c: c for c in columns}, *rows]):
+        cells = (_aligned(row[c], _column_width(rows, c), c) for c in columns)
+        console.print("  ".join(cells).rstrip(), style=None if i else "bold", markup=False, soft_wrap=True)
+    if below:
+        for row in rows:
+            console.print(f"audit of {row['set']}: {row['audit']}", markup=False, soft_wrap=True)
+    if left_out:
+        named = ", ".join(sorted(left_out, key=list(rows[0]).index))
+        announce(f"Left out, for want of width: {named}.")
+
+
+def _column_width(rows: Sequence[Mapping[str, str]], column: str) -> int:
+    return max(len(column), *(len(row[column]) for row in rows))
+
+
+def _width(rows: Sequence[Mapping[str, str]], columns: Sequence[str]) -> int:
+    return sum(2 + _column_width(rows, c) for c in columns) - 2
+
+
+def _aligned(text: str, width: int, column: str) -> str:
+    return text.ljust(width) if column in ("set", "reading", "audit") else text.rjust(width)
 
 
 def _facts(m: Mapping[str, Any]) -> dict[str, str]:
     """Column → cell for one set."""
     return {
-        "set": m["name"],
+        "set": printable(m["name"]),
         "reading": str(m["reading"].get("name", "")),
         "classes": str(len(m["labels"])),
         **{split: f"{m['sizes'].get('made', {}).get(split, 0):,}" for split in ("tr", "va", "te")},

@@ -23,7 +23,7 @@ MANIFEST = {
     [
         (160, "set reading classes tr va te requested majority r(length) audit"),
         (100, "set classes tr va te majority r(length) audit"),
-        (80, "set classes tr va te majority"),
+        (80, "set classes tr va te audit"),
         (60, "set tr va te"),
     ],
 )
@@ -32,8 +32,15 @@ def test_a_narrow_table_has_fewer_columns_and_whole_numbers(width, header, monke
 
     monkeypatch.setattr(console, "out", lambda: Console(width=width))
     console.print_sets([MANIFEST])
-    lines = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr()
+    lines = printed.out.splitlines()
     assert lines[0].split() == header.split()
+    full = "set reading classes tr va te requested majority r(length) audit"
+    left_out = [name for name in full.split() if name not in header.split() and name != "audit"]
+    note = f"Left out, for want of width: {', '.join(left_out)}.\n" if left_out else ""
+    assert printed.err == note
+    assert "clean" in printed.out  # below the table, if it has no column
+    assert all(line == line.rstrip() for line in lines)
     assert "conneau2018/coordination_inversion" in lines[1]
     assert "100,000" in lines[1]
     assert max(map(len, lines)) <= width
