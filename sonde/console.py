@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 WHOLE_RUN = "cells"
 """The stage that shows how much of a run is done."""
+PIPED_WIDTH = 80
+"""Characters of a line that is not printed on a terminal, so that it can be pasted anywhere."""
 
 
 def announce(text: str) -> None:
@@ -45,6 +49,19 @@ def out(piped_width: int = 160) -> Console:
             raise BrokenPipeError
 
     return Plain(highlight=False, width=None if sys.stdout.isatty() else piped_width)
+
+
+def narrow_out() -> Console:
+    """Standard output for tables that are laid out by width; in a pipe the width is what ``COLUMNS`` says, or 80."""
+    typed = os.environ.get("COLUMNS", "")
+    return out(int(typed) if typed.isdecimal() else PIPED_WIDTH)
+
+
+def print_wrapped(console: Console, text: str, style: str | None = None) -> None:
+    """Print a paragraph, broken between words only, and not before a per cent sign."""
+    joined = text.replace(" %", "\u00a0%")
+    for part in textwrap.wrap(joined, console.width, break_long_words=False, break_on_hyphens=False):
+        console.print(part.replace("\u00a0", " "), style=style, markup=False, soft_wrap=True)
 
 
 def err() -> Console:
