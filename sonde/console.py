@@ -145,7 +145,8 @@ def print_symptoms(encoder: str, symptoms: Sequence[tuple[str, str]]) -> None:
     """Print what is wrong with an encoder, or not verified, by code and message, on standard error."""
     for code, message in symptoms:
         err().print(
-            f"{'note' if code == 'trust' else 'warning'}: {printable(encoder)}: {printable(message)}", markup=False
+            f"{'note' if code == 'trust' else 'warning'}: {printable(encoder.removesuffix(':'))}: {printable(message)}",
+            markup=False,
         )
 
 
@@ -195,12 +196,14 @@ def _aligned(text: str, width: int, column: str) -> str:
 
 def _facts(m: Mapping[str, Any]) -> dict[str, str]:
     """Column → cell for one set."""
+    made, drawn, requested = (sum(m["sizes"].get(key, {}).values()) for key in ("made", "drawn", "requested"))
+    per_sentence = max(1, round(made / drawn)) if drawn else 1  # a task may make several rows of a sentence it draws
     return {
         "set": printable(m["name"]),
         "reading": str(m["reading"].get("name", "")),
         "classes": str(len(m["labels"])),
         **{split: f"{m['sizes'].get('made', {}).get(split, 0):,}" for split in ("tr", "va", "te")},
-        "requested": f"{sum(m['sizes'].get('requested', {}).values()):,}",
+        "requested": f"{requested * per_sentence:,}",
         "majority": f"{100 * m['majority'].get('te', nan):.1f}",
         "r(length)": f"{m['label_length_correlation'].get('te', nan):+.2f}",
         "audit": ", ".join(sorted({f["code"] for f in m["audit"]})) or "clean",

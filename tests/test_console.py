@@ -46,6 +46,18 @@ def test_a_narrow_table_has_fewer_columns_and_whole_numbers(width, header, monke
     assert max(map(len, lines)) <= width
 
 
+def test_what_was_requested_is_counted_in_rows_like_what_was_made(capsys):
+    """Adi's word content draws a sentence and makes two rows of it."""
+    sizes = {
+        "made": {"tr": 800, "va": 200, "te": 400},
+        "drawn": {"tr": 400, "va": 100, "te": 200},
+        "requested": {"tr": 400, "va": 100, "te": 200},
+    }
+    console.print_sets([{**MANIFEST, "sizes": sizes}])
+    head, row = (line.split() for line in capsys.readouterr().out.splitlines())
+    assert row[head.index("requested")] == "1,400"
+
+
 def test_progress_is_silent_where_there_is_no_terminal(capsys):
     with console.progress_bar() as progress:
         progress("count", 1, None)
