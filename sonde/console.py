@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 WHOLE_RUN = "cells"
 """The stage that shows how much of a run is done."""
+PIPED_WIDTH = 80
+"""Characters of a line that is not printed on a terminal, so that it can be pasted anywhere."""
 
 
 def announce(text: str) -> None:
@@ -45,6 +49,19 @@ def out(piped_width: int = 160) -> Console:
             raise BrokenPipeError
 
     return Plain(highlight=False, width=None if sys.stdout.isatty() else piped_width)
+
+
+def narrow_out() -> Console:
+    """Standard output for tables that are laid out by width; in a pipe the width is what ``COLUMNS`` says, or 80."""
+    typed = os.environ.get("COLUMNS", "")
+    return out(int(typed) if typed.isdecimal() else PIPED_WIDTH)
+
+
+def print_wrapped(console: Console, text: str, style: str | None = None) -> None:
+    """Print a paragraph, broken between words only, and not before a per cent sign."""
+    joined = text.replace(" %", "\u00a0%")
+    for part in textwrap.wrap(joined, console.width, break_long_words=False, break_on_hyphens=False):
+        console.print(part.replace("\u00a0", " "), style=style, markup=False, soft_wrap=True)
 
 
 def err() -> Console:
@@ -128,37 +145,65 @@ def print_symptoms(encoder: str, symptoms: Sequence[tuple[str, str]]) -> None:
     """Print what is wrong with an encoder, or not verified, by code and message, on standard error."""
     for code, message in symptoms:
         err().print(
-            f"{'note' if code == 'trust' else 'warning'}: {printable(encoder)}: {printable(message)}", markup=False
+            f"{'note' if code == 'trust' else 'warning'}: {printable(encoder.removesuffix(':'))}: {printable(message)}",
+            markup=False,
         )
 
 
-def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
-    """Print a table of probing sets, one row each; a narrow terminal gets fewer columns, never truncated numbers."""
-    from rich.table import Table
+SPARE_COLUMNS = ("requested", "reading", "r(length)", "majority", "classes")
+"""Columns of the table of sets that a narrow terminal goes without, the first ones first."""
 
+
+def print_sets(manifests: Sequence[Mapping[str, Any]]) -> None:
+    """Print a table of probing sets, one row each; a narrow terminal gets fewer columns, never truncated numbers.
+
+    The audit is always shown: if its column does not fit, below the table. A note names the columns that are left out.
+    """
     console = out()
     rows = [_facts(m) for m in manifests]
     columns = list(rows[0])
-    for spare in ("requested", "reading", "r(length)", "audit", "majority", "classes"):
-        width = sum(2 + max(len(c), *(len(row[c]) for row in rows)) for c in columns) - 2
-        if width > console.width:
+    left_out = []
+    # codes of findings may be longer than all numbers together: below the table they cost no column
+    below = _width(rows, [c for c in columns if c not in SPARE_COLUMNS]) > console.width
+    if below:
+        columns.remove("audit")
+    for spare in SPARE_COLUMNS:
+        if _width(rows, columns) > console.width:
             columns.remove(spare)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        table.add_column(name, justify="left" if name in ("set", "reading", "audit") else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(row[c] for c in columns))
-    console.print(table)
+            left_out.append(spare)
+    for i, row in enumerate([{c: c for c in columns}, *rows]):
+        cells = (_aligned(row[c], _column_width(rows, c), c) for c in columns)
+        console.print("  ".join(cells).rstrip(), style=None if i else "bold", markup=False, soft_wrap=True)
+    if below:
+        for row in rows:
+            console.print(f"audit of {row['set']}: {row['audit']}", markup=False, soft_wrap=True)
+    if left_out:
+        named = ", ".join(sorted(left_out, key=list(rows[0]).index))
+        announce(f"Left out, for want of width: {named}.")
+
+
+def _column_width(rows: Sequence[Mapping[str, str]], column: str) -> int:
+    return max(len(column), *(len(row[column]) for row in rows))
+
+
+def _width(rows: Sequence[Mapping[str, str]], columns: Sequence[str]) -> int:
+    return sum(2 + _column_width(rows, c) for c in columns) - 2
+
+
+def _aligned(text: str, width: int, column: str) -> str:
+    return text.ljust(width) if column in ("set", "reading", "audit") else text.rjust(width)
 
 
 def _facts(m: Mapping[str, Any]) -> dict[str, str]:
     """Column → cell for one set."""
+    made, drawn, requested = (sum(m["sizes"].get(key, {}).values()) for key in ("made", "drawn", "requested"))
+    per_sentence = max(1, round(made / drawn)) if drawn else 1  # a task may make several rows of a sentence it draws
     return {
-        "set": m["name"],
+        "set": printable(m["name"]),
         "reading": str(m["reading"].get("name", "")),
         "classes": str(len(m["labels"])),
         **{split: f"{m['sizes'].get('made', {}).get(split, 0):,}" for split in ("tr", "va", "te")},
-        "requested": f"{sum(m['sizes'].get('requested', {}).values()):,}",
+        "requested": f"{requested * per_sentence:,}",
         "majority": f"{100 * m['majority'].get('te', nan):.1f}",
         "r(length)": f"{m['label_length_correlation'].get('te', nan):+.2f}",
         "audit": ", ".join(sorted({f["code"] for f in m["audit"]})) or "clean",

@@ -23,7 +23,7 @@ MANIFEST = {
     [
         (160, "set reading classes tr va te requested majority r(length) audit"),
         (100, "set classes tr va te majority r(length) audit"),
-        (80, "set classes tr va te majority"),
+        (80, "set classes tr va te audit"),
         (60, "set tr va te"),
     ],
 )
@@ -32,11 +32,30 @@ def test_a_narrow_table_has_fewer_columns_and_whole_numbers(width, header, monke
 
     monkeypatch.setattr(console, "out", lambda: Console(width=width))
     console.print_sets([MANIFEST])
-    lines = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr()
+    lines = printed.out.splitlines()
     assert lines[0].split() == header.split()
+    full = "set reading classes tr va te requested majority r(length) audit"
+    left_out = [name for name in full.split() if name not in header.split() and name != "audit"]
+    note = f"Left out, for want of width: {', '.join(left_out)}.\n" if left_out else ""
+    assert printed.err == note
+    assert "clean" in printed.out  # below the table, if it has no column
+    assert all(line == line.rstrip() for line in lines)
     assert "conneau2018/coordination_inversion" in lines[1]
     assert "100,000" in lines[1]
     assert max(map(len, lines)) <= width
+
+
+def test_what_was_requested_is_counted_in_rows_like_what_was_made(capsys):
+    """Adi's word content draws a sentence and makes two rows of it."""
+    sizes = {
+        "made": {"tr": 800, "va": 200, "te": 400},
+        "drawn": {"tr": 400, "va": 100, "te": 200},
+        "requested": {"tr": 400, "va": 100, "te": 200},
+    }
+    console.print_sets([{**MANIFEST, "sizes": sizes}])
+    head, row = (line.split() for line in capsys.readouterr().out.splitlines())
+    assert row[head.index("requested")] == "1,400"
 
 
 def test_progress_is_silent_where_there_is_no_terminal(capsys):

@@ -4,6 +4,7 @@ import pytest
 
 from sonde.cli import demo
 from sonde.cli._story import Found, tell
+from sonde.errors import UsageError
 from sonde.run import Run
 
 MAJORITIES = {"word_content": 0.01, "passive": 0.5, "bigram_shift": 0.5}
@@ -64,6 +65,10 @@ def test_it_says_what_it_leaves_out(monkeypatch, tmp_path, capsys):
     run = Run.load(tmp_path / "demo" / "run")
     assert {result.cell.encoder for result in run} >= {"static:", "builtin:", "builtin:?random=0"}
     assert not run.failures
+    assert said.err.startswith("Making 2 sets from 1,200 built-in sentences, and probing 3 encoders on them; ")
+    (tmp_path / "demo" / "notes.txt").write_text("mine")
+    with pytest.raises(UsageError, match=r"is not the folder of a demo: it has notes\.txt"):
+        demo.demo(out=tmp_path / "demo")
 
 
 @pytest.mark.parametrize("suite", ["conneau2018", "universal2019"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonde.cli._exits import run_to_exit_code
 from sonde.cli._options import STDIN
-from sonde.cli._verbs import add_installed_verbs, make_app, verb_names
+from sonde.cli._verbs import add_installed_verbs, make_app, resumes, verb_names
 from sonde.cli._warnings import printed_warnings
 
 if TYPE_CHECKING:
@@ -45,6 +45,6 @@ def main() -> None:
                 add_installed_verbs(app)
             return app(arguments, result_action="return_value", exit_on_error=False)
 
-    code = run_to_exit_code(command, debug=debug)
+    code = run_to_exit_code(command, debug=debug, resumes=bool(arguments) and resumes(arguments[0]))
     gc.freeze()  # the process is about to end: nothing needs to be looked through once more
     sys.exit(code)

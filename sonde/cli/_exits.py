@@ -29,8 +29,11 @@ def _terminate(number: int, frame: FrameType | None) -> None:
     raise Terminated(number)
 
 
-def run_to_exit_code(command: Callable[[], object], *, debug: bool) -> int:
-    """Run a command, print what went wrong if anything did, and return the exit code."""
+def run_to_exit_code(command: Callable[[], object], *, debug: bool, resumes: bool = False) -> int:
+    """Run a command, print what went wrong if anything did, and return the exit code.
+
+    ``resumes``: whether the same command goes on where it was interrupted.
+    """
     from sonde.errors import SondeError, describe_error
 
     for each in TERMINATION_SIGNALS:
@@ -50,7 +53,7 @@ def run_to_exit_code(command: Callable[[], object], *, debug: bool) -> int:
             signal.signal(each, signal.SIG_DFL)  # a second one ends the process at once
         number = e.number if isinstance(e, Terminated) else signal.SIGINT
         what = signal.Signals(number).name if isinstance(e, Terminated) else "interrupted"
-        _print(f"{what}; what was already written is kept")
+        _print(f"{what}; what was already written is kept{', and the same command resumes' * resumes}")
         return SIGNAL_EXIT_BASE + number
     except SystemExit as e:  # sonde itself never raises it
         if debug:

@@ -1,7 +1,8 @@
 """The verbs. A built-in verb is a file of this folder, named as the verb; other packages offer theirs as entry points.
 
 The file of a verb has a function of the file's name, or a cyclopts ``App`` with commands of its own, and ``order``, its
-place in ``sonde --help``; and it may have ``examples``, which are printed below its own help. Files whose names begin
+place in ``sonde --help``; and it may have ``examples``, which are printed below its own help, and
+``resumes``, if the same command goes on where it was interrupted. Files whose names begin
 with _ hold what verbs share. An entry point names a function or an ``App``, and is not imported before the verb is
 called:
 
@@ -57,6 +58,11 @@ def make_app(verbs: Sequence[str]) -> cyclopts.App:
             _unwrap(verb)
             app.command(verb, sort_key=module.order, help_epilogue=_epilogue(module))
     return app
+
+
+def resumes(verb: str) -> bool:
+    """Whether the same command goes on where it was interrupted, as far as the file of the verb says so."""
+    return verb in verb_names() and bool(getattr(importlib.import_module(f"sonde.cli.{verb}"), "resumes", False))
 
 
 def _epilogue(module: ModuleType) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 order = 67
+resumes = True
 
 DATA = Group("Data", sort_key=1)
 METHOD = Group("Method (defaults are those of the method; see --list)", sort_key=2)

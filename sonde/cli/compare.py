@@ -32,7 +32,7 @@ def compare(
     """
     from sonde.cli._warnings import printed_warnings
     from sonde.compare import compare as compare_two
-    from sonde.compare import non_baseline_encoders, ties, untested_sets
+    from sonde.compare import non_baseline_encoders, shown_names, ties, untested_sets
     from sonde.console import err, printable
     from sonde.errors import UsageError
     from sonde.report.comparison import format_comparison, print_comparison
@@ -45,9 +45,9 @@ def compare(
         names = encoders or non_baseline_encoders(found)
         rows = compare_two(found, *names) if len(names) == 2 else ties(found, names)
     if format == "table":
-        print_comparison(rows, names, margin / 100)
+        print_comparison(rows, names, margin / 100, shown_names(found, names))
     else:
-        sys.stdout.write(format_comparison(rows, names, format, margin / 100))
+        sys.stdout.write(format_comparison(rows, names, format, margin / 100, shown_names(found, names)))
     if untested := untested_sets(found, names):
         text = f"Not tested, since rows are not right or wrong: {', '.join(untested)}."
         err().print(printable(text), markup=False, soft_wrap=True)

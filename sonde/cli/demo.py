@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sonde.run import Run
 
 order = 10
+resumes = True
 
 DEMO_SENTENCES, DEMO_SIZES = 14_000, "1500/300/1000"
 """Few sets and many rows, so that intervals are narrow; in a minute on two cores."""
@@ -42,15 +43,25 @@ def demo(*, out: Annotated[Path, Parameter(("--out", "-o"))] = Path("demo")) -> 
         The folder to write to. Default: demo.
     """
     from sonde.cli._story import tell_story
-    from sonde.console import err, print_sets, progress_bar
+    from sonde.console import announce, count_of, err, print_sets, progress_bar
+    from sonde.core.arguments import resolve_jobs
     from sonde.report import Report
     from sonde.report.summary import summarise
     from sonde.report.tables import print_table
 
+    _check_folder(out)
+    jobs = resolve_jobs(0)
+    tasks = sum(map(len, DEMO_TASKS.values()))
+    announce(
+        f"Making {count_of(tasks, 'set')} from {DEMO_SENTENCES:,} built-in sentences, and probing "
+        f"{count_of(len(_encoders()), 'encoder')} on them; {count_of(jobs, 'job')}; writing to {out}/"
+    )
     with progress_bar() as progress:
-        manifests, run = _make_and_probe(out, progress)
+        manifests = _make(out, jobs, progress)
     print_sets(manifests)
     err().print()
+    with progress_bar() as progress:
+        run = _probe(out, jobs, progress)
     summary = summarise(run)
     print_table(_without_controls(summary))
     err().print()
@@ -76,35 +87,51 @@ def _encoders() -> list[str]:
     return [f"{name}={encoder}" for name, encoder in DEMO_ENCODERS.items() if there or encoder != "use:"]
 
 
-def _make_and_probe(folder: Path, progress: Progress) -> tuple[list[Mapping[str, Any]], Run]:
-    """Make the sets and probe the encoders on them; the manifests of the sets, and the run."""
-    from sonde.core.arguments import resolve_jobs
+def _check_folder(folder: Path) -> None:
+    """Raise UsageError if a folder has something that is not of a demo, which might be overwritten."""
+    from sonde.errors import UsageError
+
+    tasks = {f"probes/{suite}/{task}" for suite, tasks in DEMO_TASKS.items() for task in tasks}
+    own = {"run", "report.html", "probes", *(f"probes/{suite}" for suite in DEMO_TASKS), *tasks}
+    depths = ("*", "probes/*", "probes/*/*")
+    there = sorted(p.relative_to(folder).as_posix() for depth in depths for p in folder.glob(depth))
+    if odd := [name for name in there if name not in own]:
+        raise UsageError(
+            f"{folder} exists and is not the folder of a demo: it has {odd[0]}. Choose a new folder: sonde demo -o NEW."
+        )
+
+
+def _make(folder: Path, jobs: int, progress: Progress) -> list[Mapping[str, Any]]:
+    """Make the sets; their manifests."""
     from sonde.corpus.corpus import Corpus
     from sonde.data.dataset import Dataset
-    from sonde.data.sources import find_sets
-    from sonde.encoders.store import Store, default_root
     from sonde.make import make_sets
     from sonde.make.request import check_writable, select_tasks
-    from sonde.run import evaluate
 
     check_writable(folder)
     requests = [
         request for suite, tasks in DEMO_TASKS.items() for request in select_tasks([suite], tasks, sizes=DEMO_SIZES)
     ]
-    jobs = resolve_jobs(0)
     manifests: list[Mapping[str, Any]] = []
     for found in make_sets(Corpus.synthetic(DEMO_SENTENCES), requests, jobs=jobs, progress=progress):
         if isinstance(found, Dataset):
             found.save(folder / "probes" / found.name)
             manifests.append(found.manifest)
-    sources = find_sets([os.fspath(folder / "probes")])
-    run = evaluate(
+    return manifests
+
+
+def _probe(folder: Path, jobs: int, progress: Progress) -> Run:
+    """Probe the encoders on the sets."""
+    from sonde.data.sources import find_sets
+    from sonde.encoders.store import Store, default_root
+    from sonde.run import evaluate
+
+    return evaluate(
         _encoders(),
-        sources,
+        find_sets([os.fspath(folder / "probes")]),
         folder / "run",
         controls=DEMO_CONTROLS,
         store=Store(default_root()),
         jobs=jobs,
         progress=progress,
     )
-    return manifests, run

@@ -83,7 +83,7 @@ def report(
     out: tuple[Path, ...]
         The file to write; may be repeated. The suffix sets the format: .html (the page), .json (all of it as data), and
         of a run .md or .tex (tables), .csv (one line per result). Default: report.html in the folder, and of a run
-        summary.json.
+        summary.json; of a single file, its name with .html, in the current folder.
     open: bool
         Open the page in the browser.
     title: str
@@ -162,9 +162,9 @@ def _report_sets(
 
     if per_class < 0:
         raise UsageError(f"--per-class {per_class}: expected a number of rows, 0 or more.")
-    if not out and not (len(paths) == 1 and paths[0].is_dir()):
+    if not out and len(paths) > 1:
         raise UsageError("There is no single folder to write to; choose a file: -o sets.html.")
-    files = out or (paths[0] / "report.html",)
+    files = out or ((paths[0] / "report.html") if paths[0].is_dir() else Path(paths[0].name).with_suffix(".html"),)
     if odd := [path for path in files if path.suffix.lower() not in (".html", ".json")]:
         raise UsageError(f"{odd[0]}: expected the suffix .html or .json; tables are of runs.")
     pages = _pages(files, open)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
 from sonde.cli._options import OUTPUT, RESOURCES, TABLES, Jobs
 
+if TYPE_CHECKING:
+    from sonde.data.sources import Source
+
 order = 70
+resumes = True
 
 examples = """
 Two encoders on all sets of a folder:
@@ -128,14 +133,16 @@ def run(
     from sonde.console import announce, count_of, err, print_symptoms, printable, progress_bar
     from sonde.core.arguments import resolve_jobs
     from sonde.data.sources import filter_by_suite, find_sets
-    from sonde.encoders import expand_names
+    from sonde.encoders import check_name, expand_names
     from sonde.errors import UsageError
+    from sonde.probes import parse
     from sonde.report.summary import summarise
     from sonde.report.tables import print_table
     from sonde.run import evaluate
     from sonde.run.aliases import split_aliases
     from sonde.run.diagnoses import read_diagnoses
     from sonde.run.reload import read_unloadable
+    from sonde.run.variants import select_variants
 
     if not (paths or data):
         raise UsageError("Name the sets to probe on: sonde run -e ENCODER -d FOLDER.")
@@ -148,8 +155,14 @@ def run(
     )
     if suite:
         sources = filter_by_suite(sources, suite)
+    _check_columns(sources)
+    for each in probe:
+        parse(each)
+    select_variants(controls, measures, measure_rows)
     workers = resolve_jobs(jobs)
     names = expand_names(split_aliases(encoder)[0])
+    for name in names:
+        check_name(name)
     begun = (out / "results.jsonl").exists()  # sonde.run has the name, but takes a second to import
     announce(
         f"Probing {count_of(len(names), 'encoder')} on {count_of(len(sources), 'set')} with {' and '.join(probe)}"
@@ -172,6 +185,24 @@ def run(
         err().print(printable(f"note: {name} cannot be loaded again: {why}."), markup=False, soft_wrap=True)
     err().print(f"\n{len(found)} result{'s' * (len(found) != 1)}, written to {out}/", markup=False)
     return 2 if found.failures else 0
+
+
+def _check_columns(sources: Sequence[Source]) -> None:
+    """Raise UsageError if no table has the columns that were named; one without them among others is a failure."""
+    from sonde.data.records import records
+    from sonde.errors import DataError, UsageError
+
+    wrong: list[UsageError] = []
+    for source in sources:
+        try:
+            if source.columns is not None:
+                next(records(source.paths[0], source.columns), None)
+        except UsageError as e:
+            wrong.append(e)
+        except DataError:  # a malformed table is a failure of its set
+            pass
+    if wrong and len(wrong) == len(sources):
+        raise wrong[0]
 
 
 def _extra(names: tuple[str, ...], noun: str) -> str:

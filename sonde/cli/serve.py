@@ -36,7 +36,7 @@ def serve(
     encoder: tuple[str, ...]
         An encoder of the run that is Python code (py:…): permission to run it on your sentences; may be repeated.
     """
-    from sonde.cli._exits import Terminated
+    from sonde.cli._exits import SIGNAL_EXIT_BASE, Terminated
     from sonde.console import err
     from sonde.serve import Server
 
@@ -50,8 +50,7 @@ def serve(
             webbrowser.open(server.url)
         try:
             server.serve_forever()
-        except Terminated:
-            raise
-        except KeyboardInterrupt:  # which is how a server is stopped
+        except KeyboardInterrupt as e:  # which is how a server is stopped
             err().print("stopped", markup=False)
+            return SIGNAL_EXIT_BASE + e.number if isinstance(e, Terminated) else 0
     return 0

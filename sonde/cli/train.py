@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sonde.networks.folder import TrainedFolder
 
 order = 65
+resumes = True
 
 DATA = Group("Data", sort_key=1)
 WORDS = Group("Words and their vectors", sort_key=2)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sonde.words.evaluation import Request
 
 order = 75
+resumes = True
 
 ON = Group("What to evaluate on", sort_key=10)
 HOW = Group("How", sort_key=20)

@@ -13,7 +13,7 @@ one-sided tests at 5 % reject for every margin of at least ``equivalence_margin`
 
 from sonde.compare.encoders import compare, tie_letters, ties
 from sonde.compare.inference import detectable_by, difference_p, row_clusters
-from sonde.compare.sides import Side, best_layer, non_baseline_encoders, select_side, untested_sets
+from sonde.compare.sides import Side, best_layer, non_baseline_encoders, select_side, shown_names, untested_sets
 from sonde.compare.types import EQUIVALENCE_MARGIN, SIGNIFICANCE_LEVEL, Comparison, InferenceTarget, TieGroups
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "non_baseline_encoders",
     "row_clusters",
     "select_side",
+    "shown_names",
     "tie_letters",
     "ties",
     "untested_sets",

@@ -37,6 +37,7 @@ def select_side(run: Run, text: str) -> Side:
     """The results of ``encoder[|layer=L][|probe=P]…``; part of the name is enough if it is unambiguous."""
     name, *parts = [text] if text in run.encoders else text.split("|")
     encoder = _encoder(run, name)
+    called = read_aliases(run.info).get(encoder, encoder)
     own = [r for r in run.results if r.cell.encoder == encoder]
     found = [r for r in own if _testable(r)] or own
     for part in parts:
@@ -49,7 +50,7 @@ def select_side(run: Run, text: str) -> Side:
             )
         known = dict.fromkeys(str(getattr(r.cell, key)) for r in found)
         if value not in known:
-            raise UsageError(f"{text!r}: {encoder} has no results with {typed}={value}; it has {', '.join(known)}.")
+            raise UsageError(f"{text!r}: {called} has no results with {typed}={value}; it has {', '.join(known)}.")
         found = [r for r in found if str(getattr(r.cell, key)) == value]
     untested = dict.fromkeys(f"{r.cell.dataset} ({_reason(r)})" for r in own if not _testable(r))
     found = [r for r in found if _testable(r)]
@@ -57,8 +58,8 @@ def select_side(run: Run, text: str) -> Side:
         values = list(dict.fromkeys(str(getattr(r.cell, key)) for r in found))
         if len(values) > 1:
             name = "retrieval" if key == "probe" and found[0].metric == "precision@1" else key
-            example = f"'{encoder}|{name}={values[-1]}'"
-            raise UsageError(f"{encoder} has results with {name} {', '.join(values)}; choose one, as in {example}.")
+            example = f"'{called}|{name}={values[-1]}'"
+            raise UsageError(f"{called} has results with {name} {', '.join(values)}; choose one, as in {example}.")
     groups: dict[str, dict[str | None, list[Result]]] = {}
     for r in found:
         place = f"{r.cell.dataset}#{r.cell.data} {r.cell.limit}"
@@ -81,10 +82,20 @@ def untested_sets(run: Run, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for name in names for each in select_side(run, name).untested))
 
 
+def shown_names(run: Run, texts: Iterable[str]) -> list[str]:
+    """What encoders are called, given as ``select_side`` takes them: their aliases where they have one."""
+    aliases, found = read_aliases(run.info), []
+    for text in texts:
+        name, *parts = [text] if text in run.encoders else text.split("|")
+        encoder = _encoder(run, name)
+        found.append("|".join((aliases.get(encoder, name), *parts)))
+    return found
+
+
 def nothing_shared(run: Run, sides: Sequence[Side]) -> UsageError:
     """The error if there is no set to compare these on."""
     untested = list(dict.fromkeys(each for side in sides for each in side.untested))
-    names = [side.name for side in sides]
+    names = shown_names(run, [side.name for side in sides])
     who = f"{', '.join(names[:-1])} and {names[-1]}"
     if not untested:
         return UsageError(f"{who} have no set in common in {run.folder}.")
@@ -126,6 +137,7 @@ def _encoder(run: Run, name: str) -> str:
     own = [encoder for encoder in near if encoder not in _BASELINES]  # which are only meant if they are named in full
     if name and len(own) == 1:
         return own[0]
-    close = near or difflib.get_close_matches(name, run.encoders, n=3)
+    known = [aliases.get(encoder, encoder) for encoder in run.encoders]
+    close = [aliases.get(encoder, encoder) for encoder in near] or difflib.get_close_matches(name, known, n=3)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
-    raise UsageError(f"{run.folder} has no results of {name!r}.{hint} It has {', '.join(run.encoders) or 'none'}.")
+    raise UsageError(f"{run.folder} has no results of {name!r}.{hint} It has {', '.join(known) or 'none'}.")

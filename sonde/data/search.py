@@ -251,9 +251,14 @@ def unrecognised(path: str, other: str | None, columns: Columns | None, refused:
         return DataError(
             f"{path} holds no table: expected a file with one of the suffixes {known}, compressed or not; got {seen}."
         )
+    hint = "name its columns with --text and --label, or give their numbers with --no-header"
+    if other is not None and without_compression_suffix(other).suffix.lower() in TABLE_SUFFIXES:
+        begin = f"got {seen}. If it is a table, {hint}. Otherwise expected"
+        end = "."
+    else:
+        begin, end = "expected", f"; got {seen}. If it is a table, {hint}."
     return DataError(
-        f"{path} holds no set in a known format: expected folders that `sonde make` wrote, SentEval's probing files "
+        f"{path} holds no set in a known format: {begin} folders that `sonde make` wrote, SentEval's probing files "
         "(tr, va or te, label, sentence, tab-separated), X-Probe's folders (tr.txt, va.txt, te.txt) or SentEval's "
-        f"transfer folders ({', '.join(LAYOUTS)}); got {seen}. If it is a table, name its columns with --text and "
-        "--label, or give their numbers with --no-header."
+        f"transfer folders ({', '.join(LAYOUTS)}){end}"
     )

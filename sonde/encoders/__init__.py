@@ -13,6 +13,7 @@ from sonde.encoders.encoder import Encoder, EncoderInfo, TrainingScore, encoder_
 from sonde.encoders.identity import Identity, Spec
 from sonde.encoders.scheme import (
     Scheme,
+    check_name,
     describe_scheme,
     expand_names,
     load,
@@ -29,6 +30,7 @@ __all__ = [
     "Scheme",
     "Spec",
     "TrainingScore",
+    "check_name",
     "describe_scheme",
     "encoder_info",
     "expand_names",

@@ -71,6 +71,18 @@ def load_scheme(name: str) -> Scheme:
     raise UsageError(f"There is no encoder scheme {name!r}.{hint} Expected one of {', '.join(scheme_names())}.")
 
 
+def check_name(text: str) -> None:
+    """Raise UsageError if a text cannot name an encoder: its syntax is wrong, or its scheme is unknown.
+
+    Nothing is loaded for it: whether there is such an encoder turns out when it is loaded.
+    """
+    head = text.partition("?")[0]
+    if ":" not in head and (near := difflib.get_close_matches(head, scheme_names(), n=1)):
+        raise UsageError(f"{text!r} names no encoder: expected scheme:name. Did you mean {near[0]}:?")
+    if (scheme := Spec.parse(text).scheme) not in scheme_names():
+        load_scheme(scheme)  # says what is meant
+
+
 def describe_scheme(name: str) -> str:
     """One line about a scheme; of one that cannot be loaded, why."""
     try:

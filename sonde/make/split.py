@@ -80,8 +80,10 @@ def classes(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int
     totals: Counter[str] = Counter()
     for (label, _), n in sizes.items():
         totals[label] += n
+    have = ", ".join(f"{label} {n}" for label, n in sorted(totals.items(), key=lambda p: -p[1])[:8]) or "none"
     if isinstance(task.labels, tuple):
-        at_least, found = f"each of {', '.join(task.labels)}", task.labels
+        found = task.labels
+        lack = f"{have}; expected at least {policy.min_class} of each of {', '.join(task.labels)}"
         here = set(totals) if task.complete else set(found)  # some labels appear only when the set is completed
         sound = bool(here) and all(totals[label] >= policy.min_class for label in here)
     else:
@@ -92,17 +94,17 @@ def classes(cells: Cells, task: Task, policy: Policy, proposed: Mapping[str, int
         ranked = sorted(totals, key=lambda c: (-proposed.get(c, 0), c))
         enough = [c for c in ranked if totals[c] >= least]
         min_classes = max(2, policy.min_classes)
-        at_least = f"each of {min_classes} classes" + (" with the same lengths" if policy.strata == "exact" else "")
+        more = ", …" * (len(totals) > 8)
+        lack = (
+            f"{len(enough)} class{'es' * (len(enough) != 1)} with at least {least} ({have}{more}); expected at least "
+            f"{min_classes} such classes{' with the same lengths' * (policy.strata == 'exact')}"
+        )
         ordinal = policy.strata == "exact" and all(map(str.isdigit, enough))
         found = _range(sizes, sorted(enough), policy) if ordinal else tuple(sorted(enough[: policy.most_classes]))
         sound = len(found) >= min_classes
     if sound:
         return found
-    have = ", ".join(f"{label} {n}" for label, n in sorted(totals.items(), key=lambda p: -p[1])[:8]) or "none"
-    raise TooFewError(
-        f"the corpus has too few candidates: {have}; expected at least {policy.min_class} of {at_least}. "
-        "Give a larger corpus, or leave the task out"
-    )
+    raise TooFewError(f"the corpus has too few candidates: {lack}. Give a larger corpus, or leave the task out")
 
 
 def _range(sizes: Mapping[Cell, int], labels: Sequence[str], policy: Policy) -> tuple[str, ...]:

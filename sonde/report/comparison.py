@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from sonde.compare import EQUIVALENCE_MARGIN, SIGNIFICANCE_LEVEL, Comparison, TieGroups
-from sonde.console import out, printable
+from sonde.console import narrow_out, out, print_wrapped, printable
+from sonde.report.columns import Column
 from sonde.report.escape import csv_text, in_markdown
+from sonde.report.layout import in_blocks, widths
+from sonde.report.names import short_names
+from sonde.report.tables import print_columns
+from sonde.run.variant import CellText
 
 if TYPE_CHECKING:
     from sonde.run.repeat import Reproduction
@@ -17,27 +22,46 @@ if TYPE_CHECKING:
 Rows = Sequence[Comparison] | Sequence[TieGroups]
 
 
-def print_comparison(rows: Rows, names: Sequence[str], margin: float = EQUIVALENCE_MARGIN) -> None:
-    """Print tables, each with a legend below."""
-    from rich.table import Table
+def print_comparison(
+    rows: Rows, names: Sequence[str], margin: float = EQUIVALENCE_MARGIN, shown: Sequence[str] = ()
+) -> None:
+    """Print tables, each with a legend below, no wider than the terminal; ``shown``: what encoders are called there."""
+    console = narrow_out()
+    called = short_names(shown or names)
+    for (head, *lines), legend in _tables(rows, names, margin, called):
+        columns = [
+            Column([name], [CellText(cell) for cell in cells])
+            for name, cells in zip(head, zip(*lines, strict=True), strict=True)
+        ]
+        if sum(widths(columns)) > console.width:
+            columns[0] = _short_sets(columns[0])
+        for block in in_blocks(columns[:1], columns[1:], [], console.width):
+            print_columns(console, block)
+        print_wrapped(console, printable(legend), "dim")
+        console.print()
 
-    console = out()
-    for (head, *lines), legend in _tables(rows, names, margin):
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for i, name in enumerate(head):
-            table.add_column(printable(name), justify="right" if i else "left", no_wrap=name == "95 %", overflow="fold")
-        for line in lines:
-            table.add_row(*map(printable, line))
-        console.print(table)
-        console.print(f"\n{legend}\n", style="dim", markup=False, soft_wrap=True)
+
+def _short_sets(names: Column) -> Column:
+    """The sets without their suites, where that is enough to tell them apart."""
+    parts = [cell.text.rpartition("/") for cell in names.cells]
+    if len({name for _, _, name in parts}) < len(parts):
+        return names
+    suites = {suite for suite, _, _ in parts}
+    head = f"set of {suites.pop()}" if len(suites) == 1 and "" not in suites else "set"
+    return Column([head], [CellText(name) for _, _, name in parts])
 
 
 def format_comparison(
-    rows: Rows, names: Sequence[str], format: Literal["md", "csv", "json"], margin: float = EQUIVALENCE_MARGIN
+    rows: Rows,
+    names: Sequence[str],
+    format: Literal["md", "csv", "json"],
+    margin: float = EQUIVALENCE_MARGIN,
+    shown: Sequence[str] = (),
 ) -> str:
-    """The tables as text; CSV and JSON have unrounded numbers."""
+    """The tables as text; CSV and JSON have unrounded numbers, and encoders as they were named."""
     if format == "md":
-        return "\n".join(f"{_in_markdown(cells)}\n{legend}\n" for cells, legend in _tables(rows, names, margin))
+        tables = _tables(rows, names, margin, shown or names)
+        return "\n".join(f"{_in_markdown(cells)}\n{legend}\n" for cells, legend in tables)
     sets = [
         {**msgspec.to_builtins(row), **({"verdict": row.verdict(margin)} if isinstance(row, Comparison) else {})}
         for row in rows
@@ -62,32 +86,34 @@ def _in_markdown(cells: Sequence[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *lines))
 
 
-def _tables(rows: Rows, names: Sequence[str], margin: float) -> Iterator[tuple[list[list[str]], str]]:
+def _tables(
+    rows: Rows, names: Sequence[str], margin: float, shown: Sequence[str]
+) -> Iterator[tuple[list[list[str]], str]]:
     """Each table, its heading first, and its legend."""
     partial = " * a sample of the set only (--limit)." if any(r.partial for r in rows) else ""
     tied = [r for r in rows if isinstance(r, TieGroups)]
     if tied:
         body = [[_name(r), f"{r.n:,}", *(_tied(r, name) for name in names)] for r in tied]
         yield (
-            [["set", "test", *names], *body],
+            [["set", "test", *shown], *body],
             f"{_metric(rows)} in points. {'Systems' if _of_words(rows) else 'Encoders'} that share a letter are not "
             "significantly different on that set, which does "
-            f"not show that they are equal. {_tests(rows)} Holm over the pairs, at {SIGNIFICANCE_LEVEL:.0%}.{partial}",
+            f"not show that they are equal. {_tests(rows)} Holm over the pairs, at {_LEVEL}.{partial}",
         )
         return
     pairs = [r for r in rows if isinstance(r, Comparison)]
-    head = ["set", "test", *names, "difference", "95 %", "p Holm", "within", "verdict", "detectable"]
+    head = ["set", "test", *shown, "difference", "95 %", "p Holm", "verdict", "within", "detectable"]
     yield (
-        [head, *(_compared(r, margin) for r in pairs)],
-        f"{names[0]} minus {names[1]}, in points; ! where p, adjusted by Holm over the sets, is at most "
-        f"{SIGNIFICANCE_LEVEL:.0%}. {_tests(rows)} within: the smallest margin within which the two are equivalent "
-        f"(two one-sided tests at {SIGNIFICANCE_LEVEL:.0%}). verdict: the better one; or equivalent if that margin is "
+        [head, *(_compared(r, margin, shown) for r in pairs)],
+        f"{shown[0]} minus {shown[1]}, in points; ! where p, adjusted by Holm over the sets, is at most "
+        f"{_LEVEL}. {_tests(rows)} within: the smallest margin within which the two are equivalent "
+        f"(two one-sided tests at {_LEVEL}). verdict: the better one; or equivalent if that margin is "
         f"at most ±{100 * margin:g}; else undecided. detectable: the difference that a comparison like this detects "
         f"four times out of five.{partial}",
     )
     yield (
         [
-            ["set", "only first", "only second", "McNemar", "mid-p", "t-test", "permutation"],
+            ["set", f"only {shown[0]}", f"only {shown[1]}", "McNemar", "mid-p", "t-test", "permutation"],
             *(
                 [
                     _name(r),
@@ -105,6 +131,7 @@ def _tables(rows: Rows, names: Sequence[str], margin: float) -> Iterator[tuple[l
     )
 
 
+_LEVEL = f"{100 * SIGNIFICANCE_LEVEL:g} %"
 ONLY_PROBES = "The trained probes alone: test rows that only one of them classifies correctly"
 
 
@@ -125,12 +152,13 @@ def _tied(row: TieGroups, name: str) -> str:
     return f"{100 * row.accuracy[name]:.1f} {row.letters[name]}"
 
 
-def _compared(r: Comparison, margin: float) -> list[str]:
+def _compared(r: Comparison, margin: float, shown: Sequence[str]) -> list[str]:
+    verdict = r.verdict(margin)
     found = "!" if r.p_holm <= SIGNIFICANCE_LEVEL else ""
     return [
         _name(r), f"{r.n:,}", f"{100 * r.one:.1f}", f"{100 * r.two:.1f}", f"{100 * r.difference:+.1f}{found}",
-        f"{100 * r.low:+.1f} … {100 * r.high:+.1f}", _p(r.p_holm), f"±{100 * r.equivalence_margin:.1f}",
-        r.verdict(margin),
+        f"{100 * r.low:+.1f} … {100 * r.high:+.1f}", _p(r.p_holm),
+        {"first": shown[0], "second": shown[1]}.get(verdict, verdict), f"±{100 * r.equivalence_margin:.1f}",
         "–" if r.detectable is None else f"{100 * r.detectable:.1f}",
     ]  # fmt: skip
 

@@ -12,6 +12,7 @@ from sonde.report.types import Cell, FailureSummary, SetSummary, Summary
 from sonde.report.variant_tables import interpretations
 from sonde.report.verdict import footnotes
 from sonde.report.word_texts import WORD_METRICS, is_of_words, metric_line, retrieval_lines
+from sonde.report.wording import failure_text
 from sonde.result import CONSTANT_INTERVAL
 from sonde.run.variant import base_variant
 
@@ -207,7 +208,7 @@ def failures(summary: Summary) -> list[str]:
         where = " on ".join(part for part in (encoder, _listed(sets) if sets else "") if part)
         cells = f" ({len(datasets)} cells)" if len(datasets) > len(sets) > 0 else ""
         of = f", {_listed(list(variants), 'others')}" if variants else ""
-        lines.append(plain(f"failed: {where}{of}{cells}: {kind}: {error}"))
+        lines.append(plain(f"failed: {failure_text(f'{where}{of}{cells}', encoder, kind, error)}"))
     return lines
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sonde.console import out
+from sonde.console import narrow_out, print_wrapped
 from sonde.report.answer import answer, answer_note
 from sonde.report.columns import Column, layer_columns, main_columns
 from sonde.report.escape import csv_text as as_csv
@@ -31,8 +29,6 @@ from sonde.run.variant import CellText
 if TYPE_CHECKING:
     from rich.console import Console
 
-PIPED_WIDTH = 80
-"""Columns of a table that is not printed on a terminal, so that it can be pasted anywhere."""
 NO_RESULTS = "There are no results."
 
 
@@ -165,13 +161,10 @@ def print_table(summary: Summary) -> None:
     In a pipe the width is what ``COLUMNS`` says, or 80. Where there is no room for all encoders, there are several
     tables, of encoders or of sets, but never a part of a number.
     """
-    typed = os.environ.get("COLUMNS", "")
-    console = out(int(typed) if typed.isdecimal() else PIPED_WIDTH)
+    console = narrow_out()
 
     def say(line: str, style: str = "dim") -> None:
-        joined = plain(line).replace(" %", "\u00a0%")
-        for part in textwrap.wrap(joined, console.width, break_long_words=False, break_on_hyphens=False):
-            console.print(part.replace("\u00a0", " "), style=style, markup=False, soft_wrap=True)
+        print_wrapped(console, plain(line), style)
 
     if not summary.sets and not summary.notes:
         say(NO_RESULTS, "")
@@ -187,11 +180,11 @@ def print_table(summary: Summary) -> None:
     for page in layout.pages:
         if page.title:
             say(page.title, "bold")
-        _print_columns(console, page.columns)
+        print_columns(console, page.columns)
     for title, (names, *columns) in _more_tables(summary):
         say(title, "bold")
         for block in in_blocks([names], columns, [], console.width):
-            _print_columns(console, block)
+            print_columns(console, block)
     human = any(column in page.columns for page in layout.pages for column in main.human)
     for line in legend(summary, human=human):
         say(line)
@@ -214,7 +207,7 @@ def _short_names(summary: Summary) -> Names:
     return Names(Column([head], [CellText(name) for name in names]), short_names([c.name for c in summary.columns]))
 
 
-def _print_columns(console: Console, columns: Sequence[Column]) -> None:
+def print_columns(console: Console, columns: Sequence[Column]) -> None:
     """One table and an empty line. Where there is no room, names are folded; numbers are never cut."""
     from rich.table import Table
     from rich.text import Text

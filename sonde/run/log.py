@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,7 +21,7 @@ from sonde.core.files import write_atomically
 from sonde.core.lock import locked
 from sonde.data.dataset import Dataset
 from sonde.data.parquet import encode_rows
-from sonde.errors import CorruptionWarning, DataError, RunError
+from sonde.errors import CorruptionWarning, DataError, RunError, UsageError
 from sonde.probes.model import Model
 from sonde.result import Failure, Result
 from sonde.run.info import FORMAT, INFO, info_or_damage, is_bare, read_info, rebuild_info
@@ -218,6 +219,18 @@ def open_log(folder: Path | str) -> Iterator[Log]:
                 log.close()
             raise
         log.close()
+
+
+@contextmanager
+def removed_if_refused(folder: Path) -> Iterator[None]:
+    """Remove a folder that a refused command has begun: the next one would say that it resumes it."""
+    begun = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    try:
+        yield
+    except (UsageError, DataError):
+        if not begun and not any((folder / PREDICTIONS).glob("*")):
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _visible(folder: Path) -> Iterator[Path]:

@@ -15,7 +15,7 @@ from sonde.core.arguments import Integers, StringsOrPaths, as_list, as_strings, 
 from sonde.core.progress import Progress
 from sonde.data.dataset import Dataset
 from sonde.data.sources import Source
-from sonde.encoders import expand_names
+from sonde.encoders import check_name, expand_names
 from sonde.encoders.store import Store
 from sonde.errors import SondeError, UsageError
 from sonde.probes import parse
@@ -26,7 +26,7 @@ from sonde.run.encoder import collect, collect_finished, probe_encoder
 from sonde.run.encoder_cells import all_cells, plain_cells
 from sonde.run.folder import Run
 from sonde.run.kept import KeptResults
-from sonde.run.log import open_log
+from sonde.run.log import open_log, removed_if_refused
 from sonde.run.places import PLACES, current_place
 from sonde.run.pool import UnitPool
 from sonde.run.read_sets import is_utf8, read_sets
@@ -147,9 +147,12 @@ def evaluate(
     sources = as_list(datasets, kinds, "a Dataset, or a Source as find_sets gives them")
     if odd := [name for name in named if not is_utf8(name)]:
         raise UsageError(f"The encoder {odd[0]!r} has a lone surrogate in its name; expected UTF-8.")
+    for name, given in named.items():
+        if given is None:
+            check_name(name)
     if not specs or not seeds:
         raise UsageError("A run needs at least one probe and one seed.")
-    with open_log(folder) as log:
+    with removed_if_refused(Path(folder)), open_log(folder) as log:
         config = RunConfig(
             log,
             specs,

@@ -25,6 +25,8 @@ class GoldRule:
     labels: Sequence[str]
     bins: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """The shortest and the longest test row of each label, in tokens (sentence_length)."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What labels mean, in words, where the task knows it."""
 
     def of(self, tokens: Sequence[str]) -> GoldLabels:
         """The gold labels of a sentence with these tokens."""
@@ -39,9 +41,9 @@ class GoldRule:
         return GoldLabels((), "unknown")
 
     def shown(self, label: str) -> str:
-        """A label as it is shown: for a length bin, its ends."""
+        """A label as it is shown: in words if the task has them; for a length bin, its ends."""
         if label not in self.bins:
-            return label
+            return self.names.get(label, label)
         low, high = self.bins[label]
         return f"{low}–{high} tokens" if low < high else f"{low} token{'s' * (low != 1)}"
 

@@ -16,6 +16,7 @@ from sonde.encoders.embed import Embeddings
 from sonde.errors import SondeError, UsageError
 from sonde.probes import Features
 from sonde.report.grid import SetKey
+from sonde.report.sets import label_names_of
 from sonde.result import Result
 from sonde.run.folder import Run
 from sonde.serve.choices import Choice, ProbeCatalogue
@@ -132,7 +133,7 @@ class Predictor:
             return None
         cell, labels = result.cell, run.dataset(result).get("labels", result.labels)
         if cell.task != "sentence_length":
-            return GoldRule(cell.task, labels)
+            return GoldRule(cell.task, labels, names=label_names_of(cell.task, labels))
         known = cell.data, cell.limit
         if known not in self._bins:
             try:

@@ -194,8 +194,8 @@
       return part;
     }));
     bar.setAttribute("aria-hidden", "true");
-    const more = cell.classes.slice(1).map((one) => `${one.shown} ${percent(one.probability)}`);
-    if (cell.others) more.push(`${cell.others} others ${percent(cell.rest)}`);
+    const more = cell.classes.slice(1).map((one) => `${one.shown}: ${percent(one.probability)}`);
+    if (cell.others) more.push(`${cell.others} others: ${percent(cell.rest)}`);
     if (cell.layer !== null) more.push(`layer ${cell.layer}`);
     found.append(bar, make("span", "try-more", more.join(" · ")));
     if (cell.correct !== null) found.append(make("span", cell.correct ? "try-correct" : "try-wrong", cell.correct ? "✓ correct" : "✗ wrong"));

@@ -7,8 +7,9 @@ import pytest
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from sonde.compare import compare, non_baseline_encoders, select_side, ties
+from sonde.compare import Comparison, compare, non_baseline_encoders, select_side, ties
 from sonde.errors import CorruptionWarning, UsageError
+from sonde.report.comparison import print_comparison
 from sonde.run import evaluate
 from tests.run.sets import Knowing, dataset
 
@@ -271,3 +272,20 @@ def test_two_versions_of_a_set_are_distinguished(tmp_path):
     sets = [dataset("own/rows", n=(120, 40, 80)), dataset("own/rows", n=(120, 40, 90))]
     found = compare(evaluate(encoders, sets, tmp_path / "run", baselines=[]), "py:one", "py:two")
     assert [c.dataset for c in found] == [f"own/rows #{each.digest[:8]}" for each in sets]
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_the_table_fits_and_names_the_better_one(width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(width))
+    row = Comparison(
+        dataset="conneau2018/coordination_inversion", n=100, one=0.55, two=0.93, difference=-0.38, about="encoder",
+        low=-0.5, high=-0.25, p=1e-7, p_holm=1e-7, equivalence_margin=0.48, clusters=None, only_first=1, only_second=39,
+        p_exact=0.01, p_mid=0.01, p_t=0.01, p_probe=0.01, detectable=0.17, seeds=1, partial=False,
+    )  # fmt: skip
+    print_comparison([row], ["static:", "builtin:"], shown=["words", "parser"])
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= width
+    words = text.split()
+    assert {"only", "words", "parser", "coordination_inversion" if width < 200 else row.dataset} <= set(words)
+    assert "second" not in words
+    assert "at most 5 %" in " ".join(words)

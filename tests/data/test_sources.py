@@ -279,7 +279,7 @@ def test_made_sets_are_found_beside_tables(tmp_path, conneau):
     [
         (
             {"a.tsv": "He left .\tPAST\n"},
-            r"expected .* got .*a\.tsv, which begins with 'He left \.\\tPAST'\. .* --text",
+            r"got .*a\.tsv, which begins with 'He left \.\\tPAST'\. If it is a table, .* --text .* expected",
         ),
         ({"a.tsv": ""}, r"a\.tsv, which is empty"),
         ({"README.md": "words"}, "got no file"),

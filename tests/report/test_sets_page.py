@@ -146,6 +146,10 @@ def test_what_is_refused(folder, words, message):
         report(folder, *words)
 
 
-def test_files_have_no_folder_to_write_to(folder):
+def test_a_file_has_its_page_in_the_current_folder(folder, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert report(folder / "own" / "evil.txt") == 0
+    assert capsys.readouterr().out == "evil.html\n"
+    assert (tmp_path / "evil.html").exists()
     with pytest.raises(UsageError, match="There is no single folder to write to"):
-        report(folder / "own" / "evil.txt")
+        report(folder / "own" / "evil.txt", folder / "own")

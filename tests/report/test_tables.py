@@ -64,7 +64,7 @@ def run(request):
 @pytest.fixture
 def printed(monkeypatch, capsys):
     def show(summary, width):
-        monkeypatch.setattr(tables, "out", lambda piped: Console(width=width, highlight=False))
+        monkeypatch.setattr(tables, "narrow_out", lambda: Console(width=width, highlight=False))
         print_table(summary)
         return capsys.readouterr().out
 

@@ -153,7 +153,7 @@ def pairs(head, rows, mark, bold, name):
 def of_terminal(summary, monkeypatch):
     """The same of the console, where bold is a style."""
     console = Console(width=300, force_terminal=True, color_system="truecolor", file=io.StringIO(), highlight=False)
-    monkeypatch.setattr(tables, "out", lambda piped: console)
+    monkeypatch.setattr(tables, "narrow_out", lambda: console)
     print_table(summary)
     lines = console.file.getvalue().splitlines()
     encoders = [column.encoder for column in summary.columns]

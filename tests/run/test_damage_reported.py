@@ -38,7 +38,7 @@ RUN = ("run", "-d", "sets", "-o", "run", "--no-store", "-e")
 ONE, TWO = "baseline:random?dim=8", "baseline:words"
 
 
-@pytest.mark.parametrize("wrong", ["nothing:x", "npy:missing.npy", "baseline:rondom"])
+@pytest.mark.parametrize("wrong", ["npy:missing.npy", "baseline:rondom"])
 def test_the_right_command_after_a_wrong_one_ends_well(sonde, wrong):
     assert sonde(*RUN, wrong, "-e", ONE)[0] == 2
     code, out, _ = sonde(*RUN, ONE)

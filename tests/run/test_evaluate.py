@@ -252,9 +252,27 @@ def test_no_set_at_all(tmp_path):
         evaluate({"k": Knowing()}, [], tmp_path / "run")
 
 
-def test_an_unknown_encoder_is_a_failure_that_names_it(tmp_path):
-    run = evaluate(["sttaic:"], [dataset()], tmp_path / "run")
-    assert "Did you mean static:" in run.failures[0].error
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("sttaic:", r"no encoder scheme 'sttaic'. Did you mean static:\?"), ("statik", r"Did you mean static:\?"),
+     ("all-MiniLM-L6-v2", "expected scheme:name"), ("static:?dim", "expected key=value")],
+)  # fmt: skip
+def test_a_name_that_cannot_be_of_an_encoder_is_refused_at_once(name, message, tmp_path):
+    with pytest.raises(UsageError, match=message):
+        evaluate([name, "static:"], [dataset()], tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    run = evaluate(["baseline:rondom"], [dataset()], tmp_path / "run", baselines=[])
+    assert run.failures[0].cell.encoder == "baseline:rondom"
+
+
+def test_a_refused_command_leaves_no_folder(tmp_path):
+    whole = dataset()
+    one_label = replace(whole, rows={split: [r for r in rows if r.label == "c0"] for split, rows in whole.rows.items()})
+    for before in (False, True):
+        with pytest.raises(UsageError, match="None of the sets can be used"):
+            evaluate(["static:"], [one_label], tmp_path / "run")
+        assert (tmp_path / "run").exists() == before  # what was there is kept
+        evaluate({"k": Knowing()}, [dataset()], tmp_path / "run", baselines=[])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
@@ -308,8 +326,8 @@ def test_what_succeeds_is_no_longer_a_failure(tmp_path):
     assert [f.cell.dataset for f in again.failures] == ["own/new"]
     sets = [dataset(), dataset("own/new", n=(121, 40, 60))]
     assert evaluate({"k": Knowing()}, sets, tmp_path / "run").failures == ()
-    evaluate(["sttaic:"], [dataset()], tmp_path / "run")
-    assert evaluate({"sttaic:": Knowing()}, [dataset()], tmp_path / "run").failures == ()
+    evaluate(["npy:no.npy"], [dataset()], tmp_path / "run")
+    assert evaluate({"npy:no.npy": Knowing()}, [dataset()], tmp_path / "run").failures == ()
 
 
 def test_a_baseline_that_fails_does_not_end_the_run(tmp_path, monkeypatch):

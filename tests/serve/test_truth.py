@@ -62,3 +62,8 @@ def test_word_content(sentence, labels, text):
 def test_what_words_do_not_tell():
     found = GoldRule("subj_number", ["NN", "NNS"]).of(["Dogs", "bark"])
     assert (found.labels, found.text) == ((), "unknown")
+
+
+def test_labels_are_shown_in_words_where_the_task_has_them():
+    rule = GoldRule("passive", ["0", "1"], names={"0": "active", "1": "passive"})
+    assert [rule.shown(label) for label in ("0", "1", "2")] == ["active", "passive", "2"]

@@ -192,7 +192,7 @@ def test_ctrl_c_ends_with_130_and_the_same_command_goes_on_bit_for_bit(place, tm
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Repeat the command to go on with the training in out/." in errors
-    assert "interrupted; what was already written is kept" in errors
+    assert "interrupted; what was already written is kept, and the same command resumes" in errors
     assert "Traceback" not in errors
     epochs = str(max(report.epoch for report in read_reports(tmp_path / "out")) + 1)
     names = tuple(f"epoch-{number:03d}" for number in range(int(epochs) + 1))

@@ -6,6 +6,7 @@ from sonde.report.check import Check, Finding
 from sonde.report.scored_cells import scored_cells
 from sonde.report.types import SetSummary, Summary
 from sonde.report.word_texts import is_of_words
+from sonde.report.wording import failure_text
 
 
 def failures(summary: Summary) -> Finding | None:
@@ -18,7 +19,10 @@ def failures(summary: Summary) -> Finding | None:
     if encoders:
         text += f", of {len(encoders)} {'encoder' if len(encoders) == 1 else 'encoders'}"
     text += ". Means and rankings over sets are not comparable where some are missing. The same command tries again."
-    where = [f"{' on '.join(name for name in (f.encoder, f.dataset) if name)}: {f.kind}: {f.error}" for f in found]
+    where = [
+        failure_text(" on ".join(name for name in (f.encoder, f.dataset) if name), f.encoder, f.kind, f.error)
+        for f in found
+    ]
     return Finding("issue", "Something failed", text, list(dict.fromkeys(where)))
 
 
