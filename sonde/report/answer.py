@@ -16,7 +16,7 @@ from sonde.report.meaning import MEANINGS
 from sonde.report.names import brief_set_names, short_names
 from sonde.report.scores import LOSSES
 from sonde.report.types import BaselineComparison, Summary
-from sonde.report.verdict import ALPHA, verdict_of
+from sonde.report.verdict import ALPHA, UNCOMPARED, verdict_of
 from sonde.report.word_texts import noun_of
 from sonde.report.wording import listed
 
@@ -39,7 +39,7 @@ class _Standing:
 def answer(summary: Summary) -> tuple[str, ...]:
     """What a run says, as one to three sentences of plain text; none if it has no results."""
     sets = [i for i, s in enumerate(summary.sets) if any(cell is not None for cell in s.cells)]
-    if not sets:
+    if not sets or summary.metric in UNCOMPARED:
         return ()
     compared = [i for i in sets if any(cell is not None and cell.against for cell in summary.sets[i].cells)]
     if not compared:

@@ -10,7 +10,7 @@ from sonde.report.escape import plain
 from sonde.report.scores import LOSSES
 from sonde.report.types import Cell, FailureSummary, SetSummary, Summary
 from sonde.report.variant_tables import interpretations
-from sonde.report.verdict import footnotes
+from sonde.report.verdict import UNCOMPARED, footnotes
 from sonde.report.word_texts import WORD_METRICS, is_of_words, metric_line, retrieval_lines
 from sonde.result import CONSTANT_INTERVAL
 from sonde.run.variant import base_variant
@@ -39,6 +39,7 @@ def legend(summary: Summary, *, human: bool = True) -> list[str]:
     return [
         metric_line(kinds) if is_of_words(summary) else _metric(summary.metric, kinds),
         *_calibrated(every + baselines),
+        *_uncompared(summary.metric, bool(baselines)),
         *(() if is_of_words(summary) else _about(summary.metric, every, bool(baselines))),
         *_constant(summary),
         *_correlated(summary.sets),
@@ -52,7 +53,7 @@ def legend(summary: Summary, *, human: bool = True) -> list[str]:
         *_synthetic(summary.sets),
         *(_human(summary) if human else ()),
         *_published(summary),
-        *interpretations(summary),
+        *(interpretations(summary) if summary.metric == "accuracy" else ()),
         *summary.notes,
     ]
 
@@ -106,6 +107,14 @@ def _calibrated(cells: Sequence[Cell]) -> Iterator[str]:
         yield (
             "calibrated: the same with log-probabilities at the temperature fitted on dev. Raw bits are high where a "
             "probe is overconfident; the calibrated ones measure what it knows."
+        )
+
+
+def _uncompared(metric: str, baselines: bool) -> Iterator[str]:
+    if metric in UNCOMPARED and baselines:
+        yield (
+            "Raw losses are not compared with baselines: an overconfident baseline may lose more bits than a guess by "
+            "class frequencies. --metric log2_loss_calibrated compares."
         )
 
 

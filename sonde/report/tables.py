@@ -144,7 +144,8 @@ def _more_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
     """The tables that follow the one of results, with their titles."""
     yield from word_tables(summary)
     yield from _layer_tables(summary)
-    yield from variant_tables(summary)
+    if summary.metric == "accuracy":  # which controls and measures are scored by
+        yield from variant_tables(summary)
 
 
 def _layer_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:

@@ -1,7 +1,7 @@
 """Whether a number is better than the best baseline: the one rule that every table, page, figure and file follows.
 
 The best baseline is the one with the best score on the same test rows, of all that were run: majority, length, nb-uni,
-nb-bi, baseline:random and baseline:hash. The two are compared on the same rows as ``sonde.compare`` compares encoders,
+nb-bi, baseline:random and baseline:hash; that of a loss is only among those that have one. The two are compared on the same rows as ``sonde.compare`` compares encoders,
 and for losses by a permutation test over rows, or over target forms or sentences that rows share; over several seeds by
 the mean of each row. The test covers other samples of training rows where the encoder was retrained; a trained baseline
 is assumed to vary as much.
@@ -13,6 +13,8 @@ up to 5 %. That the baseline is picked as the best of several needs no adjustmen
     not_significant  better, but not significantly
     below            not better at all
     untested         better, but there is no test: for macro-averaged F1 and BLEU, and where predictions cannot be read
+
+Raw losses have no verdict: only baselines whose probes are overconfident have one, and beating them takes no knowledge.
 
 The mark † is shown with the second and the third. Only what is above is ever bold.
 """
@@ -38,6 +40,8 @@ from sonde.stats.classification import MOST_BITS
 
 MARK = "†"
 ALPHA = 0.05
+UNCOMPARED = frozenset({"log2_loss"})
+"""Metrics by which nothing is compared with baselines."""
 BOLD_NOTE = (
     "Bold: the best of a set and what is not significantly different from it, if significantly better than the best "
     "baseline."
@@ -69,7 +73,7 @@ def compare_with_baseline(
     """How each number compares with the best baseline on the same rows of one set; all None if there is no baseline."""
     lower = metric in LOSSES
     best = (min if lower else max)(baselines, key=lambda scored: scored.value, default=None)
-    if best is None:
+    if best is None or metric in UNCOMPARED:
         return [None] * len(numbers)
     found = [None if metric == "macro_f1" else _p(run, scored, best, metric, notes) for scored in numbers]
     tested = [i for i, p in enumerate(found) if p is not None]

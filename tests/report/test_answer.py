@@ -145,7 +145,8 @@ def test_systems_of_words_are_not_called_encoders():
 
 
 def test_losses_are_in_bits_and_nothing_without_results_is_said():
-    found = table(["a"], {"tense": "+"}, metric="log2_loss")
+    assert answer(table(["a"], {"tense": "+"}, metric="log2_loss")) == ()  # baselines may lose more than a guess
+    found = table(["a"], {"tense": "+"}, metric="log2_loss_calibrated")
     assert answer(found) == ("On tense, a is significantly better than the best baseline (nb-uni, 0.60 bits).",)
     assert answer(summary()) == ()
     assert answer(table(["a"], {"tense": "."})) == ()
