@@ -75,8 +75,10 @@ def _who(summary: Summary, tested: Sequence[int]) -> str:
     names = [name for each in standings for name in each.names]
     if not better:
         any_set = "either set" if len(tested) == 2 else f"any of the {len(tested)} sets"
+        any_set += _shown(summary.hidden_sets)
         where = any_set if len(tested) > 1 else _set_name(summary, tested[0])
         nobody = f"Neither {noun_of(summary)}" if len(names) == 2 else f"None of the {len(names)} {noun_of(summary)}s"
+        nobody += _shown(summary.hidden_columns)
         who = f"{nobody} is" if len(names) > 1 else f"{names[0]} is not"
         return plain(f"{who} {BETTER} on {where}.")
     if len(tested) == 1:
@@ -110,7 +112,7 @@ def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
     names = [f"{_set_name(summary, i)} ({_best_baselines(summary, i)})" for i in found]
     shown = listed(names, most=MAX_NAMED_SETS, more="more sets")
     several = len([name for each in _standings(summary, tested) for name in each.names]) > 1
-    who = f"No {noun_of(summary)} is" if several else "It is not"
+    who = f"No {noun_of(summary)}{_shown(summary.hidden_columns)} is" if several else "It is not"
     return [plain(f"{who} significantly better on {shown}.")]
 
 
@@ -157,7 +159,7 @@ def _standings(summary: Summary, tested: Sequence[int]) -> list[_Standing]:
 def _sets(summary: Summary, standing: _Standing, tested: Sequence[int], *, full: bool = False) -> str:
     """How many sets, and which: all of them, all but a few, or by name."""
     above, all_of = standing.above, standing.tested
-    noun = " sets" if full else ""
+    noun = f" sets{_shown(summary.hidden_sets)}" if full else ""
     missing = [i for i in all_of if i not in above]
     which = "its" if len(standing.names) == 1 else "their"
     own = f"{which} {len(all_of)}" if len(all_of) < len(tested) else f"{len(all_of)}"
@@ -190,7 +192,9 @@ def _without_baselines(summary: Summary, sets: Sequence[int]) -> str:
 
 
 def _among_encoders(summary: Summary) -> list[str]:
-    """Who is significantly better than every other encoder, by the letters of each set."""
+    """Who is significantly better than every other encoder, by the letters of each set; nothing if some are hidden."""
+    if summary.hidden_columns:
+        return []
     names = _column_names(summary)
     leads: dict[int, list[int]] = {}
     lettered = [i for i, s in enumerate(summary.sets) if s.letters_about is not None]
@@ -240,6 +244,11 @@ def _comparisons(summary: Summary, place: int) -> list[BaselineComparison]:
 def _p(against: BaselineComparison) -> bool:
     """Whether a difference was tested."""
     return against.p is not None
+
+
+def _shown(hidden: int) -> str:
+    """Which sets or encoders are meant, where a filter left some out."""
+    return " shown" if hidden else ""
 
 
 def _be(standing: _Standing) -> str:

@@ -132,6 +132,18 @@ def test_without_baselines_the_letters_count():
     assert answer_note(found) == ""
 
 
+def test_nothing_is_said_about_what_a_filter_hides():
+    sets = [set_summary("tense", [cell(0.9, letters="a")], letters_about="encoder")]
+    assert len(answer(summary(sets, [column("a")]))) == 2
+    assert len(answer(summary(sets, [column("a")], hidden_columns=1))) == 1  # the hidden one may have an a, too
+    rows = {"tense": "++", "shift": "+o", "number": "++"}
+    assert answer(table(["a", "b"], rows, hidden_sets=5)) == (
+        "a is significantly better than the best baseline on all 3 sets shown; b on 2 of 3 (tense and number).",
+    )
+    nobody, *_ = answer(table(["a", "b"], {"tense": "oo", "shift": "--"}, hidden_sets=1, hidden_columns=1))
+    assert nobody == "Neither encoder shown is significantly better than the best baseline on either set shown."
+
+
 def test_systems_of_words_are_not_called_encoders():
     rows = {"en-fr": ("+o", {"baseline": "copy", "value": 0.2}), "fr-en": ("oo", {"baseline": "copy", "value": 0.3})}
     found = table(["muse", "muse"], rows)

@@ -168,6 +168,9 @@ class Summary:
     versions: Mapping[str, tuple[str, ...]]
     """By program, all versions that were used."""
     seconds: Seconds
+    hidden_columns: int = 0
+    """Columns that a filter left out; numbers and letters are as if they were shown."""
+    hidden_sets: int = 0
     # what full_summary adds
     errors: tuple[SetErrors | None, ...] = ()
     """Per set."""
