@@ -1,4 +1,4 @@
-"""What a run says, in one to three sentences: who is better than the best baseline, where nobody is, what controls say.
+"""What a run says, in one to four sentences: who is better than the best baseline, where nobody is, what may be missed.
 
 Nothing is tested here: the sentences count the verdicts of ``sonde.report.verdict``, which come from paired tests on
 the same rows, adjusted by Holm over the encoders of a set. They are not adjusted over sets, which
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sonde.console import count_of
 from sonde.report.escape import plain
 from sonde.report.meaning import MEANINGS
+from sonde.report.missed import missed_differences
 from sonde.report.names import brief_set_names, short_names
 from sonde.report.scores import LOSSES
 from sonde.report.types import BaselineComparison, Summary
@@ -37,7 +38,7 @@ class _Standing:
 
 
 def answer(summary: Summary) -> tuple[str, ...]:
-    """What a run says, as one to three sentences of plain text; none if it has no results."""
+    """What a run says, as one to four sentences of plain text; none if it has no results."""
     sets = [i for i, s in enumerate(summary.sets) if any(cell is not None for cell in s.cells)]
     if not sets or summary.metric in UNCOMPARED:
         return ()
@@ -47,7 +48,8 @@ def answer(summary: Summary) -> tuple[str, ...]:
     tested = [i for i in compared if any(_p(against) for against in _comparisons(summary, i))]
     if not tested:
         return (_untested(summary, compared),)
-    return (_who(summary, tested), *_nobody(summary, tested), *_objections(summary, tested))
+    who, nobody = _who(summary, tested), _nobody(summary, tested)
+    return (who, *nobody, *missed_differences(summary, tested), *_objections(summary, tested))
 
 
 def answer_note(summary: Summary) -> str:

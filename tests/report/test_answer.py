@@ -194,6 +194,37 @@ def test_what_controls_object_to(kinds, expected):
     assert sentences[2:] == ((expected,) if expected else ())
 
 
+def rows_and_power(sign, n, detectable):
+    found = compared(sign, 1)
+    return replace(found, n=n, against=replace(found.against, detectable=detectable))
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([("o", 100, 0.14)], "With 100 test rows, a difference below about 14 points would often have been missed."),
+        # the one that is significant does not count
+        (
+            [("+", 100, 0.5), ("o", 100, 0.1), ("-", 200, 0.08), ("o", 50, 0.2)],
+            "The comparisons that are not significant are on fewer than 400 test rows: differences below about 10 "
+            "points would often have been missed.",
+        ),
+        (
+            [("o", 100, 0.1), ("-", 399, 0.06), ("o", 400, 0.05)],
+            "Most comparisons that are not significant are on fewer than 400 test rows: differences below about 8 "
+            "points would often have been missed.",
+        ),
+        ([("o", 100, 0.1), ("o", 400, 0.05)], None),
+        ([("+", 100, 0.1), ("+", 100, 0.1)], None),
+        ([("o", 100, None)], None),
+    ],
+)
+def test_small_test_sets_cannot_tell(cells, expected):
+    sets = [set_summary(f"set {i}", [rows_and_power(*each)], [cell(0.6)]) for i, each in enumerate(cells)]
+    found = [s for s in answer(summary(sets, [column("a")], [column("nb-uni", probe=None)])) if "missed" in s]
+    assert found == ([expected] if expected else [])
+
+
 def test_names_are_shown_as_text():
     hidden = chr(0x202E)
     assert hidden not in "".join(answer(table([f"a{hidden}b"], {"tense": "+", "shift": "o"})))
