@@ -231,7 +231,9 @@ def _untested(summary: Summary, compared: Sequence[int]) -> str:
         )
         for j, name in enumerate(names)
     }
-    clauses = [f"{name} on {count} of {count_of(len(compared), 'set')}" for name, count in higher.items()]
+    clauses = [f"{name} on {count} of {count_of(len(compared), 'set')}" for name, count in higher.items() if count]
+    if not clauses:
+        return "No score is higher than that of the best baseline; no difference was tested."
     shown = listed(clauses, most=MAX_CLAUSES, more="more")
     return plain(f"Better than the best baseline, though no difference was tested: {shown}.")
 

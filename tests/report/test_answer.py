@@ -100,6 +100,12 @@ def table(encoders, rows, **more):
         ),
         (
             ["a", "b"],
+            {"SICK": "?_", "STS": "?_"},
+            ["Better than the best baseline, though no difference was tested: a on 2 of 2 sets."],
+        ),
+        (["a"], {"SICK": "_"}, ["No score is higher than that of the best baseline; no difference was tested."]),
+        (
+            ["a", "b"],
             {"SICK": "?_", "STS": "??"},
             ["Better than the best baseline, though no difference was tested: a on 2 of 2 sets and b on 1 of 2 sets."],
         ),

@@ -290,15 +290,15 @@ def test_cells_that_were_requested_and_are_not_there(tmp_path):
     records = [result("st:a", SUBJ), result("st:a", SHIFT), result("st:b", SUBJ), failure(cell("st:c", SUBJ))]
     run = written(tmp_path / "run", *records, *beside())
     with open_log(run.folder) as log:
-        log.describe(encoders=["st:d"])
+        log.describe(encoders=["st:d"], aliases=[["D", "st:d"], ["B", "st:b"]])
     found = summarise(Run.load(run.folder))
     assert [(each.encoder, each.sets, each.requested) for each in found.missing] == [
         ("st:b", (SHIFT,), 2), ("st:c", (SHIFT,), 2), ("st:d", (SUBJ, SHIFT), 2),
     ]  # fmt: skip
     line = missing_line(found)
-    assert line.startswith("4 requested cells have no result. Missing: st:b on bigram_shift, st:c on bigram_shift and")
-    assert "st:d on all sets." in line
-    assert f"There are no results of st:b for {SHIFT}: " in found.notes[1]
+    assert line.startswith("4 requested cells have no result. Missing: B on bigram_shift, st:c on bigram_shift and")
+    assert "D on all sets." in line
+    assert f"There are no results of B for {SHIFT}: " in found.notes[1]
     complete = summarise(written(tmp_path / "complete", result("st:a", SUBJ), *beside([SUBJ])))
     assert (complete.missing, missing_line(complete), complete.notes) == ((), "", ())
 

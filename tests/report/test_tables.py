@@ -258,6 +258,20 @@ def test_rows_are_encoders_where_that_takes_fewer_lines():
     assert [cell.text for cell in page.columns[0].cells] == list(SETS)
 
 
+def test_what_there_is_no_room_for_is_named():
+    few = Names(Column(["set"], [CellText(name) for name in SETS]), ["encoder-0"])
+    main = replace(crowd(1), baselines=crowd(1).baselines[:2], human=[Column(["human"], [CellText("98.0")] * 2)])
+    whole = sum(widths(main.all()))
+    assert lay_out(main, few, whole).dropped == ()
+    people, bare, best = (lay_out(main, few, whole - less).dropped for less in (1, 8, 24))
+    assert people == ("the human column",)
+    assert bare == ("the human column", "the ± of baselines")
+    assert best[-1] == "baselines other than the best"
+    alone = replace(main, baselines=(), best_baseline=(), human=())
+    for width in range(20, whole):
+        assert lay_out(alone, few, width).dropped == ()
+
+
 def test_a_heading_is_broken_where_it_can_be():
     column = Column(["hf:bert-base-uncased?layers=all", "mlp"], [CellText("81.0", "±2.0")])
     assert heading(column) == ["hf:bert-base-", "uncased?", "layers=all", "mlp"]

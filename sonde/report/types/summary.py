@@ -106,6 +106,8 @@ class MissingCells:
     """Names of the sets without a result."""
     requested: int
     """Sets that were requested."""
+    alias: str | None = None
+    """The name that the encoder was given, if any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
