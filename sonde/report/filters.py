@@ -93,12 +93,13 @@ def apply(summary: Summary, wanted: Filter) -> Summary:
         return summary
     columns = sorted(find_named("encoder", wanted.encoders, column_names(summary))) or range(len(summary.columns))
     sets = sorted(find_sets_of(summary, wanted.sets)) or range(len(summary.sets))
-    compared = any(verdict_of(summary.sets[i].cells[j]) is not None for i in sets for j in columns)
+    cells = [cell for i in sets for j in columns if (cell := summary.sets[i].cells[j]) is not None]
+    tested = any(cell.against is not None and cell.against.p is not None for cell in cells)
     if wanted.above:
         above = {(i, j) for i in sets for j in columns if verdict_of(summary.sets[i].cells[j]) == "above"}
         sets = sorted({i for i, _ in above})
         columns = sorted({j for _, j in above})
-    return _restricted(summary, list(columns), list(sets), _note(summary, columns, sets, wanted.above, compared))
+    return _restricted(summary, list(columns), list(sets), _note(summary, columns, sets, wanted.above, tested))
 
 
 def keeps(shown: Summary, cell: Cell) -> bool:
@@ -113,9 +114,9 @@ def keeps(shown: Summary, cell: Cell) -> bool:
     )
 
 
-def _note(summary: Summary, columns: Sequence[int], sets: Sequence[int], above: bool, compared: bool) -> str:
-    if above and not compared:
-        return f"Nothing is shown by --above: no {_metric_name(summary)} of these sets was compared with a baseline."
+def _note(summary: Summary, columns: Sequence[int], sets: Sequence[int], above: bool, tested: bool) -> str:
+    if above and not tested:
+        return f"Nothing is shown by --above: no {_metric_name(summary)} of these sets was tested against a baseline."
     if above and not sets:
         return "No encoder is significantly better than the best baseline on any of these sets."
     which = " (--above: those with a result significantly better than the best baseline)" if above else ""
