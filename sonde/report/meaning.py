@@ -4,7 +4,7 @@ In this order, the first that applies; intervals are those of the table, and not
 
     leak         a control that can only be at chance is far above the majority: no score of the set can be trusted
     chance       the interval of the score reaches down to the majority, and the score is not above the best baseline
-    below        the score is significantly below that of the best baseline
+    below        the score is significantly below that of the best baseline, or untested and far below
     baseline,    the score is no higher than that of the best baseline: a baseline that reads words or counts
     words,       them explains it
     length
@@ -61,11 +61,11 @@ MEANINGS: Mapping[MeaningKind, tuple[str, str]] = {
 DEFINITIONS: Mapping[MeaningKind, str] = {
     "holds": "significantly above the best baseline, and no control or measure that was run explains it otherwise",
     "above": "significantly above the best baseline; no control or measure that could object was run",
-    "words": "no better than naive Bayes on words, or a control or measure says that words are enough",
+    "words": "no better than a baseline that reads words alone, or a control or measure says that words are enough",
     "length": "no better than the length alone, or a control or measure says that length is enough",
     "baseline": "not significantly above the best baseline, with enough test rows to detect "
     f"{100 * MIN_DETECTABLE:g} points; or no higher than it",
-    "below": "significantly worse than the best baseline",
+    "below": f"significantly worse than the best baseline, or untested and more than {100 * MIN_DETECTABLE:g} points worse",
     "memorised": "above the best baseline, but random labels of the same words are learned as well",
     "untrained": "above the best baseline, but no better than the same architecture with random weights",
     "leak": "a control that can only be at chance is far above it: do not trust any score of this set",
