@@ -65,7 +65,8 @@ DEFINITIONS: Mapping[MeaningKind, str] = {
     "length": "no better than the length alone, or a control or measure says that length is enough",
     "baseline": "not significantly above the best baseline, with enough test rows to detect "
     f"{100 * MIN_DETECTABLE:g} points; or no higher than it",
-    "below": f"significantly worse than the best baseline, or untested and more than {100 * MIN_DETECTABLE:g} points worse",
+    "below": "significantly worse than the best baseline, or untested and more than "
+    f"{100 * MIN_DETECTABLE:g} points worse",
     "memorised": "above the best baseline, but random labels of the same words are learned as well",
     "untrained": "above the best baseline, but no better than the same architecture with random weights",
     "leak": "a control that can only be at chance is far above it: do not trust any score of this set",
