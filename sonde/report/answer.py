@@ -1,4 +1,4 @@
-"""What a run says, in one to three sentences: who is better than the best baseline, where nobody is, what controls say.
+"""What a run says, in one to four sentences: who is better than the best baseline, where nobody is, what may be missed.
 
 Nothing is tested here: the sentences count the verdicts of ``sonde.report.verdict``, which come from paired tests on
 the same rows, adjusted by Holm over the encoders of a set. They are not adjusted over sets, which
@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from sonde.console import count_of
 from sonde.report.escape import plain
 from sonde.report.meaning import MEANINGS
+from sonde.report.missed import missed_differences
 from sonde.report.names import brief_set_names, short_names
 from sonde.report.scores import LOSSES
 from sonde.report.types import BaselineComparison, Summary
-from sonde.report.verdict import ALPHA, verdict_of
+from sonde.report.verdict import ALPHA, UNCOMPARED, verdict_of
 from sonde.report.word_texts import noun_of
 from sonde.report.wording import listed
 
@@ -37,9 +38,9 @@ class _Standing:
 
 
 def answer(summary: Summary) -> tuple[str, ...]:
-    """What a run says, as one to three sentences of plain text; none if it has no results."""
+    """What a run says, as one to four sentences of plain text; none if it has no results."""
     sets = [i for i, s in enumerate(summary.sets) if any(cell is not None for cell in s.cells)]
-    if not sets:
+    if not sets or summary.metric in UNCOMPARED:
         return ()
     compared = [i for i in sets if any(cell is not None and cell.against for cell in summary.sets[i].cells)]
     if not compared:
@@ -47,7 +48,8 @@ def answer(summary: Summary) -> tuple[str, ...]:
     tested = [i for i in compared if any(_p(against) for against in _comparisons(summary, i))]
     if not tested:
         return (_untested(summary, compared),)
-    return (_who(summary, tested), *_nobody(summary, tested), *_objections(summary, tested))
+    who, nobody = _who(summary, tested), _nobody(summary, tested)
+    return (who, *nobody, *missed_differences(summary, tested), *_objections(summary, tested))
 
 
 def answer_note(summary: Summary) -> str:
@@ -75,8 +77,10 @@ def _who(summary: Summary, tested: Sequence[int]) -> str:
     names = [name for each in standings for name in each.names]
     if not better:
         any_set = "either set" if len(tested) == 2 else f"any of the {len(tested)} sets"
+        any_set += _shown(summary.hidden_sets)
         where = any_set if len(tested) > 1 else _set_name(summary, tested[0])
         nobody = f"Neither {noun_of(summary)}" if len(names) == 2 else f"None of the {len(names)} {noun_of(summary)}s"
+        nobody += _shown(summary.hidden_columns)
         who = f"{nobody} is" if len(names) > 1 else f"{names[0]} is not"
         return plain(f"{who} {BETTER} on {where}.")
     if len(tested) == 1:
@@ -110,7 +114,7 @@ def _nobody(summary: Summary, tested: Sequence[int]) -> list[str]:
     names = [f"{_set_name(summary, i)} ({_best_baselines(summary, i)})" for i in found]
     shown = listed(names, most=MAX_NAMED_SETS, more="more sets")
     several = len([name for each in _standings(summary, tested) for name in each.names]) > 1
-    who = f"No {noun_of(summary)} is" if several else "It is not"
+    who = f"No {noun_of(summary)}{_shown(summary.hidden_columns)} is" if several else "It is not"
     return [plain(f"{who} significantly better on {shown}.")]
 
 
@@ -157,7 +161,7 @@ def _standings(summary: Summary, tested: Sequence[int]) -> list[_Standing]:
 def _sets(summary: Summary, standing: _Standing, tested: Sequence[int], *, full: bool = False) -> str:
     """How many sets, and which: all of them, all but a few, or by name."""
     above, all_of = standing.above, standing.tested
-    noun = " sets" if full else ""
+    noun = f" sets{_shown(summary.hidden_sets)}" if full else ""
     missing = [i for i in all_of if i not in above]
     which = "its" if len(standing.names) == 1 else "their"
     own = f"{which} {len(all_of)}" if len(all_of) < len(tested) else f"{len(all_of)}"
@@ -190,7 +194,9 @@ def _without_baselines(summary: Summary, sets: Sequence[int]) -> str:
 
 
 def _among_encoders(summary: Summary) -> list[str]:
-    """Who is significantly better than every other encoder, by the letters of each set."""
+    """Who is significantly better than every other encoder, by the letters of each set; nothing if some are hidden."""
+    if summary.hidden_columns:
+        return []
     names = _column_names(summary)
     leads: dict[int, list[int]] = {}
     lettered = [i for i, s in enumerate(summary.sets) if s.letters_about is not None]
@@ -225,7 +231,9 @@ def _untested(summary: Summary, compared: Sequence[int]) -> str:
         )
         for j, name in enumerate(names)
     }
-    clauses = [f"{name} on {count} of {count_of(len(compared), 'set')}" for name, count in higher.items()]
+    clauses = [f"{name} on {count} of {count_of(len(compared), 'set')}" for name, count in higher.items() if count]
+    if not clauses:
+        return "No score is higher than that of the best baseline; no difference was tested."
     shown = listed(clauses, most=MAX_CLAUSES, more="more")
     return plain(f"Better than the best baseline, though no difference was tested: {shown}.")
 
@@ -240,6 +248,11 @@ def _comparisons(summary: Summary, place: int) -> list[BaselineComparison]:
 def _p(against: BaselineComparison) -> bool:
     """Whether a difference was tested."""
     return against.p is not None
+
+
+def _shown(hidden: int) -> str:
+    """Which sets or encoders are meant, where a filter left some out."""
+    return " shown" if hidden else ""
 
 
 def _be(standing: _Standing) -> str:

@@ -151,7 +151,6 @@ def _best_baseline(summary: Summary) -> list[Column]:
             if best is None:
                 cells.append(CellText(ABSENT))
             else:
-                name = columns[best].encoder.removeprefix("baseline:")
-                cells.append(cell_text(s.baselines[best], summary.metric)._replace(note=name))
+                cells.append(cell_text(s.baselines[best], summary.metric)._replace(note=columns[best].encoder))
         found.append(Column(["best baseline", *columns[same[0]].label[1:]], cells))
     return found

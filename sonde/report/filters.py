@@ -93,11 +93,13 @@ def apply(summary: Summary, wanted: Filter) -> Summary:
         return summary
     columns = sorted(find_named("encoder", wanted.encoders, column_names(summary))) or range(len(summary.columns))
     sets = sorted(find_sets_of(summary, wanted.sets)) or range(len(summary.sets))
+    cells = [cell for i in sets for j in columns if (cell := summary.sets[i].cells[j]) is not None]
+    tested = any(cell.against is not None and cell.against.p is not None for cell in cells)
     if wanted.above:
         above = {(i, j) for i in sets for j in columns if verdict_of(summary.sets[i].cells[j]) == "above"}
         sets = sorted({i for i, _ in above})
         columns = sorted({j for _, j in above})
-    return _restricted(summary, list(columns), list(sets), _note(summary, columns, sets, wanted.above))
+    return _restricted(summary, list(columns), list(sets), _note(summary, columns, sets, wanted.above, tested))
 
 
 def keeps(shown: Summary, cell: Cell) -> bool:
@@ -112,7 +114,9 @@ def keeps(shown: Summary, cell: Cell) -> bool:
     )
 
 
-def _note(summary: Summary, columns: Sequence[int], sets: Sequence[int], above: bool) -> str:
+def _note(summary: Summary, columns: Sequence[int], sets: Sequence[int], above: bool, tested: bool) -> str:
+    if above and not tested:
+        return f"Nothing is shown by --above: no {_metric_name(summary)} of these sets was tested against a baseline."
     if above and not sets:
         return "No encoder is significantly better than the best baseline on any of these sets."
     which = " (--above: those with a result significantly better than the best baseline)" if above else ""
@@ -120,6 +124,10 @@ def _note(summary: Summary, columns: Sequence[int], sets: Sequence[int], above: 
         f"Shown: {len(columns)} of {len(summary.columns)} encoders, {len(sets)} of {len(summary.sets)} sets{which}; "
         "tests are adjusted over all encoders of the run."
     )
+
+
+def _metric_name(summary: Summary) -> str:
+    return {"accuracy": "score", "macro_f1": "macro-averaged F1"}.get(summary.metric, "loss")
 
 
 def _restricted(summary: Summary, columns: Sequence[int], sets: Sequence[int], note: str) -> Summary:
@@ -130,6 +138,8 @@ def _restricted(summary: Summary, columns: Sequence[int], sets: Sequence[int], n
     missing = tuple(_missing(summary, names, labels))
     return replace(
         summary,
+        hidden_columns=summary.hidden_columns + len(summary.columns) - len(columns),
+        hidden_sets=summary.hidden_sets + len(summary.sets) - len(sets),
         columns=tuple(summary.columns[i] for i in columns),
         sets=tuple(_columns_of(summary.sets[i], columns) for i in sets),
         transfer=tuple(summary.transfer[i] for i in columns),

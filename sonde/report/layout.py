@@ -1,7 +1,7 @@
 """Columns of text as tables that fit a width: pages of encoders, or of sets where that takes fewer lines.
 
-Numbers are never cut, and never without their interval; where there is little room, names are short or folded, and of
-the baselines the best one is left.
+Numbers are never cut, and those of encoders never without their interval; where there is little room, baselines are
+shown without theirs, or only the best one is, and names are short or folded. The layout says what was left out.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ class Page:
 
 @dataclass(frozen=True)
 class Layout:
-    """The table of results as pages, and whether they have every column."""
+    """The table of results as pages."""
 
     pages: Sequence[Page]
-    complete: bool = True
+    dropped: tuple[str, ...] = ()
+    """What there is no room for, in a few words each."""
 
 
 def lay_out(main: MainTable, short: Names, width: int) -> Layout:
@@ -46,14 +47,35 @@ def lay_out(main: MainTable, short: Names, width: int) -> Layout:
     )  # fmt: skip
     brief = replace(main, names=short.sets)
     for table in (main, brief):
-        for i, baselines in enumerate(few):
+        for baselines in few:
             columns = [table.names, table.test_size, *table.encoders, *baselines]
             if sum(widths(columns)) <= width:
-                return Layout([Page(columns)], i == 0)
+                return Layout([Page(columns)], _dropped(main, columns))
     by_encoder = _pages_of_encoders(brief, width)
     by_set = _pages_of_sets(main, short, width)
     found = min(by_encoder, by_set, key=lambda pages: sum(map(_lines, pages)))  # the first of equals
-    return Layout(found, complete=False)
+    if found is by_set:  # which has the baselines and people as rows
+        shown = [*main.best_baseline, *main.human]
+    else:
+        shown = [column for page in found for column in page.columns]
+    return Layout(found, _dropped(main, shown))
+
+
+def _dropped(main: MainTable, shown: Sequence[Column]) -> tuple[str, ...]:
+    """What is not among the columns shown."""
+    heads = [tuple(column.head) for column in shown]
+    margins = {tuple(column.head) for column in shown if any(cell.margin for cell in column.cells)}
+    own = [*main.baselines, *main.best_baseline]
+    bare = any(
+        tuple(column.head) in heads and tuple(column.head) not in margins and any(cell.margin for cell in column.cells)
+        for column in own
+    )
+    only_best = len(main.baselines) > len(main.best_baseline) and any(
+        tuple(column.head) not in heads for column in main.baselines
+    )
+    no_people = any(tuple(column.head) not in heads for column in main.human)
+    found = {"the human column": no_people, "the ± of baselines": bare, "baselines other than the best": only_best}
+    return tuple(what for what, missing in found.items() if missing)
 
 
 @dataclass(frozen=True)

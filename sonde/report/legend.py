@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sonde.report import published_results
 from sonde.report.escape import plain
 from sonde.report.scores import LOSSES
 from sonde.report.types import Cell, FailureSummary, SetSummary, Summary
 from sonde.report.variant_tables import interpretations
-from sonde.report.verdict import footnotes
+from sonde.report.verdict import BOLD_NOTE, UNCOMPARED, footnotes
 from sonde.report.word_texts import WORD_METRICS, is_of_words, metric_line, retrieval_lines
 from sonde.report.wording import failure_text
 from sonde.result import CONSTANT_INTERVAL
@@ -18,6 +18,7 @@ from sonde.run.variant import base_variant
 
 MAX_NAMED_SETS = 3
 """Up to this many sets are named; of more, the first one and how many others there are."""
+SHARED = "clustered where several rows have the same target word or sentence"
 INTERVAL_KINDS = {
     "nadeau-bengio": "that of Nadeau and Bengio where there are folds",
     "bootstrap": "bootstrap over rows for correlations",
@@ -30,8 +31,25 @@ CORRELATIONS = {
 """How sets are scored that are not scored by accuracy."""
 
 
-def legend(summary: Summary, *, human: bool = True) -> list[str]:
-    """The sentences that apply to a table; ``human``: whether it has that column."""
+@dataclass(frozen=True)
+class Seen:
+    """What a table shows of what a summary has: the legend explains nothing else."""
+
+    human: bool = True
+    bold: bool = True
+    baselines: frozenset[str] | None = None
+    """None: all."""
+
+    def __contains__(self, baseline: str) -> bool:
+        """Whether a baseline has a number in the table."""
+        return self.baselines is None or baseline in self.baselines
+
+
+EVERYTHING = Seen()
+
+
+def legend(summary: Summary, seen: Seen = EVERYTHING) -> list[str]:
+    """The sentences that apply to a table."""
     every = [cell for s in summary.sets for cell in s.cells if cell is not None]
     baselines = [cell for s in summary.sets for cell in s.baselines if cell is not None]
     if not every and not baselines:
@@ -40,20 +58,21 @@ def legend(summary: Summary, *, human: bool = True) -> list[str]:
     return [
         metric_line(kinds) if is_of_words(summary) else _metric(summary.metric, kinds),
         *_calibrated(every + baselines),
+        *_uncompared(summary.metric, bool(baselines)),
         *(() if is_of_words(summary) else _about(summary.metric, every, bool(baselines))),
-        *_constant(summary),
+        *_constant(summary, seen),
         *_correlated(summary.sets),
         *_transfer(summary),
-        *_probes(summary),
+        *_probes(summary, seen),
         *_seeds(every, summary.metric),
         *_letters(summary, every),
-        *footnotes(summary),
+        *(note for note in footnotes(summary) if seen.bold or note != BOLD_NOTE),
         *_layers(every),
         *_partial(summary),
         *_synthetic(summary.sets),
-        *(_human(summary) if human else ()),
+        *(_human(summary) if seen.human else ()),
         *_published(summary),
-        *interpretations(summary),
+        *(interpretations(summary) if summary.metric == "accuracy" else ()),
         *summary.notes,
     ]
 
@@ -61,15 +80,14 @@ def legend(summary: Summary, *, human: bool = True) -> list[str]:
 def _metric(metric: str, kinds: set[str]) -> str:
     if metric == "macro_f1":
         return "Macro-averaged F1 on test in points, without an interval."
-    forms = "target forms, or sentences, that rows share"
     if metric in LOSSES:
-        drawn = f"over {forms}, else rows" if "cluster" in kinds else "over rows"
+        drawn = f"over rows, {SHARED}" if "cluster" in kinds else "over rows"
         which = " at the temperature fitted on dev" if metric == "log2_loss_calibrated" else ""
         return (
             f"Mean loss on test in bits{which}, lower is better; ± is half the width of the 95 % interval {drawn}, of "
             "the trained probe."
         )
-    wilson = f"Wilson's, with that over {forms}" if "cluster" in kinds else "Wilson's"
+    wilson = f"Wilson's, {SHARED}" if "cluster" in kinds else "Wilson's"
     more = [text for kind, text in INTERVAL_KINDS.items() if kind in kinds]
     return f"Accuracy on test in points; ± is half the width of the 95 % interval: {'; '.join([wilson, *more])}."
 
@@ -89,13 +107,13 @@ def _about(metric: str, cells: Sequence[Cell], baselines: bool) -> Iterator[str]
         yield f"{encoder}; where a probe was not retrained, and for baselines, ± is {probe}."
 
 
-def _constant(summary: Summary) -> Iterator[str]:
+def _constant(summary: Summary, seen: Seen) -> Iterator[str]:
     """Baselines that predict the same label for every row."""
     found = dict.fromkeys(
         column.encoder
         for s in summary.sets
         for column, cell in zip(summary.baselines, s.baselines, strict=True)
-        if cell is not None and cell.interval == CONSTANT_INTERVAL
+        if cell is not None and cell.interval == CONSTANT_INTERVAL and column.encoder in seen
     )
     if found and summary.metric == "accuracy":
         names = ", ".join(found)
@@ -107,6 +125,14 @@ def _calibrated(cells: Sequence[Cell]) -> Iterator[str]:
         yield (
             "calibrated: the same with log-probabilities at the temperature fitted on dev. Raw bits are high where a "
             "probe is overconfident; the calibrated ones measure what it knows."
+        )
+
+
+def _uncompared(metric: str, baselines: bool) -> Iterator[str]:
+    if metric in UNCOMPARED and baselines:
+        yield (
+            "Raw losses are not compared with baselines: an overconfident baseline may lose more bits than a guess by "
+            "class frequencies. --metric log2_loss_calibrated compares."
         )
 
 
@@ -130,12 +156,12 @@ def _transfer(summary: Summary) -> Iterator[str]:
             )
 
 
-def _probes(summary: Summary) -> Iterator[str]:
+def _probes(summary: Summary, seen: Seen) -> Iterator[str]:
     if is_of_words(summary):
         yield from retrieval_lines(summary)
         return
     own = {c.probe for c in summary.columns if c.probe}
-    other = {c.encoder: c.probe for c in summary.baselines if c.probe and own != {c.probe}}
+    other = {c.encoder: c.probe for c in summary.baselines if c.encoder in seen and c.probe and own != {c.probe}}
     if len(own) == 1:
         yield f"Probe: {', '.join(own)}."
     if other:

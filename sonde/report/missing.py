@@ -10,11 +10,12 @@ from sonde.report.grid import BASELINE_NAMES, Grid
 from sonde.report.names import short_names
 from sonde.report.types import MissingCells, Summary
 from sonde.report.wording import listed
+from sonde.run.aliases import read_aliases
 from sonde.run.folder import Run
 
 MAX_NAMED = 4
 """Up to this many encoders or sets are named."""
-IDENTICAL = "not run yet, or identical to something else in this run"
+IDENTICAL = "not run yet, or the same as another encoder or set of this run, whose results are shown under its name"
 
 
 def missing_cells(run: Run, grid: Grid) -> tuple[MissingCells, ...]:
@@ -33,7 +34,7 @@ def missing_cells(run: Run, grid: Grid) -> tuple[MissingCells, ...]:
         tried = {place.data for found, place in grid.failed if found == column}
         finished = {place.data for place in grid.results.get(column, {})}
         done.setdefault(column.encoder, set()).update(tried | finished)
-    found = []
+    found, aliases = [], read_aliases(run.info)
     for encoder in requested.get("encoders", run.info.get("encoders", ())):
         if encoder in grid.failed_encoders or (several and encoder in done):
             continue
@@ -41,20 +42,21 @@ def missing_cells(run: Run, grid: Grid) -> tuple[MissingCells, ...]:
         wanted = {d: name for d, name in names.items() if encoder not in BASELINE_NAMES or d in split}
         sets = [name for digest, name in wanted.items() if digest not in done.get(encoder, ())]
         if sets or not (names or encoder in done):
-            found.append(MissingCells(encoder=encoder, sets=tuple(sets), requested=len(wanted)))
+            alias = aliases.get(encoder)
+            found.append(MissingCells(encoder=encoder, alias=alias, sets=tuple(sets), requested=len(wanted)))
     return tuple(found)
 
 
 def missing_notes(missing: Sequence[MissingCells], sets: Sequence[str]) -> Iterator[str]:
     """The same as notes of a table; ``sets`` are the names of those that have results."""
-    absent = [each.encoder for each in missing if len(each.sets) == each.requested]
+    absent = [each.alias or each.encoder for each in missing if len(each.sets) == each.requested]
     nobody = dict.fromkeys(name for each in missing for name in each.sets if name not in sets)
     if absent or nobody:
         yield f"There are no results for {', '.join([*absent, *nobody])}: {IDENTICAL}."
     for each in missing:
         some = [name for name in each.sets if name in sets]
         if some and len(each.sets) < each.requested:
-            yield f"There are no results of {each.encoder} for {', '.join(some)}: {IDENTICAL}."
+            yield f"There are no results of {each.alias or each.encoder} for {', '.join(some)}: {IDENTICAL}."
 
 
 def missing_line(summary: Summary) -> str:
@@ -63,7 +65,7 @@ def missing_line(summary: Summary) -> str:
         return ""
     known = list(dict.fromkeys([*(c.encoder for c in summary.columns), *(each.encoder for each in summary.missing)]))
     short = dict(zip(known, short_names(known), strict=True))
-    short |= {c.encoder: c.label[0] for c in summary.columns if c.label[0] != c.encoder}
+    short |= {each.encoder: each.alias for each in summary.missing if each.alias}
     cells = sum(len(each.sets) for each in summary.missing)
     parts = [
         f"{short[each.encoder]} on {'all sets' if len(each.sets) == each.requested else _sets(each)}"
@@ -72,8 +74,8 @@ def missing_line(summary: Summary) -> str:
     count = f"{count_of(cells, 'requested cell')} {'has' if cells == 1 else 'have'} no result"
     return (
         f"{count if cells else 'nothing was finished'}. "
-        f"Missing: {listed(parts, most=2 * MAX_NAMED, more='more')}. The same command continues it; an encoder that is "
-        "identical to another is listed here, too."
+        f"Missing: {listed(parts, most=2 * MAX_NAMED, more='more')}. The same command continues it. If two "
+        "encoders are the same, both results are under the last name, and the other one is listed here."
     )
 
 

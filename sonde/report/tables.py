@@ -16,13 +16,14 @@ from sonde.report.escape import csv_text as as_csv
 from sonde.report.escape import in_latex, in_markdown, plain
 from sonde.report.filters import keeps
 from sonde.report.layout import Layout, Names, aligned, heading, in_blocks, lay_out, name_width, widths
-from sonde.report.legend import failures, legend
+from sonde.report.legend import Seen, failures, legend
 from sonde.report.missing import missing_line
 from sonde.report.names import set_names, short_names
 from sonde.report.types import BaselineComparison, Cell, Summary
 from sonde.report.variant_tables import variant_tables
 from sonde.report.verdict import MARK, NOT_SIGNIFICANT
 from sonde.report.word_tables import word_tables
+from sonde.report.wording import listed
 from sonde.run.folder import Run, to_row
 from sonde.run.variant import CellText
 
@@ -140,7 +141,8 @@ def _more_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
     """The tables that follow the one of results, with their titles."""
     yield from word_tables(summary)
     yield from _layer_tables(summary)
-    yield from variant_tables(summary)
+    if summary.metric == "accuracy":  # which controls and measures are scored by
+        yield from variant_tables(summary)
 
 
 def _layer_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
@@ -185,17 +187,26 @@ def print_table(summary: Summary) -> None:
         say(title, "bold")
         for block in in_blocks([names], columns, [], console.width):
             print_columns(console, block)
-    human = any(column in page.columns for page in layout.pages for column in main.human)
-    for line in legend(summary, human=human):
+    texts = _texts_of(layout)
+    there = {c.encoder for c in summary.baselines if c.encoder in texts}
+    seen = Seen(human="human" in texts, bold=console.is_terminal, baselines=frozenset(there))
+    for line in legend(summary, seen):
         say(line)
-    if not layout.complete:
-        say("Not all baselines fit; --format md has them.")
+    if layout.dropped:
+        say(f"There is no room for {listed(layout.dropped)}: --format md shows everything.")
     for line in failures(summary):
         say(line, "yellow")
     if summary.sets:
         console.print(
             f"Signatures: sonde show {plain(quote(summary.folder))} --signatures", style="dim", soft_wrap=True
         )
+
+
+def _texts_of(layout: Layout) -> set[str]:
+    """The names in headings, in the first column, and beside numbers."""
+    columns = [column for page in layout.pages for column in page.columns]
+    cells = [text for column in columns for cell in column.cells for text in (cell.text, cell.note)]
+    return {*(part for column in columns for part in column.head), *cells}
 
 
 def _short_names(summary: Summary) -> Names:

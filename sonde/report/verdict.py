@@ -1,10 +1,10 @@
 """Whether a number is better than the best baseline: the one rule that every table, page, figure and file follows.
 
 The best baseline is the one with the best score on the same test rows, of all that were run: majority, length, nb-uni,
-nb-bi, baseline:random and baseline:hash. The two are compared on the same rows as ``sonde.compare`` compares encoders,
-and for losses by a permutation test over rows, or over target forms or sentences that rows share; over several seeds by
-the mean of each row. The test covers other samples of training rows where the encoder was retrained; a trained baseline
-is assumed to vary as much.
+nb-bi, baseline:random and baseline:hash; that of a loss is only among those that have one. The two are compared on the
+same rows as ``sonde.compare`` compares encoders, and for losses by a permutation test over rows, or over target forms
+or sentences that rows share; over several seeds by the mean of each row. The test covers other samples of training rows
+where the encoder was retrained; a trained baseline is assumed to vary as much.
 
 p-values are two-sided, adjusted by Holm over the encoders that were tested on the same rows of a set, and significant
 up to 5 %. That the baseline is picked as the best of several needs no adjustment: it only raises the bar.
@@ -13,6 +13,8 @@ up to 5 %. That the baseline is picked as the best of several needs no adjustmen
     not_significant  better, but not significantly
     below            not better at all
     untested         better, but there is no test: for macro-averaged F1 and BLEU, and where predictions cannot be read
+
+Raw losses have no verdict: only baselines whose probes are overconfident have one, and beating them takes no knowledge.
 
 The mark † is shown with the second and the third. Only what is above is ever bold.
 """
@@ -25,7 +27,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sonde.compare import difference_p, row_clusters
+from sonde.compare import detectable_by, row_clusters
+from sonde.compare.inference import system_p, systems_of
 from sonde.errors import RunError, SondeError
 from sonde.report.scores import LOSSES, Metric
 from sonde.report.types import BaselineComparison, Cell, Summary, Verdict
@@ -38,6 +41,8 @@ from sonde.stats.classification import MOST_BITS
 
 MARK = "†"
 ALPHA = 0.05
+UNCOMPARED = frozenset({"log2_loss"})
+"""Metrics by which nothing is compared with baselines."""
 BOLD_NOTE = (
     "Bold: the best of a set and what is not significantly different from it, if significantly better than the best "
     "baseline."
@@ -69,11 +74,12 @@ def compare_with_baseline(
     """How each number compares with the best baseline on the same rows of one set; all None if there is no baseline."""
     lower = metric in LOSSES
     best = (min if lower else max)(baselines, key=lambda scored: scored.value, default=None)
-    if best is None:
+    if best is None or metric in UNCOMPARED:
         return [None] * len(numbers)
-    found = [None if metric == "macro_f1" else _p(run, scored, best, metric, notes) for scored in numbers]
-    tested = [i for i, p in enumerate(found) if p is not None]
-    adjusted = dict(zip(tested, holm([p for p in found if p is not None]).tolist(), strict=True)) if tested else {}
+    found = [None if metric == "macro_f1" else _test(run, scored, best, metric, notes) for scored in numbers]
+    tested = [i for i, test in enumerate(found) if test is not None]
+    p_values = [test.p for test in found if test is not None]
+    adjusted = dict(zip(tested, holm(p_values).tolist(), strict=True)) if tested else {}
     return [
         BaselineComparison(
             best.name,
@@ -81,8 +87,9 @@ def compare_with_baseline(
             _verdict(best.value - scored.value if lower else scored.value - best.value, adjusted.get(i)),
             adjusted.get(i),
             len(tested),
+            None if test is None else test.detectable,
         )
-        for i, scored in enumerate(numbers)
+        for i, (scored, test) in enumerate(zip(numbers, found, strict=True))
     ]
 
 
@@ -94,11 +101,18 @@ def _verdict(gain: float, p: float | None) -> Verdict:
     return "above" if p <= ALPHA else "not_significant"
 
 
-def _p(run: Run, one: Scored, two: Scored, metric: Metric, notes: list[str]) -> float | None:
+@dataclass(frozen=True)
+class _Test:
+    p: float
+    detectable: float | None
+    """Of accuracies, unless there is no variance."""
+
+
+def _test(run: Run, one: Scored, two: Scored, metric: Metric, notes: list[str]) -> _Test | None:
     if metric == "accuracy" and one.results[0].metric not in RIGHT_OR_WRONG:
         return None
     try:
-        return paired_p(run, one.results, two.results, metric)
+        return _paired(run, one.results, two.results, metric)
     except SondeError as e:
         notes.append(f"{one.name} could not be compared with {two.name} on {one.results[0].cell.dataset}: {e}")
         return None
@@ -106,11 +120,17 @@ def _p(run: Run, one: Scored, two: Scored, metric: Metric, notes: list[str]) -> 
 
 def paired_p(run: Run, one: Sequence[Result], two: Sequence[Result], metric: Metric = "accuracy") -> float:
     """The two-sided p-value of two systems on the same test rows, each with the results of its seeds."""
-    if metric == "accuracy":
-        return difference_p(run, one, two)
-    first, second = (np.array([_bits(run, r, LOSSES[metric]) for r in side]) for side in (one, two))
+    return _paired(run, one, two, metric).p
+
+
+def _paired(run: Run, one: Sequence[Result], two: Sequence[Result], metric: Metric) -> _Test:
     clusters = row_clusters(run, one[0])
-    return clustered_p(first.mean(axis=0), second.mean(axis=0), clusters)
+    if metric == "accuracy":
+        sides = systems_of(run, (one, two), clusters)
+        apart = sides.difference(0, 1)
+        return _Test(system_p(sides, 0, 1), detectable_by(apart) if apart.variance > 0 else None)
+    first, second = (np.array([_bits(run, r, LOSSES[metric]) for r in side]) for side in (one, two))
+    return _Test(clustered_p(first.mean(axis=0), second.mean(axis=0), clusters), None)
 
 
 def _bits(run: Run, result: Result, name: str) -> npt.NDArray[np.float64]:

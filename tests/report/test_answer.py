@@ -100,6 +100,12 @@ def table(encoders, rows, **more):
         ),
         (
             ["a", "b"],
+            {"SICK": "?_", "STS": "?_"},
+            ["Better than the best baseline, though no difference was tested: a on 2 of 2 sets."],
+        ),
+        (["a"], {"SICK": "_"}, ["No score is higher than that of the best baseline; no difference was tested."]),
+        (
+            ["a", "b"],
             {"SICK": "?_", "STS": "??"},
             ["Better than the best baseline, though no difference was tested: a on 2 of 2 sets and b on 1 of 2 sets."],
         ),
@@ -132,6 +138,18 @@ def test_without_baselines_the_letters_count():
     assert answer_note(found) == ""
 
 
+def test_nothing_is_said_about_what_a_filter_hides():
+    sets = [set_summary("tense", [cell(0.9, letters="a")], letters_about="encoder")]
+    assert len(answer(summary(sets, [column("a")]))) == 2
+    assert len(answer(summary(sets, [column("a")], hidden_columns=1))) == 1  # the hidden one may have an a, too
+    rows = {"tense": "++", "shift": "+o", "number": "++"}
+    assert answer(table(["a", "b"], rows, hidden_sets=5)) == (
+        "a is significantly better than the best baseline on all 3 sets shown; b on 2 of 3 (tense and number).",
+    )
+    nobody, *_ = answer(table(["a", "b"], {"tense": "oo", "shift": "--"}, hidden_sets=1, hidden_columns=1))
+    assert nobody == "Neither encoder shown is significantly better than the best baseline on either set shown."
+
+
 def test_systems_of_words_are_not_called_encoders():
     rows = {"en-fr": ("+o", {"baseline": "copy", "value": 0.2}), "fr-en": ("oo", {"baseline": "copy", "value": 0.3})}
     found = table(["muse", "muse"], rows)
@@ -145,7 +163,8 @@ def test_systems_of_words_are_not_called_encoders():
 
 
 def test_losses_are_in_bits_and_nothing_without_results_is_said():
-    found = table(["a"], {"tense": "+"}, metric="log2_loss")
+    assert answer(table(["a"], {"tense": "+"}, metric="log2_loss")) == ()  # baselines may lose more than a guess
+    found = table(["a"], {"tense": "+"}, metric="log2_loss_calibrated")
     assert answer(found) == ("On tense, a is significantly better than the best baseline (nb-uni, 0.60 bits).",)
     assert answer(summary()) == ()
     assert answer(table(["a"], {"tense": "."})) == ()
@@ -179,6 +198,37 @@ def test_what_controls_object_to(kinds, expected):
     sets = [replace(s, meanings=(Meaning(kind, ""),)) for s, kind in zip(found.sets, kinds, strict=True)]
     sentences = answer(replace(found, sets=tuple(sets)))
     assert sentences[2:] == ((expected,) if expected else ())
+
+
+def rows_and_power(sign, n, detectable):
+    found = compared(sign, 1)
+    return replace(found, n=n, against=replace(found.against, detectable=detectable))
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([("o", 100, 0.14)], "With 100 test rows, a difference below about 14 points would often have been missed."),
+        # the one that is significant does not count
+        (
+            [("+", 100, 0.5), ("o", 100, 0.1), ("-", 200, 0.08), ("o", 50, 0.2)],
+            "The comparisons that are not significant are on fewer than 400 test rows: differences below about 10 "
+            "points would often have been missed.",
+        ),
+        (
+            [("o", 100, 0.1), ("-", 399, 0.06), ("o", 400, 0.05)],
+            "Most comparisons that are not significant are on fewer than 400 test rows: differences below about 8 "
+            "points would often have been missed.",
+        ),
+        ([("o", 100, 0.1), ("o", 400, 0.05)], None),
+        ([("+", 100, 0.1), ("+", 100, 0.1)], None),
+        ([("o", 100, None)], None),
+    ],
+)
+def test_small_test_sets_cannot_tell(cells, expected):
+    sets = [set_summary(f"set {i}", [rows_and_power(*each)], [cell(0.6)]) for i, each in enumerate(cells)]
+    found = [s for s in answer(summary(sets, [column("a")], [column("nb-uni", probe=None)])) if "missed" in s]
+    assert found == ([expected] if expected else [])
 
 
 def test_names_are_shown_as_text():

@@ -81,6 +81,11 @@ def changed(summary, change, dataset="own/verbs", encoder="k"):
 # In the summary
 
 
+def test_controls_are_accuracies_and_not_next_to_losses(run, summary, printed):
+    assert "Controls of k" in printed(summary)
+    assert "Controls of k" not in printed(summarise(run, metric="log2_loss"))
+
+
 def test_a_run_without_controls_and_measures_has_none(tmp_path, printed):
     bare = summarise(evaluate({"k": label()}, SETS[:1], tmp_path / "run", baselines=()))
     assert [s.variants for s in bare.sets] == [((),)]

@@ -26,14 +26,17 @@ from sonde.report.meaning import meanings
 from sonde.report.page import SECTIONS, Section, render
 from sonde.report.page.packed_errors import MAX_SENTENCE_LENGTH, pack_errors, segments
 from sonde.report.page.sanitise import readable, script_json
+from sonde.report.page.section import PageData
+from sonde.report.page.sections import errors
 from sonde.report.page.table import table, table_csv
 from sonde.report.page.text import duration
 from sonde.report.scores import Score
-from sonde.report.types import Bin, ColumnErrors, Confusion, SetErrors, ShownRow, Summary
+from sonde.report.types import Bin, ColumnErrors, Confusion, Information, SetErrors, ShownRow, Summary
 from sonde.report.verdict import BaselineComparison
 from sonde.run.control import CONTROLS
 from sonde.run.folder import Run
 from sonde.run.variant import VariantSummary
+from tests.report import summaries
 from tests.report.runs import SETS, beside, cell, failure, result, written
 
 HOSTILE = (
@@ -198,6 +201,25 @@ def test_checks_are_a_strip_that_opens(page):
     assert body.count('<details class="strip">') == 1
     counts = re.findall(r'<span class="number">(\d+)</span> (\w+)', body)
     assert sum(int(n) for n, _ in counts) == len(re.findall(r'<li class="check ', body))
+
+
+def test_errors_begin_with_a_set_that_someone_knows_and_labels_are_not_doubted_at_chance():
+    def column_on(verdict, bits=None):
+        against = BaselineComparison("nb-uni", 0.6, verdict, 0.01, 1)
+        own = None if bits is None else Information(bits=bits, low=bits - 0.1, high=bits + 0.1, entropy=1.0)
+        return summaries.cell(0.7, against=against, information=own)
+
+    row = ShownRow(tokens=("a",), marks=(), label="NN", bits=-1.0, source="s")
+    own = ColumnErrors(confusion=None, pairs=(), length=(), target=None, errors=(), label_counts=None)
+    found = SetErrors(labels=("NN",), columns=(own,), doubtful=(row,), easiest=(row,))
+    cells = [column_on("below", 0.02), column_on("below", 0.3), column_on("above"), column_on("above")]
+    sets = [summaries.set_summary(f"set {i}", [each]) for i, each in enumerate(cells)]
+    whole = summaries.summary(sets, [summaries.column("st:a")], errors=(found, found, None, found))
+    data = errors.script_data(PageData(summary=whole, brief=whole, figures={}))
+    assert data["first"] == 3  # the third has no predictions
+    assert [own and len(own["doubtful"]) for own in data["errors"]] == [0, 1, None, 1]
+    nobody = replace(whole, sets=(*whole.sets[:2],), errors=whole.errors[:2])
+    assert errors.script_data(PageData(summary=nobody, brief=nobody, figures={}))["first"] == 0
 
 
 def test_labels_are_shown_in_words():

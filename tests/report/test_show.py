@@ -114,6 +114,20 @@ def test_a_filter_changes_no_number(show, wide):
     assert json.loads(show(wide, "--format", "json", "-e", "lost"))["sets"][1]["failed"] == {"0": "out of memory"}
 
 
+def test_without_baselines_nothing_is_said_about_them(show, tmp_path):
+    run = written(tmp_path / "run", result("st:a", p=0.9), result("st:b"))
+    assert show(run.folder, "--above", width=160) == (
+        "Nothing is shown by --above: no score of these sets was tested against a baseline.\n"
+    )
+
+
+def test_what_was_not_tested_is_not_said_to_be_no_better(show, wide):
+    for metric, what in (("macro_f1", "macro-averaged F1"), ("log2_loss", "loss")):
+        assert show(wide, "--above", "--metric", metric, width=160) == (
+            f"Nothing is shown by --above: no {what} of these sets was tested against a baseline.\n"
+        )
+
+
 def test_where_nothing_is_above_the_baselines_that_is_said(show, wide):
     assert show(wide, "--above", "-e", "bad", width=160) == (
         "No encoder is significantly better than the best baseline on any of these sets.\n"

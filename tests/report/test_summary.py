@@ -246,8 +246,11 @@ def test_another_metric(tmp_path):
     assert f1.score == Score(own.macro_f1)
     assert (f1.against.verdict, f1.against.p) == ("untested", None)
     assert loss.score.low < own.log2_loss < loss.score.high
-    assert (loss.against.baseline, loss.against.verdict) == ("baseline:hash", "above")
-    assert loss.against.value == pytest.approx(1.0, abs=0.2)
+    assert loss.against is None
+    calibrated = cells(summarise(run, metric="log2_loss_calibrated"))["st:a"]
+    assert (calibrated.against.baseline, calibrated.against.verdict) == ("baseline:hash", "above")
+    hashed = next(r for r in run if r.cell.encoder == "baseline:hash")
+    assert calibrated.against.value == pytest.approx(hashed.log2_loss_calibrated)
     assert loss.calibrated.low < own.log2_loss_calibrated < loss.calibrated.high
     assert loss.calibrated.value == loss.log2_loss_calibrated == f1.log2_loss_calibrated
     assert f1.calibrated is None
@@ -287,15 +290,15 @@ def test_cells_that_were_requested_and_are_not_there(tmp_path):
     records = [result("st:a", SUBJ), result("st:a", SHIFT), result("st:b", SUBJ), failure(cell("st:c", SUBJ))]
     run = written(tmp_path / "run", *records, *beside())
     with open_log(run.folder) as log:
-        log.describe(encoders=["st:d"])
+        log.describe(encoders=["st:d"], aliases=[["D", "st:d"], ["B", "st:b"]])
     found = summarise(Run.load(run.folder))
     assert [(each.encoder, each.sets, each.requested) for each in found.missing] == [
         ("st:b", (SHIFT,), 2), ("st:c", (SHIFT,), 2), ("st:d", (SUBJ, SHIFT), 2),
     ]  # fmt: skip
     line = missing_line(found)
-    assert line.startswith("4 requested cells have no result. Missing: st:b on bigram_shift, st:c on bigram_shift and")
-    assert "st:d on all sets." in line
-    assert f"There are no results of st:b for {SHIFT}: " in found.notes[1]
+    assert line.startswith("4 requested cells have no result. Missing: B on bigram_shift, st:c on bigram_shift and")
+    assert "D on all sets." in line
+    assert f"There are no results of B for {SHIFT}: " in found.notes[1]
     complete = summarise(written(tmp_path / "complete", result("st:a", SUBJ), *beside([SUBJ])))
     assert (complete.missing, missing_line(complete), complete.notes) == ((), "", ())
 

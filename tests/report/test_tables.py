@@ -17,6 +17,7 @@ from sonde.report import summarise, tables
 from sonde.report.columns import Column, MainTable
 from sonde.report.escape import in_csv, in_latex, in_markdown
 from sonde.report.layout import Names, heading, lay_out, widths
+from sonde.report.legend import Seen, legend
 from sonde.report.tables import csv_text, json_text, latex, markdown, print_table, signatures
 from sonde.report.types import Seconds, Summary
 from sonde.result import Cell, Signature
@@ -256,6 +257,28 @@ def test_rows_are_encoders_where_that_takes_fewer_lines():
     three = replace(few, encoders=few.encoders[:3])
     (page,) = lay_out(crowd(3), three, 120).pages
     assert [cell.text for cell in page.columns[0].cells] == list(SETS)
+
+
+def test_the_legend_is_about_what_is_shown(crowded):
+    whole = summarise(crowded)
+    found = {line.partition(":")[0] for line in legend(whole)}
+    assert {"Bold", "majority"} <= found
+    some = Seen(bold=False, baselines=frozenset({"nb-uni"}))
+    assert {line.partition(":")[0] for line in legend(whole, some)} == found - {"Bold", "majority", "Probe of baseline"}
+
+
+def test_what_there_is_no_room_for_is_named():
+    few = Names(Column(["set"], [CellText(name) for name in SETS]), ["encoder-0"])
+    main = replace(crowd(1), baselines=crowd(1).baselines[:2], human=[Column(["human"], [CellText("98.0")] * 2)])
+    whole = sum(widths(main.all()))
+    assert lay_out(main, few, whole).dropped == ()
+    people, bare, best = (lay_out(main, few, whole - less).dropped for less in (1, 8, 24))
+    assert people == ("the human column",)
+    assert bare == ("the human column", "the ± of baselines")
+    assert best[-1] == "baselines other than the best"
+    alone = replace(main, baselines=(), best_baseline=(), human=())
+    for width in range(20, whole):
+        assert lay_out(alone, few, width).dropped == ()
 
 
 def test_a_heading_is_broken_where_it_can_be():

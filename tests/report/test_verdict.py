@@ -16,7 +16,7 @@ from sonde.report import Report, summarise, tables
 from sonde.report.charts import Options, chart
 from sonde.report.checks import checks
 from sonde.report.full_summary import full_summary
-from sonde.report.meaning import MEANINGS, meanings
+from sonde.report.meaning import DEFINITIONS, MEANINGS, meanings
 from sonde.report.page.table import table_csv
 from sonde.report.tables import csv_text, json_text, latex, markdown, print_table
 from sonde.report.types import BaselineComparison, Meaning
@@ -74,6 +74,9 @@ def test_the_best_baseline_is_tested_row_by_row(run, dataset):
         p = [mcnemar(correct[each.name], correct[best.name]).p_mid for each in numbers]
     assert [against.p for against in found] == pytest.approx(holm(p).tolist())
     assert {against.tests for against in found} == {4}
+    if dataset != SUBJ:
+        sds = [np.std(correct[each.name] * 1.0 - correct[best.name], ddof=1) / 20 for each in numbers]
+        assert [against.detectable for against in found] == pytest.approx([2.8 * sd for sd in sds], rel=0.01)
     assert [against.verdict for against in found][:2] == ["above", "above"]
     assert found[3].verdict == "below"
 
@@ -322,10 +325,16 @@ NEW_WORDS = variant("key", 0.5, 0.45, 0.55, scores={**SCORES, "seen": 0.0})
          "shuffled has 60.0, the majority 50.0"),
         (0.8, 0.02, ("nb-uni", 0.7, "above"), (variant("shuffled", 0.54, 0.51, 0.57),), "holds",
          "+10.0 to nb-uni 70.0"),
-        (0.65, 0.02, ("nb-uni", 0.7, "below"), (KEY,), "words", "nb-uni 70.0"),
-        (0.65, 0.02, ("length", 0.9, "below"), (), "length", "length 90.0"),
-        (0.65, 0.02, ("mine", 0.9, "below"), (), "baseline", "mine 90.0"),
-        (0.72, 0.06, ("nb-uni", 0.7, "not_significant"), (), "few", "72.0 ±6.0, nb-uni 70.0"),
+        (0.65, 0.02, ("nb-uni", 0.7, "below", 0.3), (KEY,), "words", "nb-uni 70.0"),
+        (0.65, 0.02, ("length", 0.7, "below", 0.3), (), "length", "length 70.0"),
+        (0.65, 0.02, ("mine", 0.7, "below", 0.3), (), "baseline", "mine 70.0"),
+        (0.65, 0.02, ("nb-uni", 0.9, "below", 0.01), (), "below", "65.0 ±2.0, nb-uni 90.0"),
+        (0.65, 0.02, ("nb-uni", 0.9, "below", None), (), "below", "65.0 ±2.0, nb-uni 90.0"),
+        (0.69, 0.02, ("nb-uni", 0.7, "below", None), (), "words", "nb-uni 70.0"),
+        # more rows might tell only where five points would have been missed
+        (0.72, 0.06, ("nb-uni", 0.7, "not_significant", 0.3), (), "few", "72.0 ±6.0, nb-uni 70.0"),
+        (0.707, 0.028, ("nb-uni", 0.703, "not_significant", 0.8, 1, 0.04), (), "baseline", "70.7 ±2.8, nb-uni 70.3"),
+        (0.707, 0.028, ("nb-uni", 0.703, "not_significant", 0.8, 1, 0.06), (), "few", "70.7 ±2.8, nb-uni 70.3"),
         (0.51, 0.02, ("nb-uni", 0.7, "below"), (), "chance", "51.0 ±2.0, majority 50.0"),
         (0.55, 0.12, ("nb-uni", 0.54, "not_significant"), (), "few", "55.0 ±12.0, majority 50.0"),
         (0.8, 0.02, ("nb-uni", 0.7, "untested"), (), "untested", "nb-uni 70.0"),
@@ -333,12 +342,12 @@ NEW_WORDS = variant("key", 0.5, 0.45, 0.55, scores={**SCORES, "seen": 0.0})
     ],
 )  # fmt: skip
 def test_what_a_score_shows(value, half, bar, variants, kind, reason):
-    against = bar and BaselineComparison(*bar, 0.01, 1)
+    against = bar and BaselineComparison(*bar, *(0.01, 1)[max(0, len(bar) - 3) :])
     shown = cell(value, value - half, value + half, against=against)
     own = set_summary("tense", [shown, None], [cell(0.5)], variants=(variants, ()))
     columns = [column("st:a"), column("st:b")]
     assert meanings(own, columns, [column("majority", probe=None)]) == (Meaning(kind, reason), None)
-    assert kind in MEANINGS
+    assert kind in MEANINGS.keys() & DEFINITIONS.keys()
 
 
 def test_correlations_have_no_verdict_and_the_page_shows_the_others(run):

@@ -11,8 +11,9 @@ Verdict = Literal["above", "not_significant", "below", "untested"]
 
 
 MeaningKind = Literal[
-    "holds", "above", "words", "length", "memorised", "untrained", "leak", "chance", "baseline", "few", "untested"
-]
+    "holds", "above", "words", "length", "memorised", "untrained", "leak", "chance", "below", "baseline", "few",
+    "untested",
+]  # fmt: skip
 """What a score shows; ``sonde.report.meaning`` has the rule."""
 
 
@@ -40,6 +41,8 @@ class BaselineComparison:
     p: float | None = None
     """Two-sided, adjusted over ``tests`` encoders; None where nothing was tested."""
     tests: int = 0
+    detectable: float | None = None
+    """Of accuracies: the difference that a comparison like this one detects four times out of five at 5 %."""
 
 
 @dataclass(frozen=True, slots=True)

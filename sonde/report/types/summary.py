@@ -106,6 +106,8 @@ class MissingCells:
     """Names of the sets without a result."""
     requested: int
     """Sets that were requested."""
+    alias: str | None = None
+    """The name that the encoder was given, if any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +170,9 @@ class Summary:
     versions: Mapping[str, tuple[str, ...]]
     """By program, all versions that were used."""
     seconds: Seconds
+    hidden_columns: int = 0
+    """Columns that a filter left out; numbers and letters are as if they were shown."""
+    hidden_sets: int = 0
     # what full_summary adds
     errors: tuple[SetErrors | None, ...] = ()
     """Per set."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sonde.report.columns import Column
-from sonde.report.meaning import MEANINGS
+from sonde.report.meaning import DEFINITIONS, MEANINGS
 from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.variant_tables import column_tables
 from sonde.report.word_texts import is_of_words
@@ -26,6 +26,7 @@ def data(page: PageData) -> Mapping[str, object]:
     return {
         "columns": page.brief.columns,
         "meanings": MEANINGS,
+        "definitions": DEFINITIONS,
         "counts": [(kind, counts[kind]) for kind in MEANINGS if counts[kind]],
         "judged": any(found is not None for own in sets for found in own.meanings),
         "groups": kept,
@@ -69,8 +70,7 @@ section = Section(
     order=28,
     title="What the scores mean",
     intro="A score above chance may come from the words, from text length, or from what the probe memorises. Each "
-    "verdict is the first that applies of baselines, controls and measures; holds: significantly above the best "
-    "baseline, and nothing that was run explains it otherwise.",
+    "score has one verdict, from baselines, controls and measures.",
     template=sibling_file(__package__, "controls.html"),
     data=data,
     absent=absent,

@@ -7,7 +7,7 @@
   const sets = byId("errors-set");
   if (!sets) return;
   const encoders = byId("errors-encoder");
-  const { names, columns, errors, best, retrieved } = data.sections.errors;
+  const { names, columns, errors, first, best, retrieved } = data.sections.errors;
   const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
   const whole = (n) => n.toLocaleString("en");
   const points = (share) => (100 * share).toFixed(1);
@@ -165,6 +165,7 @@
   }
 
   sets.replaceChildren(...errors.flatMap((found, i) => (found ? [option(i, names[i])] : [])));
+  if (first !== null) sets.value = String(first);
   sets.addEventListener("change", choose);
   encoders.addEventListener("change", fill);
   choose();

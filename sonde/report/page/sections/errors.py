@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from sonde.report.names import set_names
 from sonde.report.page.packed_errors import pack_errors
 from sonde.report.page.section import PageData, Section, sibling_file
-from sonde.report.types import SetSummary
+from sonde.report.types import SetErrors, SetSummary
+from sonde.report.verdict import verdict_of
 from sonde.report.word_texts import is_of_words
 
 
 def script_data(page: PageData) -> object:
-    """The errors of each set, and the column to begin with."""
+    """The errors of each set, and the set and the column to begin with."""
+    sets = page.summary.sets
+    errors = [
+        found if found is None or _is_known(own) else replace(found, doubtful=(), easiest=())
+        for found, own in zip(page.summary.errors, sets, strict=True)
+    ]
     return {
+        "first": _first(page.summary.errors, sets),
         "names": set_names(page.summary.sets),
         "columns": page.names,
-        "errors": pack_errors(page.summary.errors, [own.label_names for own in page.summary.sets]),
+        "errors": pack_errors(errors, [own.label_names for own in page.summary.sets]),
         "retrieved": [own.scored_by == "precision@1" for own in page.summary.sets],
         "best": [_best(own) for own in page.summary.sets],
     }
+
+
+def _first(errors: Sequence[SetErrors | None], sets: Sequence[SetSummary]) -> int | None:
+    """The first set on which someone is above the baselines; if there is none, the first with errors."""
+    there = [i for i, found in enumerate(errors) if found is not None]
+    above = [i for i in there if any(verdict_of(cell) == "above" for cell in sets[i].cells)]
+    return next(iter([*above, *there]), None)
+
+
+def _is_known(own: SetSummary) -> bool:
+    """Whether someone knows something about the labels of a set: at chance, an unlikely label is not a doubtful one."""
+    return any(
+        verdict_of(cell) == "above" or (cell.information is not None and (cell.information.low or 0.0) > 0)
+        for cell in own.cells
+        if cell is not None
+    )
 
 
 def _best(own: SetSummary) -> int | None:

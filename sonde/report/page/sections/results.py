@@ -9,6 +9,7 @@ from sonde.report.legend import failures, legend
 from sonde.report.page.section import PageData, Section, sibling_file
 from sonde.report.page.table import table, table_csv
 from sonde.report.tables import latex, markdown
+from sonde.report.verdict import BOLD_NOTE
 from sonde.report.word_texts import RESULTS_INTRO
 
 
@@ -29,9 +30,9 @@ section = Section(
     name="results",
     order=10,
     title="Results",
-    intro="Scores are not comparable across rows, as chance levels differ. Colours are: how far a score is above "
+    intro="Scores are not comparable across rows, as chance levels differ. Colours show how far a score is above "
     "(blue) or below (orange) the best baseline of its set. No colour: not significant; †: not significantly better. "
-    "In bold: the best of a set, and what is not significantly different from it.",
+    f"{BOLD_NOTE}",
     words_intro=RESULTS_INTRO,
     template=sibling_file(__package__, "results.html"),
     data=data,
