@@ -117,6 +117,16 @@ def test_whether_there_is_a_relation(name, words):
     assert [found.tokens[i] for i in found.marks] == words
 
 
+@pytest.mark.parametrize("feats", ["Polarity=Neg", "PronType=Neg", "Number=Sing|PronType=Neg"])
+def test_never_and_nothing_are_negations_as_not_is(feats):
+    s = sentence(f"Nothing PRON X {feats} 2 nsubj\nhelps VERB X _ 0 root")
+    assert ask(load_task("relation:negation"), s).label == "yes"
+    assert (
+        ask(load_task("relation:negation"), sentence("She PRON X PronType=Prs 2 nsubj\nhelps VERB X _ 0 root")).label
+        == "no"
+    )
+
+
 def test_fragments_are_not_asked_for_relations():
     assert ask(load_task("relation:cop"), sentence("Good ADJ X _ 2 amod\nnight NOUN X _ 0 root")) == "no verb"
 

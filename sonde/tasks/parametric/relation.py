@@ -1,8 +1,9 @@
 """Is there a word with this relation in the sentence: ``relation:acl:relcl``, ``relation:cop``, ``relation:expl``?
 
 With a subtype, only that counts (``acl:relcl``: a relative clause); without, any does. ``relation:negation``, which UD
-has no relation for, means a word with Polarity=Neg, or with the subtype ``neg``. Classes have the same lengths.
-Sentences without a verb are left out: they lack most relations, and a probe would only have to recognise fragments.
+has no relation for, means a word with Polarity=Neg or PronType=Neg (*not*, *never*, *nothing*), or with the subtype
+``neg``. Classes have the same lengths. Sentences without a verb are left out: they lack most relations, and a probe
+would only have to recognise fragments.
 """
 
 import re
@@ -27,14 +28,16 @@ def words_with(s: Sentence, relation: str) -> list[int]:
     """The words that have a relation, or are a negation."""
     assert s.deprels is not None
     if relation == NEGATION:
-        return [
-            i
-            for i, name in enumerate(s.deprels)
-            if feature(s, i, "Polarity") == "Neg" or name.endswith(":neg") or name == "neg"
-        ]
+        return [i for i, name in enumerate(s.deprels) if _is_negation(s, i, name)]
     return [
         i for i, name in enumerate(s.deprels) if name == relation or (":" not in relation and base(name) == relation)
     ]
+
+
+def _is_negation(s: Sentence, i: int, relation: str) -> bool:
+    """*not*, *n't*, *nor* have a polarity; *never*, *nothing*, *no doubt* a negative PronType."""
+    negative = feature(s, i, "Polarity") == "Neg" or feature(s, i, "PronType") == "Neg"
+    return negative or relation == "neg" or relation.endswith(":neg")
 
 
 def propose(s: Sentence, context: Context, relation: str) -> Proposal:
