@@ -1,6 +1,7 @@
 """The encoder that comes with sonde: small, without torch, trained on other sentences than those it is probed on."""
 
 import json
+import shutil
 import subprocess
 import sys
 from functools import cache
@@ -12,7 +13,7 @@ from sonde.corpus.grammar import sentences
 from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.encoders import Spec, load
 from sonde.encoders.schemes import builtin
-from sonde.errors import UsageError
+from sonde.errors import SondeError, UsageError
 from sonde.run.controls.untrained import untrained
 from sonde.testing import check_encoder
 
@@ -107,3 +108,17 @@ def test_torch_is_not_imported():
         "import sys; from sonde.encoders import load; load('builtin:')(['A dog ran.']); print('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize("name", ["epoch-006/model.safetensors", "vocabulary.json"])
+@pytest.mark.parametrize("spec", ["builtin:", "builtin:?random=0"])
+def test_a_damaged_copy_is_no_encoder(tmp_path, monkeypatch, name, spec):
+    place = tmp_path / "builtin"
+    shutil.copytree(builtin.FOLDER, place)
+    monkeypatch.setattr(builtin, "FOLDER", place)
+    load(spec)
+    content = bytearray((place / name).read_bytes())
+    content[-50] ^= 1
+    (place / name).write_bytes(content)
+    with pytest.raises(SondeError, match="install sonde again"):
+        load(spec)

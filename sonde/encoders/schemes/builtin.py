@@ -22,10 +22,13 @@ from sonde.core.arguments import as_texts
 from sonde.encoders.encoder import TrainingScore, short_repr
 from sonde.encoders.identity import Identity, Spec
 from sonde.encoders.schemes import trained
-from sonde.errors import UsageError
+from sonde.errors import EncoderError, UsageError
+from sonde.networks.folder import open_folder
 
 FOLDER = Path(__file__).parents[1] / "builtin"
 """The trained encoder, as `sonde train` writes one, with weights in half precision."""
+CONTENT = "f3fcbe0fe409be8fb7dc031db3865f65"
+"""The digest of that folder, as ``tools/builtin_encoder.py`` left it: a damaged copy would be another encoder."""
 NAME = "bilstm-tree"
 OPTIONS = {"random": "a seed, 0 or more: the weights are initialised at random instead of read, as before training"}
 """What may follow the question mark."""
@@ -38,6 +41,9 @@ def load(spec: Spec) -> BuiltIn:
     if spec.path not in ("", NAME):
         raise UsageError(f"{spec}: there is one model, {NAME}; expected builtin: or builtin:?random=0.")
     spec.integer("random", low=0)  # the message names what was typed
+    folder = open_folder(FOLDER)
+    if folder.digest(folder.best()) != CONTENT:
+        raise EncoderError(f"{spec}: {FOLDER} has been changed since it was installed; install sonde again.")
     options = (*given.items(), ("backend", "numpy"))
     inner = trained.load(Spec("trained", str(FOLDER), None, options))
     assert isinstance(inner, trained.MaxPooled)
