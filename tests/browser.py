@@ -6,6 +6,7 @@
 import os
 import shutil
 import sys
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -41,6 +42,34 @@ def find_chromium():
 CHROMIUM = find_chromium()
 needs_chromium = pytest.mark.skipif(CHROMIUM is None and not os.environ.get(REQUIRED), reason=REASON)
 """Where a browser is required, the tests run and fail: Playwright says what is missing."""
+
+ARGUMENTS = ["--no-sandbox", "--disable-background-networking"]
+
+
+@contextmanager
+def launched():
+    """A browser."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as found:
+        browser = found.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def watched(browser, *allowed):
+    """A page; at the end nothing was complained of, and nothing was asked for but what begins like ``allowed``."""
+    complaints, asked = [], []
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(120_000)  # milliseconds; a busy machine is no fault of the page
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    yield page
+    page.close()
+    assert complaints == []
+    assert all(url.startswith(allowed) for url in asked)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,11 @@ from dataclasses import replace
 import pytest
 
 from sonde.run.log import open_log
-from tests.browser import CHROMIUM, needs_chromium
+from tests.browser import launched, needs_chromium, watched
 from tests.serve.runs import run, running
 
 playwright = pytest.importorskip("playwright.sync_api")
 pytestmark = needs_chromium
-ARGUMENTS = ["--no-sandbox", "--disable-background-networking"]
 
 
 @pytest.fixture(scope="module")
@@ -22,28 +21,18 @@ def served(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    with playwright.sync_playwright() as found:
-        browser = found.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
 def page(browser, served):
     """The page, its clock held; at the end nothing was complained of, and no other machine was asked."""
-    complaints, asked = [], []
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(120_000)  # milliseconds; a busy machine is no fault of the page
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    page.clock.install()
-    page.goto(served[1].url)
-    page.wait_for_selector("#try-form:not([hidden])")
-    yield page
-    page.close()
-    assert complaints == []
-    assert all(url.startswith((served[1].url, "data:", "blob:")) for url in asked)
+    with watched(browser, served[1].url, "data:", "blob:") as page:
+        page.clock.install()
+        page.goto(served[1].url)
+        page.wait_for_selector("#try-form:not([hidden])")
+        yield page
 
 
 def typed(page, box, text):

@@ -5,21 +5,18 @@ import threading
 import pytest
 
 from sonde.serve.words import background
-from tests.browser import CHROMIUM, needs_chromium
+from tests.browser import launched, needs_chromium, watched
 from tests.serve.alignments import ODD, alignment, words
 from tests.serve.runs import running
 
 playwright = pytest.importorskip("playwright.sync_api")
 pytestmark = needs_chromium
-ARGUMENTS = ["--no-sandbox", "--disable-background-networking"]
 
 
 @pytest.fixture(scope="module")
 def browser():
-    with playwright.sync_playwright() as found:
-        browser = found.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -37,18 +34,10 @@ def served(tmp_path_factory):
 @pytest.fixture
 def page(browser, served):
     """The page; at the end nothing was complained of, and no other machine was asked."""
-    complaints, asked = [], []
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(120_000)  # milliseconds; a busy machine is no fault of the page
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(served[0].url)
-    page.wait_for_selector("#answer .found")
-    yield page
-    page.close()
-    assert complaints == []
-    assert all(url.startswith(served[0].url) for url in asked)
+    with watched(browser, served[0].url) as page:
+        page.goto(served[0].url)
+        page.wait_for_selector("#answer .found")
+        yield page
 
 
 def look_up(page, word):
