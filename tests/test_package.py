@@ -16,6 +16,7 @@ ROOT = Path(sonde.__file__).parent
 LINE = [
     ["errors", "console", "core", "stats"],
     ["corpus"],
+    ["annotate"],
     ["task"],
     ["tasks"],
     ["data"],

@@ -1,0 +1,1 @@
+"""Raw text → annotated sentences: sources, sentence splitting, annotators."""
