@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sonde.annotate.source import TEXT_SOURCES, OnBad, Piece, Reading, source_of
 from sonde.core.files import nearest, plain_name
+from sonde.core.remote import find_remote, is_remote, stamp_remote
 from sonde.corpus.stdin import spool_stdin
 from sonde.errors import CorpusError, DataError, UsageError
 
@@ -46,9 +47,12 @@ def _expand(path: str, format: str | None) -> list[tuple[str, str]]:
     """Files with their ids: the name without suffixes, below a directory with the folders that lead to it."""
     if path == STDIN:
         return [(STDIN, "stdin")]
+    if is_remote(path):
+        found = find_remote(path, lambda name: _is_wanted(name, format))
+        return [(file, _id(below)) for file, below in found]
     if Path(path).is_dir():
         if below := _below(path, format):
-            return [(file, str(Path(file).parent.relative_to(path) / _stem(file))) for file in below]
+            return [(file, _id(str(Path(file).relative_to(path)))) for file in below]
         known = " ".join(suffix for source in TEXT_SOURCES.parts().values() for suffix in source.suffixes)
         raise UsageError(f"The directory {path!r} holds no text; known suffixes: {known} (also compressed).")
     if Path(path).exists():
@@ -67,10 +71,14 @@ def _below(directory: str, format: str | None) -> list[str]:
     for folder, folders, names in os.walk(directory):
         folders[:] = [f for f in folders if not f.startswith(".")]
         for name in names:
-            source = source_of(name)
-            if source and format in (None, source.name) and not name.startswith(".") and Path(folder, name).is_file():
+            if _is_wanted(name, format) and Path(folder, name).is_file():
                 found.append(str(Path(folder, name)))
     return sorted(found)
+
+
+def _is_wanted(name: str, format: str | None) -> bool:
+    source = source_of(name)
+    return source is not None and format in (None, source.name) and not name.startswith(".")
 
 
 def _input(path: str, name: str, format: str | None) -> Input:
@@ -83,6 +91,8 @@ def _input(path: str, name: str, format: str | None) -> Input:
     if path == STDIN:
         path = spool_stdin()
         return Input(path, name, source.name, blake2b(Path(path).read_bytes(), digest_size=16).hexdigest())
+    if is_remote(path):
+        return Input(path, name, source.name, stamp_remote(path))
     try:
         facts = Path(path).stat()
     except OSError as e:
@@ -96,6 +106,11 @@ def _distinct(inputs: list[Input]) -> Iterator[Input]:
     for one in inputs:
         taken[one.name] += 1
         yield one if taken[one.name] == 1 else replace(one, name=f"{one.name}.{taken[one.name]}")
+
+
+def _id(below: str) -> str:
+    """The id of a file below a folder: the folders in between are part of it."""
+    return str(Path(below).parent / _stem(below))
 
 
 def _stem(path: str) -> str:
