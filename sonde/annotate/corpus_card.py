@@ -37,7 +37,7 @@ def header(annotator: str, model: Model, accuracy: str = "") -> str:
     return provenance_comments(facts, f"sonde {__version__}, sonde annotate")
 
 
-def write_card(out: Path, annotator: str, model: Model, state: State, accuracy: dict[str, Any] | None) -> None:
+def write_card(out: Path, annotator: str, model: Model, state: State) -> None:
     """Write the card of a finished corpus."""
     card = {
         "format": FORMAT,
@@ -45,7 +45,7 @@ def write_card(out: Path, annotator: str, model: Model, state: State, accuracy: 
         "sonde": __version__,
         "annotator": annotator,
         "model": asdict(model),
-        "accuracy": accuracy,
+        "accuracy": state.accuracy,
         "counts": dict(state.counts),
         "dropped": dict(state.dropped.most_common()),
         "repaired": dict(state.repaired.most_common()),

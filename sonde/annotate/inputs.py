@@ -67,12 +67,11 @@ def _expand(path: str, format: str | None) -> list[tuple[str, str]]:
 
 def _below(directory: str, format: str | None) -> list[str]:
     """Every file below a directory in a known format, or in this one, sorted; hidden ones are not seen."""
-    found = []
+    found: list[str] = []
     for folder, folders, names in os.walk(directory):
         folders[:] = [f for f in folders if not f.startswith(".")]
-        for name in names:
-            if _is_wanted(name, format) and Path(folder, name).is_file():
-                found.append(str(Path(folder, name)))
+        paths = [Path(folder, name) for name in names if _is_wanted(name, format)]
+        found += [str(path) for path in paths if path.is_file()]
     return sorted(found)
 
 
@@ -123,7 +122,10 @@ def _stem(path: str) -> str:
 def read_pieces(
     inputs: Sequence[Input], readings: Mapping[str, Reading], on_bad: OnBad | None
 ) -> Iterator[tuple[str, Piece]]:
-    """The pieces of all files with the names of their sources, in order; a file that breaks off is given up, if there is someone to tell."""
+    """The pieces of all files with the names of their sources, in order.
+
+    A file that breaks off is given up there, if there is someone to tell.
+    """
     for one in inputs:
         try:
             for piece in TEXT_SOURCES[one.source].read(one.path, one.name, readings[one.source], on_bad):

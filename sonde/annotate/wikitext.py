@@ -1,10 +1,10 @@
 """Wikitext → paragraphs of prose, by mwparserfromhell.
 
-What is no prose is removed: headings, lists, tables, infoboxes, references, files, categories, comments. Where something
-readers would see is removed from within a sentence, such as a formula, or a template, whose text is not in the page, a
-``HOLE`` is left, and the sentence is dropped later: better none than *The river is long*. A template that follows a word
-without a space is a footnote mark, and leaves none. Style marks are not parsed, since mwparserfromhell gives up on what
-surrounds those that are not closed; nor does it know the names of namespaces, which a dump states.
+What is no prose is removed: headings, lists, tables, infoboxes, references, files, categories, comments. Where
+something that readers see is removed from within a sentence, such as a formula, or a template, whose text is not in the
+page, a ``HOLE`` is left, and the sentence is dropped later: better none than *The river is long*. A template that
+follows a word without a space is a footnote mark, and leaves none. Style marks are not parsed, since mwparserfromhell
+gives up on what surrounds those that are not closed; nor does it know the names of namespaces, which a dump states.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ UNSEEN, TEMPLATE, LIST = "\ue000", "\ue001", "\ue002"
 NOTES = frozenset({"ref", "templatestyles", "section", "indicator", "includeonly", "rt", "rp", "s", "del", "strike"})
 """Tags without text of their own."""
 BLOCKS = frozenset({
-    "table", "gallery", "timeline", "imagemap", "categorytree", "graph", "templatedata", "inputbox", "references", "score",
-    "ul", "ol", "dl", "poem", "mapframe", "tabber",
+    "table", "gallery", "timeline", "imagemap", "categorytree", "graph", "templatedata", "inputbox", "references",
+    "score", "ul", "ol", "dl", "poem", "mapframe", "tabber",
 })  # fmt: skip
 """Tags that are removed with all that is in them."""
 INLINE = frozenset({"math", "ce", "chem", "hiero", "code", "source", "syntaxhighlight", "pre", "kbd", "maplink", "img"})
@@ -139,10 +139,10 @@ def _clean(paragraph: str) -> str:
 def _without_quotes(line: str) -> str:
     """A line without the marks of italic and bold type, which are two and three apostrophes.
 
-    As MediaWiki does it: where both are odd in number, three apostrophes after a letter that stands alone, or else after
-    a longer word, are one and the mark of italic type: *l'''Iliade''*.
+    As MediaWiki does it: where both are odd in number, three apostrophes after a letter that stands alone, or else
+    after a longer word, are one and the mark of italic type: *l'''Iliade''*.
     """
-    runs = [m for m in _QUOTES.finditer(line)]
+    runs = list(_QUOTES.finditer(line))
     if not runs:
         return line
     sizes = [min(len(m[0]), 5) if len(m[0]) != 4 else 3 for m in runs]

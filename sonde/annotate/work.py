@@ -29,7 +29,7 @@ FAILED = "the annotator failed"
 UNWRITABLE = "cannot be written as CoNLL-U"
 NO_TREE = "not a tree"
 LENGTH = "length out of range"
-PARAGRAPHS_IN_OTHER_LANGUAGE, OTHER_LANGUAGE = "paragraphs in another language", "in another language"
+FOREIGN_PARAGRAPHS, OTHER_LANGUAGE = "paragraphs in another language", "in another language"
 HOLED = "something was removed from its middle"
 
 
@@ -41,6 +41,8 @@ class Work:
     readings: Mapping[str, Reading]
     splitter: str = ""
     """Empty: the annotator splits, or the lines are sentences."""
+    is_split: bool = False
+    """Whether the annotator is given single sentences."""
     language: str = ""
     """The detector's code of the language; empty: it is not checked."""
     length: tuple[int, int] | None = None
@@ -79,9 +81,8 @@ def annotate_pieces(work: Work, pieces: Sequence[tuple[str, Piece]]) -> Annotate
     found = Annotated()
     units = [_units(work, source, piece, found) for source, piece in pieces]
     texts = [text for some in units for text in some]
-    is_split = bool(work.splitter) or any(reading.lines == "sentences" for reading in work.readings.values())
     with single_threaded():
-        sentences = iter(_annotated(work, texts, is_split, pieces, found))
+        sentences = iter(_annotated(work, texts, pieces, found))
     for some in units:
         blocks = [_block(work, s, found) for _ in some for s in next(sentences)]
         found.blocks.append([block for block in blocks if block is not None])
@@ -92,7 +93,8 @@ def _units(work: Work, source: str, piece: Piece, found: Annotated) -> list[str]
     """The paragraphs of a piece, or its sentences, without those in another language."""
     paragraphs = TEXT_SOURCES[source].paragraphs(piece, work.readings[source])
     kept = [text for text in paragraphs if not _is_foreign(work, text, text.split())]
-    found.dropped[PARAGRAPHS_IN_OTHER_LANGUAGE] += len(paragraphs) - len(kept)
+    if foreign := len(paragraphs) - len(kept):
+        found.dropped[FOREIGN_PARAGRAPHS] += foreign
     return [s for text in kept for s in splitter(work.splitter)(text)] if work.splitter else kept
 
 
@@ -108,14 +110,14 @@ def loaded_annotator(typed: str) -> Loaded:
 
 
 def _annotated(
-    work: Work, texts: list[str], is_split: bool, pieces: Sequence[tuple[str, Piece]], found: Annotated
+    work: Work, texts: list[str], pieces: Sequence[tuple[str, Piece]], found: Annotated
 ) -> list[list[Sentence]]:
     """The sentences of each text; if the annotator fails, text by text, to know which it fails on."""
     if not texts:
         return []
     loaded = loaded_annotator(work.annotator)
     try:
-        return _called(loaded, texts, is_split)
+        return _called(loaded, texts, work.is_split)
     except (SondeError, KeyboardInterrupt):
         raise
     except BaseException as e:
@@ -123,7 +125,7 @@ def _annotated(
     out: list[list[Sentence]] = []
     for text in texts:
         try:
-            out += _called(loaded, [text], is_split)
+            out += _called(loaded, [text], work.is_split)
         except (SondeError, KeyboardInterrupt):
             raise
         except BaseException as e:

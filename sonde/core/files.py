@@ -143,7 +143,7 @@ def open_source(path: str, stack: ExitStack) -> Source:
             return stack.enter_context(lzma.LZMAFile(raw))
         case ".zst":
             return _Zstd(path, raw)
-    return raw if hasattr(raw, "read1") else cast(Source, BufferedReader(raw))  # type: ignore[arg-type]
+    return raw if hasattr(raw, "read1") else cast(Source, BufferedReader(raw))
 
 
 def open_seekable(path: str, stack: ExitStack) -> BinaryIO:
@@ -151,7 +151,7 @@ def open_seekable(path: str, stack: ExitStack) -> BinaryIO:
     if is_remote(path):
         return open_remote(path, stack)
     reject_special_file(path)
-    return stack.enter_context(Path(path).open("rb"))  # noqa: SIM115 - the stack closes it
+    return stack.enter_context(Path(path).open("rb"))
 
 
 def reject_special_file(path: str | Path) -> None:

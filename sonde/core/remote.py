@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 from sonde.errors import DataError, NotInstalled, SondeError, UsageError
-
-T = TypeVar("T")
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _MAGIC = re.compile(r"[*?\[]")
@@ -36,15 +34,19 @@ def find_remote(address: str, is_wanted: Callable[[str], bool]) -> list[tuple[st
     with _explained(address):
         files, path = _file_system(address)
         if files.exists(path) and not files.isdir(path):
-            return [(address, path.rpartition("/")[2])]
+            return [(address, _name(path))]
         if _MAGIC.search(path):
-            found, root = files.glob(path), ""
+            found = {file: _name(file) for file in files.glob(path)}
         else:
-            found, root = [file for file in files.find(path) if is_wanted(file.rpartition("/")[2])], f"{path.rstrip('/')}/"
+            below = f"{path.rstrip('/')}/"
+            found = {file: file.removeprefix(below) for file in files.find(path) if is_wanted(_name(file))}
         if not found:
             raise UsageError(f"There is no file {address!r} that can be read.")
-        below = (lambda file: file.removeprefix(root)) if root else (lambda file: file.rpartition("/")[2])
-        return [(files.unstrip_protocol(file), below(file)) for file in sorted(found)]
+        return [(files.unstrip_protocol(file), name) for file, name in sorted(found.items())]
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def stamp_remote(address: str) -> str:

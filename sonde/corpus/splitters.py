@@ -92,6 +92,6 @@ def _imported(module: str, name: str, package: str = "") -> Any:
     except ImportError:
         package = package or module.partition(".")[0]
         raise NotInstalled(
-            f"The sentence splitter {name} needs {package}: pip install {package}, or 'sonde[tokenisers]'. If each line "
-            "is a sentence, --lines sentences needs nothing."
+            f"The sentence splitter {name} needs {package}: pip install {package}, or 'sonde[tokenisers]'. If each "
+            "line is a sentence, --lines sentences needs nothing."
         ) from None

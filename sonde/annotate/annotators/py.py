@@ -6,8 +6,8 @@
 It is called with a list of texts, and returns for each text its sentences: a list of ``sonde.Sentence``, or a string of
 CoNLL-U. The texts are paragraphs, unless it has the attribute ``splits`` with the value False: then they are single
 sentences. A function that takes two arguments is told as the second whether the texts are single sentences. Other
-attributes say what the card of the corpus should: ``version``, ``licence``, ``language``, ``columns`` (by default all of
-CoNLL-U) and ``universal`` (by default False: nobody knows).
+attributes say what the card of the corpus should: ``version``, ``licence``, ``language``, ``columns`` (by default all
+of CoNLL-U) and ``universal`` (by default False: nobody knows).
 """
 
 from __future__ import annotations

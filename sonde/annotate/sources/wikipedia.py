@@ -25,7 +25,8 @@ WIKITEXT = "wikitext"
 
 def read(path: str, name: str, reading: Reading, on_bad: OnBad | None) -> Iterator[Piece]:
     """The markup of every article."""
-    wiki, namespaces = name, ()
+    wiki = name
+    namespaces: tuple[str, ...] = ()
     for tag, element in _elements(path):
         if tag == "siteinfo":
             wiki = _text(element, "dbname") or name
@@ -40,7 +41,7 @@ def read(path: str, name: str, reading: Reading, on_bad: OnBad | None) -> Iterat
 
 def _elements(path: str) -> Iterator[tuple[str, Element]]:
     """The description of the wiki and its pages, one at a time; what was read is forgotten."""
-    parser = XMLPullParser(("start", "end"))
+    parser: Any = XMLPullParser(("start", "end"))
     root: Any = None
     try:
         for chunk in open_bytes(path):
