@@ -12,6 +12,7 @@ from sonde.annotate.repair import repair
 from sonde.core.third_party import third_party_code
 from sonde.core.threads import single_threaded
 from sonde.corpus.corpus import Corpus
+from sonde.corpus.files import stem
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.splitters import splitter
 from sonde.errors import DataError, SondeError, describe_error
@@ -75,7 +76,7 @@ def measure_accuracy(annotator: str, loaded: Loaded, treebank: str, is_split: bo
         raise
     except BaseException as e:
         raise DataError(f"The annotator {annotator} fails on the text of {treebank}: {describe_error(e)}") from e
-    return Accuracy(Corpus.read(treebank).name, evaluate(gold, found), is_split and not splitter_name)
+    return Accuracy(stem(treebank), evaluate(gold, found), is_split and not splitter_name)
 
 
 def _paragraphs(gold: Sequence[Sentence]) -> Iterator[str]:

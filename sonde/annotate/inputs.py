@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
+from sonde.annotate.dedupe import SeenKeys
 from sonde.annotate.source import TEXT_SOURCES, OnBad, Piece, Reading, source_of
 from sonde.core.files import nearest, plain_name
+from sonde.core.hashing import hash_64
 from sonde.core.remote import find_remote, is_remote, stamp_remote
 from sonde.corpus.stdin import spool_stdin
 from sonde.errors import CorpusError, DataError, UsageError
@@ -126,9 +128,16 @@ def read_pieces(
 
     A file that breaks off is given up there, if there is someone to tell.
     """
+    seen = SeenKeys()
     for one in inputs:
+        has_ids = readings[one.source].id is not None
         try:
             for piece in TEXT_SOURCES[one.source].read(one.path, one.name, readings[one.source], on_bad):
+                if has_ids and piece.first and not seen.add(hash_64(piece.doc)):
+                    raise DataError(
+                        f"{one.path}: the id {piece.doc!r} occurs a second time; expected an id of its own for each "
+                        "document. Name another field with --id, or leave it out."
+                    )
                 yield one.source, piece
         except CorpusError as bad:
             if on_bad is None:

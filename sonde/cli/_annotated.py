@@ -38,30 +38,28 @@ def annotate_first(
     announce(f"Annotating {count_of(len(inputs), 'file')} with {annotator}; {count_of(jobs, 'job')}; writing to {out}")
     with progress_bar() as progress:
         found = annotate_corpus(Request(annotator, inputs, **options), out, jobs=jobs, progress=progress)
-    print_annotated(found)
+    kept, dropped = found.card["counts"].get("sentences", 0), sum(found.card["dropped"].values())
+    _say(f"{count_of(kept, 'sentence')} {'written to' if found.is_new else 'are in'} {out}; {dropped:,} dropped")
+    print_notes(annotator, found.model)
     return (str(found.path),), (str(found.trees),) if found.trees else ()
 
 
-def print_annotated(found: AnnotatedCorpus) -> None:
-    """Print what came of the texts, on standard error."""
-    from sonde.console import count_of
+def print_card(found: AnnotatedCorpus) -> None:
+    """Print what came of the texts, on standard output, and what users should know, on standard error."""
+    from sonde.cli._facts import print_facts
 
     card, counts = found.card, found.card["counts"]
-    n = counts.get("sentences", 0)
-    where = f"{found.path}{f' and {found.trees}' if found.trees else ''}"
-    _say(
-        f"{count_of(n, 'sentence')} with {count_of(counts.get('words', 0), 'word')} from "
-        f"{count_of(counts.get('documents', 0), 'document')}, "
-        f"{'written to' if found.is_new else 'finished before, in'} {where}"
-    )
-    if card["dropped"]:
-        _say(f"Dropped: {_reasons(card['dropped'])}.")
-    if counts.get("repaired"):
-        _say(f"Repaired: the heads of {count_of(counts['repaired'], 'sentence')} ({_reasons(card['repaired'])}).")
-    if card["not_read"]["count"]:
-        _say(f"Not read: {count_of(card['not_read']['count'], 'place')}, the first: {card['not_read']['listed'][0]}")
-    if card["accuracy"]:
-        _say(f"Accuracy: {card['accuracy']['text']}.")
+    not_read = card["not_read"]
+    files = " ".join(map(str, filter(None, (found.path, found.trees))))
+    facts = {
+        **{name: f"{counts.get(name, 0):,}" for name in ("documents", "sentences", "words")},
+        "dropped": _reasons(card["dropped"]),
+        "repaired": f"{counts['repaired']:,} ({_reasons(card['repaired'])})" if counts.get("repaired") else "",
+        "not read": f"{not_read['count']:,}, the first: {not_read['listed'][0]}" if not_read["count"] else "",
+        "accuracy": card["accuracy"]["text"] if card["accuracy"] else "",
+        "written to" if found.is_new else "finished before": files,
+    }
+    print_facts({name: text for name, text in facts.items() if text})
     print_notes(card["annotator"], found.model)
 
 

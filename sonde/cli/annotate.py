@@ -47,8 +47,7 @@ def annotate(
 ) -> int:
     """Annotate raw text: sentences, parts of speech, features and trees, as CoNLL-U that `sonde make` reads.
 
-    The same command goes on where it was interrupted. With --evaluate and without texts, it prints how well the
-    annotator does on a treebank.
+    The same command goes on where it was interrupted. Without texts, --evaluate prints scores on a treebank.
 
     Parameters
     ----------
@@ -92,7 +91,7 @@ def annotate(
     from sonde.annotate.inputs import find_inputs
     from sonde.annotate.request import Request, parse_length
     from sonde.annotate.run import annotate_corpus, measure
-    from sonde.cli._annotated import print_accuracy, print_annotated
+    from sonde.cli._annotated import print_accuracy, print_card
     from sonde.console import announce, count_of, progress_bar
     from sonde.core.arguments import resolve_jobs
     from sonde.errors import UsageError
@@ -116,5 +115,5 @@ def annotate(
     announce(f"Annotating {count_of(len(inputs), 'file')} with {with_}; {count_of(workers, 'job')}; writing to {out}")
     with progress_bar() as progress:
         found = annotate_corpus(request, out, jobs=workers, progress=progress)
-    print_annotated(found)
+    print_card(found)
     return 0 if found.card["counts"].get("sentences") else 1
