@@ -241,17 +241,19 @@ def write_conllu(sentences: Iterable[Sentence], out: TextIO) -> None:
     doc: str | None = None
     for s in sentences:
         if s.doc is not None and s.doc != doc:
-            out.write(f"# newdoc id = {_one_line(s.doc)}\n")
+            out.write(f"# newdoc id = {one_line(s.doc)}\n")
         doc = s.doc
-        out.write(f"# sent_id = {_one_line(s.id)}\n# text = {_one_line(s.text)}\n")
-        out.write(_rows(s))
+        out.write(f"# sent_id = {one_line(s.id)}\n# text = {one_line(s.text)}\n")
+        out.write(conllu_rows(s))
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """A text as it is written in a comment."""
     return re.sub(r"[\r\n]+", " ", text)
 
 
-def _rows(s: Sentence) -> str:
+def conllu_rows(s: Sentence) -> str:
+    """The lines of a sentence below its comments, and an empty one."""
     n = len(s)
     blank = ("_",) * n
     heads = blank if s.heads is None else tuple(str(h + 1) for h in s.heads)
