@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from sonde.annotate.annotator import Annotator, Loaded, Model
+from sonde.annotate.fit import fit
 from sonde.core.suggest import did_you_mean
 from sonde.core.user_modules import load_file, load_module
 from sonde.corpus.conllu import parse_conllu
@@ -87,7 +88,10 @@ class _Annotate:
     def __call__(self, texts: Sequence[str], is_split: bool, /) -> list[list[Sentence]]:
         """The sentences of each text."""
         found = self._function(list(texts), is_split) if self._is_told else self._function(list(texts))
-        return [_parsed(some) if isinstance(some, str) else list(some) for some in found]
+        sentences = [_parsed(some) if isinstance(some, str) else list(some) for some in found]
+        if len(sentences) != len(texts):
+            raise ValueError(f"expected the sentences of {len(texts)} texts, got those of {len(sentences)}")
+        return [fit(some, text) for some, text in zip(sentences, texts, strict=True)]
 
 
 def _parsed(conllu: str) -> list[Sentence]:

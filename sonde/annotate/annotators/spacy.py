@@ -33,7 +33,7 @@ def load(name: str, options: Mapping[str, str]) -> Loaded:
     try:
         import spacy
     except ImportError:
-        raise NotInstalled("spacy: needs spaCy: pip install 'sonde[annotate]'.") from None
+        raise NotInstalled("spacy: needs spaCy: pip install 'sonde[spacy]'.") from None
     if not name:
         raise UsageError("spacy: needs the name of a pipeline, such as spacy:fr_core_news_sm, or the path of one.")
     if not spacy.util.is_package(name) and not Path(name).is_dir():
