@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sonde.annotate.annotator import Model
 from sonde.annotate.dedupe import SeenKeys
 from sonde.annotate.inputs import read_pieces
-from sonde.annotate.journal import Journal, State
+from sonde.annotate.journal import Journal, State, add_counts
 from sonde.annotate.request import Request
 from sonde.annotate.source import Piece
 from sonde.annotate.work import Annotated, Work, annotate_pieces, duplicate_key
@@ -129,33 +129,39 @@ def _compose(
     chunk, annotated = done
     lines: list[str] = []
     trees: list[str] = []
+    sentences, words, duplicates = state.counts.get("sentences", 0), 0, 0
+    before = sentences
     for (_, piece), blocks in zip(chunk.pieces, annotated.blocks, strict=True):
         if piece.first:
             state.doc, state.place, state.is_headed = one_line(piece.doc), 0, False
-            state.counts["documents"] = state.counts.get("documents", 0) + 1
+            add_counts(state.counts, {"documents": 1})
         for block in blocks:
             state.place += 1
             if seen is not None and not seen.add(block.key):
-                state.dropped[DUPLICATE] += 1
+                duplicates += 1
                 continue
             if not state.is_headed:
                 lines.append(f"# newdoc id = {state.doc}\n")
                 state.is_headed = True
-            if not state.counts.get("sentences"):
+            if not sentences:
                 lines.append(header)
-            lines.append(f"# sent_id = {state.doc}-{state.place}\n# text = {block.text}\n{block.rows}")
+            lines.append(f"# sent_id = {state.doc}-{state.place}\n{TEXT_COMMENT}{block.text}\n{block.rows}")
             if block.tree:
                 trees.append(f"{state.doc}\t{block.tree}\n")
-            state.counts["sentences"] = state.counts.get("sentences", 0) + 1
-            state.counts["words"] = state.counts.get("words", 0) + block.words
-            if limit and state.counts["sentences"] == limit:
+            sentences += 1
+            words += block.words
+            if sentences == limit:
                 break
-        if limit and state.counts.get("sentences", 0) == limit:
+        if limit and sentences == limit:
             break
     state.pieces += len(chunk.pieces)
-    state.dropped.update(annotated.dropped)
-    state.repaired.update(annotated.repaired)
-    state.counts["repaired"] = state.counts.get("repaired", 0) + annotated.repaired_sentences
+    add_counts(
+        state.counts, {"sentences": sentences - before, "words": words, "repaired": annotated.repaired_sentences}
+    )
+    add_counts(state.dropped, annotated.dropped)
+    if duplicates:
+        add_counts(state.dropped, {DUPLICATE: duplicates})
+    add_counts(state.repaired, annotated.repaired)
     state.bad += len(chunk.bad)
     state.messages += chunk.bad[: MAX_LISTED_ERRORS - len(state.messages)]
     return {"": "".join(lines), TREES: "".join(trees)} if trees else {"": "".join(lines)}

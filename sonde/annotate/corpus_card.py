@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -47,12 +48,16 @@ def write_card(out: Path, annotator: str, model: Model, state: State) -> None:
         "model": asdict(model),
         "accuracy": state.accuracy,
         "counts": dict(state.counts),
-        "dropped": dict(state.dropped.most_common()),
-        "repaired": dict(state.repaired.most_common()),
+        "dropped": _largest_first(state.dropped),
+        "repaired": _largest_first(state.repaired),
         "not_read": {"count": state.bad, "listed": state.messages},
         "request": state.facts,
     }
     write_atomically(card_file(out), seal_document(card))
+
+
+def _largest_first(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def read_card(out: Path) -> dict[str, Any] | None:

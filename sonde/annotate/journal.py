@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -41,8 +40,8 @@ class State(msgspec.Struct):
     is_headed: bool = False
     """Whether the document's id has been written."""
     counts: dict[str, int] = msgspec.field(default_factory=dict)
-    dropped: Counter[str] = msgspec.field(default_factory=Counter)
-    repaired: Counter[str] = msgspec.field(default_factory=Counter)
+    dropped: dict[str, int] = msgspec.field(default_factory=dict)
+    repaired: dict[str, int] = msgspec.field(default_factory=dict)
     bad: int = 0
     """What could not be read and was skipped."""
     messages: list[str] = msgspec.field(default_factory=list)
@@ -50,6 +49,12 @@ class State(msgspec.Struct):
     accuracy: dict[str, Any] | None = None
     """On a gold treebank, as plain data."""
     is_complete: bool = False
+
+
+def add_counts(counts: dict[str, int], more: Mapping[str, int]) -> None:
+    """Add counts to those of a state."""
+    for name, n in more.items():
+        counts[name] = counts.get(name, 0) + n
 
 
 class Journal:
@@ -90,9 +95,9 @@ class Journal:
     def _opened(self, suffix: str) -> BinaryIO:
         """An unfinished file, cut back to what counts."""
         path, size = self._part(suffix), self.state.sizes.get(suffix, 0)
-        file = path.open("r+b" if path.exists() else "w+b")
-        if file.seek(0, os.SEEK_END) < size:
+        if size and (not path.exists() or path.stat().st_size < size):
             raise DataError(f"{path} is shorter than it was. Remove {self.state_file(self._out)} to begin anew.")
+        file = path.open("r+b" if path.exists() else "w+b")
         file.truncate(size)
         return file
 
@@ -113,8 +118,10 @@ class Journal:
     def written(self) -> Iterator[str]:
         """The lines that have been written."""
         with self._part().open("rb") as raw:
-            source = gzip.GzipFile(fileobj=raw) if self._is_compressed and self.state.sizes.get("") else raw
-            yield from io.TextIOWrapper(source, "utf-8", errors="surrogatepass")
+            if self.state.sizes.get(""):
+                source = gzip.GzipFile(fileobj=raw) if self._is_compressed else raw
+                with io.TextIOWrapper(source, "utf-8", errors="surrogatepass") as lines:
+                    yield from lines
 
     @property
     def _is_compressed(self) -> bool:
