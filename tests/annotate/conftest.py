@@ -28,3 +28,14 @@ def udpipe_model(tmp_path_factory):
     path = tmp_path_factory.mktemp("udpipe") / "english-builtin-ud-2.5-191206.udpipe"
     path.write_bytes(model)
     return path
+
+
+@pytest.fixture(scope="session")
+def stanza_models(tmp_path_factory):
+    """Models of Stanza for English, tiny, trained on sentences of the built-in grammar for seconds."""
+    pytest.importorskip("stanza")
+    from tests.annotate.tiny_stanza import build
+
+    folder = tmp_path_factory.mktemp("stanza")
+    build(folder)
+    return folder
