@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,15 +10,14 @@ from typing import NamedTuple
 from sonde.annotate.annotator import Model
 from sonde.annotate.dedupe import SeenKeys
 from sonde.annotate.inputs import read_pieces
-from sonde.annotate.journal import Journal, State
+from sonde.annotate.journal import Journal, State, add_counts
 from sonde.annotate.request import Request
 from sonde.annotate.source import Piece
 from sonde.annotate.work import Annotated, Work, annotate_pieces, duplicate_key
-from sonde.core.lock import locked
 from sonde.core.progress import Progress
 from sonde.core.workers import map_in_workers
 from sonde.corpus.conllu import one_line
-from sonde.errors import CorpusError, DataError
+from sonde.errors import CorpusError
 
 CHUNK_CHARACTERS = 50_000
 """Characters of raw text that a worker gets at once: some hundred sentences, a second or two of a small parser."""
@@ -83,34 +80,29 @@ class _Chunks:
         return Chunk(tuple(held), bad)
 
 
-def annotate_texts(
-    request: Request, work: Work, model: Model, out: Path, header: str, jobs: int, progress: Progress
-) -> State:
-    """Annotate what is requested, or what is left of it, and write it to ``out``; the state says what came of it."""
-    names = output_files(out, model)
-    part = Journal.part_of(out)
-    with locked(part, out, DataError), Journal(out, tuple(names), request.facts(model)) as journal:
-        if not journal.state.is_complete:
-            _write(request, work, journal, header, jobs, progress)
-        journal.finish(names)
-        return journal.state
-
-
 def output_files(out: Path, model: Model) -> dict[str, Path]:
     """The files that are written, by the suffix of their unfinished form: ``out``, and one with trees."""
+    return {"": out, TREES: trees_file(out)} if "tree" in model.columns else {"": out}
+
+
+def trees_file(out: Path) -> Path:
+    """The file with the trees of a corpus, in brackets."""
     name = out.name.removesuffix(".gz").removesuffix(".conllu")
-    trees = {TREES: out.with_name(f"{name}{TREES}{'.gz' * (out.suffix == '.gz')}")} if "tree" in model.columns else {}
-    return {"": out, **trees}
+    return out.with_name(f"{name}{TREES}{'.gz' * (out.suffix == '.gz')}")
 
 
-def _write(request: Request, work: Work, journal: Journal, header: str, jobs: int, progress: Progress) -> None:
+def annotate_texts(request: Request, work: Work, journal: Journal, header: str, jobs: int, progress: Progress) -> None:
+    """Annotate what is requested, or what is left of it; the journal has what came of it.
+
+    ``header`` is written above the first sentence.
+    """
     state = journal.state
     seen = _seen(journal, work) if work.dedupe else None
     chunks = _Chunks(request, skip=state.pieces)
     for done in _annotated(work, chunks, jobs):
         journal.commit(_compose(state, done, seen, request.limit, header))
         progress(f"annotate: {state.doc or ''}", state.counts.get("sentences", 0), request.limit or None)
-        if request.limit and state.counts["sentences"] >= request.limit:
+        if request.limit and state.counts.get("sentences", 0) >= request.limit:
             return
     if chunks.error is not None:
         raise chunks.error
@@ -137,33 +129,39 @@ def _compose(
     chunk, annotated = done
     lines: list[str] = []
     trees: list[str] = []
+    sentences, words, duplicates = state.counts.get("sentences", 0), 0, 0
+    before = sentences
     for (_, piece), blocks in zip(chunk.pieces, annotated.blocks, strict=True):
         if piece.first:
             state.doc, state.place, state.is_headed = one_line(piece.doc), 0, False
-            state.counts["documents"] = state.counts.get("documents", 0) + 1
+            add_counts(state.counts, {"documents": 1})
         for block in blocks:
             state.place += 1
             if seen is not None and not seen.add(block.key):
-                state.dropped[DUPLICATE] += 1
+                duplicates += 1
                 continue
             if not state.is_headed:
                 lines.append(f"# newdoc id = {state.doc}\n")
                 state.is_headed = True
-            if not state.counts.get("sentences"):
+            if not sentences:
                 lines.append(header)
-            lines.append(f"# sent_id = {state.doc}-{state.place}\n# text = {block.text}\n{block.rows}")
+            lines.append(f"# sent_id = {state.doc}-{state.place}\n{TEXT_COMMENT}{block.text}\n{block.rows}")
             if block.tree:
                 trees.append(f"{state.doc}\t{block.tree}\n")
-            state.counts["sentences"] = state.counts.get("sentences", 0) + 1
-            state.counts["words"] = state.counts.get("words", 0) + block.words
-            if limit and state.counts["sentences"] == limit:
+            sentences += 1
+            words += block.words
+            if sentences == limit:
                 break
-        if limit and state.counts.get("sentences", 0) == limit:
+        if limit and sentences == limit:
             break
     state.pieces += len(chunk.pieces)
-    state.dropped.update(annotated.dropped)
-    state.repaired.update(annotated.repaired)
-    state.counts["repaired"] = state.counts.get("repaired", 0) + annotated.repaired_sentences
+    add_counts(
+        state.counts, {"sentences": sentences - before, "words": words, "repaired": annotated.repaired_sentences}
+    )
+    add_counts(state.dropped, annotated.dropped)
+    if duplicates:
+        add_counts(state.dropped, {DUPLICATE: duplicates})
+    add_counts(state.repaired, annotated.repaired)
     state.bad += len(chunk.bad)
     state.messages += chunk.bad[: MAX_LISTED_ERRORS - len(state.messages)]
     return {"": "".join(lines), TREES: "".join(trees)} if trees else {"": "".join(lines)}
@@ -173,8 +171,7 @@ def _seen(journal: Journal, work: Work) -> SeenKeys:
     """The keys of the sentences that have been written."""
     seen = SeenKeys()
     key = duplicate_key(work.dedupe)
-    raw = journal.written()
-    for line in io.TextIOWrapper(gzip.GzipFile(fileobj=raw) if journal.is_compressed else raw, "utf-8"):  # type: ignore[arg-type]
+    for line in journal.written():
         if line.startswith(TEXT_COMMENT):
             seen.add(key(line[len(TEXT_COMMENT) : -1]))
     return seen

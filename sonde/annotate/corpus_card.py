@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ def header(annotator: str, model: Model, accuracy: str = "") -> str:
     return provenance_comments(facts, f"sonde {__version__}, sonde annotate")
 
 
-def write_card(out: Path, annotator: str, model: Model, state: State, accuracy: dict[str, Any] | None) -> None:
+def write_card(out: Path, annotator: str, model: Model, state: State) -> None:
     """Write the card of a finished corpus."""
     card = {
         "format": FORMAT,
@@ -45,14 +46,18 @@ def write_card(out: Path, annotator: str, model: Model, state: State, accuracy: 
         "sonde": __version__,
         "annotator": annotator,
         "model": asdict(model),
-        "accuracy": accuracy,
+        "accuracy": state.accuracy,
         "counts": dict(state.counts),
-        "dropped": dict(state.dropped.most_common()),
-        "repaired": dict(state.repaired.most_common()),
+        "dropped": _largest_first(state.dropped),
+        "repaired": _largest_first(state.repaired),
         "not_read": {"count": state.bad, "listed": state.messages},
         "request": state.facts,
     }
     write_atomically(card_file(out), seal_document(card))
+
+
+def _largest_first(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def read_card(out: Path) -> dict[str, Any] | None:

@@ -10,8 +10,11 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
+from sonde.annotate.dedupe import SeenKeys
 from sonde.annotate.source import TEXT_SOURCES, OnBad, Piece, Reading, source_of
 from sonde.core.files import nearest, plain_name
+from sonde.core.hashing import hash_64
+from sonde.core.remote import find_remote, is_remote, stamp_remote
 from sonde.corpus.stdin import spool_stdin
 from sonde.errors import CorpusError, DataError, UsageError
 
@@ -46,9 +49,12 @@ def _expand(path: str, format: str | None) -> list[tuple[str, str]]:
     """Files with their ids: the name without suffixes, below a directory with the folders that lead to it."""
     if path == STDIN:
         return [(STDIN, "stdin")]
+    if is_remote(path):
+        found = find_remote(path, lambda name: _is_wanted(name, format))
+        return [(file, _id(below)) for file, below in found]
     if Path(path).is_dir():
         if below := _below(path, format):
-            return [(file, str(Path(file).parent.relative_to(path) / _stem(file))) for file in below]
+            return [(file, _id(str(Path(file).relative_to(path)))) for file in below]
         known = " ".join(suffix for source in TEXT_SOURCES.parts().values() for suffix in source.suffixes)
         raise UsageError(f"The directory {path!r} holds no text; known suffixes: {known} (also compressed).")
     if Path(path).exists():
@@ -63,14 +69,17 @@ def _expand(path: str, format: str | None) -> list[tuple[str, str]]:
 
 def _below(directory: str, format: str | None) -> list[str]:
     """Every file below a directory in a known format, or in this one, sorted; hidden ones are not seen."""
-    found = []
+    found: list[str] = []
     for folder, folders, names in os.walk(directory):
         folders[:] = [f for f in folders if not f.startswith(".")]
-        for name in names:
-            source = source_of(name)
-            if source and format in (None, source.name) and not name.startswith(".") and Path(folder, name).is_file():
-                found.append(str(Path(folder, name)))
+        paths = [Path(folder, name) for name in names if _is_wanted(name, format)]
+        found += [str(path) for path in paths if path.is_file()]
     return sorted(found)
+
+
+def _is_wanted(name: str, format: str | None) -> bool:
+    source = source_of(name)
+    return source is not None and format in (None, source.name) and not name.startswith(".")
 
 
 def _input(path: str, name: str, format: str | None) -> Input:
@@ -83,6 +92,8 @@ def _input(path: str, name: str, format: str | None) -> Input:
     if path == STDIN:
         path = spool_stdin()
         return Input(path, name, source.name, blake2b(Path(path).read_bytes(), digest_size=16).hexdigest())
+    if is_remote(path):
+        return Input(path, name, source.name, stamp_remote(path))
     try:
         facts = Path(path).stat()
     except OSError as e:
@@ -98,6 +109,11 @@ def _distinct(inputs: list[Input]) -> Iterator[Input]:
         yield one if taken[one.name] == 1 else replace(one, name=f"{one.name}.{taken[one.name]}")
 
 
+def _id(below: str) -> str:
+    """The id of a file below a folder: the folders in between are part of it."""
+    return str(Path(below).parent / _stem(below))
+
+
 def _stem(path: str) -> str:
     name = plain_name(path)
     source = source_of(path)
@@ -108,10 +124,20 @@ def _stem(path: str) -> str:
 def read_pieces(
     inputs: Sequence[Input], readings: Mapping[str, Reading], on_bad: OnBad | None
 ) -> Iterator[tuple[str, Piece]]:
-    """The pieces of all files with the names of their sources, in order; a file that breaks off is given up, if there is someone to tell."""
+    """The pieces of all files with the names of their sources, in order.
+
+    A file that breaks off is given up there, if there is someone to tell.
+    """
+    seen = SeenKeys()
     for one in inputs:
+        has_ids = readings[one.source].id is not None
         try:
             for piece in TEXT_SOURCES[one.source].read(one.path, one.name, readings[one.source], on_bad):
+                if has_ids and piece.first and not seen.add(hash_64(piece.doc)):
+                    raise DataError(
+                        f"{one.path}: the id {piece.doc!r} occurs a second time; expected an id of its own for each "
+                        "document. Name another field with --id, or leave it out."
+                    )
                 yield one.source, piece
         except CorpusError as bad:
             if on_bad is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -41,6 +42,8 @@ class Request:
     """How many sentences are kept; 0: all."""
     non_trees: NonTrees = "repair"
     skip_bad: bool = False
+    gold: str | None = None
+    """A treebank on which the annotator is scored."""
 
     @property
     def readings(self) -> dict[str, Reading]:
@@ -62,8 +65,8 @@ class Request:
             raise UsageError("--split has no effect with --lines sentences, which are split: leave one of them out.")
         if self.language and model.language and code_of(self.language) != code_of(model.language):
             raise UsageError(
-                f"--language {self.language}: {self.annotator} is a model of {model.language}. Leave --language out, or "
-                "choose a model of that language."
+                f"--language {self.language}: {self.annotator} is a model of {model.language}. Leave --language out, "
+                "or choose a model of that language."
             )
         if self.check_language and not (self.language or model.language):
             raise UsageError(f"--check-language needs --language CODE: {self.annotator} does not say which it is for.")
@@ -85,4 +88,15 @@ class Request:
             "--limit": self.limit,
             "--non-trees": self.non_trees,
             "--skip-bad": self.skip_bad,
+            "--gold": self.gold,
         }
+
+
+def parse_length(typed: str) -> tuple[int, int] | None:
+    """``5-50`` as two numbers; None if nothing was typed."""
+    if not typed:
+        return None
+    found = re.fullmatch(r"(\d+)-(\d+)", typed)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise UsageError(f"--length {typed}: expected the minimum and maximum number of tokens, such as 5-50.")
+    return int(found[1]), int(found[2])

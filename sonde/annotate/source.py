@@ -11,11 +11,13 @@ from sonde.core.plugins import Kind
 from sonde.errors import CorpusError
 
 Lines = Literal["wrapped", "paragraphs", "sentences"]
-"""What a line break means: nothing, as in text that is wrapped at some width, where blank lines end a paragraph; the end
-of a paragraph; or the end of a sentence, which is not to be split further."""
+"""What a line break means: nothing, as in text that is wrapped at some width, where blank lines end a paragraph; the
+end of a paragraph; or the end of a sentence, which is not to be split further."""
 LINES: tuple[str, ...] = get_args(Lines)
 OnBad = Callable[[CorpusError], None]
 """Called with what cannot be read and is skipped."""
+HOLE = "\ufffc"
+"""Stands for what was removed from a sentence, such as a formula: the sentence is dropped."""
 LONGEST_PARAGRAPH = 20_000
 """Characters of a paragraph; a longer one is cut between words, since memory grows with it and no one wrote it."""
 

@@ -148,6 +148,7 @@ def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...]
     """Show sets; one that cannot be read is reported, and the others are shown."""
     from random import Random
 
+    from sonde.cli._annotated import print_annotations
     from sonde.console import err, example_line, out, print_sets, printable
     from sonde.data.dataset import Dataset, find_set_folders, read_manifest
     from sonde.errors import DataError, UsageError
@@ -175,6 +176,7 @@ def _show_sets(path: Path, examples: int, baselines: bool, task: tuple[str, ...]
     if not examples:
         if manifests := list(read(read_manifest)):
             print_sets(manifests)
+            print_annotations(manifests)
         return _code(folders, unread)
     console = out()
     for dataset in read(Dataset.load):

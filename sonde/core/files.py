@@ -11,10 +11,12 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
+from io import BufferedReader
 from pathlib import Path
 from shutil import copyfileobj
 from typing import BinaryIO, Protocol, cast
 
+from sonde.core.remote import is_remote, open_remote
 from sonde.errors import CorpusError, DataError, UsageError
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
@@ -131,8 +133,7 @@ def open_source(path: str, stack: ExitStack) -> Source:
     """A file, decompressed according to its suffix; the stack closes it."""
     if path == "-":
         return cast(Source, sys.stdin.buffer)
-    reject_special_file(path)
-    raw = stack.enter_context(Path(path).open("rb"))  # noqa: SIM115 - the stack closes it
+    raw = open_seekable(path, stack)
     match Path(path).suffix.lower():
         case ".gz":
             return stack.enter_context(gzip.GzipFile(fileobj=raw))
@@ -142,7 +143,15 @@ def open_source(path: str, stack: ExitStack) -> Source:
             return stack.enter_context(lzma.LZMAFile(raw))
         case ".zst":
             return _Zstd(path, raw)
-    return raw
+    return raw if hasattr(raw, "read1") else cast(Source, BufferedReader(raw))
+
+
+def open_seekable(path: str, stack: ExitStack) -> BinaryIO:
+    """A file or an address, as it is; the stack closes it."""
+    if is_remote(path):
+        return open_remote(path, stack)
+    reject_special_file(path)
+    return stack.enter_context(Path(path).open("rb"))
 
 
 def reject_special_file(path: str | Path) -> None:

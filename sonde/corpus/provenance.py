@@ -6,7 +6,7 @@ A treebank that people annotated has none.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sonde.core.files import open_bytes
@@ -36,8 +36,29 @@ def read_provenance(path: str) -> dict[str, Any] | None:
     except SondeError:
         return None  # whoever reads it will say what is wrong with it
     comments = head.partition(b"\n\n")[0]
-    found = {m[1].decode().removeprefix(PREFIX): m[2].decode(errors="replace").strip() for m in _FACT.finditer(comments)}
+    found = {
+        m[1].decode().removeprefix(PREFIX): m[2].decode(errors="replace").strip() for m in _FACT.finditer(comments)
+    }
     if ANNOTATOR not in found:
         return None
     universal = {"universal": found["universal"] == YES} if "universal" in found else {}
     return {**found, **universal}
+
+
+def read_provenances(paths: Iterable[str]) -> list[dict[str, Any]]:
+    """What the comments of several files say; the same only once."""
+    found = [one for path in paths if (one := read_provenance(path)) is not None]
+    return [one for i, one in enumerate(found) if one not in found[:i]]
+
+
+def describe_provenance(found: Mapping[str, Any]) -> str:
+    """The annotator, its model and its accuracy, on one line."""
+    name = str(found.get("model", ""))
+    version = found.get("version", "")
+    model = "" if not name else f"{name} {version}".strip()
+    software = str(found.get("software", ""))
+    licence = f"licence {found['licence']}" if found.get("licence") else ""
+    scheme = {True: "", False: "not UD", None: ""}[found.get("universal")]
+    details = ", ".join(part for part in (model, software, licence, scheme) if part)
+    accuracy = f": {found['accuracy']}" if found.get("accuracy") else ""
+    return f"{found[ANNOTATOR]}{f' ({details})' if details else ''}{accuracy}"

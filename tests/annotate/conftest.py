@@ -1,8 +1,11 @@
+import shutil
 from io import StringIO
+from pathlib import Path
 
 import pytest
 
 from sonde import Corpus
+from sonde.annotate.work import loaded_annotator
 from sonde.corpus.conllu import write_conllu
 
 
@@ -39,3 +42,12 @@ def stanza_models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stanza")
     build(folder)
     return folder
+
+
+@pytest.fixture
+def rules(tmp_path, monkeypatch):
+    """The annotator by rules in an empty working directory; what is typed to use it."""
+    shutil.copy(Path(__file__).with_name("rules.py"), tmp_path / "rules.py")
+    monkeypatch.chdir(tmp_path)
+    loaded_annotator.cache_clear()  # that of another folder
+    return "py:rules.py:annotate"

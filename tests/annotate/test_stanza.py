@@ -58,9 +58,9 @@ def test_models_that_are_missing(stanza_models, tmp_path):
         UsageError, match=r'there are no models in .*python -c "import stanza; stanza\.download\(\'fr\''
     ):
         load_annotator(f"stanza:fr?dir={tmp_path}")
-    with pytest.raises(UsageError, match="Stanza has no language 'engl', by .*Did you mean english"):
+    with pytest.raises(UsageError, match=r"Stanza has no language 'engl', by .*Did you mean english"):
         load_annotator(f"stanza:engl?dir={stanza_models}")
-    with pytest.raises(UsageError, match="Stanza has no package 'defalt' for en, by .*Did you mean default"):
+    with pytest.raises(UsageError, match=r"Stanza has no package 'defalt' for en, by .*Did you mean default"):
         load_annotator(f"stanza:en?dir={stanza_models}&package=defalt")
     copy = tmp_path / "copy"
     shutil.copytree(stanza_models, copy)

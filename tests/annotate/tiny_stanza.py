@@ -44,9 +44,9 @@ def build(folder):
 def _files(folder, sentences):
     folder.mkdir(parents=True)
     files = {name: str(folder / name) for name in ("train.conllu", "trees.mrg", "vectors.txt", "out.conllu")}
-    with open(files["train.conllu"], "w", encoding="utf-8") as out:
+    with Path(files["train.conllu"]).open("w", encoding="utf-8") as out:
         write_conllu(sentences, out)
-    with open(files["trees.mrg"], "w", encoding="utf-8") as out:
+    with Path(files["trees.mrg"]).open("w", encoding="utf-8") as out:
         for sentence in sentences:
             write_brackets([sentence], text := StringIO())
             out.write(text.getvalue().rpartition("\t")[2])
@@ -84,7 +84,8 @@ def _tokenizer(folder, sentences):
         "--txt_file", f"{folder}/a.txt", "--label_file", f"{folder}/a.label", "--mwt_json_file", f"{folder}/a.json",
         "--dev_txt_file", f"{folder}/a.txt", "--dev_label_file", f"{folder}/a.label", "--lang", "en",
         "--shorthand", "en_tiny", "--save_dir", str(folder), "--save_name", "tiny.pt", "--steps", "60",
-        "--eval_steps", "60", "--batch_size", "8", "--hidden_dim", "16", "--emb_dim", "8", "--rnn_layers", "1", "--lr0", "0.02", *TINY,
+        "--eval_steps", "60", "--batch_size", "8", "--hidden_dim", "16", "--emb_dim", "8", "--rnn_layers", "1",
+        "--lr0", "0.02", *TINY,
     ])  # fmt: skip
     args["feat_funcs"] = ["space_before", "capitalized", "numeric", "end_of_para", "start_of_para"]
     args["feat_dim"] = len(args["feat_funcs"])

@@ -33,13 +33,14 @@ def load(name: str, options: Mapping[str, str]) -> Loaded:
     try:
         import spacy
     except ImportError:
-        raise NotInstalled("spacy: needs spaCy: pip install 'sonde[annotate]'.") from None
+        raise NotInstalled("spacy: needs spaCy: pip install 'sonde[spacy]'.") from None
     if not name:
         raise UsageError("spacy: needs the name of a pipeline, such as spacy:fr_core_news_sm, or the path of one.")
     if not spacy.util.is_package(name) and not Path(name).is_dir():
         hint = did_you_mean(name, spacy.util.get_installed_models())
         raise UsageError(
-            f"There is no spaCy pipeline {name!r} here.{hint} If it is one of spaCy's own: python -m spacy download {name}"
+            f"There is no spaCy pipeline {name!r} here.{hint} If it is one of spaCy's own, this fetches it: "
+            f"python -m spacy download {name}"
         )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -53,7 +54,7 @@ def load(name: str, options: Mapping[str, str]) -> Loaded:
 
 
 def _model(nlp: Any, name: str, columns: tuple[str, ...], splits: bool, warned: Sequence[str]) -> Model:
-    import spacy
+    from spacy.about import __version__
 
     relations = [label for pipe in nlp.pipe_names for label in _relations(nlp, pipe)]
     others = not_universal(relations)
@@ -66,7 +67,7 @@ def _model(nlp: Any, name: str, columns: tuple[str, ...], splits: bool, warned: 
     return Model(
         name=name,
         version=str(nlp.meta.get("version") or "unknown"),
-        software=f"spaCy {spacy.__version__}",
+        software=f"spaCy {__version__}",
         licence=str(nlp.meta.get("license") or ""),
         language=nlp.lang if nlp.lang != "xx" else None,
         universal=not others,

@@ -1,4 +1,4 @@
-"""JSON lines: an object on each line is a document; ``--text`` names the field with its text, ``--id`` that of its id."""
+"""JSON lines: an object per line is a document; ``--text`` names the field with its text, ``--id`` that of its id."""
 
 from __future__ import annotations
 
