@@ -33,6 +33,17 @@ def udpipe_model(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="session")
+def stanza_models(tmp_path_factory):
+    """Models of Stanza for English, tiny, trained on sentences of the built-in grammar for seconds."""
+    pytest.importorskip("stanza")
+    from tests.annotate.tiny_stanza import build
+
+    folder = tmp_path_factory.mktemp("stanza")
+    build(folder)
+    return folder
+
+
 @pytest.fixture
 def rules(tmp_path, monkeypatch):
     """The annotator by rules in an empty working directory; what is typed to use it."""

@@ -48,9 +48,8 @@ def test_heads_that_are_no_tree_are_passed_on(loaded):
     assert repair(one).sentence.heads.count(-1) == 1
 
 
-def test_what_is_missing(monkeypatch):
+def test_what_is_missing(loaded, monkeypatch):
     with pytest.raises(UsageError, match="there is one model, for Russian"):
-        pytest.importorskip("natasha")
         load_annotator("natasha:fr")
     monkeypatch.setitem(sys.modules, "natasha", None)
     with pytest.raises(NotInstalled, match=r"pip install 'sonde\[natasha\]'"):
