@@ -1,3 +1,4 @@
+import gc
 import re
 
 import pytest
@@ -11,6 +12,17 @@ from tests.browser import INSTALL, REASON, REQUIRED
 # a busy machine is no failure: the suite asserts no wall time
 settings.register_profile("sonde", deadline=None)
 settings.load_profile("sonde")
+
+
+def pytest_configure():
+    """No garbage is collected before the tests are: what imports leave behind stays anyway."""
+    gc.disable()
+
+
+def pytest_collection_finish():
+    """From here on, the garbage collector leaves alone what is there already, millions of objects."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
