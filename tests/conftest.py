@@ -1,10 +1,11 @@
 import gc
 import re
+from functools import lru_cache
 
 import pytest
 from hypothesis import settings
 
-from sonde.corpus import Corpus
+from sonde.corpus import Corpus, spool
 from sonde.make import make_sets
 from sonde.make.request import select_tasks
 from tests.browser import INSTALL, REASON, REQUIRED
@@ -30,6 +31,14 @@ def cache(tmp_path_factory):
     """No test touches the user's own cache."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SONDE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def generated_once():
+    """A sentence of the built-in corpus is generated once in a process, however many tests read it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spool, "sentence", lru_cache(15_000)(spool.sentence))
         yield
 
 
