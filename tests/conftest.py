@@ -68,12 +68,6 @@ def universal(builtin):
     return {found.task: found for found in made}
 
 
-@pytest.fixture(scope="session")
-def others(builtin):
-    """The sets of xprobe2019 and adi2017 made from them."""
-    return list(make_sets(builtin, select_tasks(["xprobe2019", "adi2017"], [], sizes="600/120/120")))
-
-
 MISSING = re.compile(rf"{REASON}|could not import '(\w+)|needs (sonde\[\w+\])")
 """Why tests are skipped for want of a tool, and not because they cannot apply to this system."""
 
