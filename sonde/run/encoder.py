@@ -32,6 +32,8 @@ from sonde.run.tally import name_of, untrained_name
 from sonde.run.training_scores import write_training_score
 from sonde.run.unit import Plain, Table, Unit, Vectors
 
+SPARSE_SCHEMES = ("baseline:", "tfidf:")
+"""Encoders whose vectors may be sparse arrays of scipy."""
 MAX_UNFINISHED_BYTES = 2**29
 """Vectors in memory whose probes are not fitted yet, while another encoder encodes."""
 
@@ -142,7 +144,7 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
                 batch_size=config.batch_size,
                 half=config.half,
                 jobs=config.pool.jobs,
-                sparse=one.name.startswith("baseline:"),
+                sparse=one.name.startswith(SPARSE_SCHEMES),
                 progress=partial(_encode_progress, config, one.own),
             )
             found = known.plus(new)
@@ -261,7 +263,7 @@ def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
 def _words(name: str, encoder: Any, parts: Parts) -> list[Table]:
     """The encoder's own word vectors for the word inputs of a probe, if it has any."""
     own = getattr(encoder, "words", None)
-    sparse = getattr(encoder, "sparse_words", None) if name.startswith("baseline:") else None
+    sparse = getattr(encoder, "sparse_words", None) if name.startswith(SPARSE_SCHEMES) else None
     if not parts.train.inputs or not parts.words or not callable(own):
         return []
     inputs = (values for part in (parts.train, parts.dev, parts.test) for values in part.inputs.values())

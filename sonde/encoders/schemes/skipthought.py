@@ -24,10 +24,12 @@ A text without words has the zero vector, unless it ends with ``<eos>``.
 from __future__ import annotations
 
 import warnings
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -169,9 +171,9 @@ def _reader(folder: Path, kind: str) -> Reader:
     path, place = folder / WEIGHTS[kind], folder / TABLES[kind]
     try:
         table: Any = np.load(place, mmap_mode="r", allow_pickle=False)
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             weights = {name: np.array(stored[name], np.float32) for name in stored.files if name.startswith("encoder")}
-    except (OSError, ValueError, EOFError, TypeError, KeyError) as why:
+    except (OSError, ValueError, EOFError, TypeError, KeyError, BadZipFile, zlib.error) as why:
         raise DataError(f"{path} or {place.name} is not a file of numbers in numpy's format: {why}.") from None
     if not isinstance(table, np.ndarray) or table.ndim != 2 or table.dtype.kind != "f":
         raise DataError(f"{place} is {getattr(table, 'shape', 'no array')}; expected an array (words, dimensions).")
