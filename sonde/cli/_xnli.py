@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import cyclopts
 from cyclopts import Parameter
 
+from sonde.cli._published import print_published
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -44,6 +46,7 @@ def votes(*files: str) -> int:
         rows.append((file, f"{found.voted:,}", *shares, f"{len(found.different):,}"))
         bad = bad or bool(found.different)
     _print(rows)
+    print_published("xnli_votes")
     return int(bad)
 
 
@@ -58,7 +61,9 @@ def tokens(*files: str, tokenise: str = "") -> int:
     tokenise: str
         The tokeniser of all languages. Default: that of each language, as `sonde train` has them.
     """
+    from sonde.console import out
     from sonde.corpus.tokenisers import check_tokeniser, tokeniser, tokeniser_for
+    from sonde.published import published
     from sonde.transfer.xnli.lengths import mean_lengths
 
     if tokenise:
@@ -67,13 +72,16 @@ def tokens(*files: str, tokenise: str = "") -> int:
     def split(text: str, language: str) -> list[str]:
         return tokeniser(tokenise or tokeniser_for(language))(text)
 
-    rows = [("language", "pairs", "premise", "hypothesis", "tokeniser")]
+    rows = [("language", "pairs", "premise", "hypothesis", "published", "tokeniser")]
     for file in _named(files):
         for one in mean_lengths(_pairs(file), split):
             name = tokenise or tokeniser_for(one.language)
             numbers = f"{one.premise:.1f}", f"{one.hypothesis:.1f}"
-            rows.append((one.language or "(not known)", f"{one.pairs:,}", *numbers, name))
+            printed = " / ".join(f"{row.value:.1f}" for row in published("xnli_tokens", language=one.language))
+            rows.append((one.language or "(not known)", f"{one.pairs:,}", *numbers, printed, name))
     _print(rows)
+    if any(row[4] for row in rows[1:]):
+        out().print("published: premises / hypotheses of dev and test, in table 4.8 of conneau2019", style="dim")
     return 0
 
 
@@ -140,6 +148,7 @@ def agreement(gold: str, other: str, /, *, language: str = "") -> int:
             kappa = f"{found.kappa:.3f}" if label == "all" else ""
             rows.append((label, f"{found.n:,}", f"{100 * found.share:.1f} %", interval, kappa))
     _print(rows)
+    print_published("xnli_agreement", language or None)
     return 0
 
 

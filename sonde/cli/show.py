@@ -35,6 +35,7 @@ def show(
     examples: Annotated[int, Parameter(group=SETS)] = 0,
     baselines: Annotated[bool, Parameter(group=SETS)] = False,
     published: bool = False,
+    against: str | None = None,
     task: Annotated[tuple[str, ...], Parameter(("--task", "-t"), group=SETS)] = (),
     seed: Annotated[int, Parameter(group=SETS)] = 0,
 ) -> int:
@@ -65,6 +66,9 @@ def show(
         Train the baselines and show their scores.
     published: bool
         Also show published results on other sets of the same tasks. Default: only those on exactly these sets.
+    against: str
+        Of a run: the published model that differences are from, its name or a part of it. Default: the best one of each
+        set.
     task: tuple[str, ...]
         Only these tasks.
     seed: int
@@ -87,10 +91,12 @@ def show(
             raise UsageError(f"--examples, --baselines, --task and --seed are for sets; {path} is a run.")
         if signatures and (format != "table" or metric != "accuracy"):
             raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
-        _show_run(path, format, metric, signatures, published, Filter(encoder, set, above))
+        _show_run(path, format, metric, signatures, published, against, Filter(encoder, set, above))
         return 0
-    if encoder or set or above:
-        raise UsageError(f"--encoder, --set and --above are for runs; {path} has no run.json. Leave them out.")
+    if encoder or set or above or against:
+        raise UsageError(
+            f"--encoder, --set, --above and --against are for runs; {path} has no run.json. Leave them out."
+        )
     if all((path / name).is_file() for name in ("config.json", "training.jsonl")):
         if examples or baselines or published or task or seed or signatures or metric != "accuracy":
             raise UsageError(f"{path} is a trained encoder: the only option for it is --format.")
@@ -116,9 +122,12 @@ def show(
     return _show_sets(path, examples, baselines, task, seed, published)
 
 
-def _show_run(path: Path, format: str, metric: str, with_signatures: bool, published: bool, wanted: Filter) -> None:
+def _show_run(
+    path: Path, format: str, metric: str, with_signatures: bool, published: bool, against: str | None, wanted: Filter
+) -> None:
     from sonde.cli._warnings import printed_warnings
     from sonde.errors import UsageError
+    from sonde.report.differences import choose_published
     from sonde.report.filters import apply
     from sonde.report.published_results import check_published
     from sonde.report.summary import summarise
@@ -127,13 +136,16 @@ def _show_run(path: Path, format: str, metric: str, with_signatures: bool, publi
 
     if format == "csv" and metric != "accuracy":
         raise UsageError("--metric is for tables; --format csv has a column for each metric: leave it out.")
-    if published and (format == "csv" or metric != "accuracy" or with_signatures):
-        raise UsageError("--published is for tables of accuracy: leave out --format csv, --metric and --signatures.")
+    if (published or against) and (format == "csv" or metric != "accuracy" or with_signatures):
+        option = "--published" if published else "--against"
+        raise UsageError(f"{option} is for tables of accuracy: leave out --format csv, --metric and --signatures.")
     as_table = format == "table" and not with_signatures  # the notes below the table list all damage
     with printed_warnings(damage=not as_table):
         run = Run.load(path)
     summary = apply(summarise(run, metric=metric, published=published), wanted)
     check_published(summary, published)
+    if against is not None:
+        summary = choose_published(summary, against)
     if with_signatures:
         sys.stdout.write("".join(f"{line}\n" for line in signatures(summary)))
     elif format == "table":

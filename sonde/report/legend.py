@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sonde.report import published_results
+from sonde.report.differences import difference_notes
 from sonde.report.escape import plain
 from sonde.report.scores import LOSSES
 from sonde.report.types import Cell, FailureSummary, SetSummary, Summary
@@ -219,6 +220,7 @@ def _human(summary: Summary) -> Iterator[str]:
 def _published(summary: Summary) -> Iterator[str]:
     if summary.metric == "accuracy":
         yield from published_results.printed_scores(summary.sets)
+        yield from difference_notes(summary)
 
 
 def failures(summary: Summary) -> list[str]:

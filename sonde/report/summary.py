@@ -9,6 +9,7 @@ from sonde.compare import best_layer, tie_letters
 from sonde.errors import SondeError
 from sonde.report.aggregate import aggregate
 from sonde.report.cells import make_cell, make_layer_cell, value_of
+from sonde.report.differences import mark_best
 from sonde.report.grid import ColumnKey, Grid, SetKey, grid_of, label_columns
 from sonde.report.meaning import meanings
 from sonde.report.missing import missing_cells, missing_notes
@@ -49,7 +50,7 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
     checked, grid = check_metric(metric), grid_of(run)
     missing = missing_cells(run, grid)
     notes = [*run.damaged, *missing_notes(missing, [place.name for place in grid.sets])]
-    sets = [_with_cells(run, grid, place, checked, published, notes) for place in grid.sets]
+    sets = mark_best([_with_cells(run, grid, place, checked, published, notes) for place in grid.sets])
     variants = variant_results(run, grid, [s.label for s in sets])
     columns, baselines = label_columns(grid.columns, read_aliases(run.info)), label_columns(grid.baselines)
     sets = [replace(s, variants=own) for s, own in zip(sets, variants, strict=True)]
