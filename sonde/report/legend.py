@@ -233,7 +233,7 @@ def failures(summary: Summary) -> list[str]:
         datasets = [failure.dataset for failure in failed]
         sets = list(dict.fromkeys(name for name in datasets if name))
         variants = dict.fromkeys(base_variant(failure.variant) for failure in failed if failure.variant)
-        where = " on ".join(part for part in (encoder, _listed(sets) if sets else "") if part)
+        where = " on ".join(part for part in (failed[0].name, _listed(sets) if sets else "") if part)
         cells = f" ({len(datasets)} cells)" if len(datasets) > len(sets) > 0 else ""
         of = f", {_listed(list(variants), 'others')}" if variants else ""
         lines.append(plain(f"failed: {failure_text(f'{where}{of}{cells}', encoder, kind, error)}"))

@@ -5,13 +5,15 @@ import os
 import shutil
 import signal
 
+import numpy as np
 import pytest
 import torch
 
 from sonde.errors import CorpusError, SondeError, SondeWarning, UsageError
 from sonde.networks.folder import TrainedFolder
+from sonde.training.examples import Examples, Sequences
 from sonde.training.inputs import Inputs
-from sonde.training.objectives.align import _judge, pair_losses
+from sonde.training.objectives.align import _judge, _Pairs, _same_pairs, pair_losses
 from sonde.training.plan import Plan
 from sonde.training.request import make_request
 from tests.command_line import sonde
@@ -52,6 +54,19 @@ def request(teacher, pairs, epochs=3, hidden=8, **settings):
 def scores(folder):
     lines = map(json.loads, (folder / "training.jsonl").read_text().splitlines())
     return [line["scores"] for line in lines if line.get("scores")]
+
+
+def test_a_sentence_that_occurs_twice_is_found_in_either_place():
+    ids = [[1, 2], [3], [1, 2], [4], [0], [0]]
+    target = Sequences(np.concatenate(ids).astype(np.int32), np.cumsum([len(row) for row in ids]))
+    vectors = np.array([[1, 0], [2, 0], [3, 0], [2, 0], [0, 0], [0, 0]], np.float32)
+    same = _same_pairs(_Pairs(Examples({"target": target}, {}), vectors))
+    rows = np.arange(6)
+    # 0 and 2 have the same translation, 1 and 3 are translations of the same sentence; unknown words say nothing
+    found = [[bool(same(np.array([i]), np.array([j]))[0]) for j in rows] for i in rows]
+    expected = np.eye(6, dtype=bool)
+    expected[0, 2] = expected[2, 0] = expected[1, 3] = expected[3, 1] = True
+    assert found == expected.tolist()
 
 
 @pytest.mark.parametrize("shift", [1, 2, 4])

@@ -57,7 +57,8 @@ def test_mean_lengths_are_by_language(file, tmp_path):
     lines = [line.split() for line in done.stdout.splitlines()]
     # the published means are those of Conneau (2019), table 4.8
     assert lines[1:3] == [
-        ["en", "2", "4.5", "3.0", "21.7", "/", "10.7", "space"], ["fr", "2", "4.0", "2.5", "24.1", "/", "12.4", "space"],
+        ["en", "2", "4.5", "3.0", "21.7", "/", "10.7", "space"],
+        ["fr", "2", "4.0", "2.5", "24.1", "/", "12.4", "space"],
     ]  # fmt: skip
     assert "table 4.8 of conneau2019" in done.stdout
     (tmp_path / "dev-de.tsv").write_text(f"Er ist da .\tEr schläft\t{E}\n")
