@@ -187,6 +187,15 @@ def test_the_classifier_is_applied_to_other_encoders(teacher, tmp_path):
     lines = [line.split() for line in done.stdout.splitlines()[1:]]
     assert [line[:5] for line in lines[:2]] == [["en", "30", name, f"{best:.1f}", "%"] for name in names[1:4:2]]
     assert "+0.0" in lines[1]
+    kept = sonde(*command, "trained:en", *names, "-o", "run", cwd=tmp_path)
+    assert kept.stdout.splitlines()[-1] == "3 results, written to run/"
+    assert sonde(*command, "trained:en", *names, "-o", "run", cwd=tmp_path).returncode == 0  # the same results again
+    table = sonde("show", "run", "--format", "csv", cwd=tmp_path).stdout.splitlines()
+    assert len(table) == 4
+    assert "XNLI/dev-en" in table[1]
+    compared = sonde("compare", "run", "trained:en", "trained:en?epoch=0", cwd=tmp_path)
+    assert compared.returncode == 0, compared.stderr
+    assert sonde("report", "run", cwd=tmp_path).returncode == 0
     assert "has vectors of shape" in sonde(*command, "trained:en", "-e", "static:", cwd=tmp_path).stderr
     assert "trained with nli, and static: was not" in sonde(*command, "static:", *names, cwd=tmp_path).stderr
 
