@@ -75,7 +75,7 @@ def make(
         Sentences not to use: a file with one per line, or sets, whose original sentences are not used either. Case,
         digits and punctuation are ignored.
     exclusive: bool
-        Use a sentence in one task only.
+        Use a sentence in one set only; scarce sentences are shared out fairly among the sets.
     set_: tuple[str, ...]
         Change a policy, such as --set decorrelate=gaussian or --set odd_man_out.tolerance=0.5. May be repeated.
     jobs: int
