@@ -2,7 +2,7 @@
 
 The sets grow together up to a level, a share of the requested rows, that rises step by step. At every level each set
 below it is selected again from the candidates that no other set holds, the one with the fewest candidates first; a set
-that finds no more keeps what it has. So a set is short only where its candidates ran out, not because others came first.
+that finds no more keeps what it has. So a set is short where its candidates ran out, not because others came first.
 
 Which rows a set takes is decided by their priorities, never by who else wants them: frequent classes could avoid
 contested sentences and rare ones could not, and the classes would differ in more than the label.
