@@ -278,6 +278,11 @@ class Corpus:
 
     def _joined(self, shard: int, of: int, on_error: OnError | None) -> Iterator[Sentence]:
         index = index_trees(self.trees)
+        for error in index.errors:
+            if on_error is None:
+                raise error
+            if shard == 0:  # once, whatever the number of shards
+                on_error(error)
         first = None
         some = False
         for sentence in self._unjoined(shard, of, on_error):

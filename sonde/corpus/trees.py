@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sonde.corpus.brackets import read_brackets
 from sonde.corpus.sentence import Sentence, Tree
+from sonde.errors import CorpusError
 
 _ALIKE = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "`": "'", "–": "-", "—": "-", "\u00a0": ""}
@@ -34,6 +35,8 @@ class TreeIndex:
     by_doc: dict[tuple[str, str], Sentence]
     docs: frozenset[str]
     first: Sentence | None
+    errors: tuple[CorpusError, ...]
+    """The trees that could not be read."""
 
     def find(self, sentence: Sentence) -> Sentence | None:
         """The tree's sentence with the same words; from the same document, if both sides know that document."""
@@ -54,15 +57,16 @@ def _index(files: tuple[str, ...], stamps: tuple[tuple[int, int], ...]) -> TreeI
     by_doc: dict[tuple[str, str], Sentence] = {}
     docs: set[str] = set()
     first = None
+    errors: list[CorpusError] = []
     for file in files:
-        for s in read_brackets(file):
+        for s in read_brackets(file, on_error=errors.append):
             first = first or s
             words = _key(s.forms)
             by_words.setdefault(words, s)  # the first of several trees, whichever shard reads it
             if s.doc is not None:
                 docs.add(s.doc)
                 by_doc.setdefault((s.doc, words), s)
-    return TreeIndex(by_words, by_doc, frozenset(docs), first)
+    return TreeIndex(by_words, by_doc, frozenset(docs), first, tuple(errors))
 
 
 def _stamp(file: str) -> tuple[int, int]:

@@ -111,7 +111,8 @@ def make_sets(
         counts, log = count(source, [t for _, t, _ in requests], jobs, skip_bad, progress, shards or jobs, sentences)
         log.add(early)
         if not counts.sentences:
-            raise TooFewError(f"The corpus {corpus.name} has no sentences.")
+            bad = f" that could be read: {log.first_error}" if log.first_error else ""
+            raise TooFewError(f"The corpus {corpus.name} has no sentence{bad or 's'}.")
         ready: list[Job] = []
         for suite, task, policy in requests:
             job = prepare_job(suite, task, policy, counts, seed, corpus.language)
