@@ -37,12 +37,12 @@ def test_a_truncated_file_is_used_as_far_as_it_can_be_read(tmp_path, text, shard
     assert "lines of text could be read" in lost
 
 
-def test_damage_in_the_middle_says_where_it_is(tmp_path, text):
-    damaged = bytearray(gzip.compress(text.encode() * 20))
-    damaged[len(damaged) // 2 : len(damaged) // 2 + 50] = bytes(50)
+def test_damaged_data_says_how_far_it_was_read(tmp_path, text):
+    damaged = bytearray(gzip.compress(text.encode()))
+    damaged[-8:-4] = bytes(4)  # the checksum
     file = tmp_path / "en_damaged-ud-train.conllu.gz"
     file.write_bytes(damaged)
-    with pytest.raises(CorpusError, match=rf"after about [\d,]+ of {len(damaged):,} bytes") as caught:
+    with pytest.raises(CorpusError, match=rf"CRC.*, after about [\d,]+ of {len(damaged):,} bytes \(") as caught:
         list(Corpus.read(file))
     assert caught.value.ends_file
 
