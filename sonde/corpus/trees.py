@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from sonde.corpus.brackets import read_brackets
+from sonde.corpus.brackets import OnError, read_brackets
 from sonde.corpus.sentence import Sentence, Tree
 from sonde.errors import CorpusError
 
@@ -46,9 +46,17 @@ class TreeIndex:
         return self.by_words.get(words)
 
 
-def index_trees(files: tuple[str, ...]) -> TreeIndex:
-    """Index the trees of bracket files; the index is kept until a file changes."""
-    return _index(files, tuple(map(_stamp, files)))
+def index_trees(files: tuple[str, ...], on_error: OnError | None = None) -> TreeIndex:
+    """Index the trees of bracket files; the index is kept until a file changes.
+
+    A malformed tree raises CorpusError, or is passed to ``on_error`` and left out.
+    """
+    index = _index(files, tuple(map(_stamp, files)))
+    for error in index.errors:
+        if on_error is None:
+            raise error
+        on_error(error)
+    return index
 
 
 @lru_cache(maxsize=2)

@@ -18,8 +18,8 @@ def print_people(found: Sequence[People]) -> None:
 
     console = narrow_out()
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("set", overflow="fold")
-    for name in ("accuracy", "95 %", "sentences", "ties", "single", "judgments", "annotators", "alpha"):
+    table.add_column("set", overflow="fold", min_width=min(28, max(len(each.name) for each in found)))
+    for name in ("accuracy", "95 %", "sentences", "ties", "annotators", "alpha"):
         table.add_column(name, justify="right", no_wrap=True)
     for each in found:
         table.add_row(
@@ -28,22 +28,21 @@ def print_people(found: Sequence[People]) -> None:
             f"{100 * each.low:.1f}–{100 * each.high:.1f}",
             f"{len(each.votes):,}",
             f"{each.ties:,}",
-            f"{100 * each.single:.1f}",
-            f"{each.judgments:,}",
             f"{len(each.annotators)}" + (f" of {len(each.annotators) + len(each.dropped)}" if each.dropped else ""),
             "–" if each.alpha is None else f"{each.alpha:.2f}",
         )
     console.print(table)
+    console.print()
     for each in found:
-        if line := bias_line(each):
-            print_wrapped(console, f"{each.name}: {line}", "dim")
+        single = f"{100 * each.single:.1f} % of {each.judgments:,} single judgments are right"
+        print_wrapped(console, f"{each.name}: {'; '.join(filter(None, (single, bias_line(each))))}.", "dim")
         for person in each.dropped:
-            print_wrapped(console, f"{each.name}: {person.annotator} does not count: {person.reason}", "yellow")
+            print_wrapped(console, f"{each.name}: {person.annotator} does not count: {person.reason}.", "yellow")
         if not each.controls:
             print_wrapped(console, f"{each.name}: there are no controls, so everybody counts.", "dim")
     print_wrapped(
         console,
-        "accuracy: of the majority vote, ties left out; single: of single judgments; alpha: Krippendorff's, "
+        "accuracy: of the majority vote, ties left out, with Wilson's interval over sentences; alpha: Krippendorff's, "
         "1 is perfect agreement and 0 that of chance.",
         "dim",
     )

@@ -15,6 +15,7 @@ from sonde.report.columns import Column, layer_columns, main_columns
 from sonde.report.escape import csv_text as as_csv
 from sonde.report.escape import in_latex, in_markdown, plain
 from sonde.report.filters import keeps
+from sonde.report.human_results import human_tables
 from sonde.report.layout import Layout, Names, aligned, heading, in_blocks, lay_out, name_width, widths
 from sonde.report.legend import Seen, failures, legend
 from sonde.report.missing import missing_line
@@ -141,6 +142,7 @@ def _more_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
     """The tables that follow the one of results, with their titles."""
     yield from word_tables(summary)
     yield from _layer_tables(summary)
+    yield from human_tables(summary)
     if summary.metric == "accuracy":  # which controls and measures are scored by
         yield from variant_tables(summary)
 

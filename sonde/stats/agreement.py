@@ -30,9 +30,8 @@ def krippendorff_alpha(counts: Sequence[Mapping[str, int]]) -> float | None:
     0.4444444444444444
     """
     labels = sorted({label for item in counts for label in item})
-    table = np.array([[item.get(label, 0) for label in labels] for item in counts], dtype=float).reshape(
-        -1, len(labels)
-    )
+    table = np.array([[item.get(label, 0) for label in labels] for item in counts], dtype=float)
+    table = table.reshape(len(counts), len(labels))
     table = table[table.sum(axis=1) > 1]
     totals = table.sum(axis=0)
     n = totals.sum()
