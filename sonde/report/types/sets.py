@@ -59,6 +59,8 @@ class SetSummary:
     """What the probe is given besides the sentence."""
     audit: tuple[AuditFinding, ...] | None
     """None: the set was not audited."""
+    redundancy: Mapping[str, float] = field(default_factory=dict)
+    """Shares of the test rows by what other words say about the target: majority, alone, tie, minority."""
     printed_for: Extent | None
     """What published numbers are for: this set, the whole set, another set, other vectors; None: there are none."""
     human: PublishedResult | None
