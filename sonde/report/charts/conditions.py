@@ -61,7 +61,8 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
     """By size if every encoder has one, otherwise by kind of text."""
     style = figure_style(options.width)
     kinds = [kind for kind in (NATURAL, *CONTROLS) if any(row["text_kind"] == kind for row in rows)]
-    if all(row["size"] is not None for row in rows):
+    sizes = {row["size"] for row in rows}
+    if None not in sizes and len(sizes) > 1:
         series = list(dict.fromkeys(row["series_name"] for row in rows))
         names = dict(zip(series, short_names(series), strict=True))
         drawn = [
@@ -69,7 +70,7 @@ def spec(rows: Sequence[Row], options: Options) -> Spec:
             for row in rows
         ]  # fmt: skip
         drawn.sort(key=lambda row: (kinds.index(row["text_kind"]), row["set"], row["x"]))
-        return curves(style, drawn, Axes(x="dimensions", ticks=sorted({row["x"] for row in drawn})), "encoder")
+        return curves(style, drawn, Axes(x="dimensions", ticks=sorted(sizes)), "encoder")
     drawn = [row | {"x": row["text_kind"]} for row in rows]
     return curves(style, drawn, Axes(x="text", scale="point", ticks=kinds), "encoder")
 
