@@ -25,15 +25,15 @@ def sample(
     control: int = 0,
     seed: int = 0,
 ) -> int:
-    """Draw test sentences of sets, without their labels, as tables to be filled in.
+    """Draw test sentences of sets, without their labels, as pages or tables to be filled in.
 
     Parameters
     ----------
     paths: str
         Sets, or folders of sets, as for `sonde audit`.
     out: Path
-        The folder of the sheets: a table and instructions per set, and key.json, which annotators should not see.
-        Default: sheets.
+        The folder of the sheets: per set a page with buttons, or a table and instructions; and key.json, which
+        annotators should not see. Default: sheets.
     items: int
         Sentences of each set; all if there are fewer. Default: 200.
     control: int
@@ -45,6 +45,7 @@ def sample(
     from sonde.cli._sets import readable_sets
     from sonde.console import count_of, err
     from sonde.errors import UsageError
+    from sonde.judge.form import form
     from sonde.judge.sheet import sample_sheet, write_sheets
     from sonde.tasks import is_name, load
 
@@ -57,11 +58,11 @@ def sample(
     ]
     if not sheets:
         return 1
-    write_sheets(sheets, out)
+    write_sheets(sheets, out, form)
     total = sum(len(sheet.items) for sheet in sheets)
     err().print(
-        f"{count_of(total, 'sentence')} of {count_of(len(sheets), 'set')} written to {out}/. Give every annotator "
-        f"a copy of the tables, and keep key.json; then: sonde judge read {out} FILLED-IN.tsv … --run my-run",
+        f"{count_of(total, 'sentence')} of {count_of(len(sheets), 'set')} written to {out}/. Give every "
+        f"annotator the pages, or the tables, and keep key.json; then: sonde judge read {out} ANSWERS.tsv … --run my-run",
         markup=False, soft_wrap=True,
     )  # fmt: skip
     return 2 if unread else 0

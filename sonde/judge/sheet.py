@@ -1,8 +1,9 @@
 """Sheets: test rows of a set, drawn at random, to be labelled by people who do not see the labels.
 
-    sheets/  key.json  conneau2018.bigram_shift.tsv  conneau2018.bigram_shift.md
+    sheets/  key.json  conneau2018.bigram_shift.tsv  conneau2018.bigram_shift.md  conneau2018.bigram_shift.html
 
-The table has an item, the sentence and an empty label in each row; the Markdown file the question and the answers.
+The table has an item, the sentence and an empty label in each row; the Markdown file the question and the answers; the
+page has buttons instead (``sonde.judge.form``), and saves such a table.
 Which rows they are, their labels, and which of them are controls is in ``key.json``, which annotators should not see.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -121,8 +122,11 @@ def sample_sheet(
     )  # fmt: skip
 
 
-def write_sheets(sheets: Sequence[Sheet], folder: Path) -> None:
-    """Write the sheets of several sets and their key; a folder that has a key already is refused."""
+def write_sheets(sheets: Sequence[Sheet], folder: Path, form: Callable[[Sheet], str] | None = None) -> None:
+    """Write the sheets of several sets and their key; a folder that has a key already is refused.
+
+    ``form`` makes the web page of a sheet, if there is to be one.
+    """
     if (folder / KEY_FILE).exists():
         raise UsageError(f"{folder} has sheets already, which people may be working on; choose another folder.")
     if len({sheet.stem for sheet in sheets}) < len(sheets) or len({sheet.task for sheet in sheets}) < len(sheets):
@@ -133,6 +137,8 @@ def write_sheets(sheets: Sequence[Sheet], folder: Path) -> None:
     for sheet in sheets:
         write_atomically(folder / f"{sheet.stem}.tsv", _table(sheet).encode(errors="replace"))
         write_atomically(folder / f"{sheet.stem}.md", _instructions(sheet).encode(errors="replace"))
+        if form is not None:
+            write_atomically(folder / f"{sheet.stem}.html", form(sheet).encode(errors="replace"))
     write_json(folder / KEY_FILE, {"format": FORMAT, "sheets": [asdict(sheet) for sheet in sheets]})
 
 

@@ -9,9 +9,11 @@ import pytest
 from sonde import Dataset, Example
 from sonde.errors import CorpusError, DataError, TooFewError, UsageError
 from sonde.judge import Judgment, attach, read_judgments, read_people, sample_sheet, vote
+from sonde.judge.form import form
 from sonde.judge.people import FOLDER
 from sonde.judge.sheet import read_sheets, write_sheets
 from sonde.stats.intervals import wilson
+from tests.browser import launched, needs_chromium
 
 LABELS = ("I", "O")
 NAMES = {"I": "exchanged", "O": "original"}
@@ -95,6 +97,52 @@ def test_what_cannot_be_judged_is_refused():
         sample_sheet(dataset(), control=60)
     with pytest.raises(UsageError, match="one item or more"):
         sample_sheet(dataset(), n=0)
+
+
+# Pages
+
+
+def test_a_page_escapes_every_text_and_allows_no_other_script():
+    evil = '</script><img src=x onerror=alert(1)> & "quoted"'
+    rows = [Example(LABELS[i % 2], ("x",), f"{i} {evil}", extra=(("word", evil),)) for i in range(4)]
+    made = Dataset("own/<evil>", "evil", 1, "en", LABELS, {"te": rows}, {"question": evil, "inputs": ["word"]})
+    page = form(sample_sheet(made, n=4, answers={"I": evil}))
+    assert "<img" not in page
+    assert page.count("</script>") == 1
+    assert "default-src 'none'" in page
+    assert "unsafe" not in page
+    assert page.count('type="radio"') == 8
+
+
+def test_with_many_classes_an_answer_is_typed():
+    labels = tuple(f"w{i}" for i in range(20))
+    rows = [Example(label, (label,), label) for label in labels]
+    page = form(sample_sheet(Dataset("own/words", "words", 1, "en", labels, {"te": rows}), n=5))
+    assert page.count('type="text"') == 5
+    assert 'type="radio"' not in page
+
+
+@needs_chromium
+def test_answers_are_kept_and_saved_as_a_table(tmp_path, sheet):
+    write_sheets([sheet], tmp_path, form)
+    key = {item.id: item.label for item in sheet.items}
+    with launched() as browser:
+        context = browser.new_context(accept_downloads=True)
+        for opened in (1, 2):  # closing the window loses nothing
+            page = context.new_page()
+            page.goto((tmp_path / "own.shift.html").as_uri())
+            for item in list(key)[:20] if opened == 1 else list(key)[20:]:
+                page.check(f'input[name="{item}"][value="{key[item]}"]')
+            page.fill("#name", "Anna B")
+            if opened == 2:
+                assert page.inner_text("#done") == "30 of 30 answered"
+                with page.expect_download() as saved:
+                    page.click("#save")
+                saved.value.save_as(tmp_path / "answers.tsv")
+            page.close()
+    found = read_judgments([tmp_path / "answers.tsv"], [sheet])
+    assert {(j.item, j.label) for j in found} == set(key.items())
+    assert {j.annotator for j in found} == {"Anna-B"}
 
 
 # Judgments
