@@ -61,8 +61,8 @@ def sample(
     write_sheets(sheets, out, form)
     total = sum(len(sheet.items) for sheet in sheets)
     err().print(
-        f"{count_of(total, 'sentence')} of {count_of(len(sheets), 'set')} written to {out}/. Give every "
-        f"annotator the pages, or the tables, and keep key.json; then: sonde judge read {out} ANSWERS.tsv … --run my-run",
+        f"{count_of(total, 'sentence')} of {count_of(len(sheets), 'set')} written to {out}/. Give "
+        f"annotators the pages or tables, and keep key.json; then: sonde judge read {out} ANSWERS.tsv … --run my-run",
         markup=False, soft_wrap=True,
     )  # fmt: skip
     return 2 if unread else 0

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sonde.report.drawing.chart import MAX_MARKS, Chart, OnPage
+from sonde.report.drawing.chart import Chart, OnPage
 from sonde.report.drawing.curve_rows import CURVE_FIELDS
 from sonde.report.drawing.figure_style import Row, Spec, figure_style, numbers
 from sonde.report.drawing.lines import INTERVAL_CAPTION, Axes, curves
 from sonde.report.drawing.options import INTERVAL_COLUMNS, NAME_COLUMNS, Options, selected_columns, selected_sets
+from sonde.report.escape import plain
 from sonde.report.interval import in_points
 from sonde.report.names import short_names
 from sonde.report.types import SetSummary, Summary
 
 NATURAL = "natural"
+MAX_ROWS = 600
+"""On the page: the chart of controls shows the same numbers, of larger runs too."""
 CONTROLS = ("permuted", "synthetic")
 """Controls that are trained and tested on other texts of the same length."""
 
@@ -36,7 +39,7 @@ def rows(summary: Summary, options: Options) -> list[Row]:
             found += [
                 {
                     "set": i, "set_name": title, "column": j, "encoder_name": name, "text_kind": kind,
-                    "series_name": series, "size": size, "metric": summary.sets[i].scored_by,
+                    "series_name": series and plain(series), "size": size, "metric": summary.sets[i].scored_by,
                     **numbers(value, low, high),
                     "text": f"{name}, {title}, {kind} text: {in_points(value, low, high)}",
                 }
@@ -99,7 +102,7 @@ chart = Chart(
         "is due to the length.",
         caption="Probes are trained and tested on each kind of text, by encoders that were trained on natural text; "
         "95\u00a0% intervals.",
-        max_rows=MAX_MARKS,
+        max_rows=MAX_ROWS,
         columns=(*NAME_COLUMNS, ("text_kind", "Text"), *INTERVAL_COLUMNS),
     ),
 )

@@ -84,7 +84,7 @@ def _rho(v: VariantSummary) -> CellText:
 
 measure = Measure(
     name="norms",
-    order=75,
+    order=85,
     interpretation=(
         "Spearman's correlation of the norm of a vector with the number of words, over the test texts: the farther "
         "from 0, the more the norm gives the length away. Averages of word vectors shrink with length."

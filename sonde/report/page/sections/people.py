@@ -19,7 +19,7 @@ def data(page: PageData) -> Mapping[str, object]:
 
 section = Section(
     name="people",
-    order=35,
+    order=34,
     title="People",
     intro="How often the majority of one's own annotators is right, and the encoders on the same sentences. People and "
     "encoders that give one answer far more often than it is true have a bias that accuracy does not show.",
