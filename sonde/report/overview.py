@@ -104,6 +104,7 @@ def overview_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
     spreads, wins = task_spreads(summary), encoder_wins(summary)
     if not spreads:
         return
+    several = len({language for s in spreads for language in s.languages}) > 1
     scale, digits = (1, 3) if summary.metric in LOSSES else (100, 1)
 
     def number(value: float) -> CellText:
@@ -118,7 +119,7 @@ def overview_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
             Column(["lowest"], [number(s.lowest) for s in spreads]),
             Column(["highest"], [number(s.highest) for s in spreads]),
             Column(["n"], [CellText(f"{s.n}") for s in spreads]),
-            Column(["languages"], [CellText(", ".join(s.languages)) for s in spreads]),
+            *([Column(["languages"], [CellText(", ".join(s.languages)) for s in spreads])] if several else []),
         ],
     )
     tested = summary.metric == "accuracy"

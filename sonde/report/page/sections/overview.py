@@ -12,8 +12,9 @@ MIN_SETS = 3
 
 
 def data(page: PageData) -> Mapping[str, object]:
-    """The tables, as they are printed."""
-    return {"tables": list(overview_tables(page.brief))}
+    """The tables, as they are printed; means over languages are in the section on languages."""
+    tasks, wins = overview_tables(page.brief)
+    return {"tables": [wins] if page.summary.languages else [tasks, wins]}
 
 
 def absent(page: PageData) -> str | None:
@@ -29,6 +30,7 @@ section = Section(
     intro="How hard each task is, over all encoders and languages of the run, and how often each encoder is ahead. "
     "Being ahead by a hair counts as much as by ten points: look at the last columns, and at the table of results.",
     template=sibling_file(__package__, "overview.html"),
+    style=".overview td,.overview thead th+th{text-align:right;font-variant-numeric:tabular-nums}",
     data=data,
     absent=absent,
 )
