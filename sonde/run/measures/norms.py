@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sonde.run.measure import Finished, Measure, empty_result
-from sonde.run.parts import Parts
+from sonde.run.parts import Parts, has_train_test_split
 from sonde.run.unit import Unit
 from sonde.run.variant import CellText, VariantColumn, VariantSummary
 from sonde.stats.correlation import correlate
@@ -46,7 +46,7 @@ def compute(unit: Unit) -> list[Finished]:
         interval_kind="bootstrap", scores={"mean_norm": float(norms.mean())}, tried=tuple(by_length(lengths, norms)),
         seconds={"encode": 0.0, "fit": time.perf_counter() - started},
     )  # fmt: skip
-    return [(result, {}, None)]
+    return [(result, {"norm": norms.astype(np.float32), "length": lengths.astype(np.int32)}, None)]
 
 
 def by_length(lengths: Floats, norms: Floats) -> Iterator[dict[str, float | int]]:
@@ -73,10 +73,6 @@ def _lengths(parts: Parts) -> Sequence[int]:
     return sizes if len(sizes) == len(parts.test) else [len(text.split()) for text in parts.test.texts]
 
 
-def _has_test(parts: Parts) -> bool:
-    return len(parts.test) > 0
-
-
 def _rho(v: VariantSummary) -> CellText:
     half = "" if v.low is None or v.high is None else f"±{(v.high - v.low) / 2:.2f}"
     return CellText(f"{v.value:+.2f}", half)
@@ -90,6 +86,6 @@ measure = Measure(
         "from 0, the more the norm gives the length away. Averages of word vectors shrink with length."
     ),
     columns=(VariantColumn(("norm and", "length"), _rho),),
-    applies_to=_has_test,
+    applies_to=has_train_test_split,
     compute=compute,
 )
