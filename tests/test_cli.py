@@ -444,6 +444,11 @@ def test_the_texts_of_sets_are_printed_once_and_come_back_as_vectors(probes, tmp
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert len(lines) == len(set(lines)) > 500
+    train = sonde("sentences", probes, "--split", "train").stdout.splitlines()
+    assert 0 < len(train) < len(lines)
+    assert set(train) < set(lines)
+    for wrong in (("--split", "tr"), ("--split", "dev", "--sources")):
+        assert sonde("sentences", probes, *wrong).returncode == 1
     (tmp_path / "texts.txt").write_text(done.stdout, "utf-8")
     numpy.save(tmp_path / "vectors.npy", numpy.arange(3 * len(lines), dtype="float32").reshape(-1, 3))
     encoder = load_encoder(f"npy:{tmp_path / 'vectors.npy'}?texts={tmp_path / 'texts.txt'}")
