@@ -38,6 +38,7 @@ def show(
     baselines: Annotated[bool, Parameter(group=SETS)] = False,
     features: Annotated[int, Parameter(group=SETS)] = 0,
     published: bool = False,
+    against: str | None = None,
     task: Annotated[tuple[str, ...], Parameter(("--task", "-t"), group=SETS)] = (),
     seed: Annotated[int, Parameter(group=SETS)] = 0,
 ) -> int:
@@ -73,6 +74,9 @@ def show(
         Words to print per class: those that naive Bayes associates most with it.
     published: bool
         Also show published results on other sets of the same tasks. Default: only those on exactly these sets.
+    against: str
+        Of a run: the published model that differences are from, its name or a part of it. Default: the best one of each
+        set.
     task: tuple[str, ...]
         Only these tasks.
     seed: int
@@ -96,12 +100,14 @@ def show(
             raise UsageError(f"--examples, --baselines, --features, --task and --seed are for sets; {path} is a run.")
         if signatures and (format != "table" or metric != "accuracy"):
             raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
-        if means and (signatures or published or format in ("csv", "json")):
+        if means and (signatures or published or against or format in ("csv", "json")):
             raise UsageError("--means prints two tables (--format table, md or tex), and nothing else.")
-        _show_run(path, format, metric, signatures, published, means, Filter(encoder, set, above))
+        _show_run(path, format, metric, signatures, published, means, against, Filter(encoder, set, above))
         return 0
-    if encoder or set or above or means:
-        raise UsageError(f"--encoder, --set, --above and --means are for runs; {path} has no run.json. Leave them out.")
+    if encoder or set or above or means or against:
+        raise UsageError(
+            f"--encoder, --set, --above, --means and --against are for runs; {path} has no run.json. Leave them out."
+        )
     if all((path / name).is_file() for name in ("config.json", "training.jsonl")):
         if examples or baselines or features or published or task or seed or signatures or metric != "accuracy":
             raise UsageError(f"{path} is a trained encoder: the only option for it is --format.")
@@ -130,10 +136,18 @@ def show(
 
 
 def _show_run(
-    path: Path, format: str, metric: str, with_signatures: bool, published: bool, means: bool, wanted: Filter
+    path: Path,
+    format: str,
+    metric: str,
+    with_signatures: bool,
+    published: bool,
+    means: bool,
+    against: str | None,
+    wanted: Filter,
 ) -> None:
     from sonde.cli._warnings import printed_warnings
     from sonde.errors import UsageError
+    from sonde.report.differences import choose_published
     from sonde.report.filters import apply
     from sonde.report.overview import overview_tables
     from sonde.report.published_results import check_published
@@ -143,13 +157,16 @@ def _show_run(
 
     if format == "csv" and metric != "accuracy":
         raise UsageError("--metric is for tables; --format csv has a column for each metric: leave it out.")
-    if published and (format == "csv" or metric != "accuracy" or with_signatures):
-        raise UsageError("--published is for tables of accuracy: leave out --format csv, --metric and --signatures.")
+    if (published or against) and (format == "csv" or metric != "accuracy" or with_signatures):
+        option = "--published" if published else "--against"
+        raise UsageError(f"{option} is for tables of accuracy: leave out --format csv, --metric and --signatures.")
     as_table = format == "table" and not with_signatures  # the notes below the table list all damage
     with printed_warnings(damage=not as_table):
         run = Run.load(path)
     summary = apply(summarise(run, metric=metric, published=published), wanted)
     check_published(summary, published)
+    if against is not None:
+        summary = choose_published(summary, against)
     if with_signatures:
         sys.stdout.write("".join(f"{line}\n" for line in signatures(summary)))
     elif means:

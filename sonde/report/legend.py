@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sonde.report import published_results
+from sonde.report.differences import difference_notes
 from sonde.report.escape import plain
 from sonde.report.human_results import human_notes
 from sonde.report.scores import LOSSES
@@ -221,6 +222,7 @@ def _human(summary: Summary) -> Iterator[str]:
 def _published(summary: Summary) -> Iterator[str]:
     if summary.metric == "accuracy":
         yield from published_results.printed_scores(summary.sets)
+        yield from difference_notes(summary)
 
 
 def failures(summary: Summary) -> list[str]:
@@ -233,7 +235,7 @@ def failures(summary: Summary) -> list[str]:
         datasets = [failure.dataset for failure in failed]
         sets = list(dict.fromkeys(name for name in datasets if name))
         variants = dict.fromkeys(base_variant(failure.variant) for failure in failed if failure.variant)
-        where = " on ".join(part for part in (encoder, _listed(sets) if sets else "") if part)
+        where = " on ".join(part for part in (failed[0].name, _listed(sets) if sets else "") if part)
         cells = f" ({len(datasets)} cells)" if len(datasets) > len(sets) > 0 else ""
         of = f", {_listed(list(variants), 'others')}" if variants else ""
         lines.append(plain(f"failed: {failure_text(f'{where}{of}{cells}', encoder, kind, error)}"))

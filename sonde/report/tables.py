@@ -12,6 +12,7 @@ import msgspec
 from sonde.console import narrow_out, print_wrapped
 from sonde.report.answer import answer, answer_note
 from sonde.report.columns import Column, layer_columns, main_columns
+from sonde.report.differences import difference_tables
 from sonde.report.escape import csv_text as as_csv
 from sonde.report.escape import in_latex, in_markdown, plain
 from sonde.report.filters import keeps
@@ -142,6 +143,7 @@ def _texts(
 def _more_tables(summary: Summary) -> Iterator[tuple[str, list[Column]]]:
     """The tables that follow the one of results, with their titles."""
     yield from word_tables(summary)
+    yield from difference_tables(summary)
     yield from _layer_tables(summary)
     yield from human_tables(summary)
     if summary.metric == "accuracy":  # which controls and measures are scored by

@@ -29,6 +29,8 @@ class PublishedResult:
     accuracy: float
     paper: str
     table: str
+    compared: bool = False
+    """Whether it is the one that differences are from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
