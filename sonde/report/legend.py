@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sonde.report import published_results
 from sonde.report.differences import difference_notes
 from sonde.report.escape import plain
+from sonde.report.human_results import human_notes
 from sonde.report.scores import LOSSES
 from sonde.report.types import Cell, FailureSummary, SetSummary, Summary
 from sonde.report.variant_tables import interpretations
@@ -71,6 +72,7 @@ def legend(summary: Summary, seen: Seen = EVERYTHING) -> list[str]:
         *_layers(every),
         *_partial(summary),
         *_synthetic(summary.sets),
+        *(human_notes(summary) if summary.metric == "accuracy" else ()),
         *(_human(summary) if seen.human else ()),
         *_published(summary),
         *(interpretations(summary) if summary.metric == "accuracy" else ()),
@@ -212,7 +214,7 @@ def _synthetic(sets: Sequence[SetSummary]) -> Iterator[str]:
 
 
 def _human(summary: Summary) -> Iterator[str]:
-    sets = [replace(s, published=()) for s in summary.sets if s.human is not None]
+    sets = [replace(s, published=()) for s in summary.sets if s.human is not None and s.people is None]
     if summary.metric == "accuracy":
         yield from published_results.footnotes(sets, "human")
 

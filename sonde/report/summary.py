@@ -11,6 +11,7 @@ from sonde.report.aggregate import aggregate
 from sonde.report.cells import make_cell, make_layer_cell, value_of
 from sonde.report.differences import mark_best
 from sonde.report.grid import ColumnKey, Grid, SetKey, grid_of, label_columns
+from sonde.report.human_results import human_result, judged_sets
 from sonde.report.meaning import meanings
 from sonde.report.missing import missing_cells, missing_notes
 from sonde.report.scores import Metric, check_metric
@@ -51,6 +52,11 @@ def summarise(run: Run, *, metric: str = "accuracy", published: bool = False) ->
     missing = missing_cells(run, grid)
     notes = [*run.damaged, *missing_notes(missing, [place.name for place in grid.sets])]
     sets = mark_best([_with_cells(run, grid, place, checked, published, notes) for place in grid.sets])
+    if people := judged_sets(run, notes):
+        sets = [
+            replace(s, people=human_result(run, grid, place, people[place.data], notes)) if place.data in people else s
+            for place, s in zip(grid.sets, sets, strict=True)
+        ]
     variants = variant_results(run, grid, [s.label for s in sets])
     aliases = read_aliases(run.info)
     columns, baselines = label_columns(grid.columns, aliases), label_columns(grid.baselines)
