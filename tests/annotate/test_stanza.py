@@ -104,4 +104,4 @@ def test_trees_go_to_a_file_of_their_own_and_are_joined_again(stanza_models, tmp
     joined = list(Corpus.read(written.path, trees=[written.trees]))
     assert [s.tree for s in plain] == [None] * len(plain)
     assert [tuple(word for _, word in s.tree.leaves()) for s in joined] == [s.forms for s in plain]
-    assert "(" in joined[-1].forms
+    assert any("(" in form for form in joined[-1].forms)
