@@ -10,9 +10,16 @@ from sonde.annotate.annotator import load_annotator
 from sonde.annotate.inputs import find_inputs
 from sonde.annotate.request import Request
 from sonde.annotate.run import annotate_corpus
+from sonde.core.threads import single_threaded
 from sonde.errors import AnnotatorError, NotInstalled, UsageError
 
 TEXT = "I don't know the old teacher. The dogs sleep."
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    with single_threaded():
+        yield
 
 
 @pytest.fixture(scope="module")

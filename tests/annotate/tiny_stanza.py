@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sonde import Corpus
+from sonde.core.threads import single_threaded
 from sonde.corpus.brackets import write_brackets
 from sonde.corpus.conllu import write_conllu
 
@@ -23,8 +24,11 @@ def build(folder):
     files = _files(Path(folder, "data"), sentences)
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # its training leaves files open
-        _tokenizer(Path(folder, "en", "tokenize"), sentences)
-        _others(Path(folder, "en"), files)
+        import stanza  # noqa: F401 - so that its libraries are loaded when threads are limited
+
+        with single_threaded():
+            _tokenizer(Path(folder, "en", "tokenize"), sentences)
+            _others(Path(folder, "en"), files)
         gc.collect()
     package = {"tokenize": "tiny", "mwt": "tiny", "pos": "tiny", "lemma": "identity", "depparse": "tiny"}
     pretrain = {"dependencies": [{"model": "pretrain", "package": "tiny"}]}
