@@ -190,6 +190,7 @@ def _show_sets(
     """Show sets; one that cannot be read is reported, and the others are shown."""
     from random import Random
 
+    from sonde.cli._annotated import print_annotations
     from sonde.console import err, example_line, out, print_sets, printable
     from sonde.data.dataset import Dataset, find_set_folders, read_manifest
     from sonde.errors import DataError, UsageError
@@ -221,6 +222,7 @@ def _show_sets(
     if not examples:
         if manifests := list(read(read_manifest)):
             print_sets(manifests)
+            print_annotations(manifests)
         return _code(folders, unread)
     console = out()
     for dataset in read(Dataset.load):
