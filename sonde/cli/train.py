@@ -27,7 +27,9 @@ def train(
     set_: Annotated[tuple[str, ...], Parameter("--set")] = (),
     out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
     list_: Annotated[bool, Parameter("--list")] = False,
-    train: Annotated[tuple[str, ...], Parameter(("--train", "--pairs"), group=DATA, consume_multiple=True)] = (),
+    train: Annotated[
+        tuple[str, ...], Parameter(("--train", "--text", "--pairs"), group=DATA, consume_multiple=True)
+    ] = (),
     dev: Annotated[tuple[str, ...], Parameter(group=DATA, consume_multiple=True)] = (),
     held_out: Annotated[int | None, Parameter(group=DATA)] = None,
     columns: Annotated[str, Parameter(group=DATA)] = "",

@@ -50,6 +50,9 @@ class Prepared:
     next call depends on is in the model's buffers, so that training can be resumed."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Further files of the folder by name, such as the tokenizer of the target side."""
+    transformers: Mapping[str, Any] = field(default_factory=dict)
+    """If `transformers` can load the model: what its configuration has. Then the folder, with the best weights, and
+    each checkpoint have all files that it needs."""
 
 
 @dataclass(frozen=True)
@@ -74,4 +77,6 @@ class Objective:
     """Whether it needs dev data, or training rows held out, to choose a checkpoint."""
     plans_epochs: bool = False
     """Whether its learning rate depends on the number of epochs that are to come, so that none can be added later."""
+    encoder: str = ""
+    """The architecture that is meant if none is named."""
     order: int = 0

@@ -78,6 +78,7 @@ def make_request(
         training = {**found.training, **found.objective_training.get(objective, {})}
         fine_tune = {"fine_tune": True} if objective in found.fine_tune and more.get("vectors") else {}
         more = {**found.inputs, **fine_tune, **{key: value for key, value in more.items() if value is not None}}
+    encoder = encoder or chosen.encoder
     if not encoder:
         raise UsageError(f"Name an encoder: --encoder with one of {', '.join(ARCHITECTURES)}, or --preset.")
     network = ARCHITECTURES.get(encoder)
