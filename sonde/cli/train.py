@@ -35,6 +35,7 @@ def train(
     columns: Annotated[str, Parameter(group=DATA)] = "",
     max_length: Annotated[int | None, Parameter(group=DATA)] = None,
     withhold: Annotated[tuple[str, ...], Parameter(group=DATA, consume_multiple=True)] = (),
+    from_: Annotated[str, Parameter("--from", group=DATA)] = "",
     teacher: Annotated[str, Parameter(group=DATA)] = "",
     xnli: Annotated[str, Parameter(group=DATA)] = "",
     vectors: Annotated[str, Parameter(group=WORDS)] = "",
@@ -91,6 +92,8 @@ def train(
         Leave out examples with longer texts, in words. Default: 200.
     withhold: tuple[str, ...]
         Probing sets: their sentences are left out of training. May be repeated.
+    from_: str
+        For mt: the folder of a language model (clm, mlm, tlm) whose weights training starts from.
     teacher: str
         For align: the encoder to be copied, trained:FOLDER or any other.
     xnli: str
@@ -175,7 +178,7 @@ def train(
             low = int(name in ("max_length", "words", "width"))
             raise UsageError(f"--{name.replace('_', '-')} {value}: expected an integer, {low} or more.")
     request = make_request(
-        objective, encoder, preset=preset, settings=_settings(set_, teacher=teacher, xnli=xnli),
+        objective, encoder, preset=preset, settings=_settings(set_, teacher=teacher, xnli=xnli, **{"from": from_}),
         options=_given(options), train=train, dev=dev, columns=tuple(filter(None, columns.split(","))),
         vectors=vectors, fine_tune=fine_tune, withhold=withhold, **inputs,
     )  # fmt: skip

@@ -82,7 +82,7 @@ def make_request(
     if not encoder:
         raise UsageError(f"Name an encoder: --encoder with one of {', '.join(ARCHITECTURES)}, or --preset.")
     network = ARCHITECTURES.get(encoder)
-    given = {**known_by_preset, **given}
+    given = {**chosen.implied(given), **known_by_preset, **given}
     what = f"the encoder {encoder} and the objective {objective}"
     resolved = resolve_settings({**network.settings, **chosen.settings}, given, what)
     optimiser = options.get("optimiser") or training.get("optimiser") or next(iter(chosen.optimisers))
