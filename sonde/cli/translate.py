@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from sonde.cli._options import STDIN
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -49,7 +51,6 @@ def translate(
     from sonde.training.installed import require_training
 
     require_training()
-    from sonde.cli._warnings import printed_warnings
     from sonde.training.mt.translator import load_translator
 
     opened = open_folder(folder.expanduser())
@@ -60,13 +61,12 @@ def translate(
             raise UsageError(f"--checkpoint {checkpoint}: {folder} has {', '.join(every) or 'none'}.")
         chosen = every[checkpoint]
     translator = load_translator(opened, to, from_, beam, chosen)
-    lines = _lines(files or ("-",))
-    with printed_warnings():
-        while some := list(islice(lines, BATCH)):
-            for text in translator(some):
-                # a decoder may have learned to write line breaks
-                sys.stdout.buffer.write((" ".join(text.split()) + "\n").encode())
-            sys.stdout.buffer.flush()
+    lines = _lines(files or (STDIN,))
+    while some := list(islice(lines, BATCH)):
+        for text in translator(some):
+            # a decoder may have learned to write line breaks
+            sys.stdout.buffer.write((" ".join(text.split()) + "\n").encode())
+        sys.stdout.buffer.flush()
     return 0
 
 
@@ -75,7 +75,7 @@ def _lines(files: tuple[str, ...]) -> Iterator[str]:
     from sonde.core.files import encoding_error, open_text
 
     for file in files:
-        if file != "-":
+        if file != STDIN:
             yield from open_text(file)
             continue
         for number, line in enumerate(sys.stdin.buffer, 1):

@@ -56,9 +56,12 @@ class Reading:
 def translate(
     model: TranslationModel, ids: Tensor, lengths: Tensor, language: int, target: int, beam: int = 1
 ) -> list[Output]:
-    """Translate sentences (sentences, time) with END at both ends from one language to another, by their numbers."""
+    """Translate sentences (sentences, time) with END at both ends from one language to another, by their numbers.
+
+    Outputs are never longer than what the encoder reads, with its ends: back-translation gives them to it.
+    """
     memory = model.read(ids, lengths, language)
-    longest = (lengths * RATIO + MORE).long().clamp(max=model.decoder.sizes.positions)
+    longest = (lengths * RATIO + MORE).long().clamp(max=model.encoder.sizes.positions - 2)
     return search(lambda: Reading(model, memory, target), longest, ENDS, beam)
 
 

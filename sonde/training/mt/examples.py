@@ -64,7 +64,7 @@ def back_batch(own: Sentences, other: int, rows: Rows) -> Batch:
     return Batch("back", None, None, *own.padded(rows), own.language, other)
 
 
-def noisy_batch(own: Sentences, other: int, rows: Rows, starts: NDArray[np.bool_], noise: Noise) -> Batch:
+def noisy_batch(own: Sentences, other: int, starts: NDArray[np.bool_], noise: Noise, rows: Rows) -> Batch:
     """Sentences to be decoded from themselves with noise."""
     source = pad([add_noise(own.tokens[row], starts, noise) for row in rows.tolist()])
     return Batch("denoise", *source, *own.padded(rows), own.language, other)

@@ -15,6 +15,7 @@ from sonde.networks.vocabulary import Vocabulary
 from sonde.networks.xlm import Sizes
 from sonde.training.bleu import SETTING as BLEU_SETTING
 from sonde.training.inputs import Inputs
+from sonde.training.lm.corpora import Texts
 from sonde.training.lm.model import ARCHITECTURE, model_sizes, transformers_config
 from sonde.training.lm.parts import learn_codes
 from sonde.training.lm.prepare import OPTIMISERS as LM_OPTIMISERS
@@ -131,7 +132,7 @@ def _read(
     """The sentences of each text and pair to train on, and the directions to score on, by their names."""
     longest = int(plan.settings["length"])
 
-    def sentences(one, role: str, but: frozenset[int] = frozenset()) -> list[Sentences]:  # type: ignore[no-untyped-def]
+    def sentences(one: Texts, role: str, but: frozenset[int] = frozenset()) -> list[Sentences]:
         return read_sentences(one, role, tokens, [languages.index(name) for name in one.languages], longest, but)
 
     train = {one.name: sentences(one, TRAIN, held) for one in sources.trained}
@@ -183,19 +184,11 @@ def _streams(
     for name, own in numbers.items():
         others = [a for a, b in sources.directions if b == name]
         for other in others:
-            add(f"back {other}-{name}", own, partial(_back, own, known[other]))
+            add(f"back {other}-{name}", own, partial(back_batch, own, known[other]))
         if denoises:
-            add(f"denoise {name}", own, partial(_noisy, own, known[others[0]], starts, noise))
+            add(f"denoise {name}", own, partial(noisy_batch, own, known[others[0]], starts, noise))
     batch, steps = plan.request.options.batch, int(plan.settings["steps"])
     of_pairs = found[: sum(not stream.name.startswith(("back ", "denoise ")) for stream in found)]
     each = steps / len(found) or max(stream.count(batch) for stream in of_pairs or found)
     for stream in found:
         yield replace(stream, weight=each / stream.count(batch))
-
-
-def _back(own: Sentences, other: int, rows):  # type: ignore[no-untyped-def]
-    return back_batch(own, other, rows)
-
-
-def _noisy(own: Sentences, other: int, starts, noise: Noise, rows):  # type: ignore[no-untyped-def]
-    return noisy_batch(own, other, rows, starts, noise)
