@@ -57,7 +57,7 @@ class Texts:
 
 def find_texts(plan: Plan) -> list[Texts]:
     """What a request names, languages first, in the order in which they were named."""
-    train, dev = _by_languages(plan.request.train, "--text"), _by_languages(plan.request.dev, "--dev")
+    train, dev = by_languages(plan.request.train, "--text"), by_languages(plan.request.dev, "--dev")
     for languages in dev:
         if languages not in train:
             name = "-".join(languages)
@@ -109,8 +109,8 @@ def note_counts(plan: Plan, texts: Sequence[Texts]) -> None:
     plan.counts.update(total)
 
 
-def _by_languages(sources: Sequence[str], option: str) -> dict[tuple[str, ...], list[str]]:
-    """Sources by language, or pair of languages."""
+def by_languages(sources: Sequence[str], option: str) -> dict[tuple[str, ...], list[str]]:
+    """Sources by language, or pair of languages, which is written before each: ``en=FILE``, ``en-fr=FILE,FILE``."""
     found: dict[tuple[str, ...], list[str]] = {}
     for source in sources:
         name, equals, files = source.partition("=")
