@@ -108,12 +108,12 @@ def scores_text(scores: Mapping[str, float]) -> str:
 def print_summary(folder: TrainedFolder, was_finished: bool) -> None:
     """Print which checkpoint is best, what training took, and what to do next."""
     from sonde.console import out
-    from sonde.training.card import encoder_name, main_facts
+    from sonde.training.card import encoder_name, languages_of, main_facts
     from sonde.training.history import read_history
 
     history = read_history(folder)
     facts = main_facts(folder, history)
-    console, name = out(), shlex.quote(encoder_name(str(folder.path)))
+    console, name = out(), shlex.quote(encoder_name(str(folder.path), languages_of(folder)))
     if was_finished:
         console.print(f"{folder.path}/ is finished; nothing was trained.", markup=False, soft_wrap=True)
     for fact in ("best", "training"):

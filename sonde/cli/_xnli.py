@@ -144,7 +144,9 @@ def agreement(gold: str, other: str, /, *, language: str = "") -> int:
 
 
 @xnli.command
-def zero_shot(*files: str, encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))], classifier: str) -> int:
+def zero_shot(
+    *files: str, encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = (), classifier: str
+) -> int:
     """Apply the classifier of an English encoder to pairs of other languages, as it is.
 
     Parameters
@@ -153,9 +155,10 @@ def zero_shot(*files: str, encoder: Annotated[tuple[str, ...], Parameter(("--enc
         xnli.test.tsv, or files such as test-fr.tsv, whose names say their language.
     encoder: tuple[str, ...]
         The encoders of the pairs: copies of the English one, or a family, which has one for each language. May be
-        repeated: others are compared with the first, by the pairs that only one of them has right.
+        repeated: others are compared with the first, by the pairs that only one of them has right. Not needed for a
+        fine-tuned language model, which encodes pairs itself.
     classifier: str
-        The encoder whose classifier is used: trained:FOLDER, of `sonde train nli`.
+        The encoder whose classifier is used: trained:FOLDER, of `sonde train nli`, or of `sonde train xnli`.
     """
     from sonde.training.installed import require_training
 
@@ -170,7 +173,7 @@ def zero_shot(*files: str, encoder: Annotated[tuple[str, ...], Parameter(("--enc
             groups.setdefault(pair.language, []).append(pair)
         for language, pairs in groups.items():
             first = None
-            for name in encoder:
+            for name in encoder or (classifier,):
                 found = score(classifier, name, pairs)
                 first = first or found
                 low, high = (100 * end for end in found.interval)

@@ -110,7 +110,7 @@ def note_counts(plan: Plan, texts: Sequence[Texts]) -> None:
 
 
 def by_languages(sources: Sequence[str], option: str) -> dict[tuple[str, ...], list[str]]:
-    """Sources by language, or pair of languages."""
+    """Sources by language, or pair of languages, which is written before each: ``en=FILE``, ``en-fr=FILE,FILE``."""
     found: dict[tuple[str, ...], list[str]] = {}
     for source in sources:
         name, equals, files = source.partition("=")

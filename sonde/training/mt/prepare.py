@@ -73,7 +73,7 @@ def prepare(plan: Plan) -> Prepared:
         torch.manual_seed(request.options.seed)
         model = TranslationModel(sizes, schedule)
     begun = start.load_starts(model, starts, tokens)
-    plan.others.update(start.start_files(starts))
+    start.note_starts(plan, starts)
     noise = Noise(int(settings["moves"]), float(settings["drop"]), float(settings["blank"]))
     config = NetworkConfig(
         ARCHITECTURE, dict(request.encoder_settings), len(tokens), sizes.hidden, frozen=False, tokenise="bpe",
@@ -149,11 +149,11 @@ def _read(
 def _sizes(plan: Plan, starts: start.Starts, sources: Sources, tokens: int, languages: int) -> Sizes:
     sizes = model_sizes(plan.request.encoder_settings, tokens, languages)
     folders = starts.folders
-    if folders and not folders[0].config.get("use_lang_emb"):
+    if folders and not folders[0].has_language_vectors:
         sizes = replace(sizes, languages=0)
         if len({target for _, target in sources.directions}) > 1:
             raise UsageError(
-                f"{folders[0].path} has no vectors of languages, so that it cannot tell which to translate into: set "
+                f"{folders[0].folder.path} has no vectors of languages, so that it cannot tell which to write: set "
                 "one of the directions."
             )
     longest = int(plan.settings["length"]) + 2

@@ -15,16 +15,17 @@ from torch import Tensor
 from sonde.alignment.space import read_space
 from sonde.core.settings import Setting, Settings, Value
 from sonde.errors import DataError, UsageError
-from sonde.networks.folder import WEIGHTS, TrainedFolder, open_folder
+from sonde.networks.folder import WEIGHTS
 from sonde.networks.xlm import XLM
 from sonde.training.digests import describe_sources
-from sonde.training.lm.tokens import SPACE, Tokens, read_tokens
+from sonde.training.lm.start import Start, open_start
+from sonde.training.lm.tokens import SPACE, Tokens
 from sonde.training.mt.model import TranslationModel
-from sonde.training.targets import FILE
+from sonde.training.plan import Plan
 
 RANDOM, VECTORS = "random", "vec:"
 SETTINGS = {
-    "from": Setting("", "folder of clm, mlm, tlm or mt that encoder and decoder start from, or vec:A.vec,B.vec"),
+    "from": Setting("", "what encoder and decoder begin with: FOLDER of clm, mlm, tlm or mt, or vec:A.vec,B.vec"),
     "encoder_from": Setting("", "the same for the encoder; random for random weights"),
     "decoder_from": Setting("", "the same for the decoder; random for random weights"),
 }
@@ -49,18 +50,16 @@ class Starts:
         return cls(str(settings.get("encoder_from") or both), str(settings.get("decoder_from") or both))
 
     @property
-    def folders(self) -> list[TrainedFolder]:
+    def folders(self) -> list[Start]:
         """Those that are named, each once; UsageError if one is no folder with a Transformer."""
-        names = [name for name in dict.fromkeys((self.encoder, self.decoder)) if not _is_other(name)]
-        return [_open(name) for name in names]
+        names = dict.fromkeys((self.encoder, self.decoder))
+        return [open_start(name) for name in names if name != RANDOM and not name.startswith(VECTORS)]
 
 
 def implied_settings(given: Mapping[str, Value]) -> dict[str, Value]:
     """The sizes of the folder that is to be started from."""
-    for folder in Starts.of(given).folders:
-        sizes: Mapping[str, Value] = folder.config["request"]["encoder_settings"]
-        return {name: sizes[name] for name in (*SAME, "dropout") if name in sizes}
-    return {}
+    folders = Starts.of(given).folders
+    return dict(folders[0].settings) if folders else {}
 
 
 def start_tokens(starts: Starts, languages: Sequence[str], settings: Settings) -> tuple[Tokens, tuple[str, ...]] | None:
@@ -69,29 +68,29 @@ def start_tokens(starts: Starts, languages: Sequence[str], settings: Settings) -
     if not folders:
         return None
     first, *others = folders
-    known = _languages(first)
+    known, path, tokens = first.languages, first.folder.path, first.tokens()
     for one in others:
-        if _read(one) != _read(first):
+        if one.tokens().strings() != tokens.strings():
             raise DataError(
-                f"{first.path} and {one.path} have different vocabularies; expected two models of the same texts and "
+                f"{path} and {one.folder.path} have different vocabularies; expected two models of the same texts and "
                 "codes."
             )
-        if _languages(one) != known:
+        if one.languages != known:
             raise DataError(
-                f"{first.path} has the languages {', '.join(known)}, and {one.path} {', '.join(_languages(one))}; "
+                f"{path} has the languages {', '.join(known)}, and {one.folder.path} {', '.join(one.languages)}; "
                 "expected the same, in the same order."
             )
     for one in folders:
-        own = one.config["request"]["encoder_settings"]
-        if different := [name for name in SAME if settings[name] != own[name]]:
+        if different := [name for name in SAME if settings[name] != one.settings[name]]:
             name = different[0]
-            raise UsageError(f"{name}={settings[name]}: {one.path} has {name}={own[name]}; leave it out.")
+            has = f"{one.folder.path} has {name}={one.settings[name]}"
+            raise UsageError(f"{name}={settings[name]}: {has}; leave it out.")
     if unknown := [language for language in languages if language not in known]:
         raise DataError(
-            f"{first.path} does not know {unknown[0]}: it was trained on {', '.join(known)}. Train it with a text in "
+            f"{path} does not know {unknown[0]}: it was trained on {', '.join(known)}. Train it with a text in "
             f"{unknown[0]}, too."
         )
-    return read_tokens(first.path), known
+    return tokens, known
 
 
 def load_starts(model: TranslationModel, starts: Starts, tokens: Tokens) -> dict[str, Any]:
@@ -106,23 +105,20 @@ def load_starts(model: TranslationModel, starts: Starts, tokens: Tokens) -> dict
         elif name.startswith(VECTORS):
             facts[f"start of the {part}"] = _load_vectors(getattr(model, part), name, tokens)
         else:
-            folder = _open(name)
-            best = folder.best()
-            facts[f"start of the {part}"] = f"{folder.config['request']['objective']} ({name}, {best.name})"
-            _load(model, part, folder.weights(best), folder.path / best.name / WEIGHTS)
+            found = open_start(name)
+            folder, checkpoint = found.folder, found.checkpoint.name
+            facts[f"start of the {part}"] = f"{folder.config['request']['objective']} ({name}, {checkpoint})"
+            _load(model, part, found.weights(), folder.path / checkpoint / WEIGHTS)
     return facts
 
 
-def start_files(starts: Starts) -> dict[str, list[dict[str, Any]]]:
-    """The files that both parts begin with, with digests."""
-    found = {}
+def note_starts(plan: Plan, starts: Starts) -> None:
+    """Note what both parts begin with, so that training is not resumed with something else."""
     for part, name in (("encoder", starts.encoder), ("decoder", starts.decoder)):
         if name.startswith(VECTORS):
-            found[f"start of the {part}"] = describe_sources(_vector_files(name))
+            plan.others[f"start of the {part}"] = describe_sources(_vector_files(name))
         elif name != RANDOM:
-            folder = _open(name)
-            found[f"start of the {part}"] = describe_sources([str(folder.path / folder.best().name / WEIGHTS)])
-    return found
+            open_start(name).note(plan, f"start of the {part}")
 
 
 def _load(model: TranslationModel, part: str, weights: Mapping[str, Tensor], file: Path) -> None:
@@ -183,28 +179,8 @@ def _reduce(matrix: NDArray[Any], width: int) -> NDArray[Any]:
     return found
 
 
-def _is_other(name: str) -> bool:
-    return name == RANDOM or name.startswith(VECTORS)
-
-
 def _vector_files(name: str) -> list[str]:
     files = name.removeprefix(VECTORS).split(",")
     if len(files) != 2 or not all(files):
         raise UsageError(f"{name}: expected two files of word vectors in one space: vec:A.vec,B.vec.")
     return files
-
-
-def _open(name: str) -> TrainedFolder:
-    folder = open_folder(Path(name).expanduser())
-    if folder.config.get("model_type") != "xlm" or not (folder.path / FILE).is_file():
-        objective = folder.config.get("request", {}).get("objective")
-        raise UsageError(f"{name} was trained with {objective}; expected a folder of clm, mlm, tlm, mlm+tlm or mt.")
-    return folder
-
-
-def _languages(folder: TrainedFolder) -> tuple[str, ...]:
-    return tuple(map(str, folder.config.get("facts", {}).get("languages", ())))
-
-
-def _read(folder: TrainedFolder) -> bytes:
-    return (folder.path / FILE).read_bytes()

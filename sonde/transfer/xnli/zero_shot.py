@@ -39,15 +39,24 @@ class ZeroShot:
 
 
 def zero_shot(classifier: str, encoder: str, pairs: Sequence[Pair]) -> ZeroShot:
-    """Apply the classifier of ``trained:FOLDER`` to the vectors that an encoder gives these pairs, of one language."""
+    """Apply the classifier of ``trained:FOLDER`` to the vectors that an encoder gives these pairs, of one language.
+
+    If the encoder is the classifier itself, a language model that was fine-tuned (xnli), it reads both sentences of a
+    pair together.
+    """
     import torch
 
+    from sonde.training.lm.classify import load_pair_classifier
     from sonde.training.nli_head import load_nli_head
     from sonde.training.objectives._classifier import features
 
     own = [pair for pair in pairs if pair.label in LABELS]
     if not own:
         raise DataError("There are no pairs with a label.")
+    if encoder == classifier and (classify := load_pair_classifier(classifier)):
+        labels = classify([(pair.premise, pair.hypothesis) for pair in own], own[0].language)
+        predicted = [LABELS[label] == pair.label for label, pair in zip(labels, own, strict=True)]
+        return ZeroShot(encoder, own[0].language, len(own), tuple(predicted))
     head, size = load_nli_head(classifier, "--classifier")
     encode = _encoder(encoder, own[0].language)
     right: list[bool] = []

@@ -288,4 +288,6 @@ def test_everything_is_in_the_config_and_the_card(trained):
     assert config["data"]["train en-qto"][1]["name"] == "0.qto"
     card = (folder.path / "card.md").read_text()
     assert "train en-qto" in card
+    assert "A Transformer over en, qto" in card
+    assert "trained:model?lang=en" in card
     assert isinstance(TrainedFolder(folder.path).network.seed, int)
