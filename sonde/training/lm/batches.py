@@ -53,18 +53,15 @@ class Windows:
     @property
     def lengths(self) -> Rows:
         """Of all windows, the same for each: the last one begins within the one before it."""
-        count = max(1, -(-(len(self.tokens) - 1) // self.length))
-        return np.full(count, min(self.length, len(self.tokens) - 1), np.int64)
+        return np.full(max(1, -(-(len(self.tokens) - 1) // self.length)), self._width, np.int64)
 
     def masked(self, rows: Rows, mask: Mask) -> Batch:
         """Windows with tokens to predict from those on both sides."""
-        ids = self._cut(self._starts(rows), int(self.lengths[0]))
-        found = mask(ids, None)
-        return Batch(found.ids, self._languages(len(rows)), None, None, found.places, found.targets)
+        return self.masked_at(self._starts(rows), self._width, mask)
 
     def causal(self, rows: Rows) -> Batch:
         """Windows, each token to be predicted from those before it."""
-        return self._next(self._starts(rows), int(self.lengths[0]))
+        return self.causal_at(self._starts(rows), self._width)
 
     def all(self, batch: int) -> Iterator[tuple[Rows, int]]:
         """Where windows begin that cover every token once, in batches of equal length; the last one may be shorter."""
@@ -82,18 +79,19 @@ class Windows:
 
     def causal_at(self, starts: Rows, length: int) -> Batch:
         """A batch of ``all``, each token to be predicted from those before it."""
-        return self._next(starts, length)
+        found = self._cut(starts, length + 1)
+        languages = self._languages(len(starts))
+        return Batch(found[:, :-1], languages, None, None, None, found[:, 1:].flatten(), causal=True)
+
+    @property
+    def _width(self) -> int:
+        return min(self.length, len(self.tokens) - 1)
 
     def _starts(self, rows: Rows) -> Rows:
         return np.minimum(rows * self.length, max(0, len(self.tokens) - 1 - self.length))
 
     def _cut(self, starts: Rows, length: int) -> Tensor:
         return torch.from_numpy(self.tokens[starts[:, None] + np.arange(length)].astype(np.int64))
-
-    def _next(self, starts: Rows, length: int) -> Batch:
-        found = self._cut(starts, length + 1)
-        languages = self._languages(len(starts))
-        return Batch(found[:, :-1], languages, None, None, None, found[:, 1:].flatten(), causal=True)
 
     def _languages(self, count: int) -> Tensor:
         return torch.full((count, 1), self.language)
@@ -114,12 +112,12 @@ class Pairs:
 
     def masked(self, rows: Rows, mask: Mask) -> Batch:
         """Pairs with tokens to predict on both sides."""
-        lengths = self.lengths[rows]
-        shape = len(rows), int(lengths.max(initial=1))
+        texts = [(self.first[row], self.second[row]) for row in rows.tolist()]
+        lengths = np.array([len(one) + len(two) + 4 for one, two in texts])
+        shape = len(texts), int(lengths.max(initial=1))
         ids = np.full(shape, PAD, np.int64)
         positions, languages = np.zeros(shape, np.int64), np.full(shape, self.languages[0])
-        for place, row in enumerate(rows.tolist()):
-            one, two = self.first[row], self.second[row]
+        for place, (one, two) in enumerate(texts):
             middle, end = len(one) + 2, len(one) + len(two) + 4
             ids[place, [0, middle - 1, middle, end - 1]] = END
             ids[place, 1 : middle - 1], ids[place, middle + 1 : end - 1] = one, two

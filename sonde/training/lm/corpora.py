@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sonde.corpus.near_duplicates import near_duplicate_key
 from sonde.errors import DataError, UsageError
@@ -30,6 +30,8 @@ class Texts:
 
     languages: tuple[str, ...]
     plan: Plan
+    left_out: dict[str, bytearray] = field(default_factory=dict)
+    """By role, whether each row is also in dev."""
 
     @property
     def name(self) -> str:
@@ -42,15 +44,19 @@ class Texts:
         return bool(self.plan.request.dev or self.plan.request.held_out)
 
     def rows(self, role: str, but: frozenset[int] = frozenset()) -> Iterator[tuple[str, ...]]:
-        """The text of each language, row by row, without rows that have a text with one of these keys."""
-        left_out = 0
+        """The text of each language, row by row, without rows that have a text with one of these keys.
+
+        Training rows are compared with keys in the first pass over them; later ones look it up.
+        """
         fields = PAIR_FIELDS if len(self.languages) > 1 else TEXT_FIELDS
-        for row in self.plan.rows(role, fields):
-            if but and any(near_duplicate_key(text) in but for text in row.values):
-                left_out += 1
-            else:
+        known, found = self.left_out.get(role), bytearray()
+        for number, row in enumerate(self.plan.rows(role, fields)):
+            if known is None:
+                found.append(bool(but) and any(near_duplicate_key(text) in but for text in row.values))
+            if not (found if known is None else known)[number]:
                 yield row.values
-        if left_out:
+        flags = self.left_out.setdefault(role, found)
+        if left_out := sum(flags):
             counts = self.plan.counts[role]
             counts["also in dev"], counts["used"] = left_out, counts["used"] - left_out
 

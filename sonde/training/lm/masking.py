@@ -49,7 +49,7 @@ def mask_tokens(ids: Tensor, lengths: Tensor | None, weights: Tensor, share: flo
         total = int(lengths.sum())
     count = min(math.ceil(share * total), int(chances.isfinite().sum()))
     # the largest of log-weights with Gumbel noise are a sample without replacement
-    noisy = chances - torch.empty_like(chances).exponential_().log()
+    noisy = (chances - torch.empty_like(chances).exponential_().log()).masked_fill(chances.isinf(), -math.inf)
     places = noisy.flatten().topk(count).indices.sort().values
     targets = ids.flatten()[places]
     draw = torch.rand(count)

@@ -68,8 +68,10 @@ def prepare(plan: Plan) -> Prepared:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(request.options.seed)
         model = PairClassifier(sizes, len(LABELS))
-    known = {name: value for name, value in start.weights().items() if name.startswith("transformer.")}
-    model.load_state_dict(known, strict=False)
+    before = {f"transformer.{name}" for name in model.transformer.state_dict()}
+    known = {name: value for name, value in start.weights().items() if name in before}
+    if missing := [name for name in model.load_state_dict(known, strict=False).missing_keys if name in before]:
+        raise DataError(f"{start.folder.path / start.checkpoint.name} has no {missing[0]}; is it damaged?")
 
     trained_on = [pairs.language for pairs in train]
     own = {pairs.language for pairs in dev} & set(trained_on)
