@@ -69,6 +69,26 @@ class Cache:
                 every[part] = key[rows], value[rows]
 
 
+class Asked(NamedTuple):
+    """The tokens of a batch whose states are wanted, sentence by sentence, where some have more of them than others."""
+
+    times: Tensor
+    """(sentences, most): their places in their sentence, and any for those that a sentence does not have."""
+    slots: Tensor
+    """(tokens,): where they are among all of these."""
+
+    @classmethod
+    def of(cls, places: Tensor, sentences: int, time: int) -> Asked:
+        """Of the numbers of tokens among all, ascending."""
+        rows = places // time
+        counts = torch.bincount(rows, minlength=sentences)
+        most = max(1, int(counts.max()))
+        ranks = torch.arange(len(places), device=places.device) - (counts.cumsum(0) - counts)[rows]
+        slots = rows * most + ranks
+        times = places.new_zeros(sentences * most).index_copy(0, slots, places % time)
+        return cls(times.view(sentences, most), slots)
+
+
 class Attention(nn.Module):
     """Attention with several heads, to the states themselves or to those of an encoder."""
 
@@ -78,11 +98,17 @@ class Attention(nn.Module):
         self.q_lin, self.k_lin, self.v_lin, self.out_lin = (nn.Linear(sizes.hidden, sizes.hidden) for _ in range(4))
 
     def forward(
-        self, states: Tensor, mask: Tensor | None = None, causal: bool = False, places: Tensor | None = None,
+        self, states: Tensor, mask: Tensor | None = None, causal: bool = False, asked: Asked | None = None,
         memory: Tensor | None = None, cache: Cache | None = None,
     ) -> Tensor:  # fmt: skip
-        """New states (sentences, time, hidden); of places (n,) among all tokens only, if given: (n, hidden)."""
-        query = self._split(self.q_lin(states))
+        """New states (sentences, time, hidden); of some tokens only, if they are given: (tokens, hidden)."""
+        own = states
+        if asked is not None:
+            own = states.gather(1, asked.times[:, :, None].expand(-1, -1, states.shape[2]))
+            if causal:
+                seen = torch.arange(states.shape[1], device=states.device) <= asked.times[:, None, :, None]
+                mask, causal = seen if mask is None else mask & seen, False
+        query = self._split(self.q_lin(own))
         known = cache.memory if cache and memory is not None else {}
         if self in known:
             key, value = known[self]
@@ -98,8 +124,8 @@ class Attention(nn.Module):
                 causal = False  # one token at a time, which sees all before it
             cache.past[self] = key, value
         mixed = attend(query, key, value, mask, causal, self.rate if self.training else 0.0)
-        mixed = mixed.transpose(1, 2).reshape(states.shape)
-        found: Tensor = self.out_lin(mixed if places is None else mixed.flatten(0, 1)[places])
+        mixed = mixed.transpose(1, 2).flatten(2)
+        found: Tensor = self.out_lin(mixed if asked is None else mixed.flatten(0, 1)[asked.slots])
         return found
 
     def _split(self, states: Tensor) -> Tensor:
@@ -174,8 +200,8 @@ class XLM(nn.Module):
         causal : bool
             Whether a token sees those before it only.
         places : Tensor or None
-            The numbers, among all tokens, of those whose states in the top layer are wanted; the others are not
-            computed where they are not needed.
+            The numbers, among all tokens, of those whose states in the top layer are wanted, ascending; the others are
+            not computed where they are not needed.
         memory : Memory or None
             What a decoder reads.
         cache : Cache or None
@@ -197,10 +223,11 @@ class XLM(nn.Module):
             read = ~padding_mask(memory.lengths, memory.states.shape[1])[:, None, None]
         found = [states]
         for i in range(self.sizes.layers):
-            chosen = places if i == self.sizes.layers - 1 and not self.decodes else None
-            mixed = self.attentions[i](states, mask, causal, chosen, None, cache)
-            if chosen is not None:
-                states = states.flatten(0, 1)[chosen]
+            top = places is not None and i == self.sizes.layers - 1 and not self.decodes
+            asked = Asked.of(places, *ids.shape) if places is not None and top else None
+            mixed = self.attentions[i](states, mask, causal, asked, None, cache)
+            if places is not None and top:
+                states = states.flatten(0, 1)[places]
             states = self.layer_norm1[i](states + drop(mixed, rate))
             if memory is not None:
                 mixed = self.encoder_attn[i](states, read, memory=memory.states, cache=cache)

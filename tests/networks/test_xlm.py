@@ -39,9 +39,12 @@ def test_languages_and_positions_matter_and_may_restart(model, ids):
 
 
 def test_the_states_of_chosen_places_are_those_of_all(model, ids):
-    places = torch.tensor([1, 8, 9, 20])
-    expected = model(ids).flatten(0, 1)[places]
-    torch.testing.assert_close(model(ids, places=places), expected)
+    lengths = torch.tensor([9, 4, 9])
+    for causal in (False, True):
+        for places in ([1, 8, 9, 20], [0, 9, 18], [26], []):
+            wanted = torch.tensor(places, dtype=torch.long)
+            expected = model(ids, lengths=lengths, causal=causal).flatten(0, 1)[wanted]
+            torch.testing.assert_close(model(ids, lengths=lengths, causal=causal, places=wanted), expected)
 
 
 def test_a_causal_model_does_not_see_what_comes(model, ids):
