@@ -90,7 +90,7 @@ def corpus_facts(corpus: Corpus, counts: Counts, log: ReadLog) -> dict[str, Any]
         "columns": dict(sorted(counts.columns.items())),
         "bigrams_thinned": counts.level,
         "files": [f.rsplit("/", 1)[-1] for f in (*corpus.files, *corpus.trees)],
-        "skipped": {"sentences": log.malformed, "listed": log.messages},
+        "skipped": {"sentences": log.malformed, "listed": log.messages, "incomplete files": log.incomplete},
     }
 
 
