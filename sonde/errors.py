@@ -9,6 +9,7 @@
     │   ├── ShapeError        … its output does not fit its input
     │   ├── NotInstalled      … it needs a package that is not installed
     │   └── Offline           … it needs the network and there is none
+    ├── AnnotatorError        the annotator is wrong, or the server that it is on
     └── RunError              a run folder cannot be used
 
 A SondeWarning is not an error: the work goes on. A CorruptionWarning is a SondeWarning: a file is not as it was
@@ -89,6 +90,10 @@ class NotInstalled(EncoderError):
 
 class Offline(EncoderError):
     """The encoder needs the network and there is none."""
+
+
+class AnnotatorError(SondeError):
+    """The annotator is wrong, or the server that it is on."""
 
 
 class RunError(SondeError):

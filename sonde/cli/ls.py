@@ -65,6 +65,22 @@ def _encoders() -> Iterator[Row]:
         yield f"{scheme}:", describe_scheme(scheme)
 
 
+def _annotators() -> Iterator[Row]:
+    from sonde.annotate.annotator import ANNOTATORS
+
+    yield "annotator", "description", "options"
+    for name, part in ANNOTATORS.parts().items():
+        yield f"{name}:", part.summary, ", ".join(part.options)
+
+
+def _text_sources() -> Iterator[Row]:
+    from sonde.annotate.source import TEXT_SOURCES
+
+    yield "format", "description", "files"
+    for name, part in TEXT_SOURCES.parts().items():
+        yield name, part.summary, " ".join(part.suffixes)
+
+
 def _probes() -> Iterator[Row]:
     from sonde.probes.spec import differences, presets
 
@@ -165,6 +181,8 @@ def _verbs() -> Iterator[Row]:
 LISTS: dict[str, Callable[[], Iterator[Row]]] = {
     "tasks": _tasks,
     "suites": _suites,
+    "annotators": _annotators,
+    "text-sources": _text_sources,
     "encoders": _encoders,
     "probes": _probes,
     "architectures": _architectures,

@@ -102,7 +102,7 @@ def show(
             raise UsageError("--signatures prints signatures and nothing else: leave out --format and --metric.")
         if means and (signatures or published or against or format in ("csv", "json")):
             raise UsageError("--means prints two tables (--format table, md or tex), and nothing else.")
-        _show_run(path, format, metric, signatures, published, against, means, Filter(encoder, set, above))
+        _show_run(path, format, metric, signatures, published, means, against, Filter(encoder, set, above))
         return 0
     if encoder or set or above or means or against:
         raise UsageError(
@@ -141,8 +141,8 @@ def _show_run(
     metric: str,
     with_signatures: bool,
     published: bool,
-    against: str | None,
     means: bool,
+    against: str | None,
     wanted: Filter,
 ) -> None:
     from sonde.cli._warnings import printed_warnings
@@ -190,6 +190,7 @@ def _show_sets(
     """Show sets; one that cannot be read is reported, and the others are shown."""
     from random import Random
 
+    from sonde.cli._annotated import print_annotations
     from sonde.console import err, example_line, out, print_sets, printable
     from sonde.data.dataset import Dataset, find_set_folders, read_manifest
     from sonde.errors import DataError, UsageError
@@ -221,6 +222,7 @@ def _show_sets(
     if not examples:
         if manifests := list(read(read_manifest)):
             print_sets(manifests)
+            print_annotations(manifests)
         return _code(folders, unread)
     console = out()
     for dataset in read(Dataset.load):

@@ -11,10 +11,12 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
+from io import BufferedReader
 from pathlib import Path
 from shutil import copyfileobj
 from typing import BinaryIO, Protocol, cast
 
+from sonde.core.remote import is_remote, open_remote
 from sonde.errors import CorpusError, DataError, UsageError
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
@@ -122,11 +124,12 @@ def open_bytes(path: str) -> Iterator[bytes]:
 
 def _compression_error(path: str, reached: int, lines: int, error: Exception) -> CorpusError:
     """The error for compressed data that break off or are damaged: how much could be read of how much."""
-    size = Path(path).stat().st_size if path != "-" else 0
+    size = 0 if path == "-" or is_remote(path) else Path(path).stat().st_size
     if isinstance(error, EOFError):
-        what = f"truncated compressed data, which break off after {size:,} bytes"
+        what = f"truncated compressed data, which break off after {size or reached:,} bytes"
     else:
-        what = f"corrupt compressed data: {error}, after about {reached:,} of {size:,} bytes"
+        of = f" of {size:,}" * (size > 0)
+        what = f"corrupt compressed data: {error}, after about {reached:,}{of} bytes"
     read = f"{lines - 1:,} line{'s' * (lines != 2)} of text could be read" if lines > 1 else "no line could be read"
     return CorpusError(path, lines, f"{what} ({read})", COMPLETE_FILE, ends_file=True)
 
@@ -147,8 +150,7 @@ def open_source(path: str, stack: ExitStack) -> Source:
 def _open_raw(path: str, stack: ExitStack) -> BinaryIO:
     if path == "-":
         return sys.stdin.buffer
-    reject_special_file(path)
-    return stack.enter_context(Path(path).open("rb"))
+    return open_seekable(path, stack)
 
 
 def _decompressed(path: str, raw: BinaryIO, stack: ExitStack) -> Source:
@@ -161,7 +163,15 @@ def _decompressed(path: str, raw: BinaryIO, stack: ExitStack) -> Source:
             return stack.enter_context(lzma.LZMAFile(raw))
         case ".zst":
             return _Zstd(path, raw)
-    return cast(Source, raw)
+    return raw if hasattr(raw, "read1") else cast(Source, BufferedReader(raw))
+
+
+def open_seekable(path: str, stack: ExitStack) -> BinaryIO:
+    """A file or an address, as it is; the stack closes it."""
+    if is_remote(path):
+        return open_remote(path, stack)
+    reject_special_file(path)
+    return stack.enter_context(Path(path).open("rb"))
 
 
 def reject_special_file(path: str | Path) -> None:

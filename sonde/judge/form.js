@@ -32,7 +32,12 @@
   });
   document.addEventListener("input", keep);
   document.getElementById("save").addEventListener("click", function () {
-    var name = person.value.replace(/[^\p{L}\p{N}_-]+/gu, "-") || "annotator", found = answers();
+    var name = person.value.trim().replace(/[^\p{L}\p{N}_-]+/gu, "-"), found = answers();
+    if (!name) {
+      done.textContent = "Write your name first: it tells your answers from those of others.";
+      person.focus();
+      return;
+    }
     var lines = ["annotator\titem\tlabel"].concat(items.map(function (item) {
       return [name, item, (found[item] || "").replace(/\s+/g, " ")].join("\t");
     }));

@@ -49,8 +49,11 @@ class ReleasedLstm:
         return torch.from_numpy(array).to(self.device)
 
 
-def bilstm_max(path: str, state: Mapping[str, Any], prefix: str, device: Any) -> ReleasedLstm:
-    """The network of the weights whose names begin with ``prefix``; DataError if these are not of one."""
+def bilstm_max(path: str, state: Mapping[str, Any], prefix: str, device: Any, seed: int | None = None) -> ReleasedLstm:
+    """The network of the weights whose names begin with ``prefix``; DataError if these are not of one.
+
+    With a seed, a network of the same size with the random weights that torch gives it.
+    """
     first = _matrix(path, state, f"{prefix}weight_ih_l0")
     hidden, width = first.shape[0] // 4, first.shape[1]
     layers = sum(f"{prefix}weight_ih_l{depth}" in state for depth in range(100))
@@ -63,9 +66,11 @@ def bilstm_max(path: str, state: Mapping[str, Any], prefix: str, device: Any) ->
                 key = f"{prefix}{name}_l{depth}{end}"
                 own[f"recurrent.{way}.{depth}.{name}_l0"] = _matrix(path, state, key, shape)
     settings = {"hidden": hidden, "layers": layers, "dropout": 0.0}
-    with torch.random.fork_rng(devices=[]):  # the weights that are replaced need not be drawn from the caller's stream
+    with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay as they are
+        torch.manual_seed(seed or 0)
         body: Any = ARCHITECTURES.get("bilstm-max").build(width, settings)
-    body.load_state_dict(own)
+    if seed is None:
+        body.load_state_dict(own)
     return ReleasedLstm(body.eval().requires_grad_(False).to(device), width, device)
 
 

@@ -18,6 +18,7 @@ from sonde.baselines.naive_bayes import top_features
 from sonde.core.checksum import digest
 from sonde.core.hashing import hash_64
 from sonde.core.workers import map_largest_first
+from sonde.corpus.provenance import describe_provenance
 from sonde.data.dataset import Dataset
 from sonde.data.expected import expectations_for
 from sonde.data.random_split import split_name
@@ -203,6 +204,8 @@ def _facts(dataset: Dataset, source: Source) -> Iterator[tuple[str, str]]:
         yield "Digest of the corpus", str(corpus.get("digest", ""))
         if files := corpus.get("files"):
             yield "Files", ", ".join(_end(str(file)) for file in files)
+        for annotation in corpus.get("annotation", ()):
+            yield "Annotated by", describe_provenance(annotation)
         if skipped := _mapping(corpus.get("skipped")).get("sentences"):
             yield "Malformed sentences skipped", f"{skipped:,}"
     if reading := _mapping(manifest.get("reading")):

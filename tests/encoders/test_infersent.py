@@ -9,6 +9,7 @@ import pytest
 
 from sonde import encoders
 from sonde.errors import DataError, EncoderError, UsageError
+from sonde.run.controls.untrained import untrained
 from sonde.testing import check_encoder
 from sonde.testing.encoders import TEXTS_BY_LANGUAGE
 
@@ -131,6 +132,19 @@ def test_the_identity_is_the_content(tmp_path):
     text = (one / "glove.840B.300d.txt").read_text("utf-8")
     (one / "glove.840B.300d.txt").write_text(text.replace("cat ", "cats ", 1), "utf-8")
     assert load(one) != before
+
+
+def test_random_weights_are_the_same_for_a_seed_and_not_those_of_the_file(tmp_path):
+    write(tmp_path, 1)
+    plain, one, again, other = (
+        encoders.load(f"infersent:{tmp_path}?tokenise=space{more}")
+        for more in ("", "&random=5", "&random=5", "&random=6")
+    )
+    np.testing.assert_array_equal(one(TEXTS), again(TEXTS))
+    assert np.abs(one(TEXTS) - plain(TEXTS)).max() > 0.01
+    assert np.abs(one(TEXTS) - other(TEXTS)).max() > 0.01
+    assert len({plain.identity, one.identity, other.identity}) == 3
+    assert untrained(f"infersent:{tmp_path}") == f"infersent:{tmp_path}?random=0"
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,9 @@ XPROBE = {
 
 def of_xprobe():
     """Table 4 of Ravishankar et al. (2019): six encoders, six languages or domains."""
-    rows = [r for task in SUITES["xprobe2019"] for r in published(task) if r.paper == "xprobe2019"]
+    rows = [
+        r for task in SUITES["xprobe2019"] for r in published(task) if (r.paper, r.metric) == ("xprobe2019", "accuracy")
+    ]
     models = list(dict.fromkeys(r.model for r in rows))
     places: dict[tuple[str, str], list[list[float]]] = {}
     for r in rows:

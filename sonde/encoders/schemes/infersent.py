@@ -1,6 +1,6 @@
 """InferSent as its authors released it, versions 1 and 2: the maximum over a BiLSTM's states, for English.
 
-    infersent:PATH[?vectors=FILE&version=1|2&tokenise=…&device=…]
+    infersent:PATH[?vectors=FILE&version=1|2&tokenise=…&random=SEED&device=…]
 
 PATH is ``infersent1.pkl`` or ``infersent2.pkl`` (Conneau et al. 2017), or a folder with one of them. ``vectors`` are
 the word vectors it was trained with, in any format that ``vec:`` reads: GloVe's ``glove.840B.300d.txt`` for version 1,
@@ -12,6 +12,9 @@ A text is split by ``tokenise``: ``nltk`` (default), as the authors' code does, 
 vector are left out. A sentence begins and ends with ``<s>`` and ``</s>`` in version 1, ``<p>`` and ``</p>`` in version
 2, where these have vectors; a text of which nothing is left has the zero vector.
 
+With ``random=SEED`` the LSTM has random weights instead of those of the file, as before training; the same seed gives
+the same weights with the same version of torch.
+
 The vectors of version 1 are those that the authors' code gives to a text in a batch of its own. In larger batches it
 takes the maximum over zeros after the end of shorter texts as well, so that a vector depends on the batch; here it
 does not.
@@ -21,6 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib.metadata import version as version_of
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +44,7 @@ OPTIONS = {
     "vectors": "the file of word vectors (default: glove.840B.300d.txt or crawl-300d-2M.vec in the same folder)",
     "version": "1 (GloVe) or 2 (fastText); by default, what the name of the file says",
     "tokenise": "nltk (default), treebank, space or another tokeniser",
+    "random": "a seed, 0 or more: weights are initialised at random instead of read, as before training",
     "device": "cuda if available (default), else cpu; or cuda:1, mps, …",
 }
 """What may follow the question mark."""
@@ -72,7 +77,8 @@ def load(spec: Spec) -> MaxOverStates:
         raise EncoderError(f"{spec}: {weights} holds a {type(state).__name__}; expected weights by name.")
     from sonde.networks.released_lstm import bilstm_max
 
-    network = bilstm_max(str(weights), state, "enc_lstm.", find_device(spec, given.get("device")))
+    seed = spec.integer("random", low=0)
+    network = bilstm_max(str(weights), state, "enc_lstm.", find_device(spec, given.get("device")), seed)
     vectors = read_vectors(vectors_file, cache_folder() / "vectors")
     if vectors.dim != network.width:
         raise EncoderError(
@@ -98,6 +104,8 @@ def load(spec: Spec) -> MaxOverStates:
         vectors=vectors.digest,
         tokenise=split,
         tokeniser=tokeniser_package(split),
+        random=seed,
+        drawn_by=None if seed is None else f"torch {version_of('torch')}",
     )
     return MaxOverStates(identity, network, split_text, look_up, tuple(begin), tuple(end))
 
