@@ -25,8 +25,8 @@ def translate(
     file: str
         Text with a tab between columns, compressed or not.
     translator: str
-        py:MODULE:FUNCTION, command:PROGRAM ARGUMENTS, an address http://…, or trained:FOLDER of `sonde train
-        translate`.
+        py:MODULE:FUNCTION, command:PROGRAM ARGUMENTS, an address http://…, or trained:FOLDER?to=fr of `sonde train mt`
+        or `sonde train translate`.
     out: Path
         The file to write. One that is named train-fr.tsv is French to `sonde run --train`.
     columns: str

@@ -158,7 +158,7 @@ def agreement(gold: str, other: str, /, *, language: str = "") -> int:
 @xnli.command
 def zero_shot(
     *files: str,
-    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))],
+    encoder: Annotated[tuple[str, ...], Parameter(("--encoder", "-e"))] = (),
     classifier: str,
     out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
 ) -> int:
@@ -170,9 +170,10 @@ def zero_shot(
         xnli.test.tsv, or files such as test-fr.tsv, whose names say their language.
     encoder: tuple[str, ...]
         The encoders of the pairs: copies of the English one, or a family, which has one for each language. May be
-        repeated: others are compared with the first, by the pairs that only one of them has right.
+        repeated: others are compared with the first, by the pairs that only one of them has right. Not needed for a
+        fine-tuned language model, which encodes pairs itself.
     classifier: str
-        The encoder whose classifier is used: trained:FOLDER, of `sonde train nli`.
+        The encoder whose classifier is used: trained:FOLDER, of `sonde train nli`, or of `sonde train xnli`.
     out: Path
         Also keep the results as a run, which `sonde show`, `compare` and `report` read. Default: they are printed.
     """
@@ -189,10 +190,11 @@ def zero_shot(
     from sonde.transfer.xnli.zero_shot import zero_shot as score
 
     rows: list[tuple[str, ...]] = [("language", "pairs", "encoder", "accuracy", "95 % interval", "from the first")]
+    encoders = encoder or (classifier,)
     with ExitStack() as stack:
         log = None if out is None else stack.enter_context(open_log(out))
         if log is not None:
-            log.begin(encoder)
+            log.begin(encoders)
             command = shlex.join(["sonde", *(word for word in sys.argv[1:] if word != "--debug")])
             log.describe(sonde=[__version__], commands=[command.encode(errors="backslashreplace").decode()])
         for file in _named(files):
@@ -201,7 +203,7 @@ def zero_shot(
                 groups.setdefault(pair.language, []).append(pair)
             for language, pairs in groups.items():
                 first = None
-                for name in encoder:
+                for name in encoders:
                     found = score(classifier, name, pairs)
                     first = first or found
                     if log is not None:

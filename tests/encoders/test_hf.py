@@ -476,7 +476,10 @@ def test_the_identity_changes_with_the_configuration_and_the_tokenizer(bert, cop
         ("dtype=int8", "has dtype=int8; expected float32, float16 or bfloat16"),
         ("max=0", "has max=0; expected an integer"),
         ("max=many", "has max=many; expected an integer"),
-        ("trust=true", "has the option 'trust'; hf: takes device, dtype, layer, max, pool, prompt, random, special"),
+        (
+            "trust=true",
+            "has the option 'trust'; hf: takes device, dtype, lang, layer, max, pool, prompt, random, special",
+        ),
     ],
 )
 def test_options_that_make_no_sense_are_refused(bert, options, message):

@@ -45,15 +45,24 @@ class ZeroShot:
 
 
 def zero_shot(classifier: str, encoder: str, pairs: Sequence[Pair]) -> ZeroShot:
-    """Apply the classifier of ``trained:FOLDER`` to the vectors that an encoder gives these pairs, of one language."""
+    """Apply the classifier of ``trained:FOLDER`` to the vectors that an encoder gives these pairs, of one language.
+
+    If the encoder is the classifier itself, a language model that was fine-tuned (xnli), it reads both sentences of a
+    pair together.
+    """
     import torch
 
+    from sonde.training.lm.classify import load_pair_classifier
     from sonde.training.nli_head import load_nli_head
     from sonde.training.objectives._classifier import features
 
     own = labelled(pairs)
     if not own:
         raise DataError("There are no pairs with a label.")
+    truth = tuple(LABELS.index(pair.label) for pair in own)
+    if encoder == classifier and (classify := load_pair_classifier(classifier)):
+        labels = classify([(pair.premise, pair.hypothesis) for pair in own], own[0].language)
+        return ZeroShot(encoder, own[0].language, len(own), truth, tuple(labels))
     head, size = load_nli_head(classifier, "--classifier")
     encode = _encoder(encoder, own[0].language)
     predicted: list[int] = []
@@ -68,7 +77,6 @@ def zero_shot(classifier: str, encoder: str, pairs: Sequence[Pair]) -> ZeroShot:
         with torch.inference_mode():
             found = head(features([torch.from_numpy(np.ascontiguousarray(v, np.float32)) for v in vectors])).argmax(1)
         predicted += found.tolist()
-    truth = tuple(LABELS.index(pair.label) for pair in own)
     return ZeroShot(encoder, own[0].language, len(own), truth, tuple(predicted))
 
 
