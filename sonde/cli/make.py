@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -84,7 +86,7 @@ def make(
         Sentences not to use: a file with one per line, or sets, whose original sentences are not used either. Case,
         digits and punctuation are ignored.
     exclusive: bool
-        Use a sentence in one task only.
+        Use a sentence in one set only; scarce sentences are shared out fairly among the sets.
     set_: tuple[str, ...]
         Change a policy, such as --set decorrelate=gaussian or --set odd_man_out.tolerance=0.5. May be repeated.
     jobs: int
@@ -163,9 +165,10 @@ def make(
         if builtin
         else Corpus.read(*typed, name=name, language=language, format=format, trees=trees, tokenise=tokenise)
     )
-    requests = select_tasks(
-        suite, task, sizes=sizes, length=length, settings=set_, corpus=source, jobs=workers, skip_bad=skip_bad
-    )
+    with _naming_skip_bad(skip_bad):
+        requests = select_tasks(
+            suite, task, sizes=sizes, length=length, settings=set_, corpus=source, jobs=workers, skip_bad=skip_bad
+        )
     excluded = read_excluded(exclude) if exclude else ExcludedSentences()
     check_writable(out)
     source_name = f"{builtin:,} built-in sentences" if builtin else source.name
@@ -175,7 +178,7 @@ def make(
     )
     made: list[Any] = []
     skipped: list[Any] = []
-    with progress_bar() as progress:
+    with progress_bar() as progress, _naming_skip_bad(skip_bad):
         for found in make_sets(
             source, requests, seed=seed, jobs=workers, exclude=excluded, exclusive=exclusive,
             skip_bad=skip_bad, audit=audit, relax=relax, progress=progress,
@@ -193,8 +196,10 @@ def make(
         facts = made[0]["corpus"]
         source_of = f"{facts['sentences']:,} {'synthetic ' * facts['synthetic']}sentences of {facts['name']}"
         err().print(f"\n{len(made)} set{'s' * (len(made) > 1)} from {source_of}, written to {out}/", markup=False)
-        if facts["skipped"]["sentences"]:
-            err().print(f"{facts['skipped']['sentences']} malformed sentences were skipped; the manifests list them.")
+        if bad := facts["skipped"]["sentences"]:
+            err().print(f"{count_of(bad, 'malformed sentence')} skipped; the manifests list them.")
+        for incomplete in facts["skipped"]["incomplete files"]:
+            err().print(f"not read to its end: {incomplete}", style="yellow", markup=False, soft_wrap=True)
         short = [m for m in made if sum(m["sizes"]["drawn"].values()) < sum(m["sizes"]["requested"].values()) * 0.99]
         exhausted = not any(m["stages"]["cells cut to their limit"] for m in short)
         if short:
@@ -211,3 +216,17 @@ def make(
     # a suite of all that the corpus supports has no task that must be made
     skipped = [found for found in skipped if found.kind != "too few" or found.name.partition("/")[0] in SUITES]
     return 0 if not skipped and made else 2 if made or any(found.kind == "failed" for found in skipped) else 1
+
+
+@contextmanager
+def _naming_skip_bad(given: bool) -> Iterator[None]:
+    """Add the way out to the error about a malformed corpus."""
+    from sonde.errors import CorpusError, DataError
+
+    try:
+        yield
+    except CorpusError as e:
+        if given:
+            raise
+        rest = "uses what can be read of the file" if e.ends_file else "leaves out what is malformed, and counts it"
+        raise DataError(f"{e}. --skip-bad {rest}.") from e

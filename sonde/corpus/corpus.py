@@ -282,7 +282,7 @@ class Corpus:
                 yield from READERS[format](file, shard=(shard - number) % of, of=of, on_error=on_error, **own)
 
     def _joined(self, shard: int, of: int, on_error: OnError | None) -> Iterator[Sentence]:
-        index = index_trees(self.trees)
+        index = index_trees(self.trees, on_error if shard == 0 or on_error is None else lambda _: None)
         first = None
         some = False
         for sentence in self._unjoined(shard, of, on_error):

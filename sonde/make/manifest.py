@@ -92,7 +92,7 @@ def corpus_facts(corpus: Corpus, counts: Counts, log: ReadLog) -> dict[str, Any]
         "bigrams_thinned": counts.level,
         "files": [f.rsplit("/", 1)[-1] for f in (*corpus.files, *corpus.trees)],
         **({"annotation": annotation} if (annotation := read_provenances(corpus.files)) else {}),
-        "skipped": {"sentences": log.malformed, "listed": log.messages},
+        "skipped": {"sentences": log.malformed, "listed": log.messages, "incomplete files": log.incomplete},
     }
 
 

@@ -13,6 +13,7 @@ from sonde.encoders.call import check_vectors
 from sonde.encoders.embed import embed
 from sonde.encoders.schemes.family import Family, without_language
 from sonde.errors import DataError, UsageError
+from sonde.result import Cell
 from sonde.run.config import PreparedSet, RunConfig
 from sonde.run.diagnoses import write_diagnosis
 from sonde.run.encoder_cells import (
@@ -32,6 +33,8 @@ from sonde.run.tally import name_of, untrained_name
 from sonde.run.training_scores import write_training_score
 from sonde.run.unit import Plain, Table, Unit, Vectors
 
+SPARSE_SCHEMES = ("baseline:", "tfidf:")
+"""Encoders whose vectors may be sparse arrays of scipy."""
 MAX_UNFINISHED_BYTES = 2**29
 """Vectors in memory whose probes are not fitted yet, while another encoder encodes."""
 
@@ -142,7 +145,7 @@ def _do(config: RunConfig, one: _Encoder, sets: Sequence[PreparedSet], known: Em
                 batch_size=config.batch_size,
                 half=config.half,
                 jobs=config.pool.jobs,
-                sparse=one.name.startswith("baseline:"),
+                sparse=one.name.startswith(SPARSE_SCHEMES),
                 progress=partial(_encode_progress, config, one.own),
             )
             found = known.plus(new)
@@ -191,8 +194,20 @@ def _save(config: RunConfig, unit: Unit, outcome: Any) -> None:
     for result, *arrays in outcome:
         try:
             config.log.add(result, *arrays)
+            for key in _superseded(config, result.cell):
+                config.log.forget(key)
         except DataError as e:
             config.fail(result.cell, e)
+
+
+def _superseded(config: RunConfig, cell: Cell) -> list[str]:
+    """The keys of results of the same cell by another version of a control, measure or kind of probe."""
+    same = [
+        other for r in config.log.done.values()
+        if (other := r.cell).parts != cell.parts and (other.data, other.encoder, other.variant, other.probe)
+        == (cell.data, cell.encoder, cell.variant, cell.probe)
+    ]  # fmt: skip
+    return [other.key for other in same if replace(other, parts=cell.parts) == cell]
 
 
 def _make_room(config: RunConfig, one: _Encoder) -> None:
@@ -261,7 +276,7 @@ def _given(config: RunConfig, one: _Encoder, s: PreparedSet) -> Vectors | None:
 def _words(name: str, encoder: Any, parts: Parts) -> list[Table]:
     """The encoder's own word vectors for the word inputs of a probe, if it has any."""
     own = getattr(encoder, "words", None)
-    sparse = getattr(encoder, "sparse_words", None) if name.startswith("baseline:") else None
+    sparse = getattr(encoder, "sparse_words", None) if name.startswith(SPARSE_SCHEMES) else None
     if not parts.train.inputs or not parts.words or not callable(own):
         return []
     inputs = (values for part in (parts.train, parts.dev, parts.test) for values in part.inputs.values())

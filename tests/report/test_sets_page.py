@@ -8,10 +8,11 @@ from html import unescape
 import pytest
 
 from sonde import Corpus, audit_set, make_sets, select_tasks
+from sonde.baselines.naive_bayes import top_features
 from sonde.cli import app
 from sonde.data.sources import find_sets
 from sonde.errors import UsageError
-from sonde.report.described_sets import MAX_CLASSES, describe_sets
+from sonde.report.described_sets import MAX_CLASSES, MAX_FEATURES, describe_sets
 from sonde.report.page.sets import render_sets
 
 EVIL = "</script><img src=x onerror=alert(1)>"
@@ -41,6 +42,19 @@ def described(folder):
 @pytest.fixture(scope="module")
 def page(described):
     return render_sets(described)
+
+
+def test_words_and_redundancy_are_those_of_naive_bayes_and_the_manifest(folder, described, page):
+    shift, evil, tense = sorted(described.sets, key=lambda own: own.task)
+    dataset = next(source for source in find_sets(folder) if source.name == tense.name).load()
+    assert {label: list(words) for label, words in tense.features.items()} == {
+        label: words for label, words in top_features(dataset, top=MAX_FEATURES).items() if words
+    }
+    assert tense.redundancy == dataset.manifest["redundancy"]["te"]
+    assert not shift.redundancy
+    assert evil.task == "evil"
+    assert 'id="features"' in page
+    assert "most of which agree with the target" in page
 
 
 def test_counts_and_examples_are_those_of_the_rows(folder, described):

@@ -628,6 +628,7 @@ def test_word_inputs_keep_their_vectors(tmp_path):
     assert 0.8 <= found["gaussian"].score <= 0.9
     assert set(found) == {
         "words",
+        "norms",
         "gaussian",
         "online",
         "learning",
