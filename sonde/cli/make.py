@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from sonde.cli._options import OUTPUT, STDIN, Jobs
+from sonde.cli._options import OUTPUT, STDIN, ClusterName, Jobs
 
 order = 20
 
@@ -38,6 +38,7 @@ def make(
     exclusive: Annotated[bool, Parameter(group=SETS)] = False,
     set_: Annotated[tuple[str, ...], Parameter("--set", group=SETS)] = (),
     jobs: Jobs = 1,
+    cluster: ClusterName = None,
     skip_bad: Annotated[bool, Parameter(group=CORPUS)] = False,
     audit: Annotated[bool, Parameter(group=OUTPUT)] = False,
     relax: Annotated[bool, Parameter(group=SETS)] = False,
@@ -80,6 +81,9 @@ def make(
         Change a policy, such as --set decorrelate=gaussian or --set odd_man_out.tolerance=0.5. May be repeated.
     jobs: int
         Worker processes; 0 means one per core. Default: 1.
+    cluster: str
+        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
+        dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1.
     skip_bad: bool
         Skip malformed sentences; the manifest counts and lists them.
     audit: bool
@@ -97,8 +101,8 @@ def make(
         How plain text is split into words: moses-fr and other languages, jieba (Chinese), janome (Japanese), pythainlp
         (Thai), simple or space. Default: at white space and punctuation.
     """
+    from sonde.cli._options import workers_of
     from sonde.console import announce, count_of, err, print_sets, progress_bar
-    from sonde.core.arguments import resolve_jobs
     from sonde.corpus.corpus import Corpus
     from sonde.data.dataset import MANIFEST_FILE, Dataset
     from sonde.errors import UsageError
@@ -126,31 +130,31 @@ def make(
             tokenise=tokenise,
         )
     )
-    workers = resolve_jobs(jobs)
-    requests = select_tasks(
-        suite, task, sizes=sizes, length=length, settings=set_, corpus=source, jobs=workers, skip_bad=skip_bad
-    )
     excluded = read_excluded(exclude) if exclude else ExcludedSentences()
     check_writable(out)
     source_name = f"{builtin:,} built-in sentences" if builtin else source.name
-    announce(
-        f"Making {count_of(len(requests), 'set')} from {source_name}, in two passes over it; "
-        f"{count_of(workers, 'job')}; writing to {out}/"
-    )
     made: list[Any] = []
     skipped: list[Any] = []
-    with progress_bar() as progress:
-        for found in make_sets(
-            source, requests, seed=seed, jobs=workers, exclude=excluded, exclusive=exclusive,
-            skip_bad=skip_bad, audit=audit, relax=relax, progress=progress,
-        ):  # fmt: skip
-            if isinstance(found, Dataset):
-                found.save(out / found.name)
-                made.append(found.manifest)
-            else:
-                # that of an earlier run would pass for this one's
-                (out / found.name / MANIFEST_FILE).unlink(missing_ok=True)
-                skipped.append(found)
+    with workers_of(jobs, cluster, reads=(*source.files, *source.trees)) as workers:
+        requests = select_tasks(
+            suite, task, sizes=sizes, length=length, settings=set_, corpus=source, jobs=workers, skip_bad=skip_bad
+        )
+        announce(
+            f"Making {count_of(len(requests), 'set')} from {source_name}, in two passes over it; "
+            f"{count_of(workers, 'job')}; writing to {out}/"
+        )
+        with progress_bar() as progress:
+            for found in make_sets(
+                source, requests, seed=seed, jobs=workers, exclude=excluded, exclusive=exclusive,
+                skip_bad=skip_bad, audit=audit, relax=relax, progress=progress,
+            ):  # fmt: skip
+                if isinstance(found, Dataset):
+                    found.save(out / found.name)
+                    made.append(found.manifest)
+                else:
+                    # that of an earlier run would pass for this one's
+                    (out / found.name / MANIFEST_FILE).unlink(missing_ok=True)
+                    skipped.append(found)
     if made:
         print_sets(made)
         facts = made[0]["corpus"]

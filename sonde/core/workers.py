@@ -10,9 +10,11 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from itertools import repeat
 from os import _exit  # the real one, whatever third-party code runs: see sonde/core/third_party.py
 from typing import Any, TypeVar
 
+from sonde.core.cluster import call_on_worker, current_cluster
 from sonde.errors import RunError
 
 T = TypeVar("T")
@@ -51,10 +53,13 @@ def map_in_workers(
 ) -> Iterator[T]:
     """The results of calls made in ``jobs`` worker processes, in order or as they are completed.
 
-    The processes are joblib's, so that ``joblib.parallel_config`` can replace them by another backend, such as Ray or
-    Dask.
+    The processes are joblib's; inside ``sonde.core.cluster.joined`` they are the workers of a cluster.
     """
     from joblib import Parallel, delayed
+
+    if current_cluster() is not None:
+        calls = zip(repeat(_directory()), repeat(call), calls)
+        call = call_on_worker
 
     # a worker that has grown is replaced by a new one, and its work is not lost
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
@@ -64,7 +69,7 @@ def map_in_workers(
     results: Any = None
     try:
         with _without_interrupts():  # at whose end a signal that came meanwhile stops this
-            results = Parallel(n_jobs=jobs, return_as=kind, **_guarded())(
+            results = Parallel(n_jobs=jobs, return_as=kind, **_options())(
                 delayed(call)(*arguments) for arguments in calls
             )
         yield from results
@@ -89,10 +94,12 @@ def _silent_about_pools(before: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return hook
 
 
-def _guarded() -> dict[str, Any]:
+def _options() -> dict[str, Any]:
     """Options that make workers on this machine watch their parent; those of a cluster are not ours to stop."""
     from joblib.parallel import get_active_backend
 
+    if current_cluster() is not None:
+        return {"batch_size": 1}
     backend, _ = get_active_backend()
     ours = type(backend).__name__ in ("LokyBackend", "MultiprocessingBackend")
     return {"initializer": _begin, "initargs": (os.getpid(), _directory())} if ours else {}
