@@ -111,12 +111,13 @@ def _encode(
     for name in names:
         try:
             loaded = load(name)
-            if getattr(loaded, "needs_fit", False):
+            fitted = getattr(loaded, "needs_fit", False)
+            if fitted:
                 loaded = loaded.fit(texts)  # type: ignore[attr-defined]
             with progress_bar() as progress:
                 found = embed(
                     loaded, texts, store=store, batch_size=batch_size, half=half, jobs=jobs,
-                    progress=partial(_named, progress, name),
+                    progress=partial(_named, progress, name), name=None if fitted else name,
                 )  # fmt: skip
         except SondeError as e:  # the others are still to be encoded
             failed.append(name)
