@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from sonde.errors import RunError
 
 T = TypeVar("T")
 
+MERGED_AT_A_TIME = 8
+"""Results that are merged by one call."""
 POLL_SECONDS = 0.2
 """Seconds between two checks of a worker for its parent."""
 
@@ -42,6 +45,38 @@ def map_largest_first(
         while due in waiting:
             yield waiting.pop(due)
             due += 1
+
+
+def merge_in_workers(
+    call: Callable[..., T],
+    calls: Iterable[tuple[Any, ...]],
+    merge: Callable[..., T],
+    jobs: int,
+    on_done: Callable[[int], None],
+) -> list[T]:
+    """The results of calls, merged in worker processes, a few at a time, until only a few are left.
+
+    ``merge`` must not depend on the order of its arguments, or on which of them were merged before. ``on_done`` is
+    called with the number of calls that are done.
+    """
+    waiting: deque[T] = deque()
+
+    def work() -> Iterator[tuple[Any, ...]]:
+        for arguments in calls:
+            while len(waiting) >= MERGED_AT_A_TIME:  # they came since the last call was sent
+                yield 0, merge, *(waiting.popleft() for _ in range(MERGED_AT_A_TIME))
+            yield 1, call, *arguments
+
+    done = 0
+    for was_call, result in map_in_workers(_numbered, work(), jobs, in_order=False):
+        waiting.append(result)
+        done += was_call
+        on_done(done)
+    left = list(waiting)
+    while len(left) > MERGED_AT_A_TIME:
+        groups = [tuple(left[a : a + MERGED_AT_A_TIME]) for a in range(0, len(left), MERGED_AT_A_TIME)]
+        left = list(map_in_workers(merge, groups, jobs, in_order=False))
+    return left
 
 
 def _numbered(number: int, call: Callable[..., T], *arguments: Any) -> tuple[int, T]:

@@ -109,7 +109,7 @@ def test_an_encoder_waits_for_probes_with_large_vectors(tmp_path, monkeypatch, k
         assert not expected or all_encoded.wait(PATIENCE)
         return fit(unit)
 
-    monkeypatch.setattr("sonde.run.loop.UnitPool", Watched)
+    monkeypatch.setattr("sonde.run.cluster_pool.UnitPool", Watched)
     monkeypatch.setattr("sonde.run.encoder.MAX_UNFINISHED_BYTES", most)
     monkeypatch.setattr(variants, "probe_unit", patient)
     encoders = {name: Encoder(name=name, noise=1.0) for name in "012"}
