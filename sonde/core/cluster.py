@@ -11,26 +11,18 @@ import os
 import platform
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from sonde.core.arguments import resolve_jobs
+from sonde.core.cluster_kind import Cluster
 from sonde.core.suggest import did_you_mean
 from sonde.errors import NotInstalled, SondeError, UsageError, describe_error
 
-CONNECT_SECONDS, CHECK_SECONDS = 10, 60
-"""How long a cluster may take to answer, and its nodes to say what they have."""
-RETRIES = 3
-"""How often a call is made again after a worker was lost: one that needs too much memory loses every one."""
-LOST = (
-    "Workers of the cluster died before their work was done, the last time after it had been given to others: they ran "
-    "out of memory, were killed, or the cluster was shut down. Try again with larger workers."
-)
 PACKAGES = {"ray": ("ray",), "dask": ("dask", "distributed")}
 """The kinds of clusters, and what they need."""
 ADVICE = {
@@ -38,20 +30,6 @@ ADVICE = {
     "RAY_AUTH_MODE set as it is there.",
     "dask": "Expected the address that `dask scheduler` printed, or the file of its --scheduler-file.",
 }
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """A cluster that this process is connected to."""
-
-    name: str
-    """What it is, and where."""
-    workers: int
-    """How many calls it makes at a time."""
-    on_nodes: Callable[[Callable[[], Any]], Mapping[str, Any]]
-    """Makes a call on every node, or in every worker process: what it returned or raised, by the name of the node."""
-    backend: Any
-    """That of joblib."""
 
 
 _current: Cluster | None = None
@@ -175,8 +153,9 @@ def _look(directory: str, reads: Sequence[str], tokens: Sequence[str]) -> dict[s
     return {"versions": versions, "paths": [*reads, *tokens], "sizes": [_size(path) for path in (*reads, *tokens)]}
 
 
+@cache
 def _own_version() -> str:
-    """The version of sonde, with a digest of its code: that of a checkout may differ."""
+    """The version of sonde, with a digest of its code when it was first used here: that of a checkout may change."""
     from sonde import __version__
 
     root, digest = Path(__file__).parents[1], hashlib.blake2b(digest_size=4)

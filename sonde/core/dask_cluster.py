@@ -5,18 +5,19 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import dask
 from distributed import Client, LocalCluster
+from distributed.scheduler import KilledWorker
 from joblib._dask import DaskDistributedBackend
 
-from sonde.core.cluster import CONNECT_SECONDS, LOST, RETRIES, Cluster
-from sonde.errors import RunError, UsageError
+from sonde.core.cluster_kind import CONNECT_SECONDS, LOOPBACK, LOST, RETRIES, Cluster
+from sonde.errors import RunError, UsageError, describe_error
 
-LOOPBACK = "127.0.0.1"
 NO_PAGES: dict[str, list[str]] = {f"distributed.{who}.http.routes": [] for who in ("scheduler", "worker", "nanny")}
 """No dashboard, and no other pages either."""
 
@@ -72,5 +73,7 @@ class DaskTasks(DaskDistributedBackend):  # type: ignore[misc]
     def retrieve_result_callback(self, out: Any) -> Any:
         """The result of a task, or what it raised."""
         if isinstance(out, Lost):
-            raise RunError(LOST) from out.error
+            lost = isinstance(out.error, KilledWorker | CancelledError)
+            what = LOST if lost else f"A worker of the cluster cannot make a call: {describe_error(out.error)}"
+            raise RunError(what) from out.error
         return super().retrieve_result_callback(out)

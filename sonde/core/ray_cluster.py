@@ -20,11 +20,9 @@ from typing import Any
 
 from joblib.parallel import ParallelBackendBase
 
-from sonde.core.cluster import CHECK_SECONDS, CONNECT_SECONDS, LOST, RETRIES, Cluster
+from sonde.core.cluster_kind import CHECK_SECONDS, CONNECT_SECONDS, LOOPBACK, LOST, RETRIES, Cluster
 from sonde.core.deadline import call_within
 from sonde.errors import RunError
-
-LOOPBACK = "127.0.0.1"
 
 
 def join(address: str, stack: ExitStack) -> Cluster:
