@@ -40,6 +40,8 @@ def join(address: str, stack: ExitStack) -> Cluster:
     if ray.is_initialized():  # by who calls this, and theirs to end
         name = f"Ray at {ray.get_runtime_context().gcs_address}"
     else:
+        if not address:
+            stack.enter_context(_own_token())
         stack.callback(ray.shutdown)
         with _own_handlers():
             if address:
@@ -47,7 +49,6 @@ def join(address: str, stack: ExitStack) -> Cluster:
                 call_within(CONNECT_SECONDS, partial(ray.init, address, **quiet))
             else:  # not in another thread, since what is started would end with it
                 name = "Ray, started on this machine for this command"
-                stack.enter_context(_own_token())
                 ray.init("local", include_dashboard=False, _node_ip_address=LOOPBACK, **quiet)
     with suppress(AttributeError):  # which prints messages of the cluster on standard output, where results go
         ray._private.worker.print_to_stdstream = lambda *_, **__: None
@@ -68,15 +69,15 @@ def _own_handlers() -> Iterator[None]:
 
 @contextmanager
 def _own_token() -> Iterator[None]:
-    """Have a cluster that is started here take only who knows a token, which Ray would otherwise write to a file."""
-    own = {} if any(name.startswith("RAY_AUTH_") for name in os.environ) else {
-        "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32),
-    }  # fmt: skip
-    os.environ.update(own)
+    """Have Ray, which takes only who knows a token, use one for this command, instead of one that it keeps in a file."""
+    if any(name.startswith("RAY_AUTH_") for name in os.environ):  # whoever set that knows why
+        yield
+        return
+    os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
     try:
         yield
     finally:
-        for name in own:
+        for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_MODE"):  # Ray sets the other one
             os.environ.pop(name, None)
 
 
@@ -101,6 +102,8 @@ def on_nodes(call: Callable[[], Any]) -> dict[str, Any]:
     for name, ref in refs.items():
         try:
             found[name] = ray.get(ref, timeout=CHECK_SECONDS)
+        except (ray.exceptions.NodeDiedError, ray.exceptions.TaskUnschedulableError):
+            continue  # the node is gone
         except ray.exceptions.RayError as e:
             found[name] = getattr(e, "cause", None) or e
     return found

@@ -45,7 +45,7 @@ def cut(corpus: Corpus, n: int) -> list[Shard]:
     share = sum(sizes) / n
     pieces: list[tuple[float, int, tuple[Corpus, int, int]]] = []
     for number, (file, size) in enumerate(zip(corpus.files, sizes, strict=True)):
-        of = max(1, min(n, ceil(size / share))) if share else 1
+        of = max(1, min(n, ceil(0.9 * size / share))) if share else 1
         alone = replace(corpus, files=(file,))
         pieces += [(size / of, number, (alone, k, of)) for k in range(of)]
     shards: list[list[tuple[Corpus, int, int]]] = [[] for _ in range(n)]
