@@ -108,7 +108,7 @@ def scores_text(scores: Mapping[str, float]) -> str:
 def print_summary(folder: TrainedFolder, was_finished: bool) -> None:
     """Print which checkpoint is best, what training took, and what to do next."""
     from sonde.console import out
-    from sonde.training.card import encoder_name, languages_of, main_facts
+    from sonde.training.card import encoder_name, languages_of, main_facts, translation_command
     from sonde.training.history import read_history
 
     history = read_history(folder)
@@ -119,8 +119,10 @@ def print_summary(folder: TrainedFolder, was_finished: bool) -> None:
     for fact in ("best", "training"):
         console.print(f"{fact + ':':10}{facts[fact]}", markup=False, soft_wrap=True)
     console.print(f"{'folder:':10}{folder.path}/ (card.md describes it)", markup=False, soft_wrap=True)
-    console.print(f"{'next:':10}sonde run -e {name} -d SETS", markup=False, soft_wrap=True)
-    console.print(f"{'':10}sonde show {shlex.quote(str(folder.path))}", markup=False, soft_wrap=True)
+    show = f"sonde show {shlex.quote(str(folder.path))}"
+    commands = translation_command(folder, str(folder.path)), f"sonde run -e {name} -d SETS", show
+    for place, command in enumerate(filter(None, commands)):
+        console.print(f"{'next:' if not place else '':10}{command}", markup=False, soft_wrap=True)
 
 
 def print_parts(objective: str, encoder: str, preset: str = "") -> None:

@@ -98,7 +98,7 @@ def train(
     xnli: str
         For align: NLI pairs in the new language, on which the classifier of the teacher is tried after each epoch.
     from_: str
-        For xnli: the language model to begin with, the folder of `sonde train mlm` and others.
+        For xnli and mt: the language model to begin with, the folder of `sonde train mlm` and others.
     vectors: str
         A file of word vectors, in any format that vec: reads. Default: they are learned.
     fine_tune: bool

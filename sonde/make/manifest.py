@@ -13,10 +13,11 @@ from typing import Any
 from sonde import __version__
 from sonde.audit import Finding
 from sonde.corpus.corpus import Corpus
+from sonde.corpus.provenance import read_provenances
 from sonde.data.dataset import Dataset
 from sonde.make.candidates import Candidate, Cells, Pool
 from sonde.make.job import Job
-from sonde.make.passes import ReadLog
+from sonde.make.one_shard import ReadLog
 from sonde.make.split import Selection
 from sonde.task import SPLITS, Counts, Example, Policy, effective_fields
 
@@ -65,7 +66,7 @@ def build_manifest(
         },
         "stages": {
             "proposed": dict(sorted(pool.proposed.items())),
-            "rejected": dict(pool.rejected.most_common()),
+            "rejected": dict(sorted(pool.rejected.items(), key=lambda each: (-each[1], each[0]))),
             "kept in the pool": dict(sorted(_per_class(cells).items())),
             "near-duplicates of these": sum(c.times - 1 for items in cells.values() for c in items),
             "cells cut to their limit": sum(len(items) == pool.limit for items in pool.cells.values()),
@@ -90,7 +91,8 @@ def corpus_facts(corpus: Corpus, counts: Counts, log: ReadLog) -> dict[str, Any]
         "columns": dict(sorted(counts.columns.items())),
         "bigrams_thinned": counts.level,
         "files": [f.rsplit("/", 1)[-1] for f in (*corpus.files, *corpus.trees)],
-        "skipped": {"sentences": log.malformed, "listed": log.messages},
+        **({"annotation": annotation} if (annotation := read_provenances(corpus.files)) else {}),
+        "skipped": {"sentences": log.malformed, "listed": log.messages, "incomplete files": log.incomplete},
     }
 
 

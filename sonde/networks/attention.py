@@ -2,13 +2,14 @@
 
 torch draws the random numbers of dropout one by one, which takes longer than the matrix products of attention at the
 sizes that a CPU can train. Here eight of them are bytes of one random integer, so that probabilities are multiples of
-1/256; and attention goes sentence by sentence, so that its weights stay in the processor's cache and are never in
-memory all at once. On other devices, and under autocast, torch's own functions are called.
+1/256; and attention goes a few sentences at a time, a long one alone, so that its weights stay in the processor's cache
+and are never in memory all at once. On other devices, and under autocast, torch's own functions are called.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -16,6 +17,8 @@ from torch import Tensor
 from torch.nn import functional
 
 BYTE = 256
+GROUP = 1 << 15
+"""Weights of attention that are computed together."""
 
 
 def drop(states: Tensor, rate: float) -> Tensor:
@@ -94,10 +97,11 @@ class _Attention(torch.autograd.Function):
         sentences, heads, queries, width = query.shape
         drawn = _random_bytes(torch.Size((sentences, heads, queries, key.shape[2])))
         out = query.new_empty(sentences, queries, heads, width).transpose(1, 2)
-        kept = torch.empty(drawn.shape[1:])
-        for i in range(sentences):
-            weights = _weights(query[i], key[i], None if mask is None else _row(mask, i))
-            out[i] = torch.bmm(weights.mul_(_kept(drawn[i], threshold, kept)), value[i])
+        size = _together(drawn)
+        kept = torch.empty(drawn[:size].shape)
+        for some in _groups(sentences, size):
+            weights = _weights(query[some], key[some], _rows(mask, some))
+            out[some] = weights.mul_(_kept(drawn[some], threshold, kept[: len(weights)])) @ value[some]
         ctx.save_for_backward(query, key, value, out, drawn, *([] if mask is None else [mask]))
         ctx.threshold = threshold
         return out
@@ -107,27 +111,36 @@ class _Attention(torch.autograd.Function):
         query, key, value, out, drawn, *masks = ctx.saved_tensors
         scale = 1 / math.sqrt(query.shape[3])
         grads = [torch.empty_like(part, memory_format=torch.preserve_format) for part in (query, key, value)]
-        kept = torch.empty(drawn.shape[1:])
-        for i in range(len(query)):
-            weights = _weights(query[i], key[i], _row(masks[0], i) if masks else None)
-            _kept(drawn[i], ctx.threshold, kept)
-            own = grad[0][i]
-            grads[2][i] = torch.bmm((weights * kept).transpose(1, 2), own)
-            change = torch.bmm(own, value[i].transpose(1, 2)).mul_(kept)
-            change.sub_((own * out[i]).sum(2, keepdim=True)).mul_(weights).mul_(scale)
-            grads[0][i] = torch.bmm(change, key[i])
-            grads[1][i] = torch.bmm(change.transpose(1, 2), query[i])
+        size = _together(drawn)
+        buffer = torch.empty(drawn[:size].shape)
+        for some in _groups(len(query), size):
+            weights = _weights(query[some], key[some], _rows(masks[0] if masks else None, some))
+            kept, own = _kept(drawn[some], ctx.threshold, buffer[: len(weights)]), grad[0][some]
+            grads[2][some] = (weights * kept).transpose(2, 3) @ own
+            change = (own @ value[some].transpose(2, 3)).mul_(kept)
+            change.sub_((own * out[some]).sum(3, keepdim=True)).mul_(weights).mul_(scale)
+            grads[0][some] = change @ key[some]
+            grads[1][some] = change.transpose(2, 3) @ query[some]
         return *grads, None, None
 
 
-def _row(mask: Tensor, i: int) -> Tensor:
-    """The mask of one sentence, where it differs between sentences."""
-    return mask[i if len(mask) > 1 else 0] if mask.dim() == 4 else mask
+def _together(drawn: Tensor) -> int:
+    """How many sentences have weights, of the shape of these bytes, that fit into the cache together; one at least."""
+    return max(1, GROUP // max(1, math.prod(drawn.shape[1:])))
+
+
+def _groups(sentences: int, size: int) -> Iterator[slice]:
+    return (slice(at, at + size) for at in range(0, sentences, size))
+
+
+def _rows(mask: Tensor | None, some: slice) -> Tensor | None:
+    """The mask of some sentences, where it differs between sentences."""
+    return mask if mask is None or mask.dim() < 4 or len(mask) == 1 else mask[some]
 
 
 def _weights(query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
-    """(heads, queries, keys) of one sentence."""
-    scores = torch.bmm(query, key.transpose(1, 2)).mul_(1 / math.sqrt(query.shape[2]))
+    """(sentences, heads, queries, keys)."""
+    scores = (query @ key.transpose(2, 3)).mul_(1 / math.sqrt(query.shape[3]))
     if mask is not None:
         scores.masked_fill_(~mask, float("-inf"))
-    return torch.softmax(scores, 2, out=scores)
+    return torch.softmax(scores, 3, out=scores)

@@ -89,6 +89,15 @@ def languages_of(folder: TrainedFolder) -> tuple[str, ...]:
     return tuple(config["lang2id"]) if is_language_model(config) and config.get("use_lang_emb") else ()
 
 
+def translation_command(folder: TrainedFolder, path: str) -> str:
+    """The command that translates with a folder of ``mt``; nothing for any other."""
+    directions = folder.config.get("facts", {}).get("directions", ())
+    if not directions:
+        return ""
+    first, _, second = str(directions[0]).partition("-")
+    return f"sonde translate {quote(plain(path))} --to {plain(second)} < text.{plain(first)}"
+
+
 def _front(folder: TrainedFolder) -> Iterator[str]:
     objective = folder.config.get("request", {}).get("objective", "")
     library = "transformers" if is_language_model(folder.config) else "sonde"
@@ -189,6 +198,8 @@ def curve(history: History) -> Iterator[tuple[str, ...]]:
 def _use(folder: TrainedFolder) -> Iterator[str]:
     name = encoder_name(folder.path.resolve().name, languages_of(folder))
     yield from ("## Use", "", "From the folder in which this one is:", "", "```sh")
+    if translates := translation_command(folder, folder.path.resolve().name):
+        yield translates
     yield f"sonde run -e {quote(plain(name))} -d SETS"
     yield from ("```", "", "```python", "from sonde import load_encoder", "")
     yield f"encoder = load_encoder({plain(name)!r})"

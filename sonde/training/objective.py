@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sonde.core.settings import Setting
+from sonde.core.settings import Setting, Value
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -79,4 +79,6 @@ class Objective:
     """Whether its learning rate depends on the number of epochs that are to come, so that none can be added later."""
     encoder: str = ""
     """The architecture that is meant if none is named."""
+    implied: Callable[[Mapping[str, Value]], Mapping[str, Value]] = lambda _: {}
+    """Defaults of settings that follow from those given: the sizes of a model that training starts from."""
     order: int = 0

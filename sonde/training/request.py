@@ -13,9 +13,6 @@ from sonde.networks import ARCHITECTURES
 from sonde.training import OBJECTIVES, PRESETS
 from sonde.training.options import Options
 
-FROM = "from"
-"""The setting of objectives that begin with a trained language model, whose sizes are those of the encoder."""
-
 
 @dataclass(frozen=True)
 class Request:
@@ -85,11 +82,7 @@ def make_request(
     if not encoder:
         raise UsageError(f"Name an encoder: --encoder with one of {', '.join(ARCHITECTURES)}, or --preset.")
     network = ARCHITECTURES.get(encoder)
-    if FROM in chosen.settings and given.get(FROM):
-        from sonde.training.lm.start import open_start
-
-        known_by_preset |= open_start(str(given[FROM])).settings
-    given = {**known_by_preset, **given}
+    given = {**chosen.implied(given), **known_by_preset, **given}
     what = f"the encoder {encoder} and the objective {objective}"
     resolved = resolve_settings({**network.settings, **chosen.settings}, given, what)
     optimiser = options.get("optimiser") or training.get("optimiser") or next(iter(chosen.optimisers))

@@ -33,6 +33,7 @@ from sonde.encoders.hub import find_device, import_optional
 from sonde.encoders.identity import Identity, Spec
 from sonde.encoders.schemes.hf import parse_layers
 from sonde.errors import EncoderError, NotInstalled, UsageError
+from sonde.networks.batches import batches_by_length
 from sonde.networks.forward import BACKENDS, Forward, Ints
 from sonde.networks.language_model import is_language_model
 
@@ -56,11 +57,6 @@ OPTIONS = {
 REPLACED_BY_RANDOM = ("epoch", "step")
 """Options that choose weights: an untrained copy has none of them."""
 POOLINGS = ("mean", "max", "last")
-BATCH_WORDS = 2048
-"""Words, with padding, that are encoded together: more of them leave the cache of a processor."""
-MIN_BATCH, MAX_PADDED = 32, 4 / 3
-"""After this many sentences, a batch ends at one that is longer than the first by this factor."""
-
 FloatArray = NDArray[np.float32]
 
 
@@ -112,22 +108,12 @@ class Trained:
 
     def _batches(self, rows: Sequence[list[int]]) -> Iterator[tuple[list[int], Ints, Ints]]:
         """Places, numbers and lengths of rows of similar length, shortest first."""
-        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-        at = 0
-        while at < len(order):
-            end = at + 1
-            longest = MAX_PADDED * len(rows[order[at]])
-            while end < len(order) and (end + 1 - at) * (length := len(rows[order[end]])) <= BATCH_WORDS:
-                if length > longest and end - at >= MIN_BATCH:
-                    break
-                end += 1
-            places = order[at:end]
+        for places in batches_by_length([len(row) for row in rows]):
             sizes = [len(rows[i]) for i in places]
             ids = np.zeros((len(places), sizes[-1]), np.int64)
             for line, i in zip(ids, places, strict=True):
                 line[: len(rows[i])] = rows[i]
             yield places, ids, np.array(sizes)
-            at = end
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -182,5 +182,6 @@ objective = Objective(
     {"adam": {"lr": 2e-5, "batch": 16, "epochs": 100, "patience": 5}},
     needs_dev=False,
     encoder=ARCHITECTURE,
+    implied=lambda given: open_start(str(given["from"])).settings if given.get("from") else {},
     order=44,
 )  # fmt: skip

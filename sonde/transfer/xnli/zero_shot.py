@@ -24,8 +24,14 @@ class ZeroShot:
     encoder: str
     language: str
     n: int
-    right: tuple[bool, ...]
-    """Of each pair with a label."""
+    truth: tuple[int, ...]
+    """Of each pair with a label, its number among the labels."""
+    predicted: tuple[int, ...]
+
+    @property
+    def right(self) -> tuple[bool, ...]:
+        """Whether the label of each pair is predicted."""
+        return tuple(one == two for one, two in zip(self.truth, self.predicted, strict=True))
 
     @property
     def accuracy(self) -> float:
@@ -50,16 +56,16 @@ def zero_shot(classifier: str, encoder: str, pairs: Sequence[Pair]) -> ZeroShot:
     from sonde.training.nli_head import load_nli_head
     from sonde.training.objectives._classifier import features
 
-    own = [pair for pair in pairs if pair.label in LABELS]
+    own = labelled(pairs)
     if not own:
         raise DataError("There are no pairs with a label.")
+    truth = tuple(LABELS.index(pair.label) for pair in own)
     if encoder == classifier and (classify := load_pair_classifier(classifier)):
         labels = classify([(pair.premise, pair.hypothesis) for pair in own], own[0].language)
-        predicted = [LABELS[label] == pair.label for label, pair in zip(labels, own, strict=True)]
-        return ZeroShot(encoder, own[0].language, len(own), tuple(predicted))
+        return ZeroShot(encoder, own[0].language, len(own), truth, tuple(labels))
     head, size = load_nli_head(classifier, "--classifier")
     encode = _encoder(encoder, own[0].language)
-    right: list[bool] = []
+    predicted: list[int] = []
     for at in range(0, len(own), BATCH):
         some = own[at : at + BATCH]
         vectors = [np.asarray(encode([getattr(pair, side) for pair in some])) for side in ("premise", "hypothesis")]
@@ -70,8 +76,13 @@ def zero_shot(classifier: str, encoder: str, pairs: Sequence[Pair]) -> ZeroShot:
             )
         with torch.inference_mode():
             found = head(features([torch.from_numpy(np.ascontiguousarray(v, np.float32)) for v in vectors])).argmax(1)
-        right += [LABELS[i] == pair.label for i, pair in zip(found.tolist(), some, strict=True)]
-    return ZeroShot(encoder, own[0].language, len(own), tuple(right))
+        predicted += found.tolist()
+    return ZeroShot(encoder, own[0].language, len(own), truth, tuple(predicted))
+
+
+def labelled(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs that have a label."""
+    return [pair for pair in pairs if pair.label in LABELS]
 
 
 def _encoder(name: str, language: str) -> Callable[[Sequence[str]], Any]:
