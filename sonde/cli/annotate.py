@@ -100,7 +100,7 @@ def annotate(
         if out is not None:
             raise UsageError(f"--out {out}: nothing is written if there are no texts. Leave it out, or name the texts.")
         announce(f"Scoring {with_} on {gold}")
-        print_accuracy(*measure(with_, gold, split=split, language=language))
+        print_accuracy(*measure(with_, gold, split=split, language=language, lines=lines))
         return 0
     if out is None:
         raise UsageError("Expected --out FILE: where the corpus is written, such as corpus.conllu.gz.")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from sonde.cli._options import OUTPUT, STDIN, Jobs
+from sonde.cli._options import OUTPUT, STDIN, ClusterName, Jobs
 
 order = 20
 resumes = True
@@ -44,6 +44,7 @@ def make(
     exclusive: Annotated[bool, Parameter(group=SETS)] = False,
     set_: Annotated[tuple[str, ...], Parameter("--set", group=SETS)] = (),
     jobs: Jobs = 1,
+    cluster: ClusterName = None,
     skip_bad: Annotated[bool, Parameter(group=CORPUS)] = False,
     audit: Annotated[bool, Parameter(group=OUTPUT)] = False,
     relax: Annotated[bool, Parameter(group=SETS)] = False,
@@ -91,6 +92,9 @@ def make(
         Change a policy, such as --set decorrelate=gaussian or --set odd_man_out.tolerance=0.5. May be repeated.
     jobs: int
         Worker processes; 0 means one per core. Default: 1.
+    cluster: str
+        Work on a cluster: ray or dask to start one on this machine; ray:auto, ray:HOST:PORT, dask:tcp://HOST:PORT or
+        dask:FILE, the file of its scheduler, to join one. Results are those of --jobs 1.
     skip_bad: bool
         Skip malformed sentences; the manifest counts and lists them.
     audit: bool
@@ -121,8 +125,8 @@ def make(
         A treebank on which the annotator is scored, for the manifests.
     """
     from sonde.cli._annotated import print_annotations
+    from sonde.cli._options import workers_of
     from sonde.console import announce, count_of, err, print_sets, progress_bar
-    from sonde.core.arguments import resolve_jobs
     from sonde.corpus.corpus import Corpus
     from sonde.data.dataset import MANIFEST_FILE, Dataset
     from sonde.errors import UsageError
@@ -139,7 +143,6 @@ def make(
              "--tokenise": tokenise}  # fmt: skip
     if builtin and (idle := [option for option, value in given.items() if value]):
         raise UsageError(f"{idle[0]} is for corpus files, and has no effect on the built-in corpus: leave it out.")
-    workers = resolve_jobs(jobs)
     typed = tuple("-" if c == STDIN else c for c in corpus)
     raw = {"--text": text, "--id": id, "--lines": lines, "--gold": gold}
     if with_ is None:
@@ -155,41 +158,42 @@ def make(
             select_tasks(
                 suite, task, sizes=sizes, length=length, settings=set_
             )  # what is wrong is said before the work
-        typed, trees = annotate_first(
-            typed, with_, out, name, jobs=workers, format=format, text=text, id=id, lines=lines, language=language,
-            skip_bad=skip_bad, gold=gold,
-        )  # fmt: skip
+        with workers_of(jobs, cluster) as workers:
+            typed, trees = annotate_first(
+                typed, with_, out, name, jobs=workers, format=format, text=text, id=id, lines=lines, language=language,
+                skip_bad=skip_bad, gold=gold,
+            )  # fmt: skip
         format = None
     source = (
         Corpus.synthetic(builtin, language=language or "en")
         if builtin
         else Corpus.read(*typed, name=name, language=language, format=format, trees=trees, tokenise=tokenise)
     )
-    with _naming_skip_bad(skip_bad):
-        requests = select_tasks(
-            suite, task, sizes=sizes, length=length, settings=set_, corpus=source, jobs=workers, skip_bad=skip_bad
-        )
     excluded = read_excluded(exclude) if exclude else ExcludedSentences()
     check_writable(out)
     source_name = f"{builtin:,} built-in sentences" if builtin else source.name
-    announce(
-        f"Making {count_of(len(requests), 'set')} from {source_name}, in two passes over it; "
-        f"{count_of(workers, 'job')}; writing to {out}/"
-    )
     made: list[Any] = []
     skipped: list[Any] = []
-    with progress_bar() as progress, _naming_skip_bad(skip_bad):
-        for found in make_sets(
-            source, requests, seed=seed, jobs=workers, exclude=excluded, exclusive=exclusive,
-            skip_bad=skip_bad, audit=audit, relax=relax, progress=progress,
-        ):  # fmt: skip
-            if isinstance(found, Dataset):
-                found.save(out / found.name)
-                made.append(found.manifest)
-            else:
-                # that of an earlier run would pass for this one's
-                (out / found.name / MANIFEST_FILE).unlink(missing_ok=True)
-                skipped.append(found)
+    with workers_of(jobs, cluster, reads=(*source.files, *source.trees)) as workers, _naming_skip_bad(skip_bad):
+        requests = select_tasks(
+            suite, task, sizes=sizes, length=length, settings=set_, corpus=source, jobs=workers, skip_bad=skip_bad
+        )
+        announce(
+            f"Making {count_of(len(requests), 'set')} from {source_name}, in two passes over it; "
+            f"{count_of(workers, 'job')}; writing to {out}/"
+        )
+        with progress_bar() as progress:
+            for found in make_sets(
+                source, requests, seed=seed, jobs=workers, exclude=excluded, exclusive=exclusive,
+                skip_bad=skip_bad, audit=audit, relax=relax, progress=progress,
+            ):  # fmt: skip
+                if isinstance(found, Dataset):
+                    found.save(out / found.name)
+                    made.append(found.manifest)
+                else:
+                    # that of an earlier run would pass for this one's
+                    (out / found.name / MANIFEST_FILE).unlink(missing_ok=True)
+                    skipped.append(found)
     if made:
         print_sets(made)
         print_annotations(made)

@@ -6,16 +6,14 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sonde.core.arguments import StringsOrPaths, StrOrPath, as_list, as_strings
-from sonde.core.files import COMPRESSED
 from sonde.core.memory import gc_paused
 from sonde.corpus.brackets import read_brackets
 from sonde.corpus.conllu import SHARD_BLOCK, read_conllu
 from sonde.corpus.digest import digest_of
-from sonde.corpus.files import UD_NAME, corpus_name, detect_format, expand, stem
+from sonde.corpus.files import UD_NAME, corpus_name, detect_format, expand, file_size, stem
 from sonde.corpus.plain import read_plain
 from sonde.corpus.provenance import read_provenances
 from sonde.corpus.sentence import Sentence
@@ -34,8 +32,6 @@ READERS: dict[str, Callable[..., Iterator[Sentence]]] = {
 
 SMALL_SENTENCES = 20_000
 SMALL_BYTES = 1 << 26
-COMPRESSION_RATIO = 6
-"""A compressed treebank is about this many times smaller."""
 
 OnError = Callable[[CorpusError], None]
 
@@ -214,9 +210,7 @@ class Corpus:
         """Whether the sentences easily fit into memory: some ten thousand of them."""
         if self.builtin:
             return self.builtin <= SMALL_SENTENCES
-        files = (*self.files, *self.trees)
-        sizes = (Path(f).stat().st_size * (COMPRESSION_RATIO if f.endswith(COMPRESSED) else 1) for f in files)
-        return self.loaded is not None or sum(sizes) <= SMALL_BYTES
+        return self.loaded is not None or sum(map(file_size, (*self.files, *self.trees))) <= SMALL_BYTES
 
     def load_into_memory(self, on_error: OnError | None = None) -> Corpus:
         """The same sentences, read once and kept in memory."""

@@ -7,15 +7,18 @@ from dataclasses import replace
 from functools import partial
 
 from sonde.core.arguments import StringsOrPaths
+from sonde.core.cluster import current_cluster
 from sonde.core.progress import Progress
 from sonde.corpus.corpus import Corpus
+from sonde.corpus.shards import shard_count
 from sonde.data.dataset import Dataset
 from sonde.errors import TooFewError, UsageError
 from sonde.make.exclusion import ExcludedSentences
 from sonde.make.finish import finish_all, finish_exclusively
 from sonde.make.job import Job, SkippedTask, empty_pool, prepare_job
 from sonde.make.manifest import corpus_facts
-from sonde.make.passes import ReadLog, count, no_progress, propose
+from sonde.make.one_shard import ReadLog
+from sonde.make.passes import count, no_progress, propose
 from sonde.make.relax import relaxed
 from sonde.task import Policy, Task
 
@@ -53,7 +56,7 @@ def make_sets(
     jobs
         Worker processes; 1 works in this process.
     shards
-        Into how many parts the corpus is read; one per worker by default.
+        Into how many parts the corpus is read; by default one per worker, or four on a cluster.
     exclude
         Sentences to exclude, together with those they were made from.
     exclusive
@@ -106,9 +109,10 @@ def make_sets(
         return
     progress = progress or no_progress
     early = ReadLog()
+    shards = shards or shard_count(corpus, jobs, current_cluster() is not None)
     with corpus.read_twice(jobs == 1, early.record if skip_bad else None) as source:
         sentences = len(source.loaded) if source.loaded is not None else source.builtin or None
-        counts, log = count(source, [t for _, t, _ in requests], jobs, skip_bad, progress, shards or jobs, sentences)
+        counts, log = count(source, [t for _, t, _ in requests], jobs, skip_bad, progress, shards, sentences)
         log.add(early)
         if not counts.sentences:
             bad = f" that could be read: {log.first_error}" if log.first_error else ""
@@ -124,7 +128,7 @@ def make_sets(
         counts.drop_tables()
         pools = [empty_pool(job, len(ready) if exclusive else 1) for job in ready]
         excluded = exclude if isinstance(exclude, ExcludedSentences) else ExcludedSentences.of(exclude)
-        propose(source, ready, pools, jobs, excluded, progress, shards or jobs, counts.sentences)
+        propose(source, ready, pools, jobs, excluded, progress, shards, counts.sentences)
     del source  # it may hold a small corpus in memory
     if exclusive:
         yield from finish_exclusively(ready, pools, corpus, facts, audit)
