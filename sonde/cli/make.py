@@ -20,7 +20,7 @@ The sets of a suite from a treebank:
 Two tasks, in other sizes:
   sonde make corpus.conllu -t past_present -t passive --sizes 4000/500/500
 From raw text, which is annotated first; the corpus is kept in the folder of the sets:
-  sonde make book.txt --with spacy:fr_core_news_sm --suite universal2019 -o probes/
+  sonde make book.txt -w spacy:fr_core_news_sm -s universal2019 -o probes/
 To try it out, without a corpus:
   sonde make --builtin 6000 -o probes/
 """
