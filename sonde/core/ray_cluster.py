@@ -69,7 +69,7 @@ def _own_handlers() -> Iterator[None]:
 
 @contextmanager
 def _own_token() -> Iterator[None]:
-    """Have Ray use a token for this command alone, instead of one that it keeps in a file; only who knows it is let in."""
+    """Have Ray, which lets in who knows a token, use one of this command, not the one that it keeps in a file."""
     if any(name.startswith("RAY_AUTH_") for name in os.environ):  # whoever set that knows why
         yield
         return

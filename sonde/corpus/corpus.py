@@ -15,7 +15,7 @@ from sonde.corpus.conllu import SHARD_BLOCK, read_conllu
 from sonde.corpus.digest import digest_of
 from sonde.corpus.files import UD_NAME, corpus_name, detect_format, expand, file_size, stem
 from sonde.corpus.plain import read_plain
-from sonde.corpus.provenance import read_provenances
+from sonde.corpus.provenance import stated_language
 from sonde.corpus.sentence import Sentence
 from sonde.corpus.stdin import spool_stdin
 from sonde.corpus.tokenisers import tokeniser
@@ -113,8 +113,7 @@ class Corpus:
         *paths
             Files, globs and directories; ``-`` is standard input.
         name, language
-            By default taken from file names in the style of UD: ``fr_sequoia-ud-train.conllu`` is French; the
-            language of a corpus that ``sonde annotate`` wrote is that of its annotator.
+            By default from file names in the style of UD, ``fr_sequoia-ud-train.conllu``, or from the annotator.
         format
             ``conllu``, ``brackets`` or ``text``; by default inferred from suffix and content.
         trees
@@ -148,9 +147,7 @@ class Corpus:
         languages = {m[2] for m in guesses}
         if language is None and len(guesses) == len(typed) and len(languages) == 1:
             language = languages.pop()
-        if language is None and (known := read_provenances(files)):
-            stated = {one.get("language") for one in known}
-            language = stated.pop() if len(stated) == 1 else None
+        language = language or stated_language(files)
         brackets = expand(typed_trees) if (typed_trees := as_strings(trees, "a path")) else ()
         if tokenise:
             tokeniser(tokenise)  # it may not be installed

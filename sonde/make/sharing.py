@@ -10,7 +10,7 @@ contested sentences and rare ones could not, and the classes would differ in mor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sonde.errors import TooFewError
@@ -42,10 +42,9 @@ def share_out(jobs: Sequence[Job], cells: Sequence[Cells], proposed: Sequence[Ma
     top = max((alone[i] / requested[i] for i in numbers), default=0.0)
     order = sorted(numbers, key=lambda i: (sum(map(len, cells[i].values())), jobs[i].name))
     for levels in ([top], [top / STEP**k for k in reversed(range(LEVELS))]):
-        held = _fill(levels, order, alone, requested, jobs, cells, proposed)
+        held, owner = _fill(levels, order, alone, requested, jobs, cells, proposed)
         if [_size(found) for found in held] == alone:  # there is enough for all, whoever comes first
             break
-    owner = _owners(held)
     return [Share(held[i], _free(cells[i], owner, i), alone[i]) for i in numbers]
 
 
@@ -57,15 +56,16 @@ def _fill(
     jobs: Sequence[Job],
     cells: Sequence[Cells],
     proposed: Sequence[Mapping[str, int]],
-) -> list[Selection | TooFewError]:
-    """What every job holds after the last level."""
+) -> tuple[list[Selection | TooFewError], dict[int, int]]:
+    """What every job holds after the last level; and the job that holds each sentence, by near-duplicate key."""
     held: list[Selection | TooFewError] = [TooFewError("")] * len(jobs)
+    owner: dict[int, int] = {}
     for at, level in enumerate(levels):
         for i in order:
             targets = [min(alone[i], round(higher * requested[i])) for higher in levels[at:]]
             if 0 < targets[0] <= _size(held[i]):
                 continue
-            free = _free(cells[i], _owners(held), i)
+            free = _free(cells[i], owner, i)
             found = _select(jobs[i], free, proposed[i], targets[0])
             if level == levels[0]:  # a set of many classes needs more than the lowest level to exist at all
                 for target in targets[1:]:
@@ -73,8 +73,11 @@ def _fill(
                         break
                     found = _select(jobs[i], free, proposed[i], target)
             if not isinstance(held[i], Selection) or _size(found) > _size(held[i]):
+                for key in _keys(held[i]):
+                    del owner[key]
+                owner |= dict.fromkeys(_keys(found), i)
                 held[i] = found
-    return held
+    return held, owner
 
 
 def _select(job: Job, cells: Cells, proposed: Mapping[str, int], most: int | None) -> Selection | TooFewError:
@@ -91,15 +94,9 @@ def _size(found: Selection | TooFewError) -> int:
     return sum(map(len, found.splits.values())) if isinstance(found, Selection) else 0
 
 
-def _owners(held: Iterable[Selection | TooFewError]) -> dict[int, int]:
-    """Near-duplicate key → the number of the job that holds the sentence."""
-    return {
-        c.near_key: i
-        for i, found in enumerate(held)
-        if isinstance(found, Selection)
-        for items in found.splits.values()
-        for c in items
-    }
+def _keys(found: Selection | TooFewError) -> Iterator[int]:
+    splits = found.splits.values() if isinstance(found, Selection) else ()
+    return (c.near_key for items in splits for c in items)
 
 
 def _free(cells: Cells, owner: Mapping[int, int], job: int) -> dict[Cell, list[Candidate]]:
