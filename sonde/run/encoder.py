@@ -15,7 +15,6 @@ from sonde.encoders.embed import embed
 from sonde.encoders.identity import Identity
 from sonde.encoders.schemes.family import Family, without_language
 from sonde.errors import DataError, UsageError
-from sonde.result import Cell
 from sonde.run.config import PreparedSet, RunConfig
 from sonde.run.diagnoses import write_diagnosis
 from sonde.run.encoder_cells import (
@@ -25,6 +24,7 @@ from sonde.run.encoder_cells import (
     encoder_failure,
     key_of_plain,
     requested,
+    superseded,
     vectors_identity,
 )
 from sonde.run.family import in_languages
@@ -199,20 +199,10 @@ def _save(config: RunConfig, unit: Unit, outcome: Any) -> None:
     for result, *arrays in outcome:
         try:
             config.log.add(result, *arrays)
-            for key in _superseded(config, result.cell):
+            for key in superseded(config, result.cell):
                 config.log.forget(key)
         except DataError as e:
             config.fail(result.cell, e)
-
-
-def _superseded(config: RunConfig, cell: Cell) -> list[str]:
-    """The keys of results of the same cell by another version of a control, measure or kind of probe."""
-    same = [
-        other for r in config.log.done.values()
-        if (other := r.cell).parts != cell.parts and (other.data, other.encoder, other.variant, other.probe)
-        == (cell.data, cell.encoder, cell.variant, cell.probe)
-    ]  # fmt: skip
-    return [other.key for other in same if replace(other, parts=cell.parts) == cell]
 
 
 def _make_room(config: RunConfig, one: _Encoder) -> None:

@@ -112,3 +112,13 @@ def _done(config: RunConfig, s: PreparedSet, cell: Cell) -> bool:
 def key_of_plain(cell: Cell, identity: str | None) -> str:
     """The key of the plain cell that a control or a measure refers to."""
     return replace(cell, variant=None, identity=identity, parts=part_versions(None, cell.probe)).key
+
+
+def superseded(config: RunConfig, cell: Cell) -> list[str]:
+    """The keys of results of the same cell by another version of a control, measure or kind of probe."""
+    same = [
+        other for r in config.log.done.values()
+        if (other := r.cell).parts != cell.parts and (other.data, other.encoder, other.variant, other.probe)
+        == (cell.data, cell.encoder, cell.variant, cell.probe)
+    ]  # fmt: skip
+    return [other.key for other in same if replace(other, parts=cell.parts) == cell]
